@@ -1,0 +1,70 @@
+//! Why the worker itself, not a template, could not go on.
+
+use expandybird_protocol::frame::FrameError;
+use nix::errno::Errno;
+
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    #[error("standard input is not the server's socket: the expandybird service starts this program")]
+    NotStartedByServer(#[source] Errno),
+    #[error("cannot {action}")]
+    System {
+        action: &'static str,
+        #[source]
+        source: Errno,
+    },
+    #[error("cannot {action}")]
+    Io {
+        action: &'static str,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("python cannot {action}: {reason}")]
+    Python {
+        action: &'static str,
+        reason: String,
+    },
+    #[error("a control message is not the expected JSON")]
+    Control(#[source] serde_json::Error),
+    #[error("unexpected message: {0}")]
+    Unexpected(&'static str),
+    #[error("cannot talk to the server")]
+    Frame(#[from] FrameError),
+    #[error("cannot prepare the file rules")]
+    FileRules(#[source] landlock::RulesetError),
+    #[error("cannot open {folder} for the file rules")]
+    Folder {
+        folder: String,
+        #[source]
+        source: landlock::PathFdError,
+    },
+    #[error("cannot prepare the system call filters: {0}")]
+    SystemCalls(String),
+}
+
+impl WorkerError {
+    /// Names what was attempted when the system refuses it.
+    pub fn system(action: &'static str) -> impl FnOnce(Errno) -> Self {
+        move |source| Self::System { action, source }
+    }
+
+    /// Names what Python was asked for when it raises.
+    pub fn python(action: &'static str) -> impl FnOnce(pyo3::PyErr) -> Self {
+        move |error| Self::Python {
+            action,
+            reason: error.to_string(),
+        }
+    }
+}
+
+/// An error with all its causes, on one line.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        text.push_str(": ");
+        text.push_str(&source.to_string());
+        cause = source.source();
+    }
+    text
+}

@@ -1,0 +1,191 @@
+//! The embedded Python: warmed up in the zygote, asked for templates in a session.
+//!
+//! Responsible for every name that Rust calls in our Python sources; nothing else knows one.
+
+use std::ffi::CString;
+
+use expandybird_protocol::control::Configuration;
+use expandybird_protocol::session::{
+    Call, Failure, FailureKind, Limits, Open, Output, TemplateResult,
+};
+use nix::unistd::Pid;
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use crate::error::WorkerError;
+use crate::lockdown::{self, Memory};
+use crate::value::{self, ResultError};
+
+/// Our Python sources, in the order in which they need each other.
+const SOURCES: [(&str, &str); 6] = [
+    ("expandybird_process", include_str!("python/process.py")),
+    ("expandybird_library", include_str!("python/library.py")),
+    ("expandybird_fixed", include_str!("python/fixed.py")),
+    ("expandybird_helpers", include_str!("python/helpers.py")),
+    ("expandybird_templates", include_str!("python/templates.py")),
+    ("expandybird_failures", include_str!("python/failures.py")),
+];
+
+/// What a description of a failure may take; its parts are cut far below that.
+const FAILURE_BYTES: usize = 256 << 10;
+
+/// An interpreter that has loaded what templates may import.
+pub struct Interpreter<'py> {
+    process: Bound<'py, PyModule>,
+    templates: Bound<'py, PyModule>,
+    failures: Bound<'py, PyModule>,
+    /// The folders that templates may read.
+    pub folders: Vec<String>,
+    pub version: String,
+}
+
+impl<'py> Interpreter<'py> {
+    pub fn warm_up(py: Python<'py>, configuration: &Configuration) -> Result<Self, WorkerError> {
+        let failed = || WorkerError::python("load its library");
+        let [process, library, fixed, _, templates, failures] = load(py).map_err(failed())?;
+        process.call_method0("close_inherited").map_err(failed())?;
+        let folders = library
+            .call_method1("warm_up", (configuration.python_path.as_deref(),))
+            .and_then(|folders| folders.extract())
+            .map_err(failed())?;
+        fixed.call_method0("install").map_err(failed())?;
+        Ok(Self {
+            process,
+            templates,
+            failures,
+            folders,
+            version: version(py),
+        })
+    }
+
+    /// The next control message and the number of the descriptor beside it; empty at the end.
+    pub fn receive(&self, size: usize) -> Result<(Vec<u8>, Option<i32>), WorkerError> {
+        self.process
+            .call_method1("receive", (size,))
+            .and_then(|message| message.extract())
+            .map_err(WorkerError::python("receive a control message"))
+    }
+
+    /// Forks; in the child, standard input is the stream from here on.
+    pub fn fork(&self, stream: i32) -> Result<Option<Pid>, WorkerError> {
+        let child: i32 = self
+            .process
+            .call_method1("fork", (stream,))
+            .and_then(|child| child.extract())
+            .map_err(WorkerError::python("fork"))?;
+        Ok((child != 0).then(|| Pid::from_raw(child)))
+    }
+
+    /// Makes the imports of a request available to its templates.
+    pub fn open(&self, open: Open) -> Result<Templates<'py>, WorkerError> {
+        let imports: Vec<(String, String, String)> = open
+            .imports
+            .into_iter()
+            .map(|import| (import.name, import.path, import.content))
+            .collect();
+        let session = self
+            .templates
+            .call_method1("Session", (imports, open.current_time, open.seed))
+            .map_err(WorkerError::python("open a session"))?;
+        Ok(Templates {
+            session,
+            describe: self
+                .failures
+                .getattr("describe")
+                .map_err(WorkerError::python("open a session"))?,
+            limits: open.limits,
+        })
+    }
+}
+
+fn load(py: Python<'_>) -> PyResult<[Bound<'_, PyModule>; 6]> {
+    let mut modules = Vec::with_capacity(SOURCES.len());
+    for (name, source) in SOURCES {
+        let [source, file, name] = [source, &format!("<{name}>"), name].map(CString::new);
+        modules.push(PyModule::from_code(py, &source?, &file?, &name?)?);
+    }
+    modules.try_into().map_err(|_| PyMemoryError::new_err(()))
+}
+
+fn version(py: Python<'_>) -> String {
+    let version = py.version_info();
+    format!("{}.{}.{}", version.major, version.minor, version.patch)
+}
+
+/// The templates of one session.
+pub struct Templates<'py> {
+    session: Bound<'py, PyAny>,
+    describe: Bound<'py, PyAny>,
+    limits: Limits,
+}
+
+impl<'py> Templates<'py> {
+    /// Runs one instance. The error is the worker's own; what a template does wrong is a failure.
+    pub fn call(&self, call: &Call) -> Result<Result<Output, Failure>, WorkerError> {
+        let arguments = self
+            .arguments(call)
+            .map_err(WorkerError::python("take the arguments"))?;
+        lockdown::allot(Memory::Template, &self.limits)?;
+        let returned = self.session.call_method1("call", arguments);
+        lockdown::allot(Memory::Worker, &self.limits)?;
+        let outcome = returned
+            .map_err(ResultError::Raised)
+            .and_then(|object| self.output(&object));
+        Ok(match outcome {
+            Ok(output) => Ok(output),
+            Err(error) => Err(self.failure(error)?),
+        })
+    }
+
+    fn arguments(&self, call: &Call) -> PyResult<Bound<'py, PyTuple>> {
+        let py = self.session.py();
+        let properties = match &call.properties {
+            Some(properties) => value::to_python(py, properties)?,
+            None => py.None().into_bound(py),
+        };
+        (&call.template, value::dict(py, &call.env)?, properties).into_pyobject(py)
+    }
+
+    fn output(&self, object: &Bound<'_, PyAny>) -> Result<Output, ResultError> {
+        let limit = self.limits.output_bytes;
+        let result = match object.cast::<PyString>() {
+            Ok(text) => TemplateResult::Text(value::text(text, limit)?),
+            Err(_) => TemplateResult::Data(value::from_python(object, limit)?),
+        };
+        let printed = self.session.getattr("printed")?.call_method0("take")?;
+        Ok(Output {
+            result,
+            printed: printed.extract()?,
+        })
+    }
+
+    fn failure(&self, error: ResultError) -> Result<Failure, WorkerError> {
+        let raised = match error {
+            ResultError::Raised(raised) => raised,
+            ResultError::NotJson { .. } => return Ok(plain(FailureKind::InvalidResult, &error)),
+            ResultError::TooLarge { .. } => return Ok(plain(FailureKind::OutputTooLarge, &error)),
+        };
+        let described = self
+            .session
+            .getattr("sources")
+            .and_then(|sources| {
+                let error = raised.value(self.session.py());
+                self.describe.call1((error, sources))
+            })
+            .map_err(WorkerError::python("describe a failure"))?;
+        let failure = value::from_python(&described, FAILURE_BYTES)
+            .map_err(|_| WorkerError::Unexpected("a failure that is no JSON"))?;
+        serde_json::from_value(failure).map_err(WorkerError::Control)
+    }
+}
+
+fn plain(kind: FailureKind, error: &ResultError) -> Failure {
+    Failure {
+        kind,
+        exception: "TypeError".to_owned(),
+        message: error.to_string(),
+        frames: Vec::new(),
+        hint: None,
+    }
+}

@@ -1,0 +1,137 @@
+"""The templates of a session: compile once, run each in a module of its own.
+
+Every call gets fresh copies of what it may see, so that no template can write to its caller's data.
+"""
+
+import builtins
+import io
+import posixpath
+import sys
+import types
+
+import expandybird_fixed as fixed
+import expandybird_helpers as helpers
+import expandybird_library as library
+
+PRINTED_CHARACTERS = 4096
+_import = builtins.__import__
+
+
+class ForbiddenImport(ImportError):
+    """A module of Python's that is not for templates."""
+
+
+class MissingFunction(Exception):
+    """A template without `GenerateConfig`."""
+
+
+class File:
+    """An import of the request, compiled when first needed."""
+
+    def __init__(self, name, path, content):
+        self.name = name
+        self.path = path
+        self.content = content
+        self._code = None
+
+    def code(self):
+        if self._code is None:
+            self._code = compile(self.content, self.path, "exec", dont_inherit=True)
+        return self._code
+
+    def module_name(self):
+        return posixpath.basename(self.path).removesuffix(".py")
+
+    def folders(self):
+        """Where its helper modules are looked for first."""
+        near = (posixpath.dirname(p).replace("../", "") for p in (self.path, self.name))
+        return tuple(dict.fromkeys((*near, "")))
+
+
+class Context:
+    """What `GenerateConfig` is given."""
+
+    def __init__(self, env, properties, imports):
+        self.env = env
+        self.properties = properties
+        self.imports = imports
+
+
+class Printed(io.TextIOBase):
+    """Keeps the beginning of what is printed; nothing of it can reach the result."""
+
+    def __init__(self):
+        self._text = ""
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        self._text += text[: PRINTED_CHARACTERS - len(self._text)]
+        return len(text)
+
+    def take(self):
+        text, self._text = self._text, ""
+        return text
+
+
+class Session:
+    """All templates of one request."""
+
+    def __init__(self, imports, current_time, seed):
+        self._files = {name: File(name, path, content) for name, path, content in imports}
+        self._texts = {file.name: file.content for file in self._files.values()}
+        self.sources = {file.path: file for file in self._files.values()}
+        self._finder = helpers.Finder(
+            helpers.Helpers(self._files.values()), library.ALLOWED, self._prepare
+        )
+        sys.meta_path.insert(0, self._finder)
+        self._builtins = dict(vars(builtins), __import__=self._import)
+        self.printed = Printed()
+        fixed.start(current_time, seed)
+
+    def call(self, template, env, properties):
+        """The template's result as it returned it."""
+        file = self._files.get(template)
+        if file is None:
+            raise LookupError(f"no import is named '{template}'")
+        sys.stdout = sys.stderr = self.printed
+        self._finder.look_from(file.folders())
+        generate = self._function(file)
+        return generate(Context(env, properties, dict(self._texts)))
+
+    def _function(self, file):
+        module = types.ModuleType(file.module_name())
+        module.__file__ = file.path
+        self._prepare(module)
+        self._register(module)
+        exec(file.code(), module.__dict__)
+        for name in ("GenerateConfig", "generate_config"):
+            if callable(getattr(module, name, None)):
+                return getattr(module, name)
+        raise MissingFunction(f"'{file.path}' has no function GenerateConfig(context)")
+
+    def _prepare(self, module):
+        module.__builtins__ = self._builtins
+
+    def _register(self, module):
+        """Dataclasses and pickles look their module up; Python's own are never replaced."""
+        known = sys.modules.get(module.__name__)
+        if known is None or getattr(known, "__file__", None) in self.sources:
+            sys.modules[module.__name__] = module
+
+    def _import(self, name, globals=None, locals=None, fromlist=(), level=0):
+        if level == 0:
+            self._check_import(name)
+        return _import(name, globals, locals, fromlist, level)
+
+    def _check_import(self, name):
+        top = name.partition(".")[0]
+        if top in library.ALLOWED:
+            return
+        if self._finder.is_helper(name):
+            self._finder.make_way(name)
+        elif top in sys.stdlib_module_names or top in sys.modules:
+            raise ForbiddenImport(f"module '{name}' is not available to templates", name=name)
+        else:
+            raise ModuleNotFoundError(f"no module named '{name}' among the imports", name=name)

@@ -1,0 +1,89 @@
+//! The life of a session's process: open, lock down, run templates until the server hangs up.
+
+use std::fs::OpenOptions;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+use expandybird_protocol::frame;
+use expandybird_protocol::session::{FromWorker, Open, ToWorker};
+use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout};
+
+use crate::error::{WorkerError, chain};
+use crate::interpreter::{Interpreter, Templates};
+use crate::lockdown::{self, Prepared};
+
+/// Serves the session whose stream is standard input.
+pub fn run(
+    interpreter: &Interpreter<'_>,
+    prepared: Prepared,
+    zygote: Pid,
+    allow_weak_lockdown: bool,
+) -> Result<(), WorkerError> {
+    lockdown::die_with(zygote)?;
+    let mut stream = take_stream()?;
+    let Some(open) = read_open(&mut stream)? else {
+        return Ok(());
+    };
+    match prepared.apply(&open.limits) {
+        Ok(report) if report.missing().is_empty() || allow_weak_lockdown => {
+            frame::write(&mut stream, &FromWorker::Opened(report))?;
+            serve(&interpreter.open(open)?, &mut stream)
+        }
+        Ok(report) => refuse(&mut stream, Some(report), report.missing().join(", ")),
+        Err(error) => refuse(&mut stream, None, chain(&error)),
+    }
+}
+
+/// Keeps the stream, and leaves the standard streams pointing nowhere.
+fn take_stream() -> Result<UnixStream, WorkerError> {
+    let stream = std::io::stdin()
+        .as_fd()
+        .try_clone_to_owned()
+        .map_err(|source| WorkerError::Io {
+            action: "take the session's stream",
+            source,
+        })?;
+    let nowhere = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/null")
+        .map_err(|source| WorkerError::Io {
+            action: "open /dev/null",
+            source,
+        })?;
+    dup2_stdin(&nowhere)
+        .and_then(|()| dup2_stdout(&nowhere))
+        .and_then(|()| dup2_stderr(&nowhere))
+        .map_err(WorkerError::system("replace the standard streams"))?;
+    Ok(UnixStream::from(stream))
+}
+
+fn read_open(stream: &mut UnixStream) -> Result<Option<Open>, WorkerError> {
+    match frame::read(stream)? {
+        Some(ToWorker::Open(open)) => Ok(Some(open)),
+        Some(ToWorker::Call(_)) => Err(WorkerError::Unexpected("a call before the session is open")),
+        None => Ok(None),
+    }
+}
+
+fn refuse(
+    stream: &mut UnixStream,
+    lockdown: Option<expandybird_protocol::session::Lockdown>,
+    reason: String,
+) -> Result<(), WorkerError> {
+    Ok(frame::write(stream, &FromWorker::Refused { lockdown, reason })?)
+}
+
+fn serve(templates: &Templates<'_>, stream: &mut UnixStream) -> Result<(), WorkerError> {
+    while let Some(message) = frame::read(stream)? {
+        let ToWorker::Call(call) = message else {
+            return Err(WorkerError::Unexpected("a session opened twice"));
+        };
+        let answer = match templates.call(&call)? {
+            Ok(output) => FromWorker::Returned(output),
+            Err(failure) => FromWorker::Failed(failure),
+        };
+        frame::write(stream, &answer)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! The process that is forked from: it waits for the server's word, and for its children's end.
+//!
+//! Responsible for one warm interpreter and for its children: it starts, kills and reaps them, so
+//! that nobody else ever has to trust a process id. It reads nothing that a template wrote.
+
+use std::collections::HashMap;
+use std::io::{Stdin, stdin};
+use std::os::fd::{AsFd, AsRawFd};
+
+use expandybird_protocol::control::{
+    Configuration, Exit, FromZygote, MAX_MESSAGE_BYTES, ToZygote,
+};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::socket::{MsgFlags, recv, send};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, getpid};
+use pyo3::Python;
+
+use crate::error::{WorkerError, chain};
+use crate::interpreter::Interpreter;
+use crate::lockdown::Prepared;
+use crate::session;
+
+/// Serves the server whose socket is standard input; in a child, serves its session.
+pub fn run() -> Result<(), WorkerError> {
+    let control = Control { socket: stdin() };
+    let Some(configuration) = control.configuration()? else {
+        return Ok(());
+    };
+    Python::initialize();
+    Python::attach(|py| {
+        let warm = Interpreter::warm_up(py, &configuration)
+            .and_then(|interpreter| Ok((Prepared::new(&interpreter.folders)?, interpreter)));
+        match warm {
+            Ok((prepared, interpreter)) => {
+                control.send(&FromZygote::Ready {
+                    python_version: interpreter.version.clone(),
+                })?;
+                let zygote = Zygote::new(control, configuration, interpreter, prepared)?;
+                zygote.serve()
+            }
+            Err(error) => control.send(&FromZygote::Failed {
+                reason: chain(&error),
+            }),
+        }
+    })
+}
+
+struct Zygote<'py> {
+    control: Control,
+    configuration: Configuration,
+    interpreter: Interpreter<'py>,
+    prepared: Prepared,
+    id: Pid,
+    child_ended: SignalFd,
+    children: HashMap<Pid, u64>,
+}
+
+impl<'py> Zygote<'py> {
+    fn new(
+        control: Control,
+        configuration: Configuration,
+        interpreter: Interpreter<'py>,
+        prepared: Prepared,
+    ) -> Result<Self, WorkerError> {
+        let mut ended = SigSet::empty();
+        ended.add(Signal::SIGCHLD);
+        let waiting = WorkerError::system("wait for children");
+        let child_ended = ended
+            .thread_block()
+            .and_then(|()| SignalFd::with_flags(&ended, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC))
+            .map_err(waiting)?;
+        Ok(Self {
+            control,
+            configuration,
+            interpreter,
+            prepared,
+            id: getpid(),
+            child_ended,
+            children: HashMap::new(),
+        })
+    }
+
+    fn serve(mut self) -> Result<(), WorkerError> {
+        loop {
+            let (message, ended) = self.wait()?;
+            if ended {
+                self.reap()?;
+            }
+            if !message {
+                continue;
+            }
+            let (bytes, stream) = self.interpreter.receive(MAX_MESSAGE_BYTES)?;
+            if bytes.is_empty() {
+                // The server is gone. Its sessions follow: the kernel kills children with us.
+                return Ok(());
+            }
+            match (decode(&bytes)?, stream) {
+                (ToZygote::Start { session }, Some(stream)) => {
+                    match self.interpreter.fork(stream)? {
+                        Some(child) => drop(self.children.insert(child, session)),
+                        None => return self.become_session(),
+                    }
+                }
+                (ToZygote::Kill { session }, _) => self.kill(session)?,
+                _ => return Err(WorkerError::Unexpected("a start without a stream")),
+            }
+        }
+    }
+
+    /// Blocks until the server wrote (first) or a child ended (second).
+    fn wait(&self) -> Result<(bool, bool), WorkerError> {
+        let mut sources = [
+            PollFd::new(self.control.socket.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.child_ended.as_fd(), PollFlags::POLLIN),
+        ];
+        match poll(&mut sources, PollTimeout::NONE) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(source) => return Err(WorkerError::system("wait for the server")(source)),
+        }
+        let [message, ended] = sources.map(|source| source.any().unwrap_or(false));
+        Ok((message, ended))
+    }
+
+    fn reap(&mut self) -> Result<(), WorkerError> {
+        while let Ok(Some(_)) = self.child_ended.read_signal() {}
+        loop {
+            let (child, exit) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(child, code)) => (child, Exit::Code(code)),
+                Ok(WaitStatus::Signaled(child, signal, _)) => (child, Exit::Signal(signal as i32)),
+                Ok(WaitStatus::StillAlive) | Err(Errno::ECHILD) => return Ok(()),
+                Ok(_) => continue,
+                Err(source) => return Err(WorkerError::system("reap a child")(source)),
+            };
+            if let Some(session) = self.children.remove(&child) {
+                self.control.send(&FromZygote::Exited { session, exit })?;
+            }
+        }
+    }
+
+    fn kill(&self, session: u64) -> Result<(), WorkerError> {
+        let mut children = self.children.iter();
+        match children.find(|(_, running)| **running == session) {
+            // Not reaped yet, so the id cannot have passed to another process.
+            Some((child, _)) => kill(*child, Signal::SIGKILL)
+                .map_err(WorkerError::system("kill a session")),
+            None => Ok(()),
+        }
+    }
+
+    /// In the child: lets go of all that is the zygote's.
+    fn become_session(self) -> Result<(), WorkerError> {
+        drop(self.child_ended);
+        session::run(
+            &self.interpreter,
+            self.prepared,
+            self.id,
+            self.configuration.allow_weak_lockdown,
+        )
+    }
+}
+
+/// The server's socket: standard input, both ways.
+struct Control {
+    socket: Stdin,
+}
+
+impl Control {
+    fn configuration(&self) -> Result<Option<Configuration>, WorkerError> {
+        let mut buffer = vec![0; MAX_MESSAGE_BYTES];
+        let size = recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty())
+            .map_err(WorkerError::NotStartedByServer)?;
+        match size {
+            0 => Ok(None),
+            _ => match decode(&buffer[..size])? {
+                ToZygote::Configure(configuration) => Ok(Some(configuration)),
+                _ => Err(WorkerError::Unexpected("the first message configures")),
+            },
+        }
+    }
+
+    fn send(&self, message: &FromZygote) -> Result<(), WorkerError> {
+        let bytes = serde_json::to_vec(message).map_err(WorkerError::Control)?;
+        match send(self.socket.as_raw_fd(), &bytes, MsgFlags::MSG_NOSIGNAL) {
+            // The server is gone; the next message read will say so.
+            Ok(_) | Err(Errno::EPIPE | Errno::ECONNRESET) => Ok(()),
+            Err(source) => Err(WorkerError::system("report to the server")(source)),
+        }
+    }
+}
+
+fn decode(bytes: &[u8]) -> Result<ToZygote, WorkerError> {
+    serde_json::from_slice(bytes).map_err(WorkerError::Control)
+}
