@@ -1,0 +1,12 @@
+//! What Deployment Manager's packages share: the nouns, the wire types, the clients, and how a service answers HTTP.
+//!
+//! A module is here only if two packages use it.
+
+pub mod api;
+pub mod canonical;
+pub mod client;
+pub mod model;
+pub mod request_id;
+pub mod server;
+pub mod telemetry;
+pub mod yaml;

@@ -1,0 +1,169 @@
+//! The one table of error codes, and the body that every error answer has.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::limits::MESSAGE_CHARS;
+
+macro_rules! codes {
+    ($($variant:ident $code:literal $status:literal $meaning:literal;)*) => {
+        /// What went wrong, for programs. The wire name is a constant: renaming one breaks clients.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum ErrorCode {
+            $(#[doc = $meaning] #[serde(rename = $code)] $variant,)*
+        }
+
+        impl ErrorCode {
+            /// Every code, in the order of the table.
+            pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$variant,)*];
+
+            /// The name on the wire.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(ErrorCode::$variant => $code,)* }
+            }
+
+            /// The HTTP status that goes with it.
+            pub const fn status(self) -> u16 {
+                match self { $(ErrorCode::$variant => $status,)* }
+            }
+
+            /// One sentence for the documentation.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(ErrorCode::$variant => $meaning,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    InvalidRequest         "INVALID_REQUEST"          400 "The request itself cannot be read: body, query, header or name.";
+    InvalidConfiguration   "INVALID_CONFIGURATION"    400 "The configuration, or what a template made, is not one.";
+    InvalidSchema          "INVALID_SCHEMA"           400 "A template's schema is not a valid schema.";
+    InvalidProperties      "INVALID_PROPERTIES"       400 "A template's schema refuses the properties given to it.";
+    InvalidReference       "INVALID_REFERENCE"        400 "A $(ref...) is malformed, names nothing, or is part of a cycle.";
+    TemplateFailed         "TEMPLATE_FAILED"          400 "A template raised an error or has a syntax error.";
+    TemplateTimeout        "TEMPLATE_TIMEOUT"         400 "A template ran longer than it may.";
+    TemplateMemory         "TEMPLATE_MEMORY"          400 "A template used more memory than it may.";
+    TemplateOutput         "TEMPLATE_OUTPUT"          400 "A template's output is larger than it may be.";
+    TemplateFuel           "TEMPLATE_FUEL"            400 "A Jinja template took more steps than it may.";
+    TemplateForbidden      "TEMPLATE_FORBIDDEN"       400 "A template tried what the sandbox does not allow.";
+    TooDeep                "TOO_DEEP"                 400 "Templates are nested deeper than they may be.";
+    TooManyResources       "TOO_MANY_RESOURCES"       400 "The configuration expands to more resources than it may.";
+    UnknownType            "UNKNOWN_TYPE"             400 "A type is neither an import, nor a template reference, nor a kind that the cluster serves.";
+    NotFound               "NOT_FOUND"                404 "What the request names does not exist.";
+    TemplateNotFound       "TEMPLATE_NOT_FOUND"       404 "A template reference names no template or version of its registry.";
+    MethodNotAllowed       "METHOD_NOT_ALLOWED"       405 "The route exists, but not with this method.";
+    AlreadyExists          "ALREADY_EXISTS"           409 "A deployment of this name exists.";
+    OperationRunning       "OPERATION_RUNNING"        409 "Another operation is running on the deployment.";
+    PreconditionFailed     "PRECONDITION_FAILED"      412 "The deployment changed since the caller read it (If-Match).";
+    PayloadTooLarge        "PAYLOAD_TOO_LARGE"        413 "The request's body is larger than it may be.";
+    UnsupportedMediaType   "UNSUPPORTED_MEDIA_TYPE"   415 "The request's body is neither JSON nor YAML.";
+    ResourcesFailed        "RESOURCES_FAILED"         422 "The cluster refused some resources, or they failed; the causes name each.";
+    Internal               "INTERNAL"                 500 "A fault of the service; its log has the request id.";
+    RegistryUnavailable    "REGISTRY_UNAVAILABLE"     503 "A template registry cannot be reached.";
+    ExpanderUnavailable    "EXPANDER_UNAVAILABLE"     503 "expandybird cannot be reached or cannot run templates.";
+    DeployerUnavailable    "DEPLOYER_UNAVAILABLE"     503 "resourcifier cannot be reached.";
+    ClusterUnavailable     "CLUSTER_UNAVAILABLE"      503 "The Kubernetes API server cannot be reached, or kubectl cannot be run.";
+    Unavailable            "UNAVAILABLE"              503 "The service cannot take the request now; try again.";
+    Timeout                "TIMEOUT"                  504 "What was asked did not finish in time; the message says what is missing.";
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The body of every error answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
+#[error("{message}")]
+pub struct ErrorBody {
+    pub code: ErrorCode,
+    /// One sentence: what, where, why, and what next.
+    pub message: String,
+    /// Further faults of the same request, or what lies beneath this one: each with the same shape.
+    #[serde(default)]
+    pub causes: Vec<ErrorBody>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<Location>,
+    /// Set by the service that answers; finds the request in its log.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub request_id: String,
+}
+
+impl ErrorBody {
+    /// A message longer than the limit is clipped, and says so.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: clipped(message.into()), causes: Vec::new(), location: None, request_id: String::new() }
+    }
+
+    pub fn at(mut self, location: Location) -> Self {
+        self.location = Some(location);
+        self
+    }
+
+    pub fn caused_by(mut self, causes: impl IntoIterator<Item = ErrorBody>) -> Self {
+        self.causes.extend(causes);
+        self
+    }
+}
+
+fn clipped(message: String) -> String {
+    match message.char_indices().nth(MESSAGE_CHARS) {
+        Some((end, _)) => format!("{}… (clipped)", &message[..end]),
+        None => message,
+    }
+}
+
+/// Where in the caller's input a fault is. Lines and columns count from 1.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Location {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// The resource's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
+    /// The resource's place in the layout, `$.resources[0]`, or within its properties.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+impl fmt::Display for Location {
+    /// `file:line:column`, as far as known.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [self.file.clone(), self.line.map(|n| n.to_string()), self.column.map(|n| n.to_string())];
+        let known: Vec<_> = parts.into_iter().flatten().collect();
+        f.write_str(&known.join(":"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_codes_is_a_promise() {
+        let table: Vec<_> = ErrorCode::ALL.iter().map(|c| format!("{} {c} {}", c.status(), c.meaning())).collect();
+        insta::assert_snapshot!(table.join("\n"));
+    }
+
+    #[test]
+    fn a_code_is_written_as_the_table_says() {
+        for &code in ErrorCode::ALL {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+        }
+    }
+
+    #[test]
+    fn a_very_long_message_is_clipped_and_says_so() {
+        let body = ErrorBody::new(ErrorCode::Internal, "ä".repeat(MESSAGE_CHARS + 1));
+        assert!(body.message.ends_with("… (clipped)"));
+        assert_eq!(body.message.chars().count(), MESSAGE_CHARS + "… (clipped)".chars().count());
+    }
+}

@@ -1,0 +1,7 @@
+//! What the services and their clients say to each other over HTTP: the only place where the packages meet.
+
+pub mod deployer;
+pub mod error;
+pub mod expander;
+pub mod manager;
+pub mod page;

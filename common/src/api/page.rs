@@ -1,0 +1,39 @@
+//! Lists come in pages.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::limits::{PAGE_ITEMS, PAGE_ITEMS_MAX};
+
+/// `?limit=&pageToken=` of every list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PageQuery {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// What the page before gave as `nextPageToken`; opaque.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_token: Option<String>,
+}
+
+impl PageQuery {
+    /// How many items the page may have: what was asked, within the limits.
+    pub fn limit(&self) -> usize {
+        self.limit.unwrap_or(PAGE_ITEMS).clamp(1, PAGE_ITEMS_MAX)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// Absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_page_token: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// A list that fits one page.
+    pub fn whole(items: Vec<T>) -> Self {
+        Self { items, next_page_token: None }
+    }
+}

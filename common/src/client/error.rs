@@ -1,0 +1,44 @@
+//! Why a call to a service brought no result.
+
+use std::time::Duration;
+
+use crate::api::error::{ErrorBody, ErrorCode};
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ClientError {
+    /// The service answered, with an error of its own.
+    #[error("{0}")]
+    Answered(Box<ErrorBody>),
+    #[error("{service} at {url} cannot be reached: {reason}; is it running?")]
+    Unreachable { service: &'static str, url: String, reason: String },
+    #[error("{service} at {url} did not answer within {} s", deadline.as_secs_f32())]
+    TimedOut { service: &'static str, url: String, deadline: Duration },
+    /// The connection broke while the answer was on its way.
+    #[error("{service} at {url} broke off its answer: {reason}")]
+    BrokenOff { service: &'static str, url: String, reason: String },
+    #[error("{service} at {url} gave an answer that is not understood: {reason}; do the versions match?")]
+    Malformed { service: &'static str, url: String, reason: String },
+    #[error("{url:?} is not a service's address: {reason}")]
+    InvalidUrl { url: String, reason: String },
+}
+
+impl ClientError {
+    /// The body to pass on to one's own caller. `unavailable` is the code for a service that cannot be reached.
+    pub fn into_body(self, unavailable: ErrorCode) -> ErrorBody {
+        match self {
+            Self::Answered(body) => *body,
+            Self::TimedOut { .. } => ErrorBody::new(ErrorCode::Timeout, self.to_string()),
+            Self::Unreachable { .. } | Self::BrokenOff { .. } => ErrorBody::new(unavailable, self.to_string()),
+            Self::Malformed { .. } | Self::InvalidUrl { .. } => ErrorBody::new(ErrorCode::Internal, self.to_string()),
+        }
+    }
+
+    /// Whether a later try may fare better: the service is away or overloaded, nothing is wrong with the request.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Answered(body) => body.code.status() == 503,
+            Self::Unreachable { .. } | Self::BrokenOff { .. } => true,
+            Self::TimedOut { .. } | Self::Malformed { .. } | Self::InvalidUrl { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The client of expandybird.
+
+use std::time::Duration;
+
+use reqwest::Method;
+
+use super::error::ClientError;
+use super::http::Endpoint;
+use crate::api::expander::{ExpandRequest, ExpandResponse};
+use crate::server::health::Readiness;
+
+#[derive(Debug, Clone)]
+pub struct ExpanderClient {
+    endpoint: Endpoint,
+}
+
+impl ExpanderClient {
+    pub fn new(url: &str) -> Result<Self, ClientError> {
+        Ok(Self { endpoint: Endpoint::new("expandybird", url)? })
+    }
+
+    /// Expands; repeated while the service is away, for an expansion has no effects.
+    pub async fn expand(&self, request: &ExpandRequest, deadline: Duration) -> Result<ExpandResponse, ClientError> {
+        let send = || self.endpoint.request(Method::POST, &["expand"]).json(request);
+        self.endpoint.fetch_repeatedly(send, deadline).await
+    }
+
+    /// What the service says of itself, ready or not.
+    pub async fn readiness(&self, deadline: Duration) -> Result<Readiness, ClientError> {
+        self.endpoint.readiness(deadline).await
+    }
+}

@@ -1,0 +1,163 @@
+//! One request and its answer: what the typed clients have in common.
+
+use std::time::Duration;
+
+use reqwest::{Method, RequestBuilder, Response, Url};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::error::ClientError;
+use crate::api::error::{ErrorBody, ErrorCode};
+use crate::request_id;
+
+/// Connecting takes milliseconds where these services run; this long means nobody is there.
+const CONNECT: Duration = Duration::from_secs(3);
+/// Waits between the tries of a call that is safe to repeat.
+const BACKOFF: [Duration; 3] = [Duration::from_millis(100), Duration::from_millis(400), Duration::from_millis(1000)];
+/// An error's body is read up to here.
+const ERROR_BYTES: usize = 1024 * 1024;
+
+/// A service at an address.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    http: reqwest::Client,
+    base: Url,
+    service: &'static str,
+}
+
+impl Endpoint {
+    /// `base` is like `http://127.0.0.1:8081`; `service` is what errors call it.
+    pub fn new(service: &'static str, base: &str) -> Result<Self, ClientError> {
+        let invalid = |reason: String| ClientError::InvalidUrl { url: base.to_owned(), reason };
+        let url = Url::parse(base).map_err(|error| invalid(error.to_string()))?;
+        if url.cannot_be_a_base() || !matches!(url.scheme(), "http" | "https") {
+            return Err(invalid("write it like http://127.0.0.1:8080".to_owned()));
+        }
+        let http = builder().connect_timeout(CONNECT).no_proxy().build().map_err(|error| invalid(error.to_string()))?;
+        Ok(Self { http, base: url, service })
+    }
+
+    pub fn url(&self) -> &Url {
+        &self.base
+    }
+
+    /// A request to `/segment/segment`, each segment percent-encoded, in the name of the current request.
+    pub fn request(&self, method: Method, segments: &[&str]) -> RequestBuilder {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        let request = self.http.request(method, url);
+        match request_id::current() {
+            Some(id) => request.header(request_id::HEADER, id),
+            None => request,
+        }
+    }
+
+    /// Sends it and gives the answer's head if it is a success. `deadline` bounds the wait for all of the answer, or nothing does.
+    pub async fn send(&self, request: RequestBuilder, deadline: Option<Duration>) -> Result<Response, ClientError> {
+        let request = match deadline {
+            Some(deadline) => request.timeout(deadline),
+            None => request,
+        };
+        let response = request.send().await.map_err(|error| self.failed(&error, deadline))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        Err(self.refusal(response).await)
+    }
+
+    /// Sends it and decodes the answer.
+    pub async fn fetch<T: DeserializeOwned>(&self, request: RequestBuilder, deadline: Option<Duration>) -> Result<T, ClientError> {
+        let response = self.send(request, deadline).await?;
+        let bytes = response.bytes().await.map_err(|error| self.failed(&error, deadline))?;
+        serde_json::from_slice(&bytes).map_err(|error| self.malformed(&error.to_string()))
+    }
+
+    /// As [`Self::fetch`], tried again while the service is away: only for what is safe to repeat.
+    pub async fn fetch_repeatedly<T: DeserializeOwned>(&self, request: impl Fn() -> RequestBuilder, deadline: Duration) -> Result<T, ClientError> {
+        for wait in BACKOFF {
+            match self.fetch(request(), Some(deadline)).await {
+                Err(error) if error.is_transient() => tokio::time::sleep(wait).await,
+                outcome => return outcome,
+            }
+        }
+        self.fetch(request(), Some(deadline)).await
+    }
+
+    /// `GET`, tried again while the service is away.
+    pub async fn get<T: DeserializeOwned>(&self, segments: &[&str], query: &impl Serialize, deadline: Duration) -> Result<T, ClientError> {
+        self.fetch_repeatedly(|| self.with_query(Method::GET, segments, query), deadline).await
+    }
+
+    /// A request with a query; what has no value is left out.
+    pub fn with_query(&self, method: Method, segments: &[&str], query: &impl Serialize) -> RequestBuilder {
+        self.request(method, segments).query(query)
+    }
+
+    pub(super) fn failed(&self, error: &reqwest::Error, deadline: Option<Duration>) -> ClientError {
+        let (service, url) = (self.service, self.base.to_string());
+        let reason = root_cause(error);
+        if error.is_connect() {
+            return ClientError::Unreachable { service, url, reason };
+        }
+        match deadline {
+            Some(deadline) if error.is_timeout() => ClientError::TimedOut { service, url, deadline },
+            _ => ClientError::BrokenOff { service, url, reason },
+        }
+    }
+
+    pub(super) fn malformed(&self, reason: &str) -> ClientError {
+        ClientError::Malformed { service: self.service, url: self.base.to_string(), reason: reason.to_owned() }
+    }
+
+    pub(super) fn broken_off(&self, reason: impl Into<String>) -> ClientError {
+        ClientError::BrokenOff { service: self.service, url: self.base.to_string(), reason: reason.into() }
+    }
+
+    async fn refusal(&self, mut response: Response) -> ClientError {
+        let status = response.status();
+        let mut bytes = Vec::new();
+        while let Ok(Some(chunk)) = response.chunk().await {
+            if bytes.len() + chunk.len() > ERROR_BYTES {
+                break;
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        match serde_json::from_slice::<ErrorBody>(&bytes) {
+            Ok(body) => ClientError::Answered(Box::new(body)),
+            Err(_) if status.as_u16() == 503 => self.broken_off(format!("it answered {status}")),
+            Err(_) => self.malformed(&format!("status {status} without an error body")),
+        }
+    }
+}
+
+/// A client builder with TLS by rustls and ring: no C library, the same everywhere.
+pub fn builder() -> reqwest::ClientBuilder {
+    // `Err` means that a provider is installed already, by an earlier call.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+}
+
+/// reqwest's own texts repeat the URL; the innermost cause says what happened.
+fn root_cause(error: &reqwest::Error) -> String {
+    let start: &(dyn std::error::Error + 'static) = error;
+    std::iter::successors(Some(start), |error| error.source()).last().map_or_else(String::new, ToString::to_string)
+}
+
+/// The code for what a service without an answer means to a caller, used where no table says otherwise.
+impl From<ClientError> for ErrorBody {
+    fn from(error: ClientError) -> Self {
+        error.into_body(ErrorCode::Unavailable)
+    }
+}
+
+impl Endpoint {
+    /// `GET /readyz`: a service that is not ready answers 503 with the same body.
+    pub async fn readiness(&self, deadline: Duration) -> Result<crate::server::health::Readiness, ClientError> {
+        let request = self.request(Method::GET, &["readyz"]).timeout(deadline);
+        let response = request.send().await.map_err(|error| self.failed(&error, Some(deadline)))?;
+        let bytes = response.bytes().await.map_err(|error| self.failed(&error, Some(deadline)))?;
+        serde_json::from_slice(&bytes).map_err(|error| self.malformed(&error.to_string()))
+    }
+}

@@ -1,0 +1,13 @@
+//! Typed HTTP clients, one a service: deadlines, request ids, retries of what is safe to repeat, decoded errors.
+
+pub mod deployer;
+pub mod error;
+pub mod expander;
+pub mod http;
+pub mod manager;
+mod lines;
+
+pub use deployer::DeployerClient;
+pub use error::ClientError;
+pub use expander::ExpanderClient;
+pub use manager::ManagerClient;

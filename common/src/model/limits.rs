@@ -1,0 +1,14 @@
+//! Bounds on what callers may send, in one place, each with its reason.
+
+/// A request body: a manifest of 50 MiB is the largest the store must take, and JSON escapes add to it.
+pub const REQUEST_BYTES: usize = 64 * 1024 * 1024;
+/// Resources of one expanded configuration: the largest real ones have hundreds; beyond this a mistake is likelier than a wish.
+pub const RESOURCES: usize = 10_000;
+/// Imported files of one request.
+pub const IMPORTS: usize = 1_000;
+/// Items of one page of a list, unless the caller asks for fewer.
+pub const PAGE_ITEMS: usize = 100;
+/// Items of one page at most, whatever the caller asks.
+pub const PAGE_ITEMS_MAX: usize = 1_000;
+/// Characters of one error message; longer ones are clipped, so that an error never carries a body.
+pub const MESSAGE_CHARS: usize = 4_000;

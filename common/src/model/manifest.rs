@@ -1,0 +1,59 @@
+//! A manifest: what a deployment was asked to be, and what that expanded to. Immutable once stored.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::configuration::{Configuration, Output};
+use super::layout::Layout;
+use super::name::{DeploymentName, ManifestName, TypeName};
+use super::template::Import;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Manifest {
+    pub name: ManifestName,
+    pub deployment: DeploymentName,
+    pub created_at: Timestamp,
+    pub input_config: InputConfig,
+    /// Primitives only; `outputs` stand beside it, not in it.
+    pub expanded_config: Configuration,
+    pub layout: Layout,
+    /// Each template reference, with what it resolved to, in the order of resolution.
+    #[serde(default)]
+    pub resolved_types: Vec<ResolvedType>,
+    #[serde(default)]
+    pub outputs: Vec<Output>,
+    pub digests: ManifestDigests,
+}
+
+/// The request as the caller gave it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputConfig {
+    /// The configuration's YAML text.
+    pub content: String,
+    #[serde(default)]
+    pub imports: Vec<Import>,
+}
+
+/// A template reference and the very version that it resolved to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResolvedType {
+    #[serde(rename = "type")]
+    pub type_name: TypeName,
+    /// The exact version chosen, such as `v1.0.1`; absent for plain URLs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Where the template file was found.
+    pub url: String,
+    /// `sha256:<hex>` over the template and all that came with it.
+    pub sha256: String,
+}
+
+/// `sha256:<hex>` of the parts of a manifest: equal digests mean equal bytes, so an expansion can be checked by repeating it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ManifestDigests {
+    pub input: String,
+    pub resolved_types: String,
+    pub expansion: String,
+}

@@ -1,0 +1,90 @@
+//! A resource's `metadata`: what the user tells Deployment Manager (not Kubernetes) about it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The parts of `metadata` that have a meaning; other keys are kept in the configuration and ignored.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ResourceMetadata {
+    /// Names of resources that must be ready first.
+    pub depends_on: Vec<String>,
+    pub create_policy: CreatePolicy,
+    pub delete_policy: DeletePolicy,
+    pub update_policy: UpdatePolicy,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum CreatePolicy {
+    #[default]
+    CreateOrAcquire,
+    Create,
+    Acquire,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum DeletePolicy {
+    #[default]
+    Delete,
+    Abandon,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum UpdatePolicy {
+    #[default]
+    Apply,
+    Replace,
+}
+
+/// Why a `metadata` cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MetadataError {
+    #[error("metadata is not a map")]
+    NotAMap,
+    #[error("metadata: {0}")]
+    Field(String),
+}
+
+impl ResourceMetadata {
+    /// Reads the `metadata` of a resource; absent or null means all defaults.
+    pub fn parse(metadata: Option<&Value>) -> Result<Self, MetadataError> {
+        match metadata {
+            None | Some(Value::Null) => Ok(Self::default()),
+            Some(Value::Object(map)) => Self::from_map(map),
+            Some(_) => Err(MetadataError::NotAMap),
+        }
+    }
+
+    fn from_map(map: &Map<String, Value>) -> Result<Self, MetadataError> {
+        Self::deserialize(map).map_err(|error| MetadataError::Field(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn absent_metadata_means_the_defaults() {
+        assert_eq!(ResourceMetadata::parse(None), Ok(ResourceMetadata::default()));
+    }
+
+    #[test]
+    fn policies_and_dependencies_are_read_and_other_keys_ignored() {
+        let metadata = json!({"dependsOn": ["db"], "deletePolicy": "ABANDON", "owner": "me"});
+        let read = ResourceMetadata::parse(Some(&metadata)).unwrap();
+        assert_eq!(read.depends_on, ["db"]);
+        assert_eq!(read.delete_policy, DeletePolicy::Abandon);
+        assert_eq!(read.create_policy, CreatePolicy::CreateOrAcquire);
+    }
+
+    #[test]
+    fn an_unknown_policy_is_an_error_that_names_the_choices() {
+        let error = ResourceMetadata::parse(Some(&json!({"createPolicy": "MAYBE"}))).unwrap_err();
+        assert!(error.to_string().contains("CREATE_OR_ACQUIRE"), "{error}");
+    }
+}

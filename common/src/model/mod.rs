@@ -1,0 +1,24 @@
+//! The nouns of Deployment Manager: plain data, shared by the services and the command line.
+//!
+//! Values are valid by construction: names are newtypes with a `parse`. Nothing here knows of HTTP, stores, processes or clocks.
+
+pub mod configuration;
+pub mod deployment;
+pub mod layout;
+pub mod limits;
+pub mod manifest;
+pub mod metadata;
+pub mod name;
+pub mod object;
+pub mod operation;
+pub mod template;
+
+pub use configuration::{Configuration, Output, Resource};
+pub use deployment::{Deployment, DeploymentState, DeploymentStatus};
+pub use layout::{Layout, LayoutNode, LayoutPath};
+pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedType};
+pub use metadata::{CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};
+pub use name::{DeploymentName, ManifestName, NameError, Namespace, OperationId, ResourceName, TypeName};
+pub use object::{AppliedObject, ObjectRef};
+pub use operation::{Operation, OperationStatus, OperationType, Progress};
+pub use template::Import;

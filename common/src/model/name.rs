@@ -1,0 +1,152 @@
+//! Names that callers choose, each a type of its own, so that one cannot be taken for another.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a text is not a name: says which kind of name, the text (clipped), and the rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{noun} {text:?} is not valid: {rule}")]
+pub struct NameError {
+    noun: &'static str,
+    text: String,
+    rule: &'static str,
+}
+
+/// A longer text than this is clipped when an error quotes it.
+const QUOTED_CHARS: usize = 80;
+
+macro_rules! name {
+    ($(#[$doc:meta])* $type:ident, $noun:literal, $valid:path, $rule:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $type(String);
+
+        impl $type {
+            /// Takes the text if it follows the rule of this kind of name.
+            pub fn parse(text: impl Into<String>) -> Result<Self, NameError> {
+                let text = text.into();
+                if $valid(&text) {
+                    return Ok(Self(text));
+                }
+                Err(NameError { noun: $noun, text: text.chars().take(QUOTED_CHARS).collect(), rule: $rule })
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = NameError;
+            fn try_from(text: String) -> Result<Self, NameError> {
+                Self::parse(text)
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = NameError;
+            fn from_str(text: &str) -> Result<Self, NameError> {
+                Self::parse(text)
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(name: $type) -> String {
+                name.0
+            }
+        }
+
+        impl AsRef<str> for $type {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+const LABEL_RULE: &str =
+    "use 1 to 63 lower-case letters, digits and '-', with a letter or digit at both ends";
+const TEXT_RULE: &str = "use 1 to 2048 characters, none of them a control character";
+const RESOURCE_RULE: &str = "use 1 to 253 characters, none of them a control character";
+
+name!(
+    /// A deployment: an RFC 1123 label, because it becomes a label's value and part of a field manager's name in the cluster.
+    DeploymentName, "deployment name", is_label, LABEL_RULE
+);
+name!(
+    /// A manifest within its deployment, chosen by the manager.
+    ManifestName, "manifest name", is_label, LABEL_RULE
+);
+name!(
+    /// An operation, chosen by the manager.
+    OperationId, "operation id", is_label, LABEL_RULE
+);
+name!(
+    /// A Kubernetes namespace (RFC 1123 label).
+    Namespace, "namespace", is_label, LABEL_RULE
+);
+name!(
+    /// A resource within the list of one configuration or template. Free text: only the name of the object that it becomes is Kubernetes' business.
+    ResourceName, "resource name", is_resource, RESOURCE_RULE
+);
+name!(
+    /// A resource's type: an import's name, a template reference or a Kubernetes kind.
+    TypeName, "type", is_text, TEXT_RULE
+);
+
+/// RFC 1123 label, as Kubernetes checks it.
+fn is_label(text: &str) -> bool {
+    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let bytes = text.as_bytes();
+    (1..=63).contains(&bytes.len())
+        && bytes.iter().all(|&b| inner(b) || b == b'-')
+        && bytes.first().is_some_and(|&b| inner(b))
+        && bytes.last().is_some_and(|&b| inner(b))
+}
+
+fn is_text(text: &str) -> bool {
+    !text.is_empty() && text.chars().count() <= 2048 && !text.chars().any(char::is_control)
+}
+
+fn is_resource(text: &str) -> bool {
+    is_text(text) && text.chars().count() <= 253
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deployment_name_is_an_rfc_1123_label() {
+        for good in ["web", "a", "0", "a-b-1", &"x".repeat(63)] {
+            assert!(DeploymentName::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "-a", "a-", "A", "a.b", "a/b", "ä", "a\0", &"x".repeat(64)] {
+            assert!(DeploymentName::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_refused_name_is_quoted_and_its_rule_told() {
+        let error = DeploymentName::parse("Web\n").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "deployment name \"Web\\n\" is not valid: use 1 to 63 lower-case letters, digits and '-', with a letter or digit at both ends"
+        );
+    }
+
+    #[test]
+    fn a_type_is_free_text_without_control_characters() {
+        assert!(TypeName::parse("github.com/a/b/c:v1").is_ok());
+        assert!(TypeName::parse("a\nb").is_err());
+        assert!(TypeName::parse("").is_err());
+    }
+}

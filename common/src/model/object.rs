@@ -1,0 +1,56 @@
+//! Kubernetes objects as Deployment Manager remembers them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::name::ResourceName;
+
+/// Which object: enough to find it in the cluster.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectRef {
+    pub api_version: String,
+    pub kind: String,
+    /// Absent for cluster-scoped kinds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    pub name: String,
+}
+
+impl ObjectRef {
+    /// The API group, `""` for the core group: an object stays the same when its version changes, so identity goes by group.
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// Whether both name the same object, whatever version of its group each was written in.
+    pub fn is_same_object(&self, other: &ObjectRef) -> bool {
+        self.group() == other.group()
+            && self.kind == other.kind
+            && self.namespace == other.namespace
+            && self.name == other.name
+    }
+}
+
+impl fmt::Display for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.kind)?;
+        if let Some(namespace) = &self.namespace {
+            write!(f, "{namespace}/")?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+/// An object that was applied for a deployment: the record that pruning and deletion go by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AppliedObject {
+    /// The resource that it was applied for.
+    pub resource: ResourceName,
+    #[serde(flatten)]
+    pub object: ObjectRef,
+    /// The API server's identity for it: an object of the same name with another UID is not ours.
+    pub uid: String,
+}

@@ -1,0 +1,57 @@
+//! An operation: one write on its way through the workflow, as callers see it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::name::{DeploymentName, ManifestName, OperationId};
+use crate::api::error::ErrorBody;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Operation {
+    pub id: OperationId,
+    #[serde(rename = "type")]
+    pub operation_type: OperationType,
+    pub deployment: DeploymentName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<ManifestName>,
+    /// Who asked; `anonymous` where callers are not told apart.
+    pub user: String,
+    pub status: OperationStatus,
+    pub progress: Progress,
+    pub start_time: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_time: Option<Timestamp>,
+    /// Set when the operation is done and failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorBody>,
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum OperationType {
+    Create,
+    Update,
+    Delete,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum OperationStatus {
+    Pending,
+    Running,
+    Done,
+}
+
+/// How far an operation is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Progress {
+    /// The step that runs, in the user's words: `expanding`, `applying`.
+    pub step: String,
+    /// Resources that reached what was asked of them, of `total`.
+    pub done: u32,
+    pub total: u32,
+}

@@ -1,0 +1,66 @@
+//! The answer to a request that failed: always an [`ErrorBody`], its status from the table of codes.
+
+use std::fmt;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse, ResponseError};
+
+use crate::api::error::{ErrorBody, ErrorCode};
+use crate::request_id;
+
+/// What handlers return.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiError(pub ErrorBody);
+
+impl ApiError {
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self(ErrorBody::new(code, message))
+    }
+
+    /// A fault of ours: logged here with its chain, told to the caller only by the request id.
+    pub fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
+        tracing::error!(error = chain(error), "the request failed by a fault of the service");
+        Self::new(ErrorCode::Internal, "the service failed; its log has the cause under this request id")
+    }
+}
+
+/// An error and all its sources in one line.
+pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let sources = std::iter::successors(Some(error), |error| error.source());
+    sources.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+impl From<ErrorBody> for ApiError {
+    fn from(body: ErrorBody) -> Self {
+        Self(body)
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        StatusCode::from_u16(self.0.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut body = self.0.clone();
+        body.request_id = request_id::current().unwrap_or_default();
+        HttpResponse::build(self.status_code()).json(body)
+    }
+}
+
+/// For a resource's `default_service`: the path exists, the method does not.
+pub async fn method_not_allowed(request: HttpRequest) -> HttpResponse {
+    let message = format!("{} has no {}", request.path(), request.method());
+    ApiError::new(ErrorCode::MethodNotAllowed, message).error_response()
+}
+
+/// The answer where no route matches.
+pub async fn no_such_route(request: HttpRequest) -> HttpResponse {
+    ApiError::new(ErrorCode::NotFound, format!("there is no {} here", request.path())).error_response()
+}

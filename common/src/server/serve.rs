@@ -1,0 +1,75 @@
+//! Listening, until the process is told to stop.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, PathConfig, PayloadConfig, QueryConfig, ServiceConfig};
+use actix_web::{App, HttpServer};
+
+use super::error::{ApiError, no_such_route};
+use super::observe::observe;
+use super::{health, metrics};
+use crate::api::error::ErrorCode;
+use crate::model::limits::REQUEST_BYTES;
+use crate::telemetry::LogFormat;
+
+/// The flags that every service has.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Listen {
+    /// Address and port to listen on; port 0 takes any free one [default: the service's own port on 127.0.0.1].
+    #[arg(long, env = "DM_LISTEN", value_name = "ADDR:PORT")]
+    pub listen: Option<SocketAddr>,
+    /// File that gets the bound port, once the service accepts.
+    #[arg(long, env = "DM_PORT_FILE", value_name = "PATH")]
+    pub port_file: Option<PathBuf>,
+    /// How log lines are written to stderr.
+    #[arg(long, env = "DM_LOG_FORMAT", value_enum, default_value_t)]
+    pub log_format: LogFormat,
+}
+
+/// Requests in hand get this long to finish after SIGTERM.
+const DRAIN: Duration = Duration::from_secs(30);
+
+/// Serves the routes until SIGTERM or SIGINT; then stops accepting, lets requests in hand finish, and returns.
+pub async fn serve<F>(listen: &Listen, default: SocketAddr, routes: F) -> std::io::Result<()>
+where
+    F: Fn(&mut ServiceConfig) + Clone + Send + 'static,
+{
+    let address = listen.listen.unwrap_or(default);
+    let listener = TcpListener::bind(address)
+        .map_err(|error| std::io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))?;
+    let bound = listener.local_addr()?;
+    let server = HttpServer::new(move || {
+        let routes = routes.clone();
+        App::new()
+            .app_data(PayloadConfig::new(REQUEST_BYTES))
+            .app_data(QueryConfig::default().error_handler(|error, _| refused("query", &error)))
+            .app_data(PathConfig::default().error_handler(|error, _| refused("path", &error)))
+            .wrap(from_fn(observe))
+            .route("/healthz", web::get().to(health::healthz))
+            .route("/metrics", web::get().to(metrics::metrics))
+            .configure(routes)
+            .default_service(web::to(no_such_route))
+    })
+    .listen(listener)?
+    .shutdown_timeout(DRAIN.as_secs())
+    .run();
+    if let Some(path) = &listen.port_file {
+        write_port(path, bound.port())?;
+    }
+    tracing::info!(address = %bound, "listening on {bound}");
+    server.await
+}
+
+fn refused(part: &str, error: &dyn std::fmt::Display) -> actix_web::Error {
+    ApiError::new(ErrorCode::InvalidRequest, format!("the {part} cannot be read: {error}")).into()
+}
+
+/// Whole or not at all: who polls for the file never reads half a number.
+fn write_port(path: &Path, port: u16) -> std::io::Result<()> {
+    let draft = path.with_extension("tmp");
+    std::fs::write(&draft, format!("{port}\n"))?;
+    std::fs::rename(&draft, path)
+}

@@ -1,0 +1,26 @@
+//! Logs: one line an event on stderr, as text for people or JSON for programs.
+//!
+//! `DM_LOG` (else `RUST_LOG`) filters, in `tracing`'s directive syntax; the default is `info`.
+
+use clap::ValueEnum;
+use tracing_subscriber::EnvFilter;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Starts logging for the process. A second call changes nothing: the first one wins.
+pub fn init(format: LogFormat) {
+    let filter = EnvFilter::try_from_env("DM_LOG")
+        .or_else(|_| EnvFilter::try_from_default_env())
+        .unwrap_or_else(|_| EnvFilter::new("info"));
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // An `Err` means that logging has been started before, by a test of the same process.
+    let _ = match format {
+        LogFormat::Text => builder.try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+    };
+}
