@@ -1,0 +1,256 @@
+//! From text to a tree of nodes with their places.
+//!
+//! Responsible for syntax: documents, nesting, anchors. It refuses to know what a scalar means or
+//! which tags there are. Aliases stay references, so a tree is never larger than its text; the
+//! stack of open collections is explicit, so nesting costs no native stack.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
+
+use super::Limits;
+use super::error::{Location, YamlError, YamlErrorKind};
+
+/// The place of a node in its tree.
+pub(super) type NodeId = usize;
+
+pub(super) struct Node<'a> {
+    pub kind: NodeKind<'a>,
+    pub tag: Option<Cow<'a, Tag>>,
+    pub at: Location,
+}
+
+pub(super) enum NodeKind<'a> {
+    Scalar { text: Cow<'a, str>, plain: bool },
+    List(Vec<NodeId>),
+    Map(Vec<(NodeId, NodeId)>),
+    Alias(NodeId),
+}
+
+/// All nodes of a text and the roots of its documents.
+pub(super) struct Tree<'a> {
+    /// What was parsed: the text without its byte order mark.
+    pub text: &'a str,
+    pub nodes: Vec<Node<'a>>,
+    pub roots: Vec<NodeId>,
+}
+
+impl<'a> Tree<'a> {
+    /// The node itself, or the one that an alias repeats.
+    pub fn target(&self, id: NodeId) -> &Node<'a> {
+        match self.nodes[id].kind {
+            // An alias refers to an anchored node, and an alias cannot have an anchor.
+            NodeKind::Alias(target) => &self.nodes[target],
+            _ => &self.nodes[id],
+        }
+    }
+}
+
+/// Parses all documents of `text`.
+pub(super) fn compose<'a>(text: &'a str, limits: &Limits) -> Result<Tree<'a>, YamlError> {
+    if text.len() > limits.bytes {
+        let kind = YamlErrorKind::TooLarge {
+            limit: limits.bytes,
+        };
+        return Err(YamlError::new(kind, Location::START, ""));
+    }
+    let text = body(text);
+    refuse_control_characters(text)?;
+    let mut composer = Composer {
+        limits,
+        tree: Tree {
+            text,
+            nodes: Vec::new(),
+            roots: Vec::new(),
+        },
+        open: Vec::new(),
+        anchors: HashMap::new(),
+        unterminated_at: unterminated_end(text),
+    };
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|e| composer.syntax_error(&e))?;
+        composer.accept(event, span)?;
+    }
+    Ok(composer.tree)
+}
+
+fn location(mark: Marker) -> Location {
+    Location {
+        line: mark.line().max(1),
+        column: mark.col() + 1,
+    }
+}
+
+/// The parser takes a NUL for the end of the text, which would hide all behind it.
+fn refuse_control_characters(text: &str) -> Result<(), YamlError> {
+    let forbidden = |c: char| {
+        matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
+            && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')
+    };
+    let Some((index, found)) = text.char_indices().find(|(_, c)| forbidden(*c)) else {
+        return Ok(());
+    };
+    let before = &text[..index];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let location = Location {
+        line: before.matches('\n').count() + 1,
+        column: text[line_start..index].chars().count() + 1,
+    };
+    let kind = YamlErrorKind::ControlCharacter(u32::from(found));
+    Err(YamlError::new(kind, location, text))
+}
+
+struct Composer<'t, 'a> {
+    limits: &'t Limits,
+    tree: Tree<'a>,
+    open: Vec<Open>,
+    anchors: HashMap<usize, NodeId>,
+    unterminated_at: Option<usize>,
+}
+
+/// What there is to parse: the byte order mark is no character of the first line, and blanks behind
+/// the last line break are no line (the parser would count them to a block text before).
+fn body(text: &str) -> &str {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let trimmed = text.trim_end_matches([' ', '\t']);
+    let whole_lines = trimmed.is_empty() || trimmed.ends_with(['\n', '\r']);
+    if whole_lines { trimmed } else { text }
+}
+
+/// Where the text ends, in characters, if it does so without a line break: there a block text has
+/// none either, although the parser adds it.
+fn unterminated_end(text: &str) -> Option<usize> {
+    let unterminated = !text.is_empty() && !text.ends_with(['\n', '\r']);
+    unterminated.then(|| text.chars().count())
+}
+
+/// A collection whose end has not come yet.
+struct Open {
+    id: NodeId,
+    /// The key that waits for its value, in a map.
+    key: Option<NodeId>,
+}
+
+impl<'a> Composer<'_, 'a> {
+    fn accept(&mut self, event: Event<'a>, span: Span) -> Result<(), YamlError> {
+        let at = location(span.start);
+        match event {
+            Event::Scalar(mut text, style, anchor, tag) => {
+                let plain = style == ScalarStyle::Plain;
+                let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+                if block && self.unterminated_at == Some(span.end.index()) && text.ends_with('\n') {
+                    text.to_mut().pop();
+                }
+                self.add(NodeKind::Scalar { text, plain }, anchor, tag, at)?;
+            }
+            Event::SequenceStart(anchor, tag) => {
+                let id = self.add(NodeKind::List(Vec::new()), anchor, tag, at)?;
+                self.enter(id, at)?;
+            }
+            Event::MappingStart(anchor, tag) => {
+                let id = self.add(NodeKind::Map(Vec::new()), anchor, tag, at)?;
+                self.enter(id, at)?;
+            }
+            Event::Alias(anchor) => {
+                let target = self.target_of(anchor, at)?;
+                self.add(NodeKind::Alias(target), 0, None, at)?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                self.open.pop();
+            }
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => {}
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        kind: NodeKind<'a>,
+        anchor: usize,
+        tag: Option<Cow<'a, Tag>>,
+        at: Location,
+    ) -> Result<NodeId, YamlError> {
+        let id = self.tree.nodes.len();
+        if id >= self.limits.nodes {
+            let limit = self.limits.nodes;
+            return Err(self.error(YamlErrorKind::TooManyNodes { limit }, at));
+        }
+        self.tree.nodes.push(Node { kind, tag, at });
+        if anchor != 0 {
+            self.anchors.insert(anchor, id);
+        }
+        self.attach(id);
+        Ok(id)
+    }
+
+    /// Hangs a node into the collection that is open, or makes it the root of its document.
+    fn attach(&mut self, id: NodeId) {
+        let Some(open) = self.open.last_mut() else {
+            self.tree.roots.push(id);
+            return;
+        };
+        match &mut self.tree.nodes[open.id].kind {
+            NodeKind::List(items) => items.push(id),
+            NodeKind::Map(entries) => match open.key.take() {
+                None => open.key = Some(id),
+                Some(key) => entries.push((key, id)),
+            },
+            NodeKind::Scalar { .. } | NodeKind::Alias(_) => {}
+        }
+    }
+
+    fn enter(&mut self, id: NodeId, at: Location) -> Result<(), YamlError> {
+        let limit = self.limits.depth;
+        if self.open.len() >= limit {
+            return Err(self.error(YamlErrorKind::TooDeep { limit }, at));
+        }
+        self.open.push(Open { id, key: None });
+        Ok(())
+    }
+
+    fn target_of(&self, anchor: usize, at: Location) -> Result<NodeId, YamlError> {
+        let Some(&target) = self.anchors.get(&anchor) else {
+            return Err(self.unknown_alias(at));
+        };
+        if self.open.iter().any(|open| open.id == target) {
+            return Err(self.error(YamlErrorKind::RecursiveAlias, at));
+        }
+        Ok(target)
+    }
+
+    fn error(&self, kind: YamlErrorKind, at: Location) -> YamlError {
+        YamlError::new(kind, at, self.tree.text)
+    }
+
+    fn unknown_alias(&self, at: Location) -> YamlError {
+        let line = self.tree.text.lines().nth(at.line - 1).unwrap_or_default();
+        let name = line
+            .chars()
+            .skip(at.column)
+            .take_while(|c| !c.is_whitespace() && !",[]{}".contains(*c));
+        self.error(YamlErrorKind::UnknownAlias(name.collect()), at)
+    }
+
+    fn syntax_error(&self, error: &ScanError) -> YamlError {
+        let at = location(*error.marker());
+        // The parser tells its errors by their words alone; tests hold these two to them.
+        if error.info().contains("unknown anchor") {
+            return self.unknown_alias(at);
+        }
+        if error.info() == "recursion limit exceeded" {
+            let limit = self.limits.depth;
+            return self.error(YamlErrorKind::TooDeep { limit }, at);
+        }
+        let line = self.tree.text.lines().nth(at.line - 1).unwrap_or_default();
+        let indent_end = line.find(|c: char| !c.is_whitespace());
+        if line[..indent_end.unwrap_or(line.len())].contains('\t') {
+            return self.error(YamlErrorKind::TabIndent, at);
+        }
+        self.error(YamlErrorKind::Syntax(error.info().to_owned()), at)
+    }
+}

@@ -1,0 +1,124 @@
+//! What can be wrong with YAML text, where, and how it is shown.
+
+use std::fmt;
+
+/// A place in a text; both count from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Location {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl Location {
+    /// Where every text begins.
+    pub const START: Location = Location { line: 1, column: 1 };
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// A text that cannot be read: what is wrong, and where.
+///
+/// `Display` is one sentence: `line 3, column 5: duplicate key 'name' (first at line 2)`.
+#[derive(Debug, thiserror::Error)]
+#[error("{location}: {kind}")]
+pub struct YamlError {
+    pub kind: YamlErrorKind,
+    pub location: Location,
+    line_text: Option<Box<str>>,
+}
+
+/// What is wrong with a text. Every limit is a kind of its own.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum YamlErrorKind {
+    #[error("{0}")]
+    Syntax(String),
+    #[error("the line is indented with a tab; indent with spaces")]
+    TabIndent,
+    #[error("the control character U+{0:04X} is not allowed in YAML")]
+    ControlCharacter(u32),
+    #[error("duplicate key '{key}' (first at line {})", first.line)]
+    DuplicateKey { key: String, first: Location },
+    #[error("the key is a list or a map; only plain values can be keys")]
+    ComplexKey,
+    #[error("more than {limit} bytes of text, with what aliases repeat counted again")]
+    TooLarge { limit: usize },
+    #[error("nested more than {limit} levels deep")]
+    TooDeep { limit: usize },
+    #[error("more than {limit} values, with what aliases repeat counted again")]
+    TooManyNodes { limit: usize },
+    #[error("the alias '*{0}' names no anchor before it")]
+    UnknownAlias(String),
+    #[error("the alias stands inside of what it repeats")]
+    RecursiveAlias,
+    #[error("'<<' merges a map or a list of maps, and this is neither")]
+    InvalidMerge,
+    #[error("the integer {0} does not fit into 64 bits; quote it to keep it as text")]
+    IntegerTooLarge(String),
+    #[error("the number {0} is not finite and cannot be told in JSON; quote it to keep it as text")]
+    NotFinite(String),
+    #[error("'{text}' is not a valid {tag}")]
+    InvalidValue { tag: String, text: String },
+    #[error("'{0}' alone has a meaning of its own in YAML 1.1; quote it to keep it as text")]
+    Reserved(&'static str),
+    #[error("unknown tag '{0}'; remove it, or quote the value if the '!' belongs to it")]
+    UnknownTag(String),
+    #[error("the tag '{0}' does not fit the kind of value it stands before")]
+    MisplacedTag(String),
+    #[error("a second document begins here; only one is expected")]
+    MultipleDocuments,
+}
+
+impl YamlError {
+    pub(super) fn new(kind: YamlErrorKind, location: Location, text: &str) -> YamlError {
+        let line_text = line(text, location.line).map(Box::from);
+        YamlError {
+            kind,
+            location,
+            line_text,
+        }
+    }
+
+    /// The line that is meant, with a caret below the column; empty at the end of the text.
+    pub fn excerpt(&self) -> String {
+        self.line_text
+            .as_deref()
+            .map(|line| render(line, self.location))
+            .unwrap_or_default()
+    }
+}
+
+/// The line of `text` at `location`, with a caret below the column: for errors that callers find
+/// in what they read, at the place [`super::locate`] tells.
+pub fn excerpt(text: &str, location: Location) -> String {
+    line(text, location.line)
+        .map(|line| render(line, location))
+        .unwrap_or_default()
+}
+
+/// How much of a long line an excerpt shows on either side of the caret, in characters.
+const CONTEXT: usize = 60;
+
+fn render(line: &str, location: Location) -> String {
+    let caret = location.column.saturating_sub(1);
+    let from = caret.saturating_sub(CONTEXT);
+    let shown: String = line.chars().skip(from).take(2 * CONTEXT).collect();
+    let shown = shown.replace('\t', " ");
+    let number = location.line.to_string();
+    format!(
+        "{number} | {}\n{:margin$} | {:indent$}^",
+        shown.trim_end(),
+        "",
+        "",
+        margin = number.len(),
+        indent = caret - from,
+    )
+}
+
+fn line(text: &str, number: usize) -> Option<&str> {
+    text.lines().nth(number.checked_sub(1)?)
+}

@@ -1,0 +1,58 @@
+//! Where in a text a value stands, found again only when somebody must be told.
+
+use super::Limits;
+use super::compose::{Node, NodeId, NodeKind, Tree, compose};
+use super::error::Location;
+use super::scalar::{self, Plain};
+
+/// Finds the place of the value that a JSON pointer (RFC 6901) names in the first document.
+///
+/// A map's entry is found at its key (one that is merged in, at its `<<`), a list's at the item. Where the path leads further than the
+/// text does, its deepest part that is there is told. Nothing for a text that cannot be read.
+/// Parses the text again, so that reading one which is right costs nothing extra.
+pub fn locate(text: &str, pointer: &str, limits: &Limits) -> Option<Location> {
+    let tree = compose(text, limits).ok()?;
+    let mut id = *tree.roots.first()?;
+    let mut location = tree.nodes[id].at;
+    for segment in pointer.split('/').skip(1) {
+        let segment = segment.replace("~1", "/").replace("~0", "~");
+        let Some((at, next)) = step(&tree, id, &segment) else {
+            break;
+        };
+        location = at;
+        id = next;
+    }
+    Some(location)
+}
+
+fn step(tree: &Tree<'_>, id: NodeId, segment: &str) -> Option<(Location, NodeId)> {
+    let (at, next) = match &tree.target(id).kind {
+        NodeKind::List(items) => {
+            let item = *items.get(segment.parse::<usize>().ok()?)?;
+            (item, item)
+        }
+        NodeKind::Map(entries) => entry(tree, entries, segment)?,
+        NodeKind::Scalar { .. } | NodeKind::Alias(_) => return None,
+    };
+    Some((tree.nodes[at].at, next))
+}
+
+/// The last entry of that name, for the last one counts; else the merge that brings it in.
+fn entry(tree: &Tree<'_>, entries: &[(NodeId, NodeId)], name: &str) -> Option<(NodeId, NodeId)> {
+    let last = |wanted: &str| {
+        let mut entries = entries.iter().rev();
+        entries.find(|(key, _)| is_key(tree.target(*key), wanted))
+    };
+    last(name).or_else(|| last("<<")).copied()
+}
+
+fn is_key(key: &Node<'_>, name: &str) -> bool {
+    let NodeKind::Scalar { text, plain } = &key.kind else {
+        return false;
+    };
+    let value = |text| match scalar::plain(text) {
+        Ok(Plain::Value(value)) => Some(value),
+        Ok(Plain::Merge | Plain::Default) | Err(_) => None,
+    };
+    text == name || *plain && value(text).is_some_and(|value| scalar::key_text(&value) == name)
+}

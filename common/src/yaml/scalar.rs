@@ -1,0 +1,355 @@
+//! What a plain scalar means in YAML 1.1, as PyYAML's resolver and constructors have it.
+//!
+//! Responsible for text alone: it knows nothing of documents, places or tags. The scanners are
+//! written by hand and chosen by the first character, because most scalars are ordinary words and
+//! must be recognised as such at once.
+
+use serde_json::{Number, Value};
+
+/// The meaning that the text of a plain scalar has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Null,
+    Bool(bool),
+    Int,
+    Float,
+    /// A date or a time stamp. JSON has none, so it keeps its text.
+    Timestamp,
+    /// `<<`, which merges maps when it is a key.
+    Merge,
+    /// `=`, the "default value" of YAML 1.1, which nobody can read.
+    Default,
+    Text,
+}
+
+/// Why text that was taken for a number cannot become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NumberError {
+    /// It has no digits, or digits that its base does not have.
+    Malformed,
+    /// An integer beyond 64 bits.
+    TooLarge,
+    /// An infinity or not a number: JSON cannot tell either.
+    NotFinite,
+}
+
+/// What a plain scalar is.
+pub(super) enum Plain {
+    Value(Value),
+    Merge,
+    Default,
+}
+
+/// Reads a plain scalar.
+pub(super) fn plain(text: &str) -> Result<Plain, NumberError> {
+    Ok(Plain::Value(match meaning(text) {
+        Meaning::Null => Value::Null,
+        Meaning::Bool(value) => Value::Bool(value),
+        Meaning::Int => Value::Number(int(text)?),
+        Meaning::Float => Value::Number(float(text)?),
+        Meaning::Timestamp | Meaning::Text => Value::from(text),
+        Meaning::Merge => return Ok(Plain::Merge),
+        Meaning::Default => return Ok(Plain::Default),
+    }))
+}
+
+/// The text of a key: one that is no text becomes what Python's `json.dumps` makes of it.
+pub(super) fn key_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() => float_text(float),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// Tells what the text of a plain scalar means.
+pub(super) fn meaning(text: &str) -> Meaning {
+    let Some(first) = text.bytes().next() else {
+        return Meaning::Null;
+    };
+    match first {
+        b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~' => word(text),
+        b'<' if text == "<<" => Meaning::Merge,
+        b'=' if text == "=" => Meaning::Default,
+        b'0'..=b'9' | b'+' | b'-' | b'.' => number_or_timestamp(text),
+        _ => Meaning::Text,
+    }
+}
+
+fn word(text: &str) -> Meaning {
+    match text {
+        "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            Meaning::Bool(true)
+        }
+        "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            Meaning::Bool(false)
+        }
+        "~" | "null" | "Null" | "NULL" => Meaning::Null,
+        _ => Meaning::Text,
+    }
+}
+
+fn number_or_timestamp(text: &str) -> Meaning {
+    if is_float(text) {
+        Meaning::Float
+    } else if is_int(text) {
+        Meaning::Int
+    } else if is_timestamp(text.as_bytes()) {
+        Meaning::Timestamp
+    } else {
+        Meaning::Text
+    }
+}
+
+fn unsigned(text: &str) -> &str {
+    text.strip_prefix(['+', '-']).unwrap_or(text)
+}
+
+/// Cuts the longest beginning whose bytes all pass.
+fn cut(text: &str, pass: impl Fn(u8) -> bool) -> (&str, &str) {
+    let end = text.bytes().position(|b| !pass(b)).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+fn digit_or_underscore(b: u8) -> bool {
+    b.is_ascii_digit() || b == b'_'
+}
+
+fn is_int(text: &str) -> bool {
+    let body = unsigned(text);
+    if body == "0" {
+        return true;
+    }
+    let Some(rest) = body.strip_prefix('0') else {
+        return is_decimal_int(body);
+    };
+    let all = |digits: &str, pass: fn(u8) -> bool| {
+        !digits.is_empty() && digits.bytes().all(|b| pass(b) || b == b'_')
+    };
+    if let Some(binary) = rest.strip_prefix('b') {
+        all(binary, |b| matches!(b, b'0' | b'1'))
+    } else if let Some(hex) = rest.strip_prefix('x') {
+        all(hex, |b| b.is_ascii_hexdigit())
+    } else {
+        all(rest, |b| matches!(b, b'0'..=b'7'))
+    }
+}
+
+/// `[1-9][0-9_]*`, with sexagesimal places behind it or without.
+fn is_decimal_int(body: &str) -> bool {
+    if !body.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    let (_, places) = cut(body, digit_or_underscore);
+    places.is_empty() || sexagesimal_places(places) == Some("")
+}
+
+/// Cuts `(:[0-5]?[0-9])+` and gives what follows.
+fn sexagesimal_places(mut text: &str) -> Option<&str> {
+    if !text.starts_with(':') {
+        return None;
+    }
+    while let Some(rest) = text.strip_prefix(':') {
+        let (digits, after) = cut(rest, |b| b.is_ascii_digit());
+        match digits.as_bytes() {
+            [_] | [b'0'..=b'5', _] => text = after,
+            _ => return None,
+        }
+    }
+    Some(text)
+}
+
+fn is_float(text: &str) -> bool {
+    let body = unsigned(text);
+    if let Some(fraction) = body.strip_prefix('.') {
+        return is_float_without_integer(fraction, body.len() < text.len());
+    }
+    if !body.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    let (_, rest) = cut(body, digit_or_underscore);
+    if let Some(fraction) = rest.strip_prefix('.') {
+        return is_exponent(cut(fraction, digit_or_underscore).1);
+    }
+    sexagesimal_places(rest)
+        .and_then(|rest| rest.strip_prefix('.'))
+        .is_some_and(|fraction| fraction.bytes().all(digit_or_underscore))
+}
+
+/// What may follow a leading dot. PyYAML takes a sign before infinities only: `-.5` is text.
+fn is_float_without_integer(fraction: &str, signed: bool) -> bool {
+    match fraction {
+        "inf" | "Inf" | "INF" => true,
+        _ if signed => false,
+        "nan" | "NaN" | "NAN" => true,
+        _ => {
+            fraction.starts_with(|c: char| c.is_ascii_digit())
+                && is_exponent(cut(fraction, digit_or_underscore).1)
+        }
+    }
+}
+
+/// Nothing, or `[eE][-+][0-9]+`: YAML 1.1 wants the sign.
+fn is_exponent(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix(['e', 'E']) else {
+        return text.is_empty();
+    };
+    rest.strip_prefix(['+', '-'])
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// `2001-12-14`, or with a time of day: `2001-12-14t21:59:43.10-05:00`, `2001-12-14 21:59:43 Z`.
+fn is_timestamp(text: &[u8]) -> bool {
+    let mut rest = Scan(text);
+    if !(rest.digits(4, 4) && rest.byte(b'-')) {
+        return false;
+    }
+    let date = rest.0;
+    if rest.digits(2, 2) && rest.byte(b'-') && rest.digits(2, 2) && rest.0.is_empty() {
+        return true;
+    }
+    let mut rest = Scan(date);
+    rest.digits(1, 2)
+        && rest.byte(b'-')
+        && rest.digits(1, 2)
+        && (rest.byte(b'T') || rest.byte(b't') || rest.blanks())
+        && rest.digits(1, 2)
+        && rest.byte(b':')
+        && rest.digits(2, 2)
+        && rest.byte(b':')
+        && rest.digits(2, 2)
+        && rest.fraction_and_zone()
+}
+
+/// A cursor for the time-stamp grammar: each step takes what it names or leaves all as it was.
+struct Scan<'a>(&'a [u8]);
+
+impl Scan<'_> {
+    fn byte(&mut self, wanted: u8) -> bool {
+        let found = self.0.first() == Some(&wanted);
+        if found {
+            self.0 = &self.0[1..];
+        }
+        found
+    }
+
+    fn digits(&mut self, least: usize, most: usize) -> bool {
+        let count = self.0.iter().take(most).take_while(|b| b.is_ascii_digit());
+        let count = count.count();
+        if count < least {
+            return false;
+        }
+        self.0 = &self.0[count..];
+        true
+    }
+
+    fn blanks(&mut self) -> bool {
+        let before = self.0.len();
+        self.0 = self.0.trim_ascii_start();
+        self.0.len() < before
+    }
+
+    fn fraction_and_zone(&mut self) -> bool {
+        if self.byte(b'.') {
+            self.digits(0, usize::MAX);
+        }
+        self.blanks();
+        if self.0.is_empty() || self.byte(b'Z') {
+            return self.0.is_empty();
+        }
+        (self.byte(b'+') || self.byte(b'-'))
+            && self.digits(1, 2)
+            && (self.0.is_empty() || self.byte(b':') && self.digits(2, 2) && self.0.is_empty())
+    }
+}
+
+/// Reads the integer that `text` spells in any of the notations of YAML 1.1.
+pub(super) fn int(text: &str) -> Result<Number, NumberError> {
+    let digits = without_underscores(text);
+    let body = unsigned(&digits);
+    let magnitude = if let Some(binary) = body.strip_prefix("0b") {
+        radix(binary, 2)
+    } else if let Some(hex) = body.strip_prefix("0x") {
+        radix(hex, 16)
+    } else if body.starts_with('0') {
+        radix(body, 8)
+    } else if body.contains(':') {
+        sexagesimal_int(body)
+    } else {
+        radix(body, 10)
+    }?;
+    if !digits.starts_with('-') {
+        return Ok(Number::from(magnitude));
+    }
+    0_i64
+        .checked_sub_unsigned(magnitude)
+        .map(Number::from)
+        .ok_or(NumberError::TooLarge)
+}
+
+fn radix(digits: &str, base: u32) -> Result<u64, NumberError> {
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(base)) {
+        return Err(NumberError::Malformed);
+    }
+    u64::from_str_radix(digits, base).map_err(|_| NumberError::TooLarge)
+}
+
+fn sexagesimal_int(body: &str) -> Result<u64, NumberError> {
+    body.split(':').try_fold(0_u64, |total, place| {
+        total
+            .checked_mul(60)
+            .and_then(|total| total.checked_add(radix(place, 10).ok()?))
+            .ok_or(NumberError::TooLarge)
+    })
+}
+
+/// Reads the float that `text` spells.
+pub(super) fn float(text: &str) -> Result<Number, NumberError> {
+    let digits = without_underscores(text).to_ascii_lowercase();
+    let body = unsigned(&digits);
+    if matches!(body, ".inf" | ".nan") {
+        return Err(NumberError::NotFinite);
+    }
+    let magnitude = body.split(':').try_fold(0.0, |total: f64, place| {
+        Ok(total * 60.0 + decimal_float(place)?)
+    })?;
+    let value = if digits.starts_with('-') {
+        -magnitude
+    } else {
+        magnitude
+    };
+    Number::from_f64(value).ok_or(NumberError::NotFinite)
+}
+
+/// Rust's own parser would also take `inf` and `nan`.
+fn decimal_float(text: &str) -> Result<f64, NumberError> {
+    let spelled = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'+' | b'-');
+    if !text.bytes().all(spelled) {
+        return Err(NumberError::Malformed);
+    }
+    text.parse().map_err(|_| NumberError::Malformed)
+}
+
+fn without_underscores(text: &str) -> String {
+    text.chars().filter(|c| *c != '_').collect()
+}
+
+/// A float as Python prints it: `1.0`, `0.0001`, `1e-05`, `1e+16`.
+pub(super) fn float_text(value: f64) -> String {
+    let scientific = format!("{value:e}");
+    let Some((mantissa, exponent)) = scientific.split_once('e') else {
+        return scientific;
+    };
+    match exponent.parse::<i32>() {
+        Ok(power) if !(-4..16).contains(&power) => format!(
+            "{mantissa}e{sign}{digits:02}",
+            sign = if power < 0 { '-' } else { '+' },
+            digits = power.unsigned_abs()
+        ),
+        _ if value.fract() == 0.0 => format!("{value:.1}"),
+        _ => format!("{value}"),
+    }
+}
