@@ -16,9 +16,13 @@ is_new_enough() {
     [ "${minor:-0}" -ge 21 ]
 }
 
+# Prints the first Go there is that meets a condition.
 find_go() {
     for go in "$(command -v go || true)" /usr/local/go/bin/go /usr/lib/go/bin/go; do
-        [ -n "$go" ] && [ -x "$go" ] && echo "$go" && return
+        if [ -n "$go" ] && [ -x "$go" ] && "$1" "$go"; then
+            echo "$go"
+            return
+        fi
     done
     return 1
 }
@@ -51,7 +55,7 @@ bootstrap_go() {
 }
 
 build() {
-    go=$(find_go || { install_go && find_go; })
+    go=$(find_go is_new_enough || find_go true || { install_go && find_go true; })
     is_new_enough "$go" || go=$(bootstrap_go "$go")
     say "building with $go (the first time takes about five minutes)"
     cd "$here"
@@ -60,7 +64,7 @@ build() {
     version=$("$go" list -m -f '{{.Version}}' k8s.io/kubernetes)
     minor=${version#v1.}
     package=k8s.io/component-base/version
-    "$go" build -trimpath -o "$work/dm-cluster" -ldflags "-s -w \
+    "$go" build -trimpath -buildvcs=false -o "$work/dm-cluster" -ldflags "-s -w \
         -X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=${minor%%.*} \
         -X $package.gitTreeState=clean" . >&2
     ln "$work/dm-cluster" "$work/kubectl"
@@ -76,6 +80,7 @@ if [ ! -x "$built/kubectl" ]; then
     if [ ! -x "$built/kubectl" ]; then
         work=$(mktemp -d "$cache/cluster.XXXXXX")
         trap 'rm -rf "$work"' EXIT
+        trap 'exit 1' INT TERM HUP
         build
         rm -rf "$built"
         mv "$work" "$built"

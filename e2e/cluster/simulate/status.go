@@ -78,15 +78,23 @@ func initializing(container corev1.Container) corev1.ContainerStatus {
 	return waiting(container, "PodInitializing", "")
 }
 
-// status is one container's, which has been started; `ends` tells whether it is one that does its work and ends.
+// status is one container's, which has been started; `ends` tells whether it is one that does its work and ends. A
+// container that has ended is not started again.
 func (c *containers) status(container corev1.Container, ends bool) corev1.ContainerStatus {
+	last := c.reported(container.Name)
+	if last.State.Terminated != nil {
+		return last
+	}
+	started := c.now
+	if last.State.Running != nil {
+		started = last.State.Running.StartedAt
+	}
 	behaviour, err := behaviourOf(c.pod, container)
-	started := c.startOf(container.Name)
 	switch behaviour.kind {
 	case noImage:
 		return waiting(container, "ImagePullBackOff", fmt.Sprintf("Back-off pulling image %q: %v", container.Image, err))
 	case crash:
-		return c.crashed(container, started)
+		return c.crashed(container, started, last)
 	case unready:
 		return running(container, started, false)
 	case slow:
@@ -103,40 +111,30 @@ func (c *containers) status(container corev1.Container, ends bool) corev1.Contai
 	return running(container, started, true)
 }
 
-func (c *containers) crashed(container corev1.Container, started metav1.Time) corev1.ContainerStatus {
+func (c *containers) crashed(container corev1.Container, started metav1.Time, last corev1.ContainerStatus) corev1.ContainerStatus {
 	failed := terminated(container, started, c.now, 1)
 	if c.pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
 		return failed
 	}
-	for _, last := range c.before() {
-		if last.Name == container.Name && last.LastTerminationState.Terminated != nil {
-			failed.State = last.LastTerminationState
-		}
-	}
 	status := waiting(container, "CrashLoopBackOff", "back-off restarting failed container "+container.Name)
 	status.RestartCount = restarts
 	status.LastTerminationState = failed.State
+	if last.LastTerminationState.Terminated != nil {
+		status.LastTerminationState = last.LastTerminationState
+	}
 	return status
 }
 
-// startOf is when the container was started: what was reported before, or now.
-func (c *containers) startOf(name string) metav1.Time {
-	for _, last := range c.before() {
-		switch {
-		case last.Name != name:
-		case last.State.Running != nil:
-			return last.State.Running.StartedAt
-		case last.State.Terminated != nil:
-			return last.State.Terminated.StartedAt
+// reported is the status of the container as it was reported last, or an empty one.
+func (c *containers) reported(name string) corev1.ContainerStatus {
+	for _, statuses := range [][]corev1.ContainerStatus{c.pod.Status.InitContainerStatuses, c.pod.Status.ContainerStatuses} {
+		for _, status := range statuses {
+			if status.Name == name {
+				return status
+			}
 		}
 	}
-	return c.now
-}
-
-func (c *containers) before() []corev1.ContainerStatus {
-	var all []corev1.ContainerStatus
-	all = append(all, c.pod.Status.InitContainerStatuses...)
-	return append(all, c.pod.Status.ContainerStatuses...)
+	return corev1.ContainerStatus{}
 }
 
 func waiting(container corev1.Container, reason, message string) corev1.ContainerStatus {
