@@ -1,0 +1,15 @@
+//! The harness of the end-to-end tests: a real Kubernetes API server, the real programs, real kubectl.
+//!
+//! A test takes a [`Stack`]: the three services as processes of its own, a store of its own, a namespace of its own. The
+//! cluster is one for all tests of a run. Everything goes with the test, also when the test is killed.
+
+pub mod cluster;
+pub mod dm;
+pub mod program;
+pub mod stack;
+pub mod wait;
+
+pub use cluster::Cluster;
+pub use dm::{Dm, Said};
+pub use stack::Stack;
+pub use wait::until;

@@ -1,0 +1,154 @@
+//! The API server that the tests talk to: the project's own control plane, or the one that `DM_E2E_KUBECONFIG` names.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::OnceCell;
+
+use crate::program::checkout;
+use crate::until;
+
+/// On a busy machine of two cores; an idle one takes some ten seconds.
+const START: Duration = Duration::from_secs(120);
+
+static SHARED: OnceCell<Cluster> = OnceCell::const_new();
+
+pub struct Cluster {
+    kubeconfig: PathBuf,
+    kubectl: PathBuf,
+    _own: Option<Own>,
+}
+
+/// The control plane that this process started. It ends with this process, however that ends: it watches its standard input.
+struct Own {
+    _process: Child,
+    _folder: TempDir,
+}
+
+impl Cluster {
+    /// The one cluster of this test run, started by the first who asks.
+    pub async fn shared() -> Result<&'static Cluster> {
+        SHARED.get_or_try_init(Cluster::start).await
+    }
+
+    async fn start() -> Result<Self> {
+        let built = build()?;
+        let kubectl = built.join("kubectl");
+        if let Some(kubeconfig) = std::env::var_os("DM_E2E_KUBECONFIG") {
+            return Ok(Self {
+                kubeconfig: kubeconfig.into(),
+                kubectl,
+                _own: None,
+            });
+        }
+        let folder = TempDir::new()?;
+        let dir = folder.path().join("cluster");
+        let mut process = Command::new(built.join("dm-cluster"))
+            .args(["run", "--die-with-parent", "--dir"])
+            .arg(&dir)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("cannot start the control plane")?;
+        let kubeconfig = ready(&mut process, &dir).await?;
+        Ok(Self {
+            kubeconfig,
+            kubectl,
+            _own: Some(Own {
+                _process: process,
+                _folder: folder,
+            }),
+        })
+    }
+
+    pub fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// The kubectl that was built with the control plane.
+    pub fn kubectl_path(&self) -> &Path {
+        &self.kubectl
+    }
+
+    /// Runs kubectl and gives what it wrote, or an error with what it complained of.
+    pub fn kubectl(&self, args: &[&str]) -> Result<String> {
+        let output = Command::new(&self.kubectl)
+            .env("KUBECONFIG", &self.kubeconfig)
+            .env(
+                "KUBECACHEDIR",
+                self.kubeconfig.with_file_name("kubectl-cache"),
+            )
+            .args(args)
+            .stdin(Stdio::null())
+            .output()?;
+        ensure!(
+            output.status.success(),
+            "kubectl {}: {}",
+            args.join(" "),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// What `kubectl get … -o json` finds, as a list of objects.
+    pub fn objects(&self, namespace: &str, kinds: &str) -> Result<Vec<Value>> {
+        let text = self.kubectl(&["get", kinds, "--namespace", namespace, "-o", "json"])?;
+        let list: Value = serde_json::from_str(&text)?;
+        Ok(list["items"].as_array().cloned().unwrap_or_default())
+    }
+
+    /// Their names, sorted.
+    pub fn names(&self, namespace: &str, kind: &str) -> Result<Vec<String>> {
+        let name = |object: &Value| {
+            object["metadata"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let mut names: Vec<_> = self.objects(namespace, kind)?.iter().map(name).collect();
+        names.sort();
+        Ok(names)
+    }
+}
+
+async fn ready(process: &mut Child, dir: &Path) -> Result<PathBuf> {
+    let kubeconfig = dir.join("kubeconfig");
+    until("the control plane", START, || {
+        let ended = process.try_wait();
+        let found = kubeconfig.is_file();
+        let log = dir.join("log");
+        async move {
+            if let Some(status) = ended? {
+                bail!(
+                    "it ended with {status}; its log: {}",
+                    std::fs::read_to_string(log).unwrap_or_default()
+                );
+            }
+            ensure!(found, "no kubeconfig yet");
+            Ok(())
+        }
+    })
+    .await?;
+    Ok(kubeconfig)
+}
+
+/// The folder with `dm-cluster` and `kubectl`; built if this state of its sources never was.
+fn build() -> Result<PathBuf> {
+    let script = checkout().join("e2e/cluster/build.sh");
+    let output = Command::new(&script)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "{} failed with {}",
+        script.display(),
+        output.status
+    );
+    Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim()))
+}

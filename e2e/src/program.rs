@@ -1,0 +1,162 @@
+//! The project's own programs, as cargo built them, each a process that does not outlive its test.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::until;
+
+/// How long a service may take to accept, or to stop.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Where cargo put a program of the workspace. The tests do not build it: `make test` does, first.
+pub fn path_of(program: &str) -> Result<PathBuf> {
+    let test = std::env::current_exe()?;
+    let profile = test
+        .ancestors()
+        .nth(2)
+        .context("the test is not in a cargo target folder")?;
+    let path = profile.join(program);
+    ensure!(
+        path.is_file(),
+        "{} is missing: run `cargo build --workspace --bins` first (`make test` does)",
+        path.display()
+    );
+    Ok(path)
+}
+
+/// The root of the checkout.
+pub fn checkout() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .map(Path::to_path_buf)
+        .unwrap_or_default()
+}
+
+/// A service that runs, or that was stopped and can be started again on the same port.
+pub struct Service {
+    name: &'static str,
+    folder: PathBuf,
+    args: Vec<String>,
+    port: u16,
+    child: Option<Child>,
+}
+
+impl Service {
+    /// Starts it on any free port and waits until it accepts. `folder` gets its port file and its log.
+    pub async fn start(name: &'static str, folder: &Path, args: Vec<String>) -> Result<Self> {
+        let mut service = Self {
+            name,
+            folder: folder.to_owned(),
+            args,
+            port: 0,
+            child: None,
+        };
+        service.again().await?;
+        Ok(service)
+    }
+
+    /// Starts it again, on the port that it had.
+    pub async fn again(&mut self) -> Result<()> {
+        ensure!(self.child.is_none(), "{} runs already", self.name);
+        let port_file = self.folder.join(format!("{}.port", self.name));
+        let _ = std::fs::remove_file(&port_file);
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.log_path())?;
+        let child = Command::new(path_of(self.name)?)
+            .args(&self.args)
+            .args([
+                "--listen",
+                &format!("127.0.0.1:{}", self.port),
+                "--port-file",
+            ])
+            .arg(&port_file)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("cannot start {}", self.name))?;
+        self.child = Some(child);
+        self.port = self.bound_port(&port_file).await?;
+        Ok(())
+    }
+
+    async fn bound_port(&mut self, port_file: &Path) -> Result<u16> {
+        let (name, log) = (self.name, self.log_path());
+        let child = self.child.as_mut().context("not started")?;
+        let pid = child.id();
+        until(&format!("{name} (pid {pid}) to accept"), PATIENCE, || {
+            let read = std::fs::read_to_string(port_file).context("no port file yet");
+            let ended = child.try_wait();
+            let log = log.clone();
+            async move {
+                if let Some(status) = ended? {
+                    bail!(
+                        "{name} ended with {status}: {}",
+                        std::fs::read_to_string(log)?
+                    );
+                }
+                Ok(read?.trim().parse()?)
+            }
+        })
+        .await
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub fn log_path(&self) -> PathBuf {
+        self.folder.join(format!("{}.log", self.name))
+    }
+
+    /// `kill -9`: it gets no chance to finish anything.
+    pub fn crash(&mut self) -> Result<()> {
+        let mut child = self.child.take().context("it does not run")?;
+        child.kill()?;
+        child.wait()?;
+        Ok(())
+    }
+
+    /// SIGTERM, and its exit: it must end by itself, with code 0.
+    pub async fn stop(&mut self) -> Result<()> {
+        let mut child = self.child.take().context("it does not run")?;
+        kill(Pid::from_raw(i32::try_from(child.id())?), Signal::SIGTERM)?;
+        let stopped = until(&format!("{} to stop", self.name), PATIENCE, || {
+            let status = child.try_wait();
+            async move { status?.context("still running") }
+        })
+        .await;
+        let Ok(status) = stopped else {
+            child.kill()?;
+            child.wait()?;
+            bail!(
+                "{} did not stop on SIGTERM within {} s",
+                self.name,
+                PATIENCE.as_secs()
+            );
+        };
+        ensure!(
+            status.success(),
+            "{} ended with {status} on SIGTERM",
+            self.name
+        );
+        Ok(())
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The three services together, as a user has them.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use common::client::ManagerClient;
+use reqwest::{Method, StatusCode};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::{Service, checkout};
+use crate::{Cluster, Dm, until};
+
+/// Services look at each other again every few seconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub struct Stack {
+    pub manager: Service,
+    pub expandybird: Service,
+    pub resourcifier: Service,
+    pub dm: Dm,
+    pub namespace: String,
+    pub cluster: &'static Cluster,
+    folder: TempDir,
+    http: reqwest::Client,
+}
+
+impl Stack {
+    /// All three, ready, with the bundled registry, in a new namespace.
+    pub async fn start() -> Result<Self> {
+        let cluster = Cluster::shared().await?;
+        let folder = TempDir::new()?;
+        let at = folder.path();
+        let namespace = new_namespace(cluster)?;
+        let resourcifier = Service::start("resourcifier", at, resourcifier_args(cluster)).await?;
+        let expandybird = Service::start("expandybird", at, Vec::new()).await?;
+        let manager =
+            Service::start("manager", at, manager_args(at, &expandybird, &resourcifier)).await?;
+        let dm = Dm::new(manager.url(), at);
+        let http = common::client::http::builder().no_proxy().build()?;
+        let stack = Self {
+            manager,
+            expandybird,
+            resourcifier,
+            dm,
+            namespace,
+            cluster,
+            folder,
+            http,
+        };
+        stack.ready().await?;
+        Ok(stack)
+    }
+
+    /// Waits until the manager says that it can do its work.
+    pub async fn ready(&self) -> Result<()> {
+        until("the stack to be ready", PATIENCE, || async {
+            let (status, body) = self.get("/readyz").await?;
+            ensure!(status == StatusCode::OK, "{body}");
+            Ok(())
+        })
+        .await
+    }
+
+    /// The folder that `dm` runs in.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file for `dm` to read.
+    pub fn write(&self, name: &str, content: &str) -> Result<PathBuf> {
+        let path = self.folder().join(name);
+        std::fs::write(&path, content)?;
+        Ok(path)
+    }
+
+    pub fn client(&self) -> Result<ManagerClient> {
+        Ok(ManagerClient::new(&self.manager.url())?)
+    }
+
+    /// `GET` at the manager; the body as JSON.
+    pub async fn get(&self, path: &str) -> Result<(StatusCode, Value)> {
+        self.request(Method::GET, path, None).await
+    }
+
+    /// Any request at the manager.
+    pub async fn request(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(StatusCode, Value)> {
+        let mut request = self
+            .http
+            .request(method, format!("{}{path}", self.manager.url()));
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = request.send().await?;
+        let status = response.status();
+        let text = response.text().await?;
+        Ok((
+            status,
+            serde_json::from_str(&text)
+                .with_context(|| format!("{path} answered {status}: {text:?}"))?,
+        ))
+    }
+
+    /// `dm` with the test's namespace behind the arguments.
+    pub async fn deploy(&self, args: &[&str]) -> Result<String> {
+        self.dm
+            .ok(&[&["deploy"], args, &["--namespace", &self.namespace]].concat())
+            .await
+    }
+
+    /// Names of the test's objects of a kind.
+    pub fn names(&self, kind: &str) -> Result<Vec<String>> {
+        self.cluster.names(&self.namespace, kind)
+    }
+
+    /// Pods that the cluster calls Ready.
+    pub fn ready_pods(&self) -> Result<usize> {
+        let pods = self.cluster.objects(&self.namespace, "pods")?;
+        Ok(pods.iter().filter(|pod| is_ready(pod)).count())
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        let _ = self
+            .cluster
+            .kubectl(&["delete", "namespace", &self.namespace, "--wait=false"]);
+    }
+}
+
+fn is_ready(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    conditions
+        .iter()
+        .any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+}
+
+fn new_namespace(cluster: &Cluster) -> Result<String> {
+    let name = format!("dm-e2e-{}", &common::request_id::fresh()[16..]);
+    cluster.kubectl(&["create", "namespace", &name])?;
+    Ok(name)
+}
+
+fn resourcifier_args(cluster: &Cluster) -> Vec<String> {
+    let path = |path: &Path| path.display().to_string();
+    vec![
+        "--kubectl".into(),
+        path(cluster.kubectl_path()),
+        "--kubeconfig".into(),
+        path(cluster.kubeconfig()),
+    ]
+}
+
+fn manager_args(folder: &Path, expandybird: &Service, resourcifier: &Service) -> Vec<String> {
+    vec![
+        "--store".into(),
+        format!("sled:{}", folder.join("store").display()),
+        "--expander-url".into(),
+        expandybird.url(),
+        "--deployer-url".into(),
+        resourcifier.url(),
+        "--registry".into(),
+        checkout().join("charts").display().to_string(),
+    ]
+}

@@ -1,0 +1,154 @@
+//! Rules of the house that the compiler does not check.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use e2e::program::checkout;
+use serde_json::Value;
+
+/// Who may depend on whom, among our own packages (tests included).
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("common", &[]),
+    ("dm", &["common"]),
+    ("e2e", &["common"]),
+    ("expandybird", &["common", "expandybird-protocol"]),
+    ("expandybird-protocol", &[]),
+    ("expandybird-worker", &["expandybird-protocol"]),
+    ("manager", &["common"]),
+    ("resourcifier", &["common"]),
+];
+
+/// Folders that are pure: they name no HTTP, store, process, clock or runtime.
+const PURE: &[&str] = &[
+    "common/src/model",
+    "common/src/yaml",
+    "manager/src/domain",
+    "expandybird/src/expansion",
+    "resourcifier/src/plan",
+];
+const EFFECTS: &[&str] = &[
+    "actix_web",
+    "reqwest",
+    "sled::",
+    "tokio::",
+    "std::process",
+    "std::fs",
+    "std::net",
+    "Timestamp::now",
+    "SystemTime",
+    "Instant::now",
+    "async fn",
+];
+
+/// Packages that only one of ours may use, each with who may.
+const KEPT_BY: &[(&str, &[&str])] = &[
+    ("pyo3", &["expandybird-worker"]),
+    ("sled", &["manager"]),
+    ("serde_yaml", &["common"]),
+    ("saphyr-parser", &["common"]),
+    ("minijinja", &["expandybird"]),
+    ("jsonschema", &["expandybird"]),
+];
+
+fn dependencies() -> Result<BTreeMap<String, BTreeSet<String>>> {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ])
+        .current_dir(checkout())
+        .output()?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
+    let name = |value: &Value| value["name"].as_str().unwrap_or_default().to_owned();
+    let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
+    Ok(packages
+        .iter()
+        .map(|package| {
+            (
+                name(package),
+                package["dependencies"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(name)
+                    .collect(),
+            )
+        })
+        .collect())
+}
+
+#[test]
+fn packages_use_each_other_only_as_the_map_says() -> Result<()> {
+    let found = dependencies()?;
+    let ours: BTreeSet<_> = found.keys().cloned().collect();
+    let used: BTreeMap<_, BTreeSet<_>> = found
+        .iter()
+        .map(|(package, uses)| {
+            (
+                package.as_str(),
+                uses.intersection(&ours).map(String::as_str).collect(),
+            )
+        })
+        .collect();
+    let allowed: BTreeMap<_, BTreeSet<_>> = MAY_USE
+        .iter()
+        .map(|(package, uses)| (*package, uses.iter().copied().collect()))
+        .collect();
+    assert_eq!(used, allowed);
+    Ok(())
+}
+
+#[test]
+fn each_effect_is_kept_by_the_package_that_it_belongs_to() -> Result<()> {
+    let found = dependencies()?;
+    for (library, keepers) in KEPT_BY {
+        let users: Vec<_> = found
+            .iter()
+            .filter(|(_, uses)| uses.contains(*library))
+            .map(|(package, _)| package.as_str())
+            .collect();
+        assert_eq!(&users, keepers, "{library}");
+    }
+    Ok(())
+}
+
+#[test]
+fn pure_folders_name_no_effect() -> Result<()> {
+    for folder in PURE {
+        let sources = sources(&checkout().join(folder))?;
+        assert!(
+            !sources.is_empty(),
+            "{folder} is empty: is the list out of date?"
+        );
+        for path in sources {
+            let text = std::fs::read_to_string(&path)?;
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let lines = code
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"));
+            for line in lines {
+                let named = EFFECTS.iter().find(|effect| line.contains(**effect));
+                assert_eq!(named, None, "{}: {line}", path.display());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,8 @@
+//! What users do, from the command line to the cluster and back. One binary, so that one control plane serves all.
+
+mod bad_input;
+mod charts;
+mod crash;
+mod lifecycle;
+mod outage;
+mod references;
