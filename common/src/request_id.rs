@@ -22,7 +22,8 @@ pub fn fresh() -> String {
 /// The caller's id if it is a harmless one, else a new one: it goes into logs and headers.
 pub fn accept(offered: Option<&str>) -> String {
     let harmless = |id: &&str| {
-        (1..=MAX_CHARS).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        (1..=MAX_CHARS).contains(&id.len())
+            && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
     };
     offered.filter(harmless).map_or_else(fresh, str::to_owned)
 }

@@ -17,7 +17,9 @@ pub fn init(format: LogFormat) {
     let filter = EnvFilter::try_from_env("DM_LOG")
         .or_else(|_| EnvFilter::try_from_default_env())
         .unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
     // An `Err` means that logging has been started before, by a test of the same process.
     let _ = match format {
         LogFormat::Text => builder.try_init(),

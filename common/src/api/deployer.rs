@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::ErrorBody;
-use crate::model::{AppliedObject, DeletePolicy, DeploymentName, Namespace, ObjectRef, Resource, ResourceName, TypeName};
+use crate::model::{
+    AppliedObject, DeletePolicy, DeploymentName, Namespace, ObjectRef, Resource, ResourceName,
+    TypeName,
+};
 
 /// The media type of a stream of events.
 pub const EVENT_STREAM: &str = "application/x-ndjson";
@@ -79,6 +82,10 @@ pub enum ObjectState {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "camelCase")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "events are handled one by one, and most are of the largest kind"
+)]
 pub enum Event {
     /// A resource, or an object to prune, got somewhere.
     Resource(ResourceReport),
@@ -155,6 +162,8 @@ pub struct Report {
 impl Report {
     /// The error of each resource that failed.
     pub fn errors(&self) -> impl Iterator<Item = &ErrorBody> {
-        self.resources.iter().filter_map(|resource| resource.error.as_ref())
+        self.resources
+            .iter()
+            .filter_map(|resource| resource.error.as_ref())
     }
 }

@@ -96,7 +96,13 @@ pub struct ErrorBody {
 impl ErrorBody {
     /// A message longer than the limit is clipped, and says so.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: clipped(message.into()), causes: Vec::new(), location: None, request_id: String::new() }
+        Self {
+            code,
+            message: clipped(message.into()),
+            causes: Vec::new(),
+            location: None,
+            request_id: String::new(),
+        }
     }
 
     pub fn at(mut self, location: Location) -> Self {
@@ -137,7 +143,11 @@ pub struct Location {
 impl fmt::Display for Location {
     /// `file:line:column`, as far as known.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [self.file.clone(), self.line.map(|n| n.to_string()), self.column.map(|n| n.to_string())];
+        let parts = [
+            self.file.clone(),
+            self.line.map(|n| n.to_string()),
+            self.column.map(|n| n.to_string()),
+        ];
         let known: Vec<_> = parts.into_iter().flatten().collect();
         f.write_str(&known.join(":"))
     }
@@ -149,7 +159,10 @@ mod tests {
 
     #[test]
     fn the_table_of_codes_is_a_promise() {
-        let table: Vec<_> = ErrorCode::ALL.iter().map(|c| format!("{} {c} {}", c.status(), c.meaning())).collect();
+        let table: Vec<_> = ErrorCode::ALL
+            .iter()
+            .map(|c| format!("{} {c} {}", c.status(), c.meaning()))
+            .collect();
         insta::assert_snapshot!(table.join("\n"));
     }
 
@@ -164,6 +177,9 @@ mod tests {
     fn a_very_long_message_is_clipped_and_says_so() {
         let body = ErrorBody::new(ErrorCode::Internal, "ä".repeat(MESSAGE_CHARS + 1));
         assert!(body.message.ends_with("… (clipped)"));
-        assert_eq!(body.message.chars().count(), MESSAGE_CHARS + "… (clipped)".chars().count());
+        assert_eq!(
+            body.message.chars().count(),
+            MESSAGE_CHARS + "… (clipped)".chars().count()
+        );
     }
 }

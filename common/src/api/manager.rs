@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::deployer::ObjectStatus;
 use crate::model::{
-    DeletePolicy, DeploymentName, Import, LayoutPath, ManifestName, Namespace, ResolvedType, ResourceName, TypeName,
+    DeletePolicy, DeploymentName, Import, LayoutPath, ManifestName, Namespace, ResolvedType,
+    ResourceName, TypeName,
 };
 
 /// `POST /deployments`.

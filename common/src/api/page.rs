@@ -34,6 +34,9 @@ pub struct Page<T> {
 impl<T> Page<T> {
     /// A list that fits one page.
     pub fn whole(items: Vec<T>) -> Self {
-        Self { items, next_page_token: None }
+        Self {
+            items,
+            next_page_token: None,
+        }
     }
 }

@@ -22,24 +22,43 @@ pub struct DeployerClient {
 
 impl DeployerClient {
     pub fn new(url: &str) -> Result<Self, ClientError> {
-        Ok(Self { endpoint: Endpoint::new("resourcifier", url)? })
+        Ok(Self {
+            endpoint: Endpoint::new("resourcifier", url)?,
+        })
     }
 
-    pub async fn create(&self, request: &ApplyRequest) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
+    pub async fn create(
+        &self,
+        request: &ApplyRequest,
+    ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
         self.stream(Method::POST, request).await
     }
 
-    pub async fn update(&self, request: &ApplyRequest) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
+    pub async fn update(
+        &self,
+        request: &ApplyRequest,
+    ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
         self.stream(Method::PUT, request).await
     }
 
-    pub async fn delete(&self, request: &DeleteRequest) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
+    pub async fn delete(
+        &self,
+        request: &DeleteRequest,
+    ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
         self.stream(Method::DELETE, request).await
     }
 
     /// The live state of recorded objects, in the order of the request.
-    pub async fn status(&self, request: &StatusRequest, deadline: Duration) -> Result<Vec<ObjectStatus>, ClientError> {
-        let send = || self.endpoint.request(Method::POST, &["configurations", "status"]).json(request);
+    pub async fn status(
+        &self,
+        request: &StatusRequest,
+        deadline: Duration,
+    ) -> Result<Vec<ObjectStatus>, ClientError> {
+        let send = || {
+            self.endpoint
+                .request(Method::POST, &["configurations", "status"])
+                .json(request)
+        };
         self.endpoint.fetch_repeatedly(send, deadline).await
     }
 
@@ -49,11 +68,21 @@ impl DeployerClient {
     }
 
     /// The head of the answer must come within [`IDLE`] too; the work itself is bounded by the request's own timeout.
-    async fn stream<R: Serialize>(&self, method: Method, request: &R) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<R>, ClientError> {
-        let request = self.endpoint.request(method, &["configurations"]).json(request);
+    async fn stream<R: Serialize>(
+        &self,
+        method: Method,
+        request: &R,
+    ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<R>, ClientError> {
+        let request = self
+            .endpoint
+            .request(method, &["configurations"])
+            .json(request);
         let answer = tokio::time::timeout(IDLE, self.endpoint.send(request, None))
             .await
-            .map_err(|_| self.endpoint.broken_off(format!("no answer for {} s", IDLE.as_secs())))?;
+            .map_err(|_| {
+                self.endpoint
+                    .broken_off(format!("no answer for {} s", IDLE.as_secs()))
+            })?;
         Ok(documents(self.endpoint.clone(), answer?, IDLE))
     }
 }

@@ -10,14 +10,32 @@ pub enum ClientError {
     #[error("{0}")]
     Answered(Box<ErrorBody>),
     #[error("{service} at {url} cannot be reached: {reason}; is it running?")]
-    Unreachable { service: &'static str, url: String, reason: String },
+    Unreachable {
+        service: &'static str,
+        url: String,
+        reason: String,
+    },
     #[error("{service} at {url} did not answer within {} s", deadline.as_secs_f32())]
-    TimedOut { service: &'static str, url: String, deadline: Duration },
+    TimedOut {
+        service: &'static str,
+        url: String,
+        deadline: Duration,
+    },
     /// The connection broke while the answer was on its way.
     #[error("{service} at {url} broke off its answer: {reason}")]
-    BrokenOff { service: &'static str, url: String, reason: String },
-    #[error("{service} at {url} gave an answer that is not understood: {reason}; do the versions match?")]
-    Malformed { service: &'static str, url: String, reason: String },
+    BrokenOff {
+        service: &'static str,
+        url: String,
+        reason: String,
+    },
+    #[error(
+        "{service} at {url} gave an answer that is not understood: {reason}; do the versions match?"
+    )]
+    Malformed {
+        service: &'static str,
+        url: String,
+        reason: String,
+    },
     #[error("{url:?} is not a service's address: {reason}")]
     InvalidUrl { url: String, reason: String },
 }
@@ -28,8 +46,12 @@ impl ClientError {
         match self {
             Self::Answered(body) => *body,
             Self::TimedOut { .. } => ErrorBody::new(ErrorCode::Timeout, self.to_string()),
-            Self::Unreachable { .. } | Self::BrokenOff { .. } => ErrorBody::new(unavailable, self.to_string()),
-            Self::Malformed { .. } | Self::InvalidUrl { .. } => ErrorBody::new(ErrorCode::Internal, self.to_string()),
+            Self::Unreachable { .. } | Self::BrokenOff { .. } => {
+                ErrorBody::new(unavailable, self.to_string())
+            }
+            Self::Malformed { .. } | Self::InvalidUrl { .. } => {
+                ErrorBody::new(ErrorCode::Internal, self.to_string())
+            }
         }
     }
 

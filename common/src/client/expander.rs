@@ -16,12 +16,22 @@ pub struct ExpanderClient {
 
 impl ExpanderClient {
     pub fn new(url: &str) -> Result<Self, ClientError> {
-        Ok(Self { endpoint: Endpoint::new("expandybird", url)? })
+        Ok(Self {
+            endpoint: Endpoint::new("expandybird", url)?,
+        })
     }
 
     /// Expands; repeated while the service is away, for an expansion has no effects.
-    pub async fn expand(&self, request: &ExpandRequest, deadline: Duration) -> Result<ExpandResponse, ClientError> {
-        let send = || self.endpoint.request(Method::POST, &["expand"]).json(request);
+    pub async fn expand(
+        &self,
+        request: &ExpandRequest,
+        deadline: Duration,
+    ) -> Result<ExpandResponse, ClientError> {
+        let send = || {
+            self.endpoint
+                .request(Method::POST, &["expand"])
+                .json(request)
+        };
         self.endpoint.fetch_repeatedly(send, deadline).await
     }
 

@@ -13,7 +13,11 @@ use crate::request_id;
 /// Connecting takes milliseconds where these services run; this long means nobody is there.
 const CONNECT: Duration = Duration::from_secs(3);
 /// Waits between the tries of a call that is safe to repeat.
-const BACKOFF: [Duration; 3] = [Duration::from_millis(100), Duration::from_millis(400), Duration::from_millis(1000)];
+const BACKOFF: [Duration; 3] = [
+    Duration::from_millis(100),
+    Duration::from_millis(400),
+    Duration::from_millis(1000),
+];
 /// An error's body is read up to here.
 const ERROR_BYTES: usize = 1024 * 1024;
 
@@ -28,13 +32,24 @@ pub struct Endpoint {
 impl Endpoint {
     /// `base` is like `http://127.0.0.1:8081`; `service` is what errors call it.
     pub fn new(service: &'static str, base: &str) -> Result<Self, ClientError> {
-        let invalid = |reason: String| ClientError::InvalidUrl { url: base.to_owned(), reason };
+        let invalid = |reason: String| ClientError::InvalidUrl {
+            url: base.to_owned(),
+            reason,
+        };
         let url = Url::parse(base).map_err(|error| invalid(error.to_string()))?;
         if url.cannot_be_a_base() || !matches!(url.scheme(), "http" | "https") {
             return Err(invalid("write it like http://127.0.0.1:8080".to_owned()));
         }
-        let http = builder().connect_timeout(CONNECT).no_proxy().build().map_err(|error| invalid(error.to_string()))?;
-        Ok(Self { http, base: url, service })
+        let http = builder()
+            .connect_timeout(CONNECT)
+            .no_proxy()
+            .build()
+            .map_err(|error| invalid(error.to_string()))?;
+        Ok(Self {
+            http,
+            base: url,
+            service,
+        })
     }
 
     pub fn url(&self) -> &Url {
@@ -55,12 +70,19 @@ impl Endpoint {
     }
 
     /// Sends it and gives the answer's head if it is a success. `deadline` bounds the wait for all of the answer, or nothing does.
-    pub async fn send(&self, request: RequestBuilder, deadline: Option<Duration>) -> Result<Response, ClientError> {
+    pub async fn send(
+        &self,
+        request: RequestBuilder,
+        deadline: Option<Duration>,
+    ) -> Result<Response, ClientError> {
         let request = match deadline {
             Some(deadline) => request.timeout(deadline),
             None => request,
         };
-        let response = request.send().await.map_err(|error| self.failed(&error, deadline))?;
+        let response = request
+            .send()
+            .await
+            .map_err(|error| self.failed(&error, deadline))?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -68,14 +90,25 @@ impl Endpoint {
     }
 
     /// Sends it and decodes the answer.
-    pub async fn fetch<T: DeserializeOwned>(&self, request: RequestBuilder, deadline: Option<Duration>) -> Result<T, ClientError> {
+    pub async fn fetch<T: DeserializeOwned>(
+        &self,
+        request: RequestBuilder,
+        deadline: Option<Duration>,
+    ) -> Result<T, ClientError> {
         let response = self.send(request, deadline).await?;
-        let bytes = response.bytes().await.map_err(|error| self.failed(&error, deadline))?;
+        let bytes = response
+            .bytes()
+            .await
+            .map_err(|error| self.failed(&error, deadline))?;
         serde_json::from_slice(&bytes).map_err(|error| self.malformed(&error.to_string()))
     }
 
     /// As [`Self::fetch`], tried again while the service is away: only for what is safe to repeat.
-    pub async fn fetch_repeatedly<T: DeserializeOwned>(&self, request: impl Fn() -> RequestBuilder, deadline: Duration) -> Result<T, ClientError> {
+    pub async fn fetch_repeatedly<T: DeserializeOwned>(
+        &self,
+        request: impl Fn() -> RequestBuilder,
+        deadline: Duration,
+    ) -> Result<T, ClientError> {
         for wait in BACKOFF {
             match self.fetch(request(), Some(deadline)).await {
                 Err(error) if error.is_transient() => tokio::time::sleep(wait).await,
@@ -86,12 +119,23 @@ impl Endpoint {
     }
 
     /// `GET`, tried again while the service is away.
-    pub async fn get<T: DeserializeOwned>(&self, segments: &[&str], query: &impl Serialize, deadline: Duration) -> Result<T, ClientError> {
-        self.fetch_repeatedly(|| self.with_query(Method::GET, segments, query), deadline).await
+    pub async fn get<T: DeserializeOwned>(
+        &self,
+        segments: &[&str],
+        query: &impl Serialize,
+        deadline: Duration,
+    ) -> Result<T, ClientError> {
+        self.fetch_repeatedly(|| self.with_query(Method::GET, segments, query), deadline)
+            .await
     }
 
     /// A request with a query; what has no value is left out.
-    pub fn with_query(&self, method: Method, segments: &[&str], query: &impl Serialize) -> RequestBuilder {
+    pub fn with_query(
+        &self,
+        method: Method,
+        segments: &[&str],
+        query: &impl Serialize,
+    ) -> RequestBuilder {
         self.request(method, segments).query(query)
     }
 
@@ -99,20 +143,40 @@ impl Endpoint {
         let (service, url) = (self.service, self.base.to_string());
         let reason = root_cause(error);
         if error.is_connect() {
-            return ClientError::Unreachable { service, url, reason };
+            return ClientError::Unreachable {
+                service,
+                url,
+                reason,
+            };
         }
         match deadline {
-            Some(deadline) if error.is_timeout() => ClientError::TimedOut { service, url, deadline },
-            _ => ClientError::BrokenOff { service, url, reason },
+            Some(deadline) if error.is_timeout() => ClientError::TimedOut {
+                service,
+                url,
+                deadline,
+            },
+            _ => ClientError::BrokenOff {
+                service,
+                url,
+                reason,
+            },
         }
     }
 
     pub(super) fn malformed(&self, reason: &str) -> ClientError {
-        ClientError::Malformed { service: self.service, url: self.base.to_string(), reason: reason.to_owned() }
+        ClientError::Malformed {
+            service: self.service,
+            url: self.base.to_string(),
+            reason: reason.to_owned(),
+        }
     }
 
     pub(super) fn broken_off(&self, reason: impl Into<String>) -> ClientError {
-        ClientError::BrokenOff { service: self.service, url: self.base.to_string(), reason: reason.into() }
+        ClientError::BrokenOff {
+            service: self.service,
+            url: self.base.to_string(),
+            reason: reason.into(),
+        }
     }
 
     async fn refusal(&self, mut response: Response) -> ClientError {
@@ -142,7 +206,9 @@ pub fn builder() -> reqwest::ClientBuilder {
 /// reqwest's own texts repeat the URL; the innermost cause says what happened.
 fn root_cause(error: &reqwest::Error) -> String {
     let start: &(dyn std::error::Error + 'static) = error;
-    std::iter::successors(Some(start), |error| error.source()).last().map_or_else(String::new, ToString::to_string)
+    std::iter::successors(Some(start), |error| error.source())
+        .last()
+        .map_or_else(String::new, ToString::to_string)
 }
 
 /// The code for what a service without an answer means to a caller, used where no table says otherwise.
@@ -154,10 +220,19 @@ impl From<ClientError> for ErrorBody {
 
 impl Endpoint {
     /// `GET /readyz`: a service that is not ready answers 503 with the same body.
-    pub async fn readiness(&self, deadline: Duration) -> Result<crate::server::health::Readiness, ClientError> {
+    pub async fn readiness(
+        &self,
+        deadline: Duration,
+    ) -> Result<crate::server::health::Readiness, ClientError> {
         let request = self.request(Method::GET, &["readyz"]).timeout(deadline);
-        let response = request.send().await.map_err(|error| self.failed(&error, Some(deadline)))?;
-        let bytes = response.bytes().await.map_err(|error| self.failed(&error, Some(deadline)))?;
+        let response = request
+            .send()
+            .await
+            .map_err(|error| self.failed(&error, Some(deadline)))?;
+        let bytes = response
+            .bytes()
+            .await
+            .map_err(|error| self.failed(&error, Some(deadline)))?;
         serde_json::from_slice(&bytes).map_err(|error| self.malformed(&error.to_string()))
     }
 }

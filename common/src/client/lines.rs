@@ -27,10 +27,13 @@ pub(super) fn documents<T: DeserializeOwned>(
         async move {
             let line = tokio::time::timeout(idle, lines.next())
                 .await
-                .map_err(|_| endpoint.broken_off(format!("nothing came for {} s", idle.as_secs())))?;
+                .map_err(|_| {
+                    endpoint.broken_off(format!("nothing came for {} s", idle.as_secs()))
+                })?;
             let Some(line) = line else { return Ok(None) };
             let line = line.map_err(|error| endpoint.broken_off(error.to_string()))?;
-            let document = serde_json::from_str(&line).map_err(|error| endpoint.malformed(&error.to_string()))?;
+            let document = serde_json::from_str(&line)
+                .map_err(|error| endpoint.malformed(&error.to_string()))?;
             Ok(Some((document, lines)))
         }
     })

@@ -10,7 +10,9 @@ use super::error::ClientError;
 use super::http::Endpoint;
 use crate::api::manager::*;
 use crate::api::page::{Page, PageQuery};
-use crate::model::{Deployment, DeploymentName, LayoutNode, Layout, Manifest, ManifestName, Operation, OperationId};
+use crate::model::{
+    Deployment, DeploymentName, Layout, LayoutNode, Manifest, ManifestName, Operation, OperationId,
+};
 use crate::server::health::Readiness;
 
 /// Reads answer at once; listing a registry over a slow network is the slowest of them.
@@ -30,31 +32,101 @@ pub struct ManagerClient {
 
 impl ManagerClient {
     pub fn new(url: &str) -> Result<Self, ClientError> {
-        Ok(Self { endpoint: Endpoint::new("the manager", url)? })
+        Ok(Self {
+            endpoint: Endpoint::new("the manager", url)?,
+        })
     }
 
-    pub async fn create(&self, request: &CreateDeployment, query: &WriteQuery) -> Result<Deployment, ClientError> {
-        self.write(Method::POST, &["deployments"], query, Some(request), Answer::WhenDone).await
+    pub async fn create(
+        &self,
+        request: &CreateDeployment,
+        query: &WriteQuery,
+    ) -> Result<Deployment, ClientError> {
+        self.write(
+            Method::POST,
+            &["deployments"],
+            query,
+            Some(request),
+            Answer::WhenDone,
+        )
+        .await
     }
 
-    pub async fn create_async(&self, request: &CreateDeployment, query: &WriteQuery) -> Result<Operation, ClientError> {
-        self.write(Method::POST, &["deployments"], query, Some(request), Answer::AtOnce).await
+    pub async fn create_async(
+        &self,
+        request: &CreateDeployment,
+        query: &WriteQuery,
+    ) -> Result<Operation, ClientError> {
+        self.write(
+            Method::POST,
+            &["deployments"],
+            query,
+            Some(request),
+            Answer::AtOnce,
+        )
+        .await
     }
 
-    pub async fn update(&self, name: &DeploymentName, request: &UpdateDeployment, query: &WriteQuery) -> Result<Deployment, ClientError> {
-        self.write(Method::PUT, &["deployments", name.as_str()], query, Some(request), Answer::WhenDone).await
+    pub async fn update(
+        &self,
+        name: &DeploymentName,
+        request: &UpdateDeployment,
+        query: &WriteQuery,
+    ) -> Result<Deployment, ClientError> {
+        self.write(
+            Method::PUT,
+            &["deployments", name.as_str()],
+            query,
+            Some(request),
+            Answer::WhenDone,
+        )
+        .await
     }
 
-    pub async fn update_async(&self, name: &DeploymentName, request: &UpdateDeployment, query: &WriteQuery) -> Result<Operation, ClientError> {
-        self.write(Method::PUT, &["deployments", name.as_str()], query, Some(request), Answer::AtOnce).await
+    pub async fn update_async(
+        &self,
+        name: &DeploymentName,
+        request: &UpdateDeployment,
+        query: &WriteQuery,
+    ) -> Result<Operation, ClientError> {
+        self.write(
+            Method::PUT,
+            &["deployments", name.as_str()],
+            query,
+            Some(request),
+            Answer::AtOnce,
+        )
+        .await
     }
 
-    pub async fn delete(&self, name: &DeploymentName, query: &WriteQuery) -> Result<Deployment, ClientError> {
-        self.write(Method::DELETE, &["deployments", name.as_str()], query, None::<&()>, Answer::WhenDone).await
+    pub async fn delete(
+        &self,
+        name: &DeploymentName,
+        query: &WriteQuery,
+    ) -> Result<Deployment, ClientError> {
+        self.write(
+            Method::DELETE,
+            &["deployments", name.as_str()],
+            query,
+            None::<&()>,
+            Answer::WhenDone,
+        )
+        .await
     }
 
-    pub async fn delete_async(&self, name: &DeploymentName, query: &WriteQuery) -> Result<Operation, ClientError> {
-        self.write(Method::DELETE, &["deployments", name.as_str()], query, None::<&()>, Answer::AtOnce).await
+    pub async fn delete_async(
+        &self,
+        name: &DeploymentName,
+        query: &WriteQuery,
+    ) -> Result<Operation, ClientError> {
+        self.write(
+            Method::DELETE,
+            &["deployments", name.as_str()],
+            query,
+            None::<&()>,
+            Answer::AtOnce,
+        )
+        .await
     }
 
     pub async fn deployments(&self, page: &PageQuery) -> Result<Page<Deployment>, ClientError> {
@@ -66,30 +138,68 @@ impl ManagerClient {
     }
 
     pub async fn resources(&self, name: &DeploymentName) -> Result<Resources, ClientError> {
-        self.read(&["deployments", name.as_str(), "resources"]).await
+        self.read(&["deployments", name.as_str(), "resources"])
+            .await
     }
 
-    pub async fn manifests(&self, name: &DeploymentName, page: &PageQuery) -> Result<Page<ManifestSummary>, ClientError> {
-        self.endpoint.get(&["deployments", name.as_str(), "manifests"], page, READ).await
+    pub async fn manifests(
+        &self,
+        name: &DeploymentName,
+        page: &PageQuery,
+    ) -> Result<Page<ManifestSummary>, ClientError> {
+        self.endpoint
+            .get(&["deployments", name.as_str(), "manifests"], page, READ)
+            .await
     }
 
-    pub async fn manifest(&self, name: &DeploymentName, manifest: &ManifestName) -> Result<Manifest, ClientError> {
-        self.read(&["deployments", name.as_str(), "manifests", manifest.as_str()]).await
+    pub async fn manifest(
+        &self,
+        name: &DeploymentName,
+        manifest: &ManifestName,
+    ) -> Result<Manifest, ClientError> {
+        self.read(&["deployments", name.as_str(), "manifests", manifest.as_str()])
+            .await
     }
 
-    pub async fn layout(&self, name: &DeploymentName, manifest: &ManifestName) -> Result<Layout, ClientError> {
-        self.read(&["deployments", name.as_str(), "manifests", manifest.as_str(), "layout"]).await
+    pub async fn layout(
+        &self,
+        name: &DeploymentName,
+        manifest: &ManifestName,
+    ) -> Result<Layout, ClientError> {
+        self.read(&[
+            "deployments",
+            name.as_str(),
+            "manifests",
+            manifest.as_str(),
+            "layout",
+        ])
+        .await
     }
 
     /// One node of a layout.
-    pub async fn layout_at(&self, name: &DeploymentName, manifest: &ManifestName, path: &str) -> Result<LayoutNode, ClientError> {
-        let segments = ["deployments", name.as_str(), "manifests", manifest.as_str(), "layout"];
+    pub async fn layout_at(
+        &self,
+        name: &DeploymentName,
+        manifest: &ManifestName,
+        path: &str,
+    ) -> Result<LayoutNode, ClientError> {
+        let segments = [
+            "deployments",
+            name.as_str(),
+            "manifests",
+            manifest.as_str(),
+            "layout",
+        ];
         self.endpoint.get(&segments, &[("path", path)], READ).await
     }
 
     /// Expands as a create would; nothing is stored or applied.
     pub async fn expand(&self, request: &Expand) -> Result<Expansion, ClientError> {
-        let send = || self.endpoint.request(Method::POST, &["expand"]).json(request);
+        let send = || {
+            self.endpoint
+                .request(Method::POST, &["expand"])
+                .json(request)
+        };
         self.endpoint.fetch_repeatedly(send, READ).await
     }
 
@@ -98,8 +208,14 @@ impl ManagerClient {
     }
 
     /// `all` means every type.
-    pub async fn instances(&self, type_name: &str, page: &PageQuery) -> Result<Page<TypeInstance>, ClientError> {
-        self.endpoint.get(&["types", type_name, "instances"], page, READ).await
+    pub async fn instances(
+        &self,
+        type_name: &str,
+        page: &PageQuery,
+    ) -> Result<Page<TypeInstance>, ClientError> {
+        self.endpoint
+            .get(&["types", type_name, "instances"], page, READ)
+            .await
     }
 
     pub async fn describe(&self, type_name: &str) -> Result<TemplateDescription, ClientError> {
@@ -114,7 +230,11 @@ impl ManagerClient {
         self.read(&["registries", registry, "types"]).await
     }
 
-    pub async fn operations(&self, deployment: Option<&DeploymentName>, page: &PageQuery) -> Result<Page<Operation>, ClientError> {
+    pub async fn operations(
+        &self,
+        deployment: Option<&DeploymentName>,
+        page: &PageQuery,
+    ) -> Result<Page<Operation>, ClientError> {
         #[derive(Serialize)]
         struct Query<'a> {
             #[serde(flatten)]
@@ -122,7 +242,9 @@ impl ManagerClient {
             #[serde(skip_serializing_if = "Option::is_none")]
             deployment: Option<&'a DeploymentName>,
         }
-        self.endpoint.get(&["operations"], &Query { page, deployment }, READ).await
+        self.endpoint
+            .get(&["operations"], &Query { page, deployment }, READ)
+            .await
     }
 
     pub async fn operation(&self, id: &OperationId) -> Result<Operation, ClientError> {

@@ -4,8 +4,8 @@ pub mod deployer;
 pub mod error;
 pub mod expander;
 pub mod http;
-pub mod manager;
 mod lines;
+pub mod manager;
 
 pub use deployer::DeployerClient;
 pub use error::ClientError;

@@ -36,11 +36,18 @@ impl Layout {
     /// The node at a path, if there is one. The root itself is no node.
     pub fn at(&self, path: &LayoutPath) -> Option<&LayoutNode> {
         let (first, rest) = path.0.split_first()?;
-        rest.iter().try_fold(self.resources.get(*first)?, |node, &index| node.resources.as_deref()?.get(index))
+        rest.iter()
+            .try_fold(self.resources.get(*first)?, |node, &index| {
+                node.resources.as_deref()?.get(index)
+            })
     }
 }
 
-fn walk_into<'a>(nodes: &'a [LayoutNode], parent: &LayoutPath, found: &mut Vec<(LayoutPath, &'a LayoutNode)>) {
+fn walk_into<'a>(
+    nodes: &'a [LayoutNode],
+    parent: &LayoutPath,
+    found: &mut Vec<(LayoutPath, &'a LayoutNode)>,
+) {
     for (index, node) in nodes.iter().enumerate() {
         let path = parent.child(index);
         found.push((path.clone(), node));
@@ -88,7 +95,9 @@ impl LayoutPath {
 impl fmt::Display for LayoutPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("$")?;
-        self.0.iter().try_for_each(|index| write!(f, ".resources[{index}]"))
+        self.0
+            .iter()
+            .try_for_each(|index| write!(f, ".resources[{index}]"))
     }
 }
 
@@ -120,8 +129,19 @@ mod tests {
     #[test]
     fn a_walk_meets_parents_before_children_and_names_their_paths() {
         let layout = layout();
-        let met: Vec<_> = layout.walk().into_iter().map(|(path, node)| format!("{path} {}", node.name)).collect();
-        assert_eq!(met, ["$.resources[0] a", "$.resources[1] b", "$.resources[1].resources[0] c"]);
+        let met: Vec<_> = layout
+            .walk()
+            .into_iter()
+            .map(|(path, node)| format!("{path} {}", node.name))
+            .collect();
+        assert_eq!(
+            met,
+            [
+                "$.resources[0] a",
+                "$.resources[1] b",
+                "$.resources[1].resources[0] c"
+            ]
+        );
     }
 
     #[test]
@@ -135,7 +155,15 @@ mod tests {
 
     #[test]
     fn what_is_no_path_is_refused() {
-        for bad in ["", "resources[0]", "$.resources", "$.resources[x]", "$.resources[0", "$[0]", "$.resources[-1]"] {
+        for bad in [
+            "",
+            "resources[0]",
+            "$.resources",
+            "$.resources[x]",
+            "$.resources[0",
+            "$[0]",
+            "$.resources[-1]",
+        ] {
             assert!(LayoutPath::parse(bad).is_err(), "{bad}");
         }
         assert_eq!(LayoutPath::parse("$"), Ok(LayoutPath::root()));

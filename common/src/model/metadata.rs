@@ -70,7 +70,10 @@ mod tests {
 
     #[test]
     fn absent_metadata_means_the_defaults() {
-        assert_eq!(ResourceMetadata::parse(None), Ok(ResourceMetadata::default()));
+        assert_eq!(
+            ResourceMetadata::parse(None),
+            Ok(ResourceMetadata::default())
+        );
     }
 
     #[test]

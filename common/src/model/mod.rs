@@ -18,7 +18,9 @@ pub use deployment::{Deployment, DeploymentState, DeploymentStatus};
 pub use layout::{Layout, LayoutNode, LayoutPath};
 pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedType};
 pub use metadata::{CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};
-pub use name::{DeploymentName, ManifestName, NameError, Namespace, OperationId, ResourceName, TypeName};
+pub use name::{
+    DeploymentName, ManifestName, NameError, Namespace, OperationId, ResourceName, TypeName,
+};
 pub use object::{AppliedObject, ObjectRef};
 pub use operation::{Operation, OperationStatus, OperationType, Progress};
 pub use template::Import;

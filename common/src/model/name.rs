@@ -129,7 +129,17 @@ mod tests {
         for good in ["web", "a", "0", "a-b-1", &"x".repeat(63)] {
             assert!(DeploymentName::parse(good).is_ok(), "{good}");
         }
-        for bad in ["", "-a", "a-", "A", "a.b", "a/b", "ä", "a\0", &"x".repeat(64)] {
+        for bad in [
+            "",
+            "-a",
+            "a-",
+            "A",
+            "a.b",
+            "a/b",
+            "ä",
+            "a\0",
+            &"x".repeat(64),
+        ] {
             assert!(DeploymentName::parse(bad).is_err(), "{bad}");
         }
     }

@@ -21,7 +21,9 @@ pub struct ObjectRef {
 impl ObjectRef {
     /// The API group, `""` for the core group: an object stays the same when its version changes, so identity goes by group.
     pub fn group(&self) -> &str {
-        self.api_version.split_once('/').map_or("", |(group, _)| group)
+        self.api_version
+            .split_once('/')
+            .map_or("", |(group, _)| group)
     }
 
     /// Whether both name the same object, whatever version of its group each was written in.

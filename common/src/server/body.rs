@@ -42,7 +42,9 @@ impl Format {
     fn of(content_type: &str) -> Result<Self, ApiError> {
         match content_type.trim().to_ascii_lowercase().as_str() {
             "" | "application/json" => Ok(Self::Json),
-            "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => Ok(Self::Yaml),
+            "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => {
+                Ok(Self::Yaml)
+            }
             other => Err(ApiError::new(
                 ErrorCode::UnsupportedMediaType,
                 format!("the body is {other:?}: send application/json or application/yaml"),
@@ -59,10 +61,12 @@ impl Format {
 }
 
 fn read_yaml<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| invalid(format!("the body is not UTF-8: {error}")))?;
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| invalid(format!("the body is not UTF-8: {error}")))?;
     let document = yaml::read(text, &Limits::default(), Duplicates::Error)
         .map_err(|error| invalid(format!("the body is not YAML: {error}")))?;
-    serde_json::from_value(document.value).map_err(|error| invalid(format!("the body does not fit: {error}")))
+    serde_json::from_value(document.value)
+        .map_err(|error| invalid(format!("the body does not fit: {error}")))
 }
 
 fn invalid(message: String) -> ApiError {
@@ -72,15 +76,26 @@ fn invalid(message: String) -> ApiError {
 fn not_json(error: &serde_json::Error) -> ApiError {
     let location = Location {
         line: u32::try_from(error.line()).ok().filter(|&line| line > 0),
-        column: u32::try_from(error.column()).ok().filter(|&column| column > 0),
+        column: u32::try_from(error.column())
+            .ok()
+            .filter(|&column| column > 0),
         ..Location::default()
     };
-    ApiError(ErrorBody::new(ErrorCode::InvalidRequest, format!("the body cannot be read: {error}")).at(location))
+    ApiError(
+        ErrorBody::new(
+            ErrorCode::InvalidRequest,
+            format!("the body cannot be read: {error}"),
+        )
+        .at(location),
+    )
 }
 
 fn unreadable(error: &actix_web::Error) -> ApiError {
     if error.as_response_error().status_code() == actix_web::http::StatusCode::PAYLOAD_TOO_LARGE {
-        let message = format!("the body is over the limit of {} MiB", REQUEST_BYTES / (1024 * 1024));
+        let message = format!(
+            "the body is over the limit of {} MiB",
+            REQUEST_BYTES / (1024 * 1024)
+        );
         return ApiError::new(ErrorCode::PayloadTooLarge, message);
     }
     invalid(format!("the body cannot be read: {error}"))

@@ -19,15 +19,24 @@ impl ApiError {
 
     /// A fault of ours: logged here with its chain, told to the caller only by the request id.
     pub fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
-        tracing::error!(error = chain(error), "the request failed by a fault of the service");
-        Self::new(ErrorCode::Internal, "the service failed; its log has the cause under this request id")
+        tracing::error!(
+            error = chain(error),
+            "the request failed by a fault of the service"
+        );
+        Self::new(
+            ErrorCode::Internal,
+            "the service failed; its log has the cause under this request id",
+        )
     }
 }
 
 /// An error and all its sources in one line.
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let sources = std::iter::successors(Some(error), |error| error.source());
-    sources.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    sources
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 impl From<ErrorBody> for ApiError {
@@ -62,5 +71,9 @@ pub async fn method_not_allowed(request: HttpRequest) -> HttpResponse {
 
 /// The answer where no route matches.
 pub async fn no_such_route(request: HttpRequest) -> HttpResponse {
-    ApiError::new(ErrorCode::NotFound, format!("there is no {} here", request.path())).error_response()
+    ApiError::new(
+        ErrorCode::NotFound,
+        format!("there is no {} here", request.path()),
+    )
+    .error_response()
 }

@@ -16,11 +16,19 @@ pub struct Check {
 
 impl Check {
     pub fn ready(name: &str, message: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), ready: true, message: message.into() }
+        Self {
+            name: name.to_owned(),
+            ready: true,
+            message: message.into(),
+        }
     }
 
     pub fn down(name: &str, message: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), ready: false, message: message.into() }
+        Self {
+            name: name.to_owned(),
+            ready: false,
+            message: message.into(),
+        }
     }
 
     /// Ready with what was found, or down with why.
@@ -42,11 +50,17 @@ pub struct Readiness {
 /// 200 if all checks are ready, else 503; the body names each either way.
 pub fn readiness(checks: Vec<Check>) -> HttpResponse {
     let ready = checks.iter().all(|check| check.ready);
-    let mut answer = if ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
+    let mut answer = if ready {
+        HttpResponse::Ok()
+    } else {
+        HttpResponse::ServiceUnavailable()
+    };
     answer.json(Readiness { ready, checks })
 }
 
 /// 200 as long as the process answers.
 pub async fn healthz() -> HttpResponse {
-    HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("ok\n")
+    HttpResponse::Ok()
+        .content_type("text/plain; charset=utf-8")
+        .body("ok\n")
 }

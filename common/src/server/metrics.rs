@@ -11,19 +11,28 @@ use super::error::ApiError;
 /// All metrics of the process; services register their own here.
 pub static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let registry = Registry::new();
-    register(&registry, prometheus::process_collector::ProcessCollector::for_self());
+    register(
+        &registry,
+        prometheus::process_collector::ProcessCollector::for_self(),
+    );
     registry
 });
 
 static REQUESTS: LazyLock<Option<IntCounterVec>> = LazyLock::new(|| {
-    let opts = Opts::new("dm_http_requests_total", "Requests answered, by route pattern, method and status.");
+    let opts = Opts::new(
+        "dm_http_requests_total",
+        "Requests answered, by route pattern, method and status.",
+    );
     let counter = IntCounterVec::new(opts, &["route", "method", "status"]).ok()?;
     register(&REGISTRY, counter.clone());
     Some(counter)
 });
 
 static SECONDS: LazyLock<Option<HistogramVec>> = LazyLock::new(|| {
-    let opts = prometheus::HistogramOpts::new("dm_http_request_seconds", "Time to the answer's head, by route pattern.");
+    let opts = prometheus::HistogramOpts::new(
+        "dm_http_request_seconds",
+        "Time to the answer's head, by route pattern.",
+    );
     let histogram = HistogramVec::new(opts, &["route"]).ok()?;
     register(&REGISTRY, histogram.clone());
     Some(histogram)
@@ -38,15 +47,23 @@ fn register(registry: &Registry, collector: impl prometheus::core::Collector + '
 /// Counts one answered request. `route` is the pattern, never the path: a caller must not be able to make new series.
 pub(super) fn count(route: &str, method: &str, status: u16, took: Duration) {
     if let Some(requests) = &*REQUESTS {
-        requests.with_label_values(&[route, method, status.to_string().as_str()]).inc();
+        requests
+            .with_label_values(&[route, method, status.to_string().as_str()])
+            .inc();
     }
     if let Some(seconds) = &*SECONDS {
-        seconds.with_label_values(&[route]).observe(took.as_secs_f64());
+        seconds
+            .with_label_values(&[route])
+            .observe(took.as_secs_f64());
     }
 }
 
 /// The handler of the route.
 pub async fn metrics() -> Result<HttpResponse, ApiError> {
-    let text = TextEncoder::new().encode_to_string(&REGISTRY.gather()).map_err(|error| ApiError::internal(&error))?;
-    Ok(HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(text))
+    let text = TextEncoder::new()
+        .encode_to_string(&REGISTRY.gather())
+        .map_err(|error| ApiError::internal(&error))?;
+    Ok(HttpResponse::Ok()
+        .content_type("text/plain; version=0.0.4; charset=utf-8")
+        .body(text))
 }

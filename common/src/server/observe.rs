@@ -15,7 +15,10 @@ pub(super) async fn observe<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, actix_web::Error> {
-    let offered = request.headers().get(request_id::HEADER).and_then(|value| value.to_str().ok());
+    let offered = request
+        .headers()
+        .get(request_id::HEADER)
+        .and_then(|value| value.to_str().ok());
     let id = request_id::accept(offered);
     let span = tracing::info_span!("request", request.id = %id, http.method = %request.method(), http.path = request.path());
     request_id::scope(id.clone(), answer(request, next, id).instrument(span)).await
@@ -29,12 +32,17 @@ async fn answer<B: MessageBody>(
     let started = Instant::now();
     let method = request.method().clone();
     let mut response = next.call(request).await?;
-    let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
+    let route = response
+        .request()
+        .match_pattern()
+        .unwrap_or_else(|| "none".to_owned());
     let status = response.status().as_u16();
     metrics::count(&route, method.as_str(), status, started.elapsed());
     tracing::debug!(http.route = %route, http.status = status, took_ms = started.elapsed().as_millis(), "answered {status}");
     if let Ok(value) = HeaderValue::from_str(&id) {
-        response.headers_mut().insert(HeaderName::from_static(request_id::HEADER), value);
+        response
+            .headers_mut()
+            .insert(HeaderName::from_static(request_id::HEADER), value);
     }
     Ok(response)
 }

@@ -38,8 +38,9 @@ where
     F: Fn(&mut ServiceConfig) + Clone + Send + 'static,
 {
     let address = listen.listen.unwrap_or(default);
-    let listener = TcpListener::bind(address)
-        .map_err(|error| std::io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))?;
+    let listener = TcpListener::bind(address).map_err(|error| {
+        std::io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
+    })?;
     let bound = listener.local_addr()?;
     let server = HttpServer::new(move || {
         let routes = routes.clone();
@@ -64,7 +65,11 @@ where
 }
 
 fn refused(part: &str, error: &dyn std::fmt::Display) -> actix_web::Error {
-    ApiError::new(ErrorCode::InvalidRequest, format!("the {part} cannot be read: {error}")).into()
+    ApiError::new(
+        ErrorCode::InvalidRequest,
+        format!("the {part} cannot be read: {error}"),
+    )
+    .into()
 }
 
 /// Whole or not at all: who polls for the file never reads half a number.
