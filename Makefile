@@ -1,0 +1,38 @@
+# `make demo` and `make test` are all that a newcomer needs; `make help` lists the rest.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build release cluster demo demo-down test lint bench clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+setup: ## install what is missing on this machine
+	@e2e/setup.sh
+
+build: setup ## build all programs, for development
+	cargo build --workspace --bins
+
+release: setup ## build all programs, optimised, into target/release
+	cargo build --workspace --bins --release
+
+cluster: ## build the local control plane, once
+	@e2e/cluster/build.sh
+
+demo: build cluster ## from a clone to ready pods
+	@e2e/demo.sh up
+
+demo-down: ## stop what the demo started
+	@e2e/demo.sh down
+
+lint: setup ## formatting and lints, warnings denied
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+test: lint build cluster ## everything: formatting, lints, unit, integration and end-to-end tests
+	cargo test --workspace
+
+bench: release cluster ## the figures that the README quotes, side by side with what a user would use instead
+	e2e/bench/run.sh
+
+clean: demo-down ## remove what was built here (the control plane's cache stays)
+	cargo clean

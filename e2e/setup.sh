@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Installs what the project needs to be built and tested, as far as it is missing: on Debian and Ubuntu by apt-get,
+# elsewhere it says what to install. Run again, it does nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { echo "setup: $*" >&2; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# need WHAT PACKAGE... – installs Debian's packages of a thing that was found missing.
+need() {
+    local what=$1
+    shift
+    if ! command -v apt-get >/dev/null; then
+        say "$what is missing: install it with this system's package manager (Debian calls it: $*)"
+        exit 1
+    fi
+    say "$what is missing, installing $*"
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
+}
+
+has_rust() { command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; }
+
+# The interpreter that the worker is linked against must be one that programs can embed.
+has_python() {
+    python3 - 2>/dev/null <<'PY'
+import os, sys, sysconfig
+header = os.path.join(sysconfig.get_path("include"), "Python.h")
+sys.exit(not (sys.version_info >= (3, 9) and os.path.exists(header) and sysconfig.get_config_var("Py_ENABLE_SHARED")))
+PY
+}
+
+command -v cc >/dev/null || need "a C compiler" build-essential
+command -v curl >/dev/null || need curl curl ca-certificates
+has_python || need "Python 3.9 or newer, with its headers and shared library" python3 python3-dev
+python3 -m pip --version >/dev/null 2>&1 || need "pip" python3-pip
+if ! has_rust; then
+    if apt-cache show rustup >/dev/null 2>&1; then
+        need Rust rustup
+    else
+        say "Rust is missing: install it with rustup, from https://rustup.rs, and run this again"
+        exit 1
+    fi
+fi
+
+# Python libraries for templates, for the very interpreter that the worker embeds.
+requirements=expandybird/worker/requirements.txt
+mark="target/python/.installed-$(cat "$requirements" <(python3 --version) | sha256sum | cut -c1-16)"
+if [ ! -e "$mark" ]; then
+    say "installing the Python libraries that templates may import"
+    rm -rf target/python
+    mkdir -p target
+    python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --compile \
+        --target target/python --requirement "$requirements" >&2
+    touch "$mark"
+fi
