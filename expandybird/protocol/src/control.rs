@@ -11,7 +11,7 @@ pub const MAX_MESSAGE_BYTES: usize = 16 << 10;
 
 /// What the zygote does: the first message is always `Configure`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ToZygote {
     Configure(Configuration),
     /// Fork a process for this session, talking on the attached stream.
@@ -36,7 +36,7 @@ pub struct Configuration {
 
 /// What the zygote reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum FromZygote {
     /// Warm: sessions may start.
     Ready { python_version: String },

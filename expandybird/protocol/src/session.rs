@@ -67,7 +67,7 @@ pub struct Call {
 
 /// What the worker answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum FromWorker {
     Opened(Lockdown),
     /// The kernel cannot enforce enough to run code of strangers, or would not.

@@ -5,7 +5,9 @@ use nix::errno::Errno;
 
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    #[error("standard input is not the server's socket: the expandybird service starts this program")]
+    #[error(
+        "standard input is not the server's socket: the expandybird service starts this program"
+    )]
     NotStartedByServer(#[source] Errno),
     #[error("cannot {action}")]
     System {

@@ -170,7 +170,8 @@ impl<'py> Templates<'py> {
             .session
             .getattr("sources")
             .and_then(|sources| {
-                let error = raised.value(self.session.py());
+                // Not `value`: only this one carries its traceback along.
+                let error = raised.into_value(self.session.py());
                 self.describe.call1((error, sources))
             })
             .map_err(WorkerError::python("describe a failure"))?;

@@ -9,9 +9,9 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, LandlockStatus, PathBeneath, PathFd, RestrictionStatus,
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
+use nix::sys::prctl;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::Signal;
-use nix::sys::prctl;
 use nix::unistd::{Pid, getppid};
 
 use crate::error::WorkerError;
@@ -81,7 +81,8 @@ fn report(rules: &RestrictionStatus, seccomp: bool) -> Lockdown {
         LandlockStatus::Available { effective_abi, .. } => Some(effective_abi as u32),
         LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => None,
     };
-    let since = |version| rules.ruleset != RulesetStatus::NotEnforced && abi >= Some(version as u32);
+    let since =
+        |version| rules.ruleset != RulesetStatus::NotEnforced && abi >= Some(version as u32);
     Lockdown {
         landlock_abi: abi,
         files: since(ABI::V1),
@@ -99,13 +100,19 @@ fn limit_resources(limits: &Limits) -> Result<(), WorkerError> {
         (Resource::RLIMIT_NOFILE, OPEN_FILES),
         (Resource::RLIMIT_FSIZE, 0),
         (Resource::RLIMIT_CORE, 0),
-        (Resource::RLIMIT_CPU, limits.cpu_seconds),
-        (Resource::RLIMIT_AS, limits.memory_bytes + RESERVE_BYTES),
     ];
     for (resource, value) in hard {
         setrlimit(resource, value, value).map_err(WorkerError::system("limit resources"))?;
     }
-    Ok(())
+    // The first limit ends it with a signal of its own, SIGXCPU, which tells the server why; the
+    // second, a second later, is for a template that ignores the signal.
+    setrlimit(
+        Resource::RLIMIT_CPU,
+        limits.cpu_seconds,
+        limits.cpu_seconds + 1,
+    )
+    .map_err(WorkerError::system("limit processor time"))?;
+    allot(Memory::Worker, limits)
 }
 
 /// Whose memory is being used: the template's, or ours to read its result and describe its end.

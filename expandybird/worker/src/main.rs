@@ -13,14 +13,34 @@ mod system_calls;
 mod value;
 mod zygote;
 
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+use error::WorkerError;
+
+/// Where the interpreter this program is linked against keeps its library.
+const PYTHON_HOME: &str = env!("WORKER_PYTHON_HOME");
 
 fn main() -> ExitCode {
-    match zygote::run() {
+    match at_home().and_then(|()| zygote::run()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("expandybird-worker: {}", error::chain(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// Begins again with Python's home in the environment, unless it is there: an embedded interpreter
+/// reads it nowhere else, and would guess from the current folder.
+fn at_home() -> Result<(), WorkerError> {
+    if std::env::var_os("PYTHONHOME").is_some() {
+        return Ok(());
+    }
+    let source = match std::env::current_exe() {
+        Ok(program) => Command::new(program).env("PYTHONHOME", PYTHON_HOME).exec(),
+        Err(error) => error,
+    };
+    let action = "start with Python's home";
+    Err(WorkerError::Io { action, source })
 }

@@ -61,7 +61,9 @@ fn take_stream() -> Result<UnixStream, WorkerError> {
 fn read_open(stream: &mut UnixStream) -> Result<Option<Open>, WorkerError> {
     match frame::read(stream)? {
         Some(ToWorker::Open(open)) => Ok(Some(open)),
-        Some(ToWorker::Call(_)) => Err(WorkerError::Unexpected("a call before the session is open")),
+        Some(ToWorker::Call(_)) => {
+            Err(WorkerError::Unexpected("a call before the session is open"))
+        }
         None => Ok(None),
     }
 }
@@ -71,7 +73,10 @@ fn refuse(
     lockdown: Option<expandybird_protocol::session::Lockdown>,
     reason: String,
 ) -> Result<(), WorkerError> {
-    Ok(frame::write(stream, &FromWorker::Refused { lockdown, reason })?)
+    Ok(frame::write(
+        stream,
+        &FromWorker::Refused { lockdown, reason },
+    )?)
 }
 
 fn serve(templates: &Templates<'_>, stream: &mut UnixStream) -> Result<(), WorkerError> {

@@ -80,7 +80,10 @@ fn refused_by_argument() -> Result<Rules, BackendError> {
         (libc::SYS_mmap, vec![executable(2)?]),
         (libc::SYS_mprotect, vec![executable(2)?]),
         // Limits of other processes.
-        (libc::SYS_prlimit64, vec![condition(0, SeccompCmpOp::Ne, 0)?]),
+        (
+            libc::SYS_prlimit64,
+            vec![condition(0, SeccompCmpOp::Ne, 0)?],
+        ),
         // Owners and signals of descriptors could kill the parent.
         (libc::SYS_fcntl, none_of(1, FCNTL)?),
         (libc::SYS_ioctl, none_of(1, IOCTL)?),
@@ -111,11 +114,7 @@ const FCNTL: &[u64] = &[
 ];
 
 /// What opening a file in Python asks: is it a terminal, and close it on exec.
-const IOCTL: &[u64] = &[
-    libc::TCGETS,
-    libc::FIOCLEX,
-    libc::FIONCLEX,
-];
+const IOCTL: &[u64] = &[libc::TCGETS, libc::FIOCLEX, libc::FIONCLEX];
 
 /// What a computing interpreter needs, beside [`refused_by_argument`].
 const ALLOWED: &[i64] = &[

@@ -87,7 +87,8 @@ impl Reader {
         // What a value costs beside its text: a comma, quotes.
         self.spend(4)?;
         if self.place.len() > MAX_RESULT_DEPTH {
-            let reason = format!("nested deeper than {MAX_RESULT_DEPTH} levels, or contains itself");
+            let reason =
+                format!("nested deeper than {MAX_RESULT_DEPTH} levels, or contains itself");
             return Err(self.not_json(reason));
         }
         if let Ok(text) = object.cast::<PyString>() {
@@ -198,7 +199,12 @@ impl Reader {
         let place = match self.place.is_empty() {
             true => "the result".to_owned(),
             // A place at the depth limit is long and says nothing at its end.
-            false => self.place.iter().take(12).map(String::as_str).collect::<String>(),
+            false => self
+                .place
+                .iter()
+                .take(12)
+                .map(String::as_str)
+                .collect::<String>(),
         };
         ResultError::NotJson {
             place: place.trim_start_matches('.').to_owned(),

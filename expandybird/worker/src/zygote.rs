@@ -7,9 +7,7 @@ use std::collections::HashMap;
 use std::io::{Stdin, stdin};
 use std::os::fd::{AsFd, AsRawFd};
 
-use expandybird_protocol::control::{
-    Configuration, Exit, FromZygote, MAX_MESSAGE_BYTES, ToZygote,
-};
+use expandybird_protocol::control::{Configuration, Exit, FromZygote, MAX_MESSAGE_BYTES, ToZygote};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal, kill};
@@ -71,7 +69,9 @@ impl<'py> Zygote<'py> {
         let waiting = WorkerError::system("wait for children");
         let child_ended = ended
             .thread_block()
-            .and_then(|()| SignalFd::with_flags(&ended, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC))
+            .and_then(|()| {
+                SignalFd::with_flags(&ended, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)
+            })
             .map_err(waiting)?;
         Ok(Self {
             control,
@@ -145,8 +145,9 @@ impl<'py> Zygote<'py> {
         let mut children = self.children.iter();
         match children.find(|(_, running)| **running == session) {
             // Not reaped yet, so the id cannot have passed to another process.
-            Some((child, _)) => kill(*child, Signal::SIGKILL)
-                .map_err(WorkerError::system("kill a session")),
+            Some((child, _)) => {
+                kill(*child, Signal::SIGKILL).map_err(WorkerError::system("kill a session"))
+            }
             None => Ok(()),
         }
     }

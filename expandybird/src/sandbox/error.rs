@@ -1,0 +1,138 @@
+//! Why a Python template has no result.
+
+use common::api::error::ErrorCode;
+use expandybird_protocol::control::Exit;
+use expandybird_protocol::frame::FrameError;
+use expandybird_protocol::session::{Failure, FailureKind};
+use nix::sys::signal::Signal;
+
+/// One variant for everything that ends differently for the one who asked.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error("{}: {}", .0.exception, .0.message)]
+    TemplateRaised(Box<Failure>),
+    #[error("the template has no function to call: {}", .0.message)]
+    MissingFunction(Box<Failure>),
+    #[error("the template's result is no data: {}", .0.message)]
+    InvalidResult(Box<Failure>),
+    #[error("the template tried what templates may not do: {}", .0.message)]
+    Forbidden(Box<Failure>),
+    #[error("the template imports what templates may not use: {}", .0.message)]
+    ForbiddenImport(Box<Failure>),
+    #[error("the template made a system call that templates may not make, and was ended")]
+    ForbiddenSyscall,
+    #[error("the template ran longer than it may")]
+    Timeout,
+    #[error("the template used more memory than it may ({limit_bytes} bytes)")]
+    MemoryExceeded { limit_bytes: u64 },
+    #[error("the template's result is larger than it may be ({limit_bytes} bytes)")]
+    OutputTooLarge { limit_bytes: usize },
+    #[error("the template's process ended unexpectedly: {}", how(*.exit))]
+    WorkerDied { exit: Exit },
+    #[error("all processes of templates are gone; try again")]
+    ZygoteLost,
+    #[error("the session is over: an earlier call ended it")]
+    SessionOver,
+    #[error("all {sessions} processes for templates are busy; try again")]
+    Busy { sessions: usize },
+    #[error("python templates cannot be run: {reason}")]
+    NotAvailable { reason: String },
+    #[error("failed to talk to the template's process")]
+    Protocol(#[from] FrameError),
+    #[error("the template's process answered out of turn")]
+    OutOfTurn,
+}
+
+impl SandboxError {
+    /// What the table of error codes calls it.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::TemplateRaised(_) | Self::MissingFunction(_) | Self::InvalidResult(_) => {
+                ErrorCode::TemplateFailed
+            }
+            Self::Forbidden(_) | Self::ForbiddenImport(_) | Self::ForbiddenSyscall => {
+                ErrorCode::TemplateForbidden
+            }
+            Self::Timeout => ErrorCode::TemplateTimeout,
+            Self::MemoryExceeded { .. } => ErrorCode::TemplateMemory,
+            Self::OutputTooLarge { .. } => ErrorCode::TemplateOutput,
+            // Only a template can bring its own process down, or garble what it says.
+            Self::WorkerDied { .. } | Self::Protocol(_) | Self::OutOfTurn => {
+                ErrorCode::TemplateFailed
+            }
+            Self::ZygoteLost | Self::Busy { .. } => ErrorCode::Unavailable,
+            Self::NotAvailable { .. } => ErrorCode::ExpanderUnavailable,
+            Self::SessionOver => ErrorCode::Internal,
+        }
+    }
+
+    /// The template's own frames and the hint, where it was Python that said no.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::TemplateRaised(failure)
+            | Self::MissingFunction(failure)
+            | Self::InvalidResult(failure)
+            | Self::Forbidden(failure)
+            | Self::ForbiddenImport(failure) => Some(failure),
+            Self::ForbiddenSyscall
+            | Self::Timeout
+            | Self::MemoryExceeded { .. }
+            | Self::OutputTooLarge { .. }
+            | Self::WorkerDied { .. }
+            | Self::ZygoteLost
+            | Self::SessionOver
+            | Self::Busy { .. }
+            | Self::NotAvailable { .. }
+            | Self::Protocol(_)
+            | Self::OutOfTurn => None,
+        }
+    }
+
+    pub(super) fn unavailable(what: &str, error: &dyn std::error::Error) -> Self {
+        let reason = format!("cannot {what}: {error}");
+        Self::NotAvailable { reason }
+    }
+
+    pub(super) fn from_failure(
+        failure: Failure,
+        limits: &expandybird_protocol::session::Limits,
+    ) -> Self {
+        let kind = failure.kind;
+        let failure = Box::new(failure);
+        match kind {
+            FailureKind::Raised => Self::TemplateRaised(failure),
+            FailureKind::Forbidden => Self::Forbidden(failure),
+            FailureKind::ForbiddenImport => Self::ForbiddenImport(failure),
+            FailureKind::MissingFunction => Self::MissingFunction(failure),
+            FailureKind::InvalidResult => Self::InvalidResult(failure),
+            FailureKind::Memory => Self::MemoryExceeded {
+                limit_bytes: limits.memory_bytes,
+            },
+            FailureKind::OutputTooLarge => Self::OutputTooLarge {
+                limit_bytes: limits.output_bytes,
+            },
+        }
+    }
+
+    /// What the end of a process, in the middle of a call, says about the template.
+    pub(super) fn from_exit(exit: Exit) -> Self {
+        match exit {
+            Exit::Signal(signal) if signal == Signal::SIGSYS as i32 => Self::ForbiddenSyscall,
+            Exit::Signal(signal) if signal == Signal::SIGXCPU as i32 => Self::Timeout,
+            Exit::Signal(_) | Exit::Code(_) => Self::WorkerDied { exit },
+        }
+    }
+}
+
+fn how(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("exit code {code}"),
+        Exit::Signal(number) => match Signal::try_from(number) {
+            Ok(Signal::SIGKILL) => "killed by the system, which may be out of memory".to_owned(),
+            Ok(signal) => format!("killed by {signal}"),
+            Err(_) => format!("killed by signal {number}"),
+        },
+    }
+}

@@ -1,0 +1,178 @@
+//! Keeps one zygote alive and bounds the sessions forked from it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use expandybird_protocol::control::Configuration;
+use expandybird_protocol::session::{Limits, Lockdown, Open, ToWorker};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+
+use super::SandboxOptions;
+use super::error::SandboxError;
+use super::process::Zygote;
+use super::session::Session;
+
+/// A zygote that failed to start is not tried again for this long: every request would pay for it.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// A session that only asks what is enforced.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+const PROBE_LIMITS: Limits = Limits {
+    memory_bytes: 256 << 20,
+    cpu_seconds: 5,
+    output_bytes: 1 << 10,
+};
+
+#[derive(Debug)]
+pub(super) struct Pool {
+    worker: PathBuf,
+    configuration: Configuration,
+    max_sessions: usize,
+    permits: Arc<Semaphore>,
+    current: Mutex<Current>,
+}
+
+#[derive(Debug)]
+enum Current {
+    None,
+    Warm(Warm),
+    Failed { at: Instant, reason: String },
+}
+
+/// A zygote, and what the kernel enforces upon its children.
+#[derive(Debug, Clone)]
+pub(super) struct Warm {
+    pub(super) zygote: Arc<Zygote>,
+    pub(super) lockdown: Lockdown,
+}
+
+impl Pool {
+    pub(super) fn new(options: SandboxOptions) -> Result<Self, SandboxError> {
+        let folder = program_folder()?;
+        let python_path = match options.python_path {
+            Some(path) => Some(absolute(&path)?),
+            None => Some(folder.join("../python")).filter(|path| path.is_dir()),
+        };
+        Ok(Self {
+            worker: match options.worker {
+                Some(path) => absolute(&path)?,
+                None => folder.join("expandybird-worker"),
+            },
+            configuration: Configuration {
+                python_path,
+                allow_weak_lockdown: options.allow_weak_lockdown,
+            },
+            max_sessions: options.max_sessions,
+            permits: Arc::new(Semaphore::new(options.max_sessions)),
+            current: Mutex::new(Current::None),
+        })
+    }
+
+    /// Waits for its turn, then opens a session; all of it within the deadline.
+    pub(super) async fn session(
+        &self,
+        open: Open,
+        deadline: Instant,
+    ) -> Result<Session, SandboxError> {
+        let limits = open.limits;
+        let open = ToWorker::Open(open);
+        match self.open(&open, limits, deadline).await {
+            // No template ran yet, so beginning again with a new zygote repeats nothing.
+            Err(SandboxError::ZygoteLost) => self.open(&open, limits, deadline).await,
+            outcome => outcome,
+        }
+    }
+
+    async fn open(
+        &self,
+        open: &ToWorker,
+        limits: Limits,
+        deadline: Instant,
+    ) -> Result<Session, SandboxError> {
+        let permit = self.permit(deadline).await?;
+        let warm = timeout_at(deadline, self.warm())
+            .await
+            .map_err(|_| SandboxError::Timeout)??;
+        Session::open(warm.zygote, permit, open, limits, deadline).await
+    }
+
+    async fn permit(&self, deadline: Instant) -> Result<OwnedSemaphorePermit, SandboxError> {
+        match timeout_at(deadline, self.permits.clone().acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) | Err(_) => Err(SandboxError::Busy {
+                sessions: self.max_sessions,
+            }),
+        }
+    }
+
+    /// The living zygote; a new one if there is none.
+    pub(super) async fn warm(&self) -> Result<Warm, SandboxError> {
+        let mut current = self.current.lock().await;
+        match &*current {
+            Current::Warm(warm) if warm.zygote.is_alive() => return Ok(warm.clone()),
+            Current::Failed { at, reason } if at.elapsed() < RETRY_AFTER => {
+                let reason = reason.clone();
+                return Err(SandboxError::NotAvailable { reason });
+            }
+            Current::Warm(_) => tracing::warn!("the zygote has ended; starting another"),
+            Current::None | Current::Failed { .. } => {}
+        }
+        let started = self.start().await;
+        *current = match &started {
+            Ok(warm) => Current::Warm(warm.clone()),
+            Err(error) => Current::Failed {
+                at: Instant::now(),
+                reason: reason(error),
+            },
+        };
+        started
+    }
+
+    async fn start(&self) -> Result<Warm, SandboxError> {
+        let zygote = Arc::new(Zygote::start(&self.worker, self.configuration.clone()).await?);
+        let lockdown = probe(zygote.clone()).await?;
+        let python = &zygote.python_version;
+        tracing::info!(python.version = %python, ?lockdown, "python templates are ready");
+        Ok(Warm { zygote, lockdown })
+    }
+}
+
+/// What the kernel enforces, as seen by a session that locks itself down and runs nothing.
+async fn probe(zygote: Arc<Zygote>) -> Result<Lockdown, SandboxError> {
+    let permits = Arc::new(Semaphore::new(1));
+    let permit = permits
+        .try_acquire_owned()
+        .map_err(|error| SandboxError::unavailable("probe the sandbox", &error))?;
+    let open = ToWorker::Open(Open {
+        imports: Vec::new(),
+        limits: PROBE_LIMITS,
+        current_time: 0,
+        seed: 0,
+    });
+    let deadline = Instant::now() + PROBE_TIMEOUT;
+    let session = Session::open(zygote, permit, &open, PROBE_LIMITS, deadline).await?;
+    Ok(session.lockdown())
+}
+
+fn reason(error: &SandboxError) -> String {
+    match error {
+        SandboxError::NotAvailable { reason } => reason.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn program_folder() -> Result<PathBuf, SandboxError> {
+    let program = std::env::current_exe()
+        .map_err(|error| SandboxError::unavailable("find this program's folder", &error))?;
+    let folder = program.parent().map(Path::to_path_buf);
+    folder.ok_or_else(|| SandboxError::NotAvailable {
+        reason: format!("{} lies in no folder", program.display()),
+    })
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, SandboxError> {
+    std::path::absolute(path)
+        .map_err(|error| SandboxError::unavailable(&format!("use {}", path.display()), &error))
+}

@@ -1,0 +1,267 @@
+//! One zygote: the process that all sessions' processes are forked from.
+//!
+//! Responsible for starting it, for its control socket, and for telling each session how its
+//! process ended. A thread of its own listens to the zygote, so that no particular async runtime
+//! has to be alive for a session to learn that it is over.
+
+use std::collections::HashMap;
+use std::io::IoSlice;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use expandybird_protocol::control::{Configuration, Exit, FromZygote, MAX_MESSAGE_BYTES, ToZygote};
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, MsgFlags, Shutdown, SockFlag, SockType, recv, sendmsg, shutdown,
+    socketpair,
+};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::time::timeout;
+
+use super::error::SandboxError;
+
+/// Loading Python and its packages takes a tenth of a second; a cold disk takes longer.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// All that the zygote sees of the server's environment: nothing of it.
+const ENVIRONMENT: [(&str, &str); 4] = [
+    ("PYTHONHASHSEED", "0"),
+    ("PYTHONNOUSERSITE", "1"),
+    ("PYTHONDONTWRITEBYTECODE", "1"),
+    ("PYTHONUTF8", "1"),
+];
+
+/// A warm interpreter. Dropping it ends it, and every session with it.
+#[derive(Debug)]
+pub(super) struct Zygote {
+    control: Arc<OwnedFd>,
+    sessions: Arc<Mutex<Sessions>>,
+    pub(super) python_version: String,
+}
+
+/// The sessions whose processes have not ended; `None` once the zygote has.
+#[derive(Debug)]
+struct Sessions {
+    next: u64,
+    running: Option<HashMap<u64, Running>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    ended: oneshot::Sender<Exit>,
+    // Held until the process is reaped, not merely until its session is dropped.
+    _permit: OwnedSemaphorePermit,
+}
+
+/// A session's process, as the one who started it sees it.
+#[derive(Debug)]
+pub(super) struct Started {
+    pub(super) id: u64,
+    pub(super) ended: oneshot::Receiver<Exit>,
+}
+
+impl Zygote {
+    pub(super) async fn start(
+        worker: &Path,
+        configuration: Configuration,
+    ) -> Result<Self, SandboxError> {
+        let (ours, theirs) = control_sockets()?;
+        let child = spawn(worker, theirs)?;
+        let control = Arc::new(ours);
+        let sessions = Arc::new(Mutex::new(Sessions {
+            next: 0,
+            running: Some(HashMap::new()),
+        }));
+        let ready = listen(control.clone(), child, sessions.clone())?;
+        let mut zygote = Self {
+            control,
+            sessions,
+            python_version: String::new(),
+        };
+        zygote
+            .send(&ToZygote::Configure(configuration), None)
+            .map_err(|error| SandboxError::unavailable("configure the worker", &error))?;
+        zygote.python_version = python_version(timeout(START_TIMEOUT, ready).await.ok())?;
+        Ok(zygote)
+    }
+
+    /// Forks a process that talks on `stream`.
+    pub(super) fn fork(
+        &self,
+        stream: &OwnedFd,
+        permit: OwnedSemaphorePermit,
+    ) -> Result<Started, SandboxError> {
+        let (sender, ended) = oneshot::channel();
+        let mut sessions = lock(&self.sessions);
+        let id = sessions.next;
+        sessions.next += 1;
+        let Some(running) = &mut sessions.running else {
+            return Err(SandboxError::ZygoteLost);
+        };
+        self.send(&ToZygote::Start { session: id }, Some(stream))
+            .map_err(|_| SandboxError::ZygoteLost)?;
+        let entry = Running {
+            ended: sender,
+            _permit: permit,
+        };
+        running.insert(id, entry);
+        Ok(Started { id, ended })
+    }
+
+    /// Ends a session's process, if it has not ended by itself.
+    pub(super) fn kill(&self, session: u64) {
+        let running = match &lock(&self.sessions).running {
+            Some(running) => running.contains_key(&session),
+            None => false,
+        };
+        if running && let Err(error) = self.send(&ToZygote::Kill { session }, None) {
+            // The zygote is gone, and its children with it.
+            tracing::debug!(session, %error, "no zygote left to kill the session");
+        }
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        lock(&self.sessions).running.is_some()
+    }
+
+    pub(super) fn running(&self) -> usize {
+        let sessions = lock(&self.sessions);
+        sessions.running.as_ref().map_or(0, HashMap::len)
+    }
+
+    /// Never blocks: a zygote that does not read its few small messages is as good as gone.
+    fn send(&self, message: &ToZygote, stream: Option<&OwnedFd>) -> Result<(), Errno> {
+        let bytes = serde_json::to_vec(message).map_err(|_| Errno::EINVAL)?;
+        let descriptors: Vec<_> = stream.map(AsRawFd::as_raw_fd).into_iter().collect();
+        let rights = [ControlMessage::ScmRights(&descriptors)];
+        let rights = if descriptors.is_empty() {
+            &[][..]
+        } else {
+            &rights[..]
+        };
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
+        let parts = [IoSlice::new(&bytes)];
+        sendmsg::<()>(self.control.as_raw_fd(), &parts, rights, flags, None).map(drop)
+    }
+}
+
+impl Drop for Zygote {
+    fn drop(&mut self) {
+        // Both sides read the end of the stream: the zygote ends, the listener reaps it.
+        if let Err(error) = shutdown(self.control.as_raw_fd(), Shutdown::Both) {
+            tracing::debug!(%error, "the zygote's socket was closed already");
+        }
+    }
+}
+
+fn control_sockets() -> Result<(OwnedFd, OwnedFd), SandboxError> {
+    let kind = (AddressFamily::Unix, SockType::SeqPacket);
+    socketpair(kind.0, kind.1, None, SockFlag::SOCK_CLOEXEC)
+        .map_err(|error| SandboxError::unavailable("make a control socket", &error))
+}
+
+fn spawn(worker: &Path, control: OwnedFd) -> Result<Child, SandboxError> {
+    Command::new(worker)
+        .env_clear()
+        .envs(ENVIRONMENT)
+        .current_dir("/")
+        .stdin(Stdio::from(control))
+        .stdout(Stdio::null())
+        .spawn()
+        .map_err(|error| {
+            SandboxError::unavailable(
+                &format!("start {}", PathBuf::from(worker).display()),
+                &error,
+            )
+        })
+}
+
+fn python_version(
+    first: Option<Result<FromZygote, oneshot::error::RecvError>>,
+) -> Result<String, SandboxError> {
+    let reason = match first {
+        Some(Ok(FromZygote::Ready { python_version })) => return Ok(python_version),
+        Some(Ok(FromZygote::Failed { reason })) => reason,
+        Some(Ok(FromZygote::Exited { .. })) => "the worker spoke out of turn".to_owned(),
+        Some(Err(_)) => "the worker ended while starting; its reason is in the log".to_owned(),
+        None => format!("the worker was not ready within {START_TIMEOUT:?}"),
+    };
+    Err(SandboxError::NotAvailable { reason })
+}
+
+/// Hears the zygote out, in a thread; the receiver gets its first message.
+fn listen(
+    control: Arc<OwnedFd>,
+    child: Child,
+    sessions: Arc<Mutex<Sessions>>,
+) -> Result<oneshot::Receiver<FromZygote>, SandboxError> {
+    let (first, ready) = oneshot::channel();
+    let hear = move || {
+        let mut first = Some(first);
+        while let Some(message) = receive(&control) {
+            match (message, first.take()) {
+                (message, Some(first)) => drop(first.send(message)),
+                (FromZygote::Exited { session, exit }, None) => ended(&sessions, session, exit),
+                (message, None) => tracing::warn!(?message, "the zygote spoke out of turn"),
+            }
+        }
+        // Dropping the senders tells every session that it is over.
+        lock(&sessions).running = None;
+        reap(child);
+    };
+    thread::Builder::new()
+        .name("sandbox-zygote".to_owned())
+        .spawn(hear)
+        .map_err(|error| SandboxError::unavailable("start a thread", &error))?;
+    Ok(ready)
+}
+
+fn receive(control: &OwnedFd) -> Option<FromZygote> {
+    let mut buffer = [0; MAX_MESSAGE_BYTES];
+    loop {
+        match recv(control.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
+            Ok(0) => return None,
+            Ok(size) => match serde_json::from_slice(&buffer[..size]) {
+                Ok(message) => return Some(message),
+                Err(error) => {
+                    tracing::error!(%error, "the zygote's message is not understood");
+                    return None;
+                }
+            },
+            Err(Errno::EINTR) => {}
+            Err(error) => {
+                tracing::error!(%error, "the zygote's socket broke");
+                return None;
+            }
+        }
+    }
+}
+
+fn ended(sessions: &Mutex<Sessions>, session: u64, exit: Exit) {
+    let mut sessions = lock(sessions);
+    let running = sessions
+        .running
+        .as_mut()
+        .and_then(|all| all.remove(&session));
+    if let Some(running) = running {
+        // Nobody listens when the session was dropped: that is how most end.
+        let _ = running.ended.send(exit);
+    }
+}
+
+fn reap(mut child: Child) {
+    let status = child.kill().and_then(|()| child.wait());
+    match status {
+        Ok(status) => tracing::debug!(%status, "the zygote has ended"),
+        Err(error) => tracing::error!(%error, "failed to end the zygote"),
+    }
+}
+
+/// A poisoned lock still guards a sound map: no line under it can leave one half changed.
+fn lock(sessions: &Mutex<Sessions>) -> MutexGuard<'_, Sessions> {
+    sessions.lock().unwrap_or_else(PoisonError::into_inner)
+}
