@@ -72,7 +72,6 @@ pub enum FromWorker {
     Opened(Lockdown),
     /// The kernel cannot enforce enough to run code of strangers, or would not.
     Refused {
-        lockdown: Option<Lockdown>,
         reason: String,
     },
     Returned(Output),

@@ -54,7 +54,7 @@ impl Session {
         };
         session.lockdown = match session.ask(open).await? {
             FromWorker::Opened(lockdown) => lockdown,
-            FromWorker::Refused { reason, .. } => return Err(refused(&reason)),
+            FromWorker::Refused { reason } => return Err(refused(&reason)),
             FromWorker::Returned(_) | FromWorker::Failed(_) => {
                 return Err(SandboxError::OutOfTurn);
             }

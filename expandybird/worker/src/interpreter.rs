@@ -77,6 +77,14 @@ impl<'py> Interpreter<'py> {
         Ok((child != 0).then(|| Pid::from_raw(child)))
     }
 
+    /// Ends this process without tidying up, which for a copy of a warm interpreter takes long.
+    pub fn leave(&self) -> Result<(), WorkerError> {
+        self.process
+            .call_method0("leave")
+            .map(drop)
+            .map_err(WorkerError::python("leave"))
+    }
+
     /// Makes the imports of a request available to its templates.
     pub fn open(&self, open: Open) -> Result<Templates<'py>, WorkerError> {
         let imports: Vec<(String, String, String)> = open

@@ -15,7 +15,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getppid};
 
 use crate::error::WorkerError;
-use crate::system_calls::Filters;
+use crate::system_calls::{Allowed, Known};
 
 /// The rules we know and have tested. An older kernel enforces what it knows of them.
 const RULES: ABI = ABI::V7;
@@ -26,10 +26,18 @@ const RESERVE_BYTES: u64 = 48 << 20;
 /// Three standard streams, the session, and the files an import has open at a time.
 const OPEN_FILES: u64 = 32;
 
+/// Gives up, for the zygote and all its children, what neither has any use for.
+///
+/// The error is for the log: sessions install a filter of their own, and say if that fails.
+pub fn narrow() -> Result<(), WorkerError> {
+    prctl::set_no_new_privs().map_err(WorkerError::system("set no_new_privs"))?;
+    Known::compile()?.install()
+}
+
 /// Everything prepared that can be before the fork.
 pub struct Prepared {
     files: RulesetCreated,
-    system_calls: Filters,
+    system_calls: Allowed,
 }
 
 impl Prepared {
@@ -37,7 +45,7 @@ impl Prepared {
     pub fn new(folders: &[String]) -> Result<Self, WorkerError> {
         Ok(Self {
             files: file_rules(folders)?,
-            system_calls: Filters::compile()?,
+            system_calls: Allowed::compile()?,
         })
     }
 

@@ -1,6 +1,7 @@
 //! The life of a session's process: open, lock down, run templates until the server hangs up.
 
 use std::fs::OpenOptions;
+use std::io::BufReader;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
@@ -27,10 +28,10 @@ pub fn run(
     match prepared.apply(&open.limits) {
         Ok(report) if report.missing().is_empty() || allow_weak_lockdown => {
             frame::write(&mut stream, &FromWorker::Opened(report))?;
-            serve(&interpreter.open(open)?, &mut stream)
+            serve(&interpreter.open(open)?, stream)
         }
-        Ok(report) => refuse(&mut stream, Some(report), report.missing().join(", ")),
-        Err(error) => refuse(&mut stream, None, chain(&error)),
+        Ok(report) => refuse(&mut stream, report.missing().join(", ")),
+        Err(error) => refuse(&mut stream, chain(&error)),
     }
 }
 
@@ -68,19 +69,13 @@ fn read_open(stream: &mut UnixStream) -> Result<Option<Open>, WorkerError> {
     }
 }
 
-fn refuse(
-    stream: &mut UnixStream,
-    lockdown: Option<expandybird_protocol::session::Lockdown>,
-    reason: String,
-) -> Result<(), WorkerError> {
-    Ok(frame::write(
-        stream,
-        &FromWorker::Refused { lockdown, reason },
-    )?)
+fn refuse(stream: &mut UnixStream, reason: String) -> Result<(), WorkerError> {
+    Ok(frame::write(stream, &FromWorker::Refused { reason })?)
 }
 
-fn serve(templates: &Templates<'_>, stream: &mut UnixStream) -> Result<(), WorkerError> {
-    while let Some(message) = frame::read(stream)? {
+fn serve(templates: &Templates<'_>, stream: UnixStream) -> Result<(), WorkerError> {
+    let mut stream = BufReader::new(stream);
+    while let Some(message) = frame::read(&mut stream)? {
         let ToWorker::Call(call) = message else {
             return Err(WorkerError::Unexpected("a session opened twice"));
         };
@@ -88,7 +83,7 @@ fn serve(templates: &Templates<'_>, stream: &mut UnixStream) -> Result<(), Worke
             Ok(output) => FromWorker::Returned(output),
             Err(failure) => FromWorker::Failed(failure),
         };
-        frame::write(stream, &answer)?;
+        frame::write(stream.get_mut(), &answer)?;
     }
     Ok(())
 }

@@ -2,11 +2,14 @@
 //!
 //! Two filters, of whose answers the kernel takes the stricter:
 //!
-//! | call | known calls | refused calls | together |
+//! | call | [`Known`], since the zygote | [`Allowed`], in a session | together |
 //! |---|---|---|---|
 //! | computing, reading, memory | allow | allow | it passes |
 //! | sockets, processes, signals, writing | allow | `EPERM` | Python raises `PermissionError` |
-//! | anything else | kill | allow | the process dies of `SIGSYS` |
+//! | anything else | kill | `EPERM` | the process dies of `SIGSYS` |
+//!
+//! The first is as long as the second and costs the kernel half a millisecond to take; the zygote's
+//! children inherit it for nothing.
 //!
 //! Which files may be read is not decided here: a filter cannot see paths. That is
 //! [`crate::lockdown`]'s, with Landlock.
@@ -23,46 +26,56 @@ use crate::error::WorkerError;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The compiled filters: made once in the zygote, installed in every session.
-pub struct Filters {
-    known: BpfProgram,
-    refused: BpfProgram,
-}
+/// Kills whoever makes a call that neither we nor Python have any use for.
+pub struct Known(BpfProgram);
 
-impl Filters {
+/// Refuses what a session has no use for.
+pub struct Allowed(BpfProgram);
+
+impl Known {
     pub fn compile() -> Result<Self, WorkerError> {
-        let explain = |error: BackendError| WorkerError::SystemCalls(error.to_string());
-        let mut refused: Rules = always(REFUSED).collect();
-        refused.extend(refused_by_argument().map_err(explain)?);
-        let known = always(ALLOWED)
-            .chain(refused.keys().map(|&call| (call, Vec::new())))
-            .collect();
-        let refuse = SeccompAction::Errno(libc::EPERM as u32);
-        Ok(Self {
-            known: program(known, SeccompAction::KillProcess, SeccompAction::Allow)
-                .map_err(explain)?,
-            refused: program(refused, SeccompAction::Allow, refuse).map_err(explain)?,
-        })
+        let mut rules = conditional().map_err(explain)?;
+        rules.values_mut().for_each(Vec::clear);
+        rules.extend(
+            always(ALLOWED)
+                .chain(always(REFUSED))
+                .chain(always(SETTING_UP)),
+        );
+        program(rules, SeccompAction::KillProcess).map(Self)
     }
 
-    /// Installs both, for good.
+    /// For this process and all it will fork.
     pub fn install(&self) -> Result<(), WorkerError> {
-        // In this order: after the second, installing a filter is itself fatal.
-        for filter in [&self.refused, &self.known] {
-            seccompiler::apply_filter(filter)
-                .map_err(|error| WorkerError::SystemCalls(error.to_string()))?;
-        }
-        Ok(())
+        install(&self.0)
     }
 }
 
-fn program(
-    rules: Rules,
-    otherwise: SeccompAction,
-    matched: SeccompAction,
-) -> Result<BpfProgram, BackendError> {
-    let arch = std::env::consts::ARCH.try_into()?;
-    SeccompFilter::new(rules, otherwise, matched, arch)?.try_into()
+impl Allowed {
+    pub fn compile() -> Result<Self, WorkerError> {
+        let mut rules = conditional().map_err(explain)?;
+        rules.extend(always(ALLOWED));
+        program(rules, SeccompAction::Errno(libc::EPERM as u32)).map(Self)
+    }
+
+    /// For good: it does not allow installing another.
+    pub fn install(&self) -> Result<(), WorkerError> {
+        install(&self.0)
+    }
+}
+
+fn install(program: &BpfProgram) -> Result<(), WorkerError> {
+    seccompiler::apply_filter(program).map_err(|error| WorkerError::SystemCalls(error.to_string()))
+}
+
+fn program(rules: Rules, otherwise: SeccompAction) -> Result<BpfProgram, WorkerError> {
+    let arch = std::env::consts::ARCH.try_into().map_err(explain)?;
+    SeccompFilter::new(rules, otherwise, SeccompAction::Allow, arch)
+        .and_then(BpfProgram::try_from)
+        .map_err(explain)
+}
+
+fn explain(error: BackendError) -> WorkerError {
+    WorkerError::SystemCalls(error.to_string())
 }
 
 fn always(calls: &[i64]) -> impl Iterator<Item = (i64, Vec<SeccompRule>)> {
@@ -70,39 +83,30 @@ fn always(calls: &[i64]) -> impl Iterator<Item = (i64, Vec<SeccompRule>)> {
 }
 
 /// Calls that pass or fail by what they ask for.
-fn refused_by_argument() -> Result<Rules, BackendError> {
-    let executable = |argument| {
-        let bit = libc::PROT_EXEC as u64;
-        condition(argument, SeccompCmpOp::MaskedEq(bit), bit)
-    };
-    let rules = [
+fn conditional() -> Result<Rules, BackendError> {
+    let not_executable = SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64);
+    Ok(Rules::from([
         // No new code: modules written in C are loaded before the lockdown, none after it.
-        (libc::SYS_mmap, vec![executable(2)?]),
-        (libc::SYS_mprotect, vec![executable(2)?]),
-        // Limits of other processes.
-        (
-            libc::SYS_prlimit64,
-            vec![condition(0, SeccompCmpOp::Ne, 0)?],
-        ),
-        // Owners and signals of descriptors could kill the parent.
-        (libc::SYS_fcntl, none_of(1, FCNTL)?),
-        (libc::SYS_ioctl, none_of(1, IOCTL)?),
-    ];
-    rules
-        .into_iter()
-        .map(|(call, all)| Ok((call, vec![SeccompRule::new(all)?])))
-        .collect()
+        (libc::SYS_mmap, vec![rule(2, not_executable.clone(), 0)?]),
+        (libc::SYS_mprotect, vec![rule(2, not_executable, 0)?]),
+        // Not the limits of other processes.
+        (libc::SYS_prlimit64, vec![rule(0, SeccompCmpOp::Eq, 0)?]),
+        // Not the owner or signal of a descriptor: they could kill the parent.
+        (libc::SYS_fcntl, one_of(1, FCNTL)?),
+        (libc::SYS_ioctl, one_of(1, IOCTL)?),
+    ]))
 }
 
-fn none_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompCondition>, BackendError> {
+fn one_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {
+    let values = values.iter();
     values
-        .iter()
-        .map(|&value| condition(argument, SeccompCmpOp::Ne, value))
+        .map(|&value| rule(argument, SeccompCmpOp::Eq, value))
         .collect()
 }
 
-fn condition(argument: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompCondition, BackendError> {
-    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, op, value)
+fn rule(argument: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
+    let length = SeccompCmpArgLen::Dword;
+    SeccompRule::new(vec![SeccompCondition::new(argument, length, op, value)?])
 }
 
 const FCNTL: &[u64] = &[
@@ -116,7 +120,7 @@ const FCNTL: &[u64] = &[
 /// What opening a file in Python asks: is it a terminal, and close it on exec.
 const IOCTL: &[u64] = &[libc::TCGETS, libc::FIOCLEX, libc::FIONCLEX];
 
-/// What a computing interpreter needs, beside [`refused_by_argument`].
+/// What a computing interpreter needs, beside what [`conditional`] says.
 const ALLOWED: &[i64] = &[
     // Descriptors that are open, and files that Landlock lets it open.
     libc::SYS_read,
@@ -193,6 +197,13 @@ const ALLOWED: &[i64] = &[
     libc::SYS_select,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_time,
+];
+
+/// How a session's process locks itself down; refused to it once it has.
+const SETTING_UP: &[i64] = &[
+    libc::SYS_prctl,
+    libc::SYS_seccomp,
+    libc::SYS_landlock_restrict_self,
 ];
 
 /// What templates try, by accident or not, and get a Python exception for.

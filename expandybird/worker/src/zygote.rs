@@ -19,7 +19,7 @@ use pyo3::Python;
 
 use crate::error::{WorkerError, chain};
 use crate::interpreter::Interpreter;
-use crate::lockdown::Prepared;
+use crate::lockdown::{self, Prepared};
 use crate::session;
 
 /// Serves the server whose socket is standard input; in a child, serves its session.
@@ -34,6 +34,9 @@ pub fn run() -> Result<(), WorkerError> {
             .and_then(|interpreter| Ok((Prepared::new(&interpreter.folders)?, interpreter)));
         match warm {
             Ok((prepared, interpreter)) => {
+                if let Err(error) = lockdown::narrow() {
+                    eprintln!("expandybird-worker: {}", chain(&error));
+                }
                 control.send(&FromZygote::Ready {
                     python_version: interpreter.version.clone(),
                 })?;
@@ -160,7 +163,8 @@ impl<'py> Zygote<'py> {
             self.prepared,
             self.id,
             self.configuration.allow_weak_lockdown,
-        )
+        )?;
+        self.interpreter.leave()
     }
 }
 

@@ -1,0 +1,17 @@
+//! The program by itself; what it does for the server is tested with the server's sandbox.
+
+use std::process::{Command, Stdio};
+
+#[test]
+fn started_by_hand_it_says_who_starts_it() {
+    let output = Command::new(env!("CARGO_BIN_EXE_expandybird-worker"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("the worker runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(
+        said.contains("the expandybird service starts this program"),
+        "{said}"
+    );
+}
