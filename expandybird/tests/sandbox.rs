@@ -2,6 +2,13 @@
 //!
 //! Needs the worker program built beside the tests, as `cargo test --workspace` does.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says so by panicking"
+)]
+
 mod support;
 
 use expandybird::sandbox::{Exit, SandboxError, TemplateResult};
@@ -638,6 +645,60 @@ async fn a_zygote_that_died_is_replaced_unnoticed() {
     .unwrap();
     let next = result_of(&sandbox, "import os\nreturn os.getppid()").await;
     assert_ne!(next, zygote);
+}
+
+#[tokio::test]
+async fn the_zygote_and_its_children_end_with_the_sandbox() {
+    let sandbox = sandbox().await;
+    let ids = result_of(&sandbox, "import os\nreturn [os.getppid()]").await;
+    let request = body("import os\nreturn os.getpid()");
+    let mut session = request.open(&sandbox).await.unwrap();
+    let TemplateResult::Data(child) = session.call(request.call()).await.unwrap().result else {
+        panic!("expected a number");
+    };
+    drop((session, sandbox));
+    for id in [&ids[0], &child] {
+        support::process_is_gone(i32::try_from(id.as_i64().unwrap()).unwrap()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_childs_process_ends_when_the_zygote_is_killed() {
+    let sandbox = sandbox().await;
+    let request = body("import os\nreturn [os.getpid(), os.getppid()]");
+    let mut session = request.open(&sandbox).await.unwrap();
+    let TemplateResult::Data(ids) = session.call(request.call()).await.unwrap().result else {
+        panic!("expected two numbers");
+    };
+    let [child, zygote] = [0, 1].map(|n| i32::try_from(ids[n].as_i64().unwrap()).unwrap());
+    nix::sys::signal::kill(
+        nix::unistd::Pid::from_raw(zygote),
+        nix::sys::signal::Signal::SIGKILL,
+    )
+    .unwrap();
+    support::process_is_gone(child).await;
+    let error = session.call(request.call()).await.unwrap_err();
+    assert!(matches!(error, SandboxError::ZygoteLost), "{error:?}");
+}
+
+#[tokio::test]
+async fn the_packages_are_taken_from_the_given_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = support::start_with_packages(folder.path())
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("pip install --target"),
+        "{error}"
+    );
+    for package in ["yaml", "six", "jinja2"] {
+        std::fs::write(folder.path().join(format!("{package}.py")), "here = 'yes'").unwrap();
+    }
+    let sandbox = support::start_with_packages(folder.path()).await.unwrap();
+    assert_eq!(
+        result_of(&sandbox, "import yaml\nreturn yaml.here").await,
+        json!("yes")
+    );
 }
 
 async fn result_of(sandbox: &expandybird::sandbox::Sandbox, code: &str) -> Value {

@@ -8,13 +8,17 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
-/// Writes one message.
+/// Writes one message. That the other side is gone is for [`receive`] to say, after what it said
+/// last.
 pub(super) async fn send(
     stream: &mut UnixStream,
     message: &impl Serialize,
 ) -> Result<(), FrameError> {
     let bytes = frame::encode(message)?;
-    stream.write_all(&bytes).await.map_err(FrameError::Broken)
+    match stream.write_all(&bytes).await {
+        Err(error) if !is_end(&error) => Err(FrameError::Broken(error)),
+        _ => Ok(()),
+    }
 }
 
 /// Reads one message; `None` when the other side is gone.

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -172,12 +172,7 @@ fn spawn(worker: &Path, control: OwnedFd) -> Result<Child, SandboxError> {
         .stdin(Stdio::from(control))
         .stdout(Stdio::null())
         .spawn()
-        .map_err(|error| {
-            SandboxError::unavailable(
-                &format!("start {}", PathBuf::from(worker).display()),
-                &error,
-            )
-        })
+        .map_err(|error| SandboxError::unavailable(&format!("start {}", worker.display()), &error))
 }
 
 fn python_version(

@@ -96,12 +96,8 @@ impl Session {
             return Err(SandboxError::SessionOver);
         };
         let exchange = async {
-            let sent = channel::send(&mut stream, message).await;
-            match channel::receive(&mut stream).await? {
-                Some(answer) => Ok(Some(answer)),
-                // Only now: a process that ended while being written to has said why elsewhere.
-                None => sent.map(|()| None),
-            }
+            channel::send(&mut stream, message).await?;
+            channel::receive(&mut stream).await
         };
         match timeout_at(self.deadline, exchange).await {
             Ok(Ok(Some(answer))) => {

@@ -26,6 +26,17 @@ pub async fn start_with(worker: &str) -> Result<Sandbox, SandboxError> {
     Sandbox::start(options(Path::new(worker), 1)).await
 }
 
+/// A sandbox whose yaml, six and jinja2 are in this folder.
+pub async fn start_with_packages(folder: &Path) -> Result<Sandbox, SandboxError> {
+    let options = options(&worker(), 1);
+    let python_path = Some(folder.to_owned());
+    Sandbox::start(SandboxOptions {
+        python_path,
+        ..options
+    })
+    .await
+}
+
 fn options(worker: &Path, max_sessions: usize) -> SandboxOptions {
     SandboxOptions {
         worker: Some(worker.to_owned()),
@@ -58,6 +69,15 @@ pub async fn no_session_is_left(sandbox: &Sandbox) {
             return;
         }
         assert!(Instant::now() < deadline, "still there: {health:?}");
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Waits until no such process exists.
+pub async fn process_is_gone(id: i32) {
+    let deadline = Instant::now() + PATIENCE;
+    while Path::new(&format!("/proc/{id}")).exists() {
+        assert!(Instant::now() < deadline, "process {id} is still there");
         tokio::task::yield_now().await;
     }
 }

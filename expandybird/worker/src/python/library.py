@@ -38,6 +38,8 @@ _SITE = ("site-packages", "dist-packages")
 
 def warm_up(python_path):
     """Loads everything and returns the folders that a session may read."""
+    if python_path is not None:
+        python_path = os.fspath(python_path)
     _forget_the_machine()
     folders = _search_only(python_path)
     for name in _PACKAGES:
@@ -60,8 +62,6 @@ def _forget_the_machine():
     # Given in full, it needs no file of time zones.
     os.environ["TZ"] = "UTC0"
     sys.argv = [""]
-    # Recursion is a template's own business up to here; the C stack holds far more.
-    sys.setrecursionlimit(1000)
 
 
 def _search_only(python_path):
