@@ -1,1 +1,26 @@
-fn main() {}
+//! `dm`: hands the process's streams to the library and ends with its exit code.
+
+use std::io::{IsTerminal, stderr, stdin, stdout};
+use std::process::ExitCode;
+
+use dm::Terminal;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let animated = stderr().is_terminal();
+    // Shells tell the width only when asked to: `export COLUMNS`.
+    let columns = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok());
+    let width = columns.filter(|_| stdout().is_terminal());
+    let (mut stdin, mut stdout, mut stderr) = (stdin().lock(), stdout().lock(), stderr());
+    let mut terminal = Terminal {
+        stdin: &mut stdin,
+        stdout: &mut stdout,
+        stderr: &mut stderr,
+        animated,
+        width,
+    };
+    let code = dm::run(std::env::args_os(), &mut terminal).await;
+    ExitCode::from(code.code())
+}

@@ -1,0 +1,112 @@
+//! Where the files of a bundle are read from: a folder, or an archive. Every read is bounded.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::PathBuf;
+
+/// A file may be as large as the largest YAML text that the services read.
+pub const FILE_BYTES: usize = common::yaml::Limits::DEFAULT.bytes;
+
+pub enum Files {
+    /// Paths are relative to this folder; the empty one is where the program runs.
+    Folder(PathBuf),
+    Archive(BTreeMap<String, String>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    #[error("there is no such file")]
+    Missing,
+    #[error("it is larger than {FILE_BYTES} bytes")]
+    TooLarge,
+    #[error("it is not UTF-8 text")]
+    NotText,
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Files {
+    pub fn read(&self, path: &str) -> Result<String, ReadError> {
+        match self {
+            Self::Folder(folder) => match File::open(folder.join(path)) {
+                Ok(file) => text(file),
+                Err(error) if error.kind() == ErrorKind::NotFound => Err(ReadError::Missing),
+                Err(error) => Err(ReadError::Other(error.to_string())),
+            },
+            Self::Archive(files) => files.get(path).cloned().ok_or(ReadError::Missing),
+        }
+    }
+
+    /// The path as the user would write it.
+    pub fn shown(&self, path: &str) -> String {
+        match self {
+            Self::Folder(folder) => folder.join(path).display().to_string(),
+            Self::Archive(_) => path.to_owned(),
+        }
+    }
+}
+
+/// Reads all of a text, up to the limit of a file.
+pub fn text(reader: impl Read) -> Result<String, ReadError> {
+    String::from_utf8(bytes(reader, FILE_BYTES)?).map_err(|_| ReadError::NotText)
+}
+
+/// Reads everything, up to a limit.
+pub fn bytes(reader: impl Read, limit: usize) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    reader
+        .take(bound)
+        .read_to_end(&mut bytes)
+        .map_err(|error| ReadError::Other(error.to_string()))?;
+    if bytes.len() > limit {
+        return Err(ReadError::TooLarge);
+    }
+    Ok(bytes)
+}
+
+/// `base`'s folder with `path`, without `.` and with `..` taken back where something is before it.
+pub fn beside(base: &str, path: &str) -> String {
+    let folder = base.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let joined = if folder.is_empty() || path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("{folder}/{path}")
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        match (part, parts.last()) {
+            ("..", Some(&last)) if last != ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    let root = if joined.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_taken_from_the_folder_of_the_file_that_asks() {
+        for (base, path, expected) in [
+            ("a.yaml", "t.py", "t.py"),
+            ("dir/a.schema", "./h.py", "dir/h.py"),
+            ("dir/a.schema", "../h.py", "h.py"),
+            ("a.yaml", "../h.py", "../h.py"),
+            ("a.yaml", "/abs/h.py", "/abs/h.py"),
+        ] {
+            assert_eq!(beside(base, path), expected);
+        }
+    }
+
+    #[test]
+    fn a_read_stops_at_its_limit() {
+        assert_eq!(bytes(std::io::repeat(0), 10), Err(ReadError::TooLarge));
+        assert_eq!(text(&b"\xff"[..]), Err(ReadError::NotText));
+    }
+}

@@ -1,0 +1,235 @@
+//! A configuration with every file that it needs, as the manager wants it.
+//!
+//! Follows `imports` of the configuration, `FILE.schema` beside a file, and `imports` of that schema. Paths in a bundle
+//! are relative to the configuration, so that the same files make the same request wherever they lie. It refuses to know
+//! what a template is in: a file is a file.
+
+pub mod archive;
+pub mod files;
+mod imports;
+mod sources;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use common::model::Import;
+use common::model::limits::IMPORTS;
+
+use files::{Files, ReadError, beside};
+use imports::Declared;
+pub use sources::Sources;
+
+/// Half of what a request may have and more; JSON's escapes need the rest.
+pub const TOTAL_BYTES: usize = common::model::limits::REQUEST_BYTES / 4 * 3;
+
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    #[error("{file} cannot be read: {reason}{asked}")]
+    File {
+        file: String,
+        reason: ReadError,
+        asked: String,
+    },
+    #[error("{place}: {reason}\n{excerpt}")]
+    Malformed {
+        place: String,
+        reason: String,
+        excerpt: String,
+    },
+    #[error(
+        "{file}: its import {path:?} is a URL; use the URL as a resource's type, the manager fetches it"
+    )]
+    Url { file: String, path: String },
+    #[error("two files are imported as {name:?}: {first} and {second}; give one another name")]
+    SameName {
+        name: String,
+        first: String,
+        second: String,
+    },
+    #[error("more than {IMPORTS} files are imported")]
+    TooManyFiles,
+    #[error("the configuration and its files are larger than {TOTAL_BYTES} bytes together")]
+    TooLarge,
+}
+
+/// What is sent, and where it came from.
+#[derive(Debug, Default)]
+pub struct Bundle {
+    pub content: String,
+    pub imports: Vec<Import>,
+    pub sources: Sources,
+}
+
+/// Whether a file's name is that of a configuration.
+pub fn is_configuration(path: &str) -> bool {
+    [".yaml", ".yml", ".json"]
+        .iter()
+        .any(|suffix| path.ends_with(suffix))
+}
+
+/// A file that has been asked for and not read yet.
+struct Wanted {
+    files: Rc<Files>,
+    name: String,
+    path: String,
+    /// Who asked, for errors; nobody for the schema that a file may have.
+    asked_by: Option<String>,
+}
+
+/// Gathers a bundle's files.
+pub struct Bundler {
+    queue: VecDeque<Wanted>,
+    bundle: Bundle,
+    /// Name of an import → where it was read.
+    taken: BTreeMap<String, String>,
+    bytes: usize,
+}
+
+impl Bundler {
+    /// Begins with a configuration's text. `shown` is what errors call it, `path` what its imports are relative to.
+    pub fn new(
+        content: String,
+        shown: &str,
+        path: &str,
+        files: &Rc<Files>,
+    ) -> Result<Self, BundleError> {
+        let mut bundler = Self {
+            queue: VecDeque::new(),
+            bytes: content.len(),
+            taken: BTreeMap::new(),
+            bundle: Bundle {
+                content,
+                ..Bundle::default()
+            },
+        };
+        let declared = imports::declared(&bundler.bundle.content, shown)?;
+        bundler
+            .bundle
+            .sources
+            .add(vec![path.to_owned()], shown, &bundler.bundle.content);
+        for Declared { path: import, name } in declared {
+            if import.contains("://") {
+                return Err(BundleError::Url {
+                    file: shown.to_owned(),
+                    path: import,
+                });
+            }
+            let name = name.unwrap_or_else(|| import.clone());
+            bundler.want(files, name, beside(path, &import), shown);
+        }
+        Ok(bundler)
+    }
+
+    /// Asks for one more file, by the name of which errors can say that `asked_by` wants it.
+    pub fn want(&mut self, files: &Rc<Files>, name: String, path: String, asked_by: &str) {
+        self.queue.push_back(Wanted {
+            files: Rc::clone(files),
+            name,
+            path,
+            asked_by: Some(asked_by.to_owned()),
+        });
+    }
+
+    /// Reads what was asked for, and what that asks for.
+    pub fn finish(mut self) -> Result<Bundle, BundleError> {
+        while let Some(wanted) = self.queue.pop_front() {
+            let shown = wanted.files.shown(&wanted.path);
+            if self.is_taken(&wanted.name, &shown)? {
+                continue;
+            }
+            let content = match wanted.files.read(&wanted.path) {
+                Ok(content) => content,
+                Err(ReadError::Missing) if wanted.asked_by.is_none() => continue,
+                Err(reason) => {
+                    let asked = wanted
+                        .asked_by
+                        .map(|asker| format!("; {asker} asks for it"))
+                        .unwrap_or_default();
+                    return Err(BundleError::File {
+                        file: shown,
+                        reason,
+                        asked,
+                    });
+                }
+            };
+            self.take(wanted, shown, content)?;
+        }
+        if self.bytes > TOTAL_BYTES {
+            return Err(BundleError::TooLarge);
+        }
+        Ok(self.bundle)
+    }
+
+    fn is_taken(&self, name: &str, shown: &str) -> Result<bool, BundleError> {
+        match self.taken.get(name) {
+            None => Ok(false),
+            Some(first) if first == shown => Ok(true),
+            Some(first) => Err(BundleError::SameName {
+                name: name.to_owned(),
+                first: first.clone(),
+                second: shown.to_owned(),
+            }),
+        }
+    }
+
+    fn take(&mut self, wanted: Wanted, shown: String, content: String) -> Result<(), BundleError> {
+        let Wanted {
+            files, name, path, ..
+        } = wanted;
+        self.bytes += content.len();
+        if self.bundle.imports.len() == IMPORTS {
+            return Err(BundleError::TooManyFiles);
+        }
+        if self.bytes > TOTAL_BYTES {
+            return Err(BundleError::TooLarge);
+        }
+        if name.ends_with(SCHEMA) {
+            self.want_imports_of_schema(&files, &path, &shown, &content)?;
+        } else {
+            let (name, path) = (format!("{name}{SCHEMA}"), format!("{path}{SCHEMA}"));
+            self.queue.push_back(Wanted {
+                files,
+                name,
+                path,
+                asked_by: None,
+            });
+        }
+        self.bundle
+            .sources
+            .add(vec![name.clone(), path.clone()], &shown, &content);
+        self.taken.insert(name.clone(), shown);
+        self.bundle.imports.push(Import {
+            name,
+            path: Some(path),
+            content,
+        });
+        Ok(())
+    }
+
+    /// URLs are left to the service, which knows how to fetch them.
+    fn want_imports_of_schema(
+        &mut self,
+        files: &Rc<Files>,
+        path: &str,
+        shown: &str,
+        content: &str,
+    ) -> Result<(), BundleError> {
+        for Declared { path: import, name } in imports::declared(content, shown)? {
+            if !import.contains("://") {
+                self.want(
+                    files,
+                    name.unwrap_or_else(|| import.clone()),
+                    beside(path, &import),
+                    shown,
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the name of a schema adds to that of its template.
+const SCHEMA: &str = ".schema";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! The command line's grammar. What a command takes stands beside the command.
+
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::*;
+use crate::output::Format;
+
+/// Deploys configurations and templates to Kubernetes through Deployment Manager.
+#[derive(Debug, Parser)]
+#[command(name = "dm", disable_version_flag = true, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(flatten)]
+    pub flags: Flags,
+    #[command(flatten)]
+    pub before: BeforeCommand,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Taken before and after the command.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Flags {
+    /// Where the manager listens.
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "DM_SERVICE",
+        default_value = "http://127.0.0.1:8080"
+    )]
+    pub service: String,
+    /// How results are written.
+    #[arg(short, long, global = true, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+    /// Time for all of it, like 90s or 5m; for writes the manager's default if absent.
+    #[arg(long, global = true, value_name = "DURATION", value_parser = crate::duration::parse)]
+    pub timeout: Option<Duration>,
+}
+
+/// `dm --registry R --properties P deploy T` is as good as `dm deploy T --registry R --properties P`. Commands that
+/// take these describe them; a value travels to theirs by the same id. The others refuse them.
+#[derive(Debug, clap::Args)]
+pub struct BeforeCommand {
+    #[arg(long, global = true, hide = true, id = "registry")]
+    pub registry: Option<String>,
+    #[arg(long, global = true, hide = true, id = "properties")]
+    pub properties: Vec<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dm deploy replicatedservice:v1 --name web --properties replicas=3
+  dm deploy web.yaml --namespace shop
+  dm status web
+  dm update web.yaml
+  dm delete web
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 conflict, 5 unavailable, 6 timeout.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Deploy(deploy::Deploy),
+    Update(update::Update),
+    Delete(delete::Delete),
+    List(list::List),
+    Get(get::Get),
+    Status(status::Status),
+    Manifest(manifest::Manifest),
+    Layout(layout::Layout),
+    Expand(expand::Expand),
+    Operations(operations::Operations),
+    Wait(wait::Wait),
+    DeployedTypes(deployed_types::DeployedTypes),
+    DeployedInstances(deployed_instances::DeployedInstances),
+    Templates(templates::Templates),
+    Describe(describe::Describe),
+    Registries(registries::Registries),
+    Completion(completion::Completion),
+    Version(version::Version),
+}
+
+impl Command {
+    /// The flags that stand before the command are for those that have a template as target.
+    pub fn refused_flag(&self, before: &BeforeCommand) -> Option<&'static str> {
+        let takes_registry = matches!(
+            self,
+            Self::Deploy(_) | Self::Update(_) | Self::Expand(_) | Self::Describe(_)
+        );
+        let takes_properties = takes_registry && !matches!(self, Self::Describe(_));
+        match before {
+            BeforeCommand {
+                registry: Some(_), ..
+            } if !takes_registry => Some("--registry"),
+            BeforeCommand { properties, .. } if !properties.is_empty() && !takes_properties => {
+                Some("--properties")
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_a_description_and_an_example() {
+        for command in Cli::command().get_subcommands() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            let help = command
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            assert!(
+                help.contains(&format!("dm {}", command.get_name())),
+                "{}",
+                command.get_name()
+            );
+        }
+    }
+
+    #[test]
+    fn flags_are_taken_before_and_after_the_command() {
+        for args in [
+            [
+                "dm",
+                "--registry",
+                "o/r",
+                "--properties",
+                "a=1",
+                "--timeout",
+                "5m",
+                "deploy",
+                "t:v1",
+            ],
+            [
+                "dm",
+                "deploy",
+                "t:v1",
+                "--registry",
+                "o/r",
+                "--properties",
+                "a=1",
+                "--timeout",
+                "5m",
+            ],
+        ] {
+            let cli = Cli::try_parse_from(args).unwrap();
+            let Command::Deploy(deploy) = cli.command else {
+                panic!("not a deploy")
+            };
+            assert_eq!(deploy.target.registry.as_deref(), Some("o/r"));
+            assert_eq!(deploy.target.properties, ["a=1"]);
+            assert_eq!(cli.flags.timeout, Some(Duration::from_secs(300)));
+        }
+    }
+
+    #[test]
+    fn a_flag_that_a_command_does_not_take_is_refused() {
+        let cli = Cli::try_parse_from(["dm", "--properties", "a=1", "list"]).unwrap();
+        assert_eq!(cli.command.refused_flag(&cli.before), Some("--properties"));
+        let cli = Cli::try_parse_from(["dm", "describe", "t:v1", "--registry", "o/r"]).unwrap();
+        assert_eq!(cli.command.refused_flag(&cli.before), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! `dm expand`: what a configuration or template comes to.
+
+use clap::Args;
+use common::api::manager::Expand as Request;
+use common::model::Namespace;
+
+use super::write::Subject;
+use crate::error::Failure;
+use crate::output::tree::tree;
+use crate::output::{self, Format, text};
+use crate::session::Session;
+use crate::target::{Resolved, Target};
+
+/// Expand a configuration or a template without deploying it, and print the configuration that it comes to.
+///
+/// With -o json or yaml, all that the manager answers: the configuration, the layout, the resolved types.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm expand web.yaml
+  dm expand web.yaml --layout
+  dm expand replicatedservice:v1 --properties replicas=3 -o json")]
+pub struct Expand {
+    #[command(flatten)]
+    pub target: Target,
+    /// The namespace that templates see.
+    #[arg(long)]
+    pub namespace: Option<Namespace>,
+    /// Show the layout and not the configuration.
+    #[arg(long)]
+    pub layout: bool,
+}
+
+impl Expand {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let Resolved {
+            name,
+            shown,
+            bundle,
+        } = self.target.resolve(session.terminal)?;
+        let subject = Subject::new(format!("expanding {shown}"), bundle.sources);
+        let request = Request {
+            name,
+            content: bundle.content,
+            imports: bundle.imports,
+            namespace: self.namespace,
+        };
+        let expansion = session
+            .client
+            .expand(&request)
+            .await
+            .map_err(|error| subject.failed(error))?;
+        for warning in &expansion.warnings {
+            session
+                .terminal
+                .note(&format!("warning: {}", text::line(warning)));
+        }
+        if self.layout {
+            let width = session.terminal.width;
+            return session.show(&expansion.layout, |layout| {
+                tree(layout, false).render(width)
+            });
+        }
+        let text = match session.format {
+            Format::Table => output::yaml(&expansion.expanded_config)?,
+            Format::Yaml => output::yaml(&expansion)?,
+            Format::Json => output::json(&expansion)?,
+        };
+        session.print(&text)
+    }
+}

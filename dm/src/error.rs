@@ -1,0 +1,233 @@
+//! Why a command failed, and the exit code that says so to programs.
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::client::ClientError;
+use common::model::{DeploymentName, NameError, OperationId};
+
+use crate::bundle::archive::ArchiveError;
+use crate::bundle::{BundleError, Sources};
+use crate::output::OutputError;
+use crate::properties::PropertyError;
+
+/// How the program ends. The numbers are a promise to scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitCode {
+    Done = 0,
+    Failed = 1,
+    Usage = 2,
+    NotFound = 3,
+    Conflict = 4,
+    Unavailable = 5,
+    Timeout = 6,
+    /// By Ctrl-C, as shells number it.
+    Interrupted = 130,
+}
+
+impl ExitCode {
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// The one table of what an error of the services means to scripts.
+pub const fn exit_code(code: ErrorCode) -> ExitCode {
+    match code {
+        ErrorCode::InvalidRequest
+        | ErrorCode::InvalidConfiguration
+        | ErrorCode::InvalidSchema
+        | ErrorCode::InvalidProperties
+        | ErrorCode::InvalidReference
+        | ErrorCode::TemplateFailed
+        | ErrorCode::TemplateTimeout
+        | ErrorCode::TemplateMemory
+        | ErrorCode::TemplateOutput
+        | ErrorCode::TemplateFuel
+        | ErrorCode::TemplateForbidden
+        | ErrorCode::TooDeep
+        | ErrorCode::TooManyResources
+        | ErrorCode::UnknownType
+        | ErrorCode::MethodNotAllowed
+        | ErrorCode::PayloadTooLarge
+        | ErrorCode::UnsupportedMediaType
+        | ErrorCode::ResourcesFailed
+        | ErrorCode::Internal => ExitCode::Failed,
+        ErrorCode::NotFound | ErrorCode::TemplateNotFound => ExitCode::NotFound,
+        ErrorCode::AlreadyExists | ErrorCode::OperationRunning | ErrorCode::PreconditionFailed => {
+            ExitCode::Conflict
+        }
+        ErrorCode::RegistryUnavailable
+        | ErrorCode::ExpanderUnavailable
+        | ErrorCode::DeployerUnavailable
+        | ErrorCode::ClusterUnavailable
+        | ErrorCode::Unavailable => ExitCode::Unavailable,
+        ErrorCode::Timeout => ExitCode::Timeout,
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The command line itself is wrong.
+    #[error("{0}")]
+    Usage(String),
+    #[error(transparent)]
+    Properties(#[from] PropertyError),
+    #[error(transparent)]
+    Name(#[from] NameError),
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+    #[error("{file}: {error}")]
+    Archive { file: String, error: ArchiveError },
+    #[error("{0}")]
+    Configuration(String),
+    #[error(transparent)]
+    Service(#[from] ClientError),
+    /// A service refused what was made of local files.
+    #[error("{doing}: {body}")]
+    Refused {
+        doing: String,
+        body: Box<ErrorBody>,
+        sources: Sources,
+    },
+    #[error("{name} is Failed{}", listed(errors))]
+    DeploymentFailed {
+        name: DeploymentName,
+        errors: Vec<String>,
+    },
+    #[error("{0}")]
+    Missing(String),
+    #[error("{what} did not finish within {} s", within.as_secs_f32())]
+    TimedOut {
+        what: String,
+        within: std::time::Duration,
+        operation: Option<OperationId>,
+    },
+    #[error("the manager has been away for {} s while {operation} ran: {error}", away.as_secs())]
+    Lost {
+        operation: OperationId,
+        away: std::time::Duration,
+        error: ClientError,
+    },
+    #[error("interrupted; {0} goes on")]
+    Interrupted(OperationId),
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
+
+fn listed(errors: &[String]) -> String {
+    errors.iter().map(|error| format!("\n  {error}")).collect()
+}
+
+impl Failure {
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) | Self::Properties(_) | Self::Name(_) => ExitCode::Usage,
+            Self::Bundle(_)
+            | Self::Archive { .. }
+            | Self::Configuration(_)
+            | Self::DeploymentFailed { .. } => ExitCode::Failed,
+            Self::Service(error) => of_client(error),
+            Self::Refused { body, .. } => exit_code(body.code),
+            Self::Missing(_) => ExitCode::NotFound,
+            Self::TimedOut { .. } => ExitCode::Timeout,
+            Self::Lost { .. } => ExitCode::Unavailable,
+            Self::Interrupted(_) => ExitCode::Interrupted,
+            Self::Output(OutputError::Write(error))
+                if error.kind() == std::io::ErrorKind::BrokenPipe =>
+            {
+                ExitCode::Done
+            }
+            Self::Output(_) => ExitCode::Failed,
+        }
+    }
+
+    /// The body of a service's answer, if that is what it is.
+    pub fn body(&self) -> Option<&ErrorBody> {
+        match self {
+            Self::Refused { body, .. } | Self::Service(ClientError::Answered(body)) => Some(body),
+            _ => None,
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Service(ClientError::Unreachable { .. } | ClientError::InvalidUrl { .. }) => {
+                Some("set --service or DM_SERVICE to where the manager listens".to_owned())
+            }
+            Self::Lost { operation, .. } | Self::Interrupted(operation) => Some(wait(operation)),
+            Self::TimedOut {
+                operation: Some(operation),
+                ..
+            } => Some(wait(operation)),
+            Self::TimedOut {
+                operation: None, ..
+            } => Some("give it more time with --timeout".to_owned()),
+            Self::DeploymentFailed { name, .. } => Some(format!(
+                "see dm status {name}; correct it with dm update, or dm delete {name}"
+            )),
+            _ => self
+                .body()
+                .and_then(|body| hint_of_code(body.code))
+                .map(str::to_owned),
+        }
+    }
+}
+
+fn wait(operation: &OperationId) -> String {
+    format!("dm wait {operation}")
+}
+
+fn of_client(error: &ClientError) -> ExitCode {
+    match error {
+        ClientError::Answered(body) => exit_code(body.code),
+        ClientError::Unreachable { .. } | ClientError::BrokenOff { .. } => ExitCode::Unavailable,
+        ClientError::TimedOut { .. } => ExitCode::Timeout,
+        ClientError::Malformed { .. } => ExitCode::Failed,
+        ClientError::InvalidUrl { .. } => ExitCode::Usage,
+    }
+}
+
+/// Where the command line knows a next step that a service cannot.
+const fn hint_of_code(code: ErrorCode) -> Option<&'static str> {
+    match code {
+        ErrorCode::AlreadyExists => Some("change it with dm update, or choose another --name"),
+        ErrorCode::OperationRunning => {
+            Some("see dm operations, and wait for it with dm wait OPERATION")
+        }
+        ErrorCode::NotFound => Some("dm list shows the deployments, dm operations the operations"),
+        ErrorCode::TemplateNotFound => Some("dm templates shows the templates and their versions"),
+        ErrorCode::InvalidProperties => {
+            Some("dm describe TEMPLATE:VERSION shows what a template takes")
+        }
+        ErrorCode::ResourcesFailed => {
+            Some("see dm status NAME; correct it with dm update, or dm delete NAME")
+        }
+        ErrorCode::Timeout => {
+            Some("see dm status NAME for what is missing; give it more time with --timeout")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_exit_codes_is_a_promise() {
+        let table: Vec<_> = ErrorCode::ALL
+            .iter()
+            .map(|&code| format!("{} {:?} {code}", exit_code(code).code(), exit_code(code)))
+            .collect();
+        insta::assert_snapshot!(table.join("\n"));
+    }
+
+    #[test]
+    fn a_reader_that_has_seen_enough_is_no_failure() {
+        let gone = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert_eq!(
+            Failure::Output(OutputError::Write(gone)).exit_code(),
+            ExitCode::Done
+        );
+    }
+}

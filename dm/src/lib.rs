@@ -1,0 +1,65 @@
+//! The command line of Deployment Manager.
+//!
+//! ```text
+//! args ─► cli ─► commands/<verb> ─► target, bundle, properties (what to ask)
+//!                       │        ─► common::client (asking), follow, progress (waiting)
+//!                       └──────► output (results on stdout) · report (failures on stderr)
+//! ```
+//!
+//! Knows files, flags and terminals. It refuses to know how a template is expanded or an object applied: the manager does that.
+
+mod bundle;
+mod cli;
+mod commands;
+mod duration;
+mod error;
+mod follow;
+mod output;
+mod progress;
+mod properties;
+mod report;
+mod session;
+mod target;
+mod terminal;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use cli::Cli;
+pub use error::{ExitCode, exit_code};
+pub use terminal::Terminal;
+
+/// Runs one command, the program's name first among the arguments.
+pub async fn run(
+    args: impl IntoIterator<Item = OsString>,
+    terminal: &mut Terminal<'_>,
+) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return say(&error, terminal),
+    };
+    match commands::run(cli, terminal).await {
+        Ok(()) => ExitCode::Done,
+        Err(failure) => {
+            let code = failure.exit_code();
+            if code != ExitCode::Done {
+                terminal.note(report::report(&failure).trim_end());
+            }
+            code
+        }
+    }
+}
+
+/// Help goes to standard output; what is wrong with the command line, to standard error.
+fn say(error: &clap::Error, terminal: &mut Terminal<'_>) -> ExitCode {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        terminal.note(text.trim_end());
+        return ExitCode::Usage;
+    }
+    match terminal.stdout.write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::Done,
+        Err(error) => error::Failure::from(output::OutputError::from(error)).exit_code(),
+    }
+}

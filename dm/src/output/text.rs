@@ -1,0 +1,72 @@
+//! Text that came from elsewhere, made harmless for a terminal; and times as people tell them.
+
+use jiff::Timestamp;
+
+/// On one line, with control characters and those that reorder text escaped.
+pub fn line(text: &str) -> String {
+    escaped(text, false)
+}
+
+/// As [`line`], but line breaks stay.
+pub fn lines(text: &str) -> String {
+    escaped(text, true)
+}
+
+fn escaped(text: &str, keep_breaks: bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_harmless(c) || keep_breaks && c == '\n' {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_default());
+        }
+    }
+    shown
+}
+
+/// Whether a terminal just shows it: no control character, none that changes the direction of the text.
+pub fn is_harmless(c: char) -> bool {
+    let reorders = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks = matches!(c, '\u{2028}' | '\u{2029}');
+    !c.is_control() && !reorders && !breaks
+}
+
+/// How long ago, in the largest unit that still tells something: `90s`, `3m`, `5h`, `12d`.
+pub fn age(since: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(since).as_secs().max(0);
+    match seconds {
+        0..120 => format!("{seconds}s"),
+        120..7_200 => format!("{}m", seconds / 60),
+        7_200..172_800 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped() {
+        assert_eq!(
+            line("a\x1b[2Jb\r\n\u{9b}\u{202e}ä"),
+            r"a\u{1b}[2Jb\r\n\u{9b}\u{202e}ä"
+        );
+        assert_eq!(lines("a\nb\t\x07"), "a\nb\\t\\u{7}");
+    }
+
+    #[test]
+    fn an_age_is_told_in_the_unit_that_fits() {
+        let start = Timestamp::UNIX_EPOCH;
+        for (seconds, expected) in [
+            (-5, "0s"),
+            (90, "90s"),
+            (185, "3m"),
+            (7200, "2h"),
+            (1_000_000, "11d"),
+        ] {
+            let now = Timestamp::from_second(seconds).unwrap();
+            assert_eq!(age(start, now), expected);
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! `--properties a=1,b.c=x`: from one line of text to typed values.
+//!
+//! ```text
+//! list  = item { "," item }
+//! item  = path "=" value                         the last item of a path counts
+//! path  = name { "." name }                      "\" takes the next character as it is
+//! value = "text" | 'text' | {JSON} | [JSON] | plain
+//! ```
+//!
+//! A plain value is null, a boolean or a number if JSON would read it as one, else text; there `\,` is a comma.
+//! It refuses to know which properties a template takes: the template's schema says that.
+
+use serde_json::{Map, Number, Value};
+
+/// Nobody nests names deeper by hand, and the manager refuses a hundred levels.
+const MAX_DEPTH: usize = 32;
+/// An error quotes so much of what it means.
+const QUOTED_CHARS: usize = 40;
+
+/// What is wrong with a list of properties, and from where on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("--properties: {problem}, at character {character}: {part:?}")]
+pub struct PropertyError {
+    problem: Problem,
+    /// Counts from 1.
+    character: usize,
+    part: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum Problem {
+    #[error("a property is written NAME=VALUE")]
+    NoValue,
+    #[error("a name is empty")]
+    EmptyName,
+    #[error("a property is nested more than {MAX_DEPTH} levels deep")]
+    TooDeep,
+    #[error("items of a list cannot be set one by one; give the whole list, like a=[1,2]")]
+    Index,
+    #[error("the quoted text has no end")]
+    OpenQuote,
+    #[error("this is not valid JSON ({0}); put quotes around a text that begins like this")]
+    Json(String),
+    #[error("a comma must follow this value")]
+    Trailing,
+    #[error("the number does not fit into 64 bits; put quotes around it to keep it as text")]
+    NumberTooLarge,
+}
+
+/// Sets what `text` lists in `properties`; what is there already stays unless it is set again.
+pub fn merge(properties: &mut Map<String, Value>, text: &str) -> Result<(), PropertyError> {
+    let mut reader = Reader { text, at: 0 };
+    while reader.at < text.len() {
+        let path = reader.path()?;
+        let value = reader.value()?;
+        insert(properties, &path, value);
+    }
+    Ok(())
+}
+
+/// Puts the value at its path. What stands in the way and is no map gives way: the later item counts.
+fn insert(map: &mut Map<String, Value>, path: &[String], value: Value) {
+    let Some((first, rest)) = path.split_first() else {
+        return;
+    };
+    if rest.is_empty() {
+        map.insert(first.clone(), value);
+        return;
+    }
+    let slot = map.entry(first.as_str()).or_insert(Value::Null);
+    if !slot.is_object() {
+        *slot = Value::Object(Map::new());
+    }
+    if let Value::Object(inner) = slot {
+        insert(inner, rest, value);
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn error(&self, problem: Problem, from: usize) -> PropertyError {
+        PropertyError {
+            problem,
+            character: self.text[..from].chars().count() + 1,
+            part: self.text[from..].chars().take(QUOTED_CHARS).collect(),
+        }
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let next = self.rest().chars().next()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    /// Reads up to and with the `=`.
+    fn path(&mut self) -> Result<Vec<String>, PropertyError> {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+        let start = self.at;
+        let mut path = Vec::new();
+        let mut name = String::new();
+        loop {
+            match self.next() {
+                Some('\\') => name.extend(self.next()),
+                Some('[') => return Err(self.error(Problem::Index, start)),
+                Some(end @ ('.' | '=')) => {
+                    self.finish_name(&mut path, &mut name, start)?;
+                    if end == '=' {
+                        return Ok(path);
+                    }
+                }
+                Some(',') | None => return Err(self.error(Problem::NoValue, start)),
+                Some(other) => name.push(other),
+            }
+        }
+    }
+
+    fn finish_name(
+        &self,
+        path: &mut Vec<String>,
+        name: &mut String,
+        start: usize,
+    ) -> Result<(), PropertyError> {
+        let name = std::mem::take(name);
+        if name.trim().is_empty() {
+            return Err(self.error(Problem::EmptyName, start));
+        }
+        if path.len() == MAX_DEPTH {
+            return Err(self.error(Problem::TooDeep, start));
+        }
+        path.push(name.trim().to_owned());
+        Ok(())
+    }
+
+    /// Reads up to and with the comma, or to the end.
+    fn value(&mut self) -> Result<Value, PropertyError> {
+        match self.rest().chars().next() {
+            Some('"' | '{' | '[') => self.json(),
+            Some('\'') => self.single_quoted(),
+            _ => self.plain(),
+        }
+    }
+
+    fn json(&mut self) -> Result<Value, PropertyError> {
+        let start = self.at;
+        let mut values = serde_json::Deserializer::from_str(self.rest()).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(value)) => {
+                self.at += values.byte_offset();
+                self.end_of_value(start)?;
+                Ok(value)
+            }
+            Some(Err(error)) => Err(self.error(Problem::Json(error.to_string()), start)),
+            None => Err(self.error(Problem::NoValue, start)),
+        }
+    }
+
+    fn single_quoted(&mut self) -> Result<Value, PropertyError> {
+        let start = self.at;
+        let Some(length) = self.rest()[1..].find('\'') else {
+            return Err(self.error(Problem::OpenQuote, start));
+        };
+        let text = self.rest()[1..=length].to_owned();
+        self.at += length + 2;
+        self.end_of_value(start)?;
+        Ok(Value::String(text))
+    }
+
+    fn end_of_value(&mut self, start: usize) -> Result<(), PropertyError> {
+        match self.next() {
+            None | Some(',') => Ok(()),
+            Some(_) => Err(self.error(Problem::Trailing, start)),
+        }
+    }
+
+    fn plain(&mut self) -> Result<Value, PropertyError> {
+        let start = self.at;
+        let mut text = String::new();
+        while let Some(next) = self.next() {
+            match next {
+                ',' => break,
+                '\\' if self.rest().starts_with([',', '\\']) => text.extend(self.next()),
+                other => text.push(other),
+            }
+        }
+        typed(text).map_err(|problem| self.error(problem, start))
+    }
+}
+
+/// What JSON would read: `007`, `1.2.3` and `10m` are texts.
+fn typed(text: String) -> Result<Value, Problem> {
+    match text.as_str() {
+        "null" => return Ok(Value::Null),
+        "true" => return Ok(Value::Bool(true)),
+        "false" => return Ok(Value::Bool(false)),
+        _ => {}
+    }
+    if !text.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+        return Ok(Value::String(text));
+    }
+    let number = match serde_json::from_str::<Number>(&text) {
+        Ok(number) => number,
+        Err(error) if error.to_string().starts_with("number out of range") => {
+            return Err(Problem::NumberTooLarge);
+        }
+        Err(_) => return Ok(Value::String(text)),
+    };
+    let spelled_integer = !text.contains(['.', 'e', 'E']);
+    if spelled_integer && number.is_f64() && text != "-0" {
+        return Err(Problem::NumberTooLarge);
+    }
+    Ok(Value::Number(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn parse(text: &str) -> Result<Value, PropertyError> {
+        let mut properties = Map::new();
+        merge(&mut properties, text).map(|()| Value::Object(properties))
+    }
+
+    #[test]
+    fn values_are_typed_as_json_would_and_names_nest_at_dots() {
+        for (text, expected) in [
+            ("", json!({})),
+            ("a=1", json!({"a": 1})),
+            ("a=-5,b=1.5,c=1e3", json!({"a": -5, "b": 1.5, "c": 1000.0})),
+            (
+                "a=true,b=false,c=null",
+                json!({"a": true, "b": false, "c": null}),
+            ),
+            ("a=text with blanks", json!({"a": "text with blanks"})),
+            ("a=,b=1", json!({"a": "", "b": 1})),
+            (
+                "a=007,b=1.2.3,c=10m,d=-,e=yes",
+                json!({"a": "007", "b": "1.2.3", "c": "10m", "d": "-", "e": "yes"}),
+            ),
+            ("b.c=x,b.d.e=2", json!({"b": {"c": "x", "d": {"e": 2}}})),
+            (r"a\.b=1,c\=d=2", json!({"a.b": 1, "c=d": 2})),
+            ("a=1,a=2", json!({"a": 2})),
+            ("a=1,a.b=2", json!({"a": {"b": 2}})),
+            ("a.b=2,a=1", json!({"a": 1})),
+            (
+                r#"a={"x":1,"y":[1,2]},a.z=3"#,
+                json!({"a": {"x": 1, "y": [1, 2], "z": 3}}),
+            ),
+            ("a=[1,[2,3]],b=4", json!({"a": [1, [2, 3]], "b": 4})),
+            (
+                r#"a="1",b='true',c="x,y""#,
+                json!({"a": "1", "b": "true", "c": "x,y"}),
+            ),
+            (r"a=x\,y,b=C:\dir", json!({"a": "x,y", "b": r"C:\dir"})),
+            ("a=b=c", json!({"a": "b=c"})),
+            ("a=1, b=2,", json!({"a": 1, "b": 2})),
+            ("url=http://host:80/", json!({"url": "http://host:80/"})),
+            ("a=18446744073709551615", json!({"a": u64::MAX})),
+        ] {
+            assert_eq!(parse(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_tells_what_is_wrong_and_where() {
+        let table: Vec<_> = [
+            "a",
+            "a=1,b",
+            "=1",
+            "a..b=1",
+            "a.=1",
+            "x=1,a[0]=1",
+            "a='x",
+            "a=\"x",
+            "a={x",
+            "a=[1]2",
+            "a=\"1\"2",
+            "a=123456789012345678901234567890",
+            "a=1e999",
+            "ä=1,ö",
+        ]
+        .into_iter()
+        .map(|text| format!("{text}\n    {}", parse(text).unwrap_err()))
+        .collect();
+        insta::assert_snapshot!(table.join("\n"));
+    }
+
+    #[test]
+    fn what_was_there_stays_unless_it_is_set_again() {
+        let mut properties = Map::new();
+        merge(&mut properties, "a.x=1,a.y=2").unwrap();
+        merge(&mut properties, "a.y=3").unwrap();
+        assert_eq!(Value::Object(properties), json!({"a": {"x": 1, "y": 3}}));
+    }
+
+    #[test]
+    fn nesting_has_a_bound() {
+        let deep = format!("{}=1", vec!["a"; MAX_DEPTH + 1].join("."));
+        assert!(parse(&deep).is_err());
+        let json = format!("a={}", "[".repeat(100_000));
+        assert!(parse(&json).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_parsed_or_refused(text in ".*") {
+            let _ = parse(&text);
+        }
+
+        #[test]
+        fn text_made_of_the_syntax_is_parsed_or_refused(text in r#"[ab.=,\\"'{}\[\]0-9e-]*"#) {
+            let _ = parse(&text).map_err(|error| error.to_string());
+        }
+
+        #[test]
+        fn a_quoted_text_is_that_text(text in ".*") {
+            let item = format!("a={}", serde_json::to_string(&text).unwrap());
+            prop_assert_eq!(parse(&item), Ok(json!({"a": text})));
+        }
+    }
+}
