@@ -1,0 +1,194 @@
+//! How a deployment changes. Each function gives the deployment after one change, its fingerprint included.
+
+use std::collections::BTreeMap;
+
+use common::api::error::ErrorBody;
+use common::canonical;
+use common::model::{Deployment, DeploymentName, DeploymentState, DeploymentStatus, ManifestName, Namespace, OperationId, Output};
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// Longest description, in characters: a paragraph, not a document.
+pub const DESCRIPTION_CHARS: usize = 4_096;
+/// Labels of one deployment.
+pub const LABELS: usize = 64;
+/// Longest key or value of a label, in characters.
+pub const LABEL_CHARS: usize = 253;
+
+/// Why a description or the labels are refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DescriptionError {
+    #[error("the description is longer than {DESCRIPTION_CHARS} characters")]
+    Description,
+    #[error("there are more than {LABELS} labels")]
+    TooManyLabels,
+    #[error("the label {0:?} is not valid: use 1 to {LABEL_CHARS} characters for the key, at most as many for the value, none of them a control character")]
+    Label(String),
+}
+
+/// Whether a description and labels may be stored.
+pub fn check(description: &str, labels: &BTreeMap<String, String>) -> Result<(), DescriptionError> {
+    if description.chars().count() > DESCRIPTION_CHARS {
+        return Err(DescriptionError::Description);
+    }
+    if labels.len() > LABELS {
+        return Err(DescriptionError::TooManyLabels);
+    }
+    let fits = |text: &str| text.chars().count() <= LABEL_CHARS && !text.chars().any(char::is_control);
+    match labels.iter().find(|(key, value)| key.is_empty() || !fits(key) || !fits(value)) {
+        Some((key, _)) => Err(DescriptionError::Label(key.chars().take(80).collect())),
+        None => Ok(()),
+    }
+}
+
+/// A deployment whose first manifest is stored and not applied yet.
+pub fn created(
+    name: DeploymentName,
+    namespace: Namespace,
+    description: String,
+    labels: BTreeMap<String, String>,
+    manifest: ManifestName,
+    operation: OperationId,
+    now: Timestamp,
+) -> Deployment {
+    fingerprinted(Deployment {
+        name,
+        namespace,
+        description,
+        labels,
+        created_at: now,
+        modified_at: None,
+        deployed_at: None,
+        deleted_at: None,
+        state: DeploymentState { status: DeploymentStatus::Created, errors: Vec::new() },
+        latest_manifest: Some(manifest),
+        operation: Some(operation),
+        fingerprint: String::new(),
+        outputs: Vec::new(),
+    })
+}
+
+/// A further manifest is stored and not applied yet.
+pub fn modified(deployment: Deployment, manifest: ManifestName, now: Timestamp) -> Deployment {
+    fingerprinted(Deployment {
+        modified_at: Some(now),
+        state: DeploymentState { status: DeploymentStatus::Modified, errors: Vec::new() },
+        latest_manifest: Some(manifest),
+        ..deployment
+    })
+}
+
+/// All of the latest manifest is applied and ready.
+pub fn deployed(deployment: Deployment, outputs: Vec<Output>, now: Timestamp) -> Deployment {
+    fingerprinted(Deployment {
+        deployed_at: Some(now),
+        state: DeploymentState { status: DeploymentStatus::Deployed, errors: Vec::new() },
+        outputs,
+        ..deployment
+    })
+}
+
+/// The operation failed after the manifest was stored.
+pub fn failed(deployment: Deployment, error: &ErrorBody) -> Deployment {
+    let state = DeploymentState { status: DeploymentStatus::Failed, errors: sentences(error) };
+    fingerprinted(Deployment { state, ..deployment })
+}
+
+/// The last thing that is told of a deployment; nothing of it is stored any more.
+pub fn deleted(deployment: Deployment, now: Timestamp) -> Deployment {
+    fingerprinted(Deployment {
+        deleted_at: Some(now),
+        state: DeploymentState { status: DeploymentStatus::Deleted, errors: Vec::new() },
+        outputs: Vec::new(),
+        ..deployment
+    })
+}
+
+/// An operation took hold of it. This is no change of the deployment: the fingerprint stays.
+pub fn taken(deployment: Deployment, operation: OperationId) -> Deployment {
+    Deployment { operation: Some(operation), ..deployment }
+}
+
+/// One sentence for each cause, or for the error itself.
+fn sentences(error: &ErrorBody) -> Vec<String> {
+    match error.causes.as_slice() {
+        [] => vec![error.message.clone()],
+        causes => causes.iter().map(|cause| cause.message.clone()).collect(),
+    }
+}
+
+/// Half of a digest tells states apart as well as all of it, and fits a header.
+const FINGERPRINT_CHARS: usize = 32;
+
+fn fingerprinted(mut deployment: Deployment) -> Deployment {
+    deployment.fingerprint.clear();
+    // Only maps with keys other than texts fail to become a value, and there are none here.
+    let mut value = serde_json::to_value(&deployment).unwrap_or(Value::Null);
+    if let Some(fields) = value.as_object_mut() {
+        fields.remove("operation");
+    }
+    let digest = canonical::digest(&value).to_string();
+    let (_, hex) = digest.split_once(':').unwrap_or(("", &digest));
+    deployment.fingerprint = hex.chars().take(FINGERPRINT_CHARS).collect();
+    deployment
+}
+
+#[cfg(test)]
+mod tests {
+    use common::api::error::ErrorCode;
+
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn web() -> Deployment {
+        let name = DeploymentName::parse("web").unwrap();
+        let namespace = Namespace::parse("default").unwrap();
+        let operation = OperationId::parse("op-1").unwrap();
+        created(name, namespace, String::new(), BTreeMap::new(), ManifestName::parse("m-1").unwrap(), operation, at(1))
+    }
+
+    #[test]
+    fn a_deployment_goes_from_created_to_deployed_to_modified_to_deleted() {
+        let second = ManifestName::parse("m-2").unwrap();
+        let deployed_once = deployed(web(), Vec::new(), at(2));
+        let modified_once = modified(deployed_once.clone(), second.clone(), at(3));
+        let gone = deleted(modified_once.clone(), at(4));
+        let statuses = [web(), deployed_once, modified_once.clone(), gone].map(|d| d.state.status);
+        let expected = [DeploymentStatus::Created, DeploymentStatus::Deployed, DeploymentStatus::Modified, DeploymentStatus::Deleted];
+        assert_eq!(statuses, expected);
+        assert_eq!(modified_once.latest_manifest, Some(second));
+        assert_eq!(modified_once.created_at, at(1));
+    }
+
+    #[test]
+    fn every_change_changes_the_fingerprint_and_taking_hold_does_not() {
+        let before = web();
+        assert_ne!(deployed(before.clone(), Vec::new(), at(2)).fingerprint, before.fingerprint);
+        let taken = taken(before.clone(), OperationId::parse("op-2").unwrap());
+        assert_eq!(taken.fingerprint, before.fingerprint);
+        assert_eq!(deployed(taken, Vec::new(), at(2)).fingerprint, deployed(before, Vec::new(), at(2)).fingerprint);
+    }
+
+    #[test]
+    fn a_failed_deployment_has_a_sentence_for_each_resource() {
+        let causes = ["a is refused", "b is not ready"].map(|text| ErrorBody::new(ErrorCode::ResourcesFailed, text));
+        let error = ErrorBody::new(ErrorCode::ResourcesFailed, "2 of 3 resources failed").caused_by(causes);
+        assert_eq!(failed(web(), &error).state.errors, ["a is refused", "b is not ready"]);
+        let alone = ErrorBody::new(ErrorCode::DeployerUnavailable, "resourcifier is away");
+        assert_eq!(failed(web(), &alone).state.errors, ["resourcifier is away"]);
+    }
+
+    #[test]
+    fn descriptions_and_labels_are_bounded() {
+        let label = |key: &str, value: &str| BTreeMap::from([(key.to_owned(), value.to_owned())]);
+        assert_eq!(check("fine", &label("team", "a b")), Ok(()));
+        assert_eq!(check(&"x".repeat(DESCRIPTION_CHARS + 1), &BTreeMap::new()), Err(DescriptionError::Description));
+        assert!(check("", &label("", "v")).is_err());
+        assert!(check("", &label("k", "a\nb")).is_err());
+        let many = (0..=LABELS).map(|n| (n.to_string(), String::new())).collect();
+        assert_eq!(check("", &many), Err(DescriptionError::TooManyLabels));
+    }
+}

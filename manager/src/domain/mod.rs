@@ -1,0 +1,9 @@
+//! What deployments, manifests, operations and type instances are and how they change: pure functions over plain data.
+//!
+//! Nothing here waits, reads a clock, or knows of HTTP, stores and other processes; the time is a parameter.
+
+pub mod deployment;
+pub mod imports;
+pub mod instances;
+pub mod manifest;
+pub mod operation;

@@ -1,0 +1,202 @@
+//! The state machine of an operation: its events, and the state after each.
+//!
+//! ```text
+//! Pending ──Began──► Ready{0} ──StepStarted(0)──► Running{0} ──StepSucceeded(0)──► Ready{1} … ──Finished──► Succeeded
+//!                                                  └──StepFailed(i, error)──► Failing{error} ──Finished──► Failed
+//! ```
+//!
+//! There is nothing to undo: what comes before `store` has no effects, and an apply converges, so a failed one is
+//! left, recorded, for the next update or delete to go on from. Recovery replays the journal through [`State::after`];
+//! a step that was running is run again.
+
+use std::collections::BTreeMap;
+
+use common::api::error::ErrorBody;
+use common::model::{DeletePolicy, Namespace, OperationStatus, OperationType};
+use serde::{Deserialize, Serialize};
+
+/// What an operation was asked to do, apart from its configuration. Stored: a change here is a change of format.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Intent {
+    Create { namespace: Namespace, description: String, labels: BTreeMap<String, String> },
+    /// What is absent stays as it is.
+    Update { description: Option<String>, labels: Option<BTreeMap<String, String>> },
+    Delete { delete_policy: Option<DeletePolicy> },
+}
+
+impl Intent {
+    pub fn operation_type(&self) -> OperationType {
+        match self {
+            Intent::Create { .. } => OperationType::Create,
+            Intent::Update { .. } => OperationType::Update,
+            Intent::Delete { .. } => OperationType::Delete,
+        }
+    }
+}
+
+/// One entry of an operation's journal. The names are stored: renaming one is a change of format.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "camelCase")]
+pub enum Event {
+    /// The operation left the queue; its plan has this many steps.
+    Began { steps: usize },
+    StepStarted { step: usize },
+    /// Committed together with all that the step writes.
+    StepSucceeded { step: usize },
+    StepFailed { step: usize, error: Box<ErrorBody> },
+    /// Committed together with the release of the deployment.
+    Finished,
+}
+
+/// Where an operation stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum State {
+    #[default]
+    Pending,
+    /// Between two steps; `next` may be one past the last.
+    Ready { next: usize, steps: usize },
+    /// The step was started. After a crash it may have had any part of its effects.
+    Running { step: usize, steps: usize },
+    Failing { error: Box<ErrorBody> },
+    Succeeded,
+    Failed { error: Box<ErrorBody> },
+}
+
+/// An event that cannot follow the state: the journal is damaged, or two writers were at it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{event:?} cannot follow {state:?}")]
+pub struct IllegalEvent {
+    state: State,
+    event: Event,
+}
+
+impl State {
+    /// The state after an event: the whole machine.
+    pub fn after(self, event: &Event) -> Result<Self, IllegalEvent> {
+        match (self, event) {
+            (State::Pending, &Event::Began { steps }) => Ok(State::Ready { next: 0, steps }),
+            (State::Ready { next, steps }, &Event::StepStarted { step }) if step == next && next < steps => Ok(State::Running { step, steps }),
+            (State::Running { step, steps }, &Event::StepSucceeded { step: done }) if step == done => Ok(State::Ready { next: step + 1, steps }),
+            (State::Running { step, .. }, Event::StepFailed { step: failed, error }) if step == *failed => Ok(State::Failing { error: error.clone() }),
+            (State::Ready { next, steps }, Event::Finished) if next == steps => Ok(State::Succeeded),
+            (State::Failing { error }, Event::Finished) => Ok(State::Failed { error }),
+            (state, event) => Err(IllegalEvent { state, event: event.clone() }),
+        }
+    }
+
+    /// The state after a whole journal.
+    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Result<Self, IllegalEvent> {
+        events.into_iter().try_fold(Self::default(), Self::after)
+    }
+
+    /// As callers see it.
+    pub fn status(&self) -> OperationStatus {
+        match self {
+            State::Pending => OperationStatus::Pending,
+            State::Ready { .. } | State::Running { .. } | State::Failing { .. } => OperationStatus::Running,
+            State::Succeeded | State::Failed { .. } => OperationStatus::Done,
+        }
+    }
+
+    /// Why it failed, once it has.
+    pub fn error(&self) -> Option<&ErrorBody> {
+        match self {
+            State::Failing { error } | State::Failed { error } => Some(error),
+            State::Pending | State::Ready { .. } | State::Running { .. } | State::Succeeded => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use common::api::error::ErrorCode;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn failure() -> Box<ErrorBody> {
+        Box::new(ErrorBody::new(ErrorCode::ResourcesFailed, "it failed"))
+    }
+
+    fn steps_of(count: usize) -> impl Iterator<Item = Event> {
+        (0..count).flat_map(|step| [Event::StepStarted { step }, Event::StepSucceeded { step }])
+    }
+
+    /// A journal of `steps` steps that fails in step `fails`.
+    fn journal(steps: usize, fails: Option<usize>) -> Vec<Event> {
+        let mut events = vec![Event::Began { steps }];
+        for step in 0..steps {
+            events.push(Event::StepStarted { step });
+            if fails == Some(step) {
+                events.push(Event::StepFailed { step, error: failure() });
+                break;
+            }
+            events.push(Event::StepSucceeded { step });
+        }
+        events.push(Event::Finished);
+        events
+    }
+
+    #[test]
+    fn an_operation_whose_steps_succeed_succeeds() {
+        let events: Vec<_> = [Event::Began { steps: 2 }].into_iter().chain(steps_of(2)).chain([Event::Finished]).collect();
+        assert_eq!(State::replay(&events), Ok(State::Succeeded));
+    }
+
+    #[test]
+    fn a_failed_step_fails_the_operation_with_its_error() {
+        let state = State::replay(&journal(3, Some(1))).unwrap();
+        assert_eq!(state.error(), Some(&*failure()));
+        assert_eq!(state.status(), OperationStatus::Done);
+    }
+
+    #[test]
+    fn what_cannot_follow_is_refused() {
+        let began = Event::Began { steps: 2 };
+        let start = |step| Event::StepStarted { step };
+        let done = |step| Event::StepSucceeded { step };
+        let cases: &[&[Event]] = &[
+            &[Event::Finished],
+            &[start(0)],
+            &[began.clone(), began.clone()],
+            &[began.clone(), Event::Finished],
+            &[began.clone(), start(1)],
+            &[began.clone(), done(0)],
+            &[began.clone(), start(0), done(1)],
+            &[began.clone(), start(0), start(0)],
+            &[began.clone(), start(0), start(1)],
+            &[began.clone(), start(0), Event::Finished],
+            &[began.clone(), start(0), done(0), start(0)],
+            &[began.clone(), start(0), done(0), start(1), done(1), start(2)],
+            &[began.clone(), start(0), Event::StepFailed { step: 1, error: failure() }],
+            &[began, start(0), Event::StepFailed { step: 0, error: failure() }, start(0)],
+        ];
+        for events in cases {
+            assert!(State::replay(*events).is_err(), "{events:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_prefix_of_a_journal_replays_to_the_state_it_had(steps in 0usize..6, fails in proptest::option::of(0usize..6)) {
+            let events = journal(steps, fails.filter(|&step| step < steps));
+            let mut state = State::default();
+            for (length, event) in events.iter().enumerate() {
+                prop_assert_eq!(State::replay(&events[..length]).unwrap(), state.clone());
+                prop_assert_ne!(state.status(), OperationStatus::Done);
+                state = state.after(event).unwrap();
+            }
+            prop_assert_eq!(state.status(), OperationStatus::Done);
+            prop_assert!(state.after(&Event::Finished).is_err());
+        }
+
+        #[test]
+        fn an_event_survives_the_journal(steps in 0usize..6, fails in proptest::option::of(0usize..6)) {
+            for event in journal(steps, fails) {
+                let written = serde_json::to_string(&event).unwrap();
+                prop_assert_eq!(serde_json::from_str::<Event>(&written).unwrap(), event);
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Deployments, what exists of them in the cluster, and who holds them.
+//!
+//! Only the operation that holds a deployment's lock writes its records.
+
+use bytes::Bytes;
+use common::api::page::{Page, PageQuery};
+use common::model::{AppliedObject, Deployment, DeploymentName, ManifestName, OperationId};
+use serde::{Deserialize, Serialize};
+
+use super::kv::Order;
+use super::{Changes, Store, StoreError, keys, read};
+
+/// A deployment, and the very bytes that were read: to find out at the commit whether it is still so.
+#[derive(Debug, Clone)]
+pub struct Found {
+    pub deployment: Deployment,
+    bytes: Bytes,
+}
+
+/// What is known of a deployment in the cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Objects {
+    /// What the last report said exists, and what was seen since.
+    pub recorded: Vec<AppliedObject>,
+    /// Manifests whose apply began and never reported: objects of theirs may exist without a record.
+    #[serde(default)]
+    pub unconfirmed: Vec<ManifestName>,
+}
+
+pub async fn find(store: &Store, name: &DeploymentName) -> Result<Option<Found>, StoreError> {
+    let key = keys::deployment(name);
+    let Some(bytes) = store.kv.get(&key).await? else { return Ok(None) };
+    Ok(Some(Found { deployment: read(&key, &bytes)?, bytes }))
+}
+
+pub async fn get(store: &Store, name: &DeploymentName) -> Result<Option<Deployment>, StoreError> {
+    store.get(keys::deployment(name)).await
+}
+
+/// By name.
+pub async fn list(store: &Store, page: &PageQuery) -> Result<Page<Deployment>, StoreError> {
+    store.records(keys::deployments(), page, Order::Ascending).await
+}
+
+pub fn put(changes: &mut Changes, deployment: &Deployment) -> Result<(), StoreError> {
+    changes.put(keys::deployment(&deployment.name), deployment)
+}
+
+/// Commits only if the deployment is as it was found, or still absent.
+pub fn expect(changes: &mut Changes, name: &DeploymentName, found: Option<&Found>) {
+    changes.expect(keys::deployment(name), found.map(|found| found.bytes.clone()));
+}
+
+pub async fn objects(store: &Store, name: &DeploymentName) -> Result<Objects, StoreError> {
+    Ok(store.get(keys::objects(name)).await?.unwrap_or_default())
+}
+
+pub fn put_objects(changes: &mut Changes, name: &DeploymentName, objects: &Objects) -> Result<(), StoreError> {
+    changes.put(keys::objects(name), objects)
+}
+
+/// The operation that holds the deployment.
+pub async fn holder(store: &Store, name: &DeploymentName) -> Result<Option<OperationId>, StoreError> {
+    store.get(keys::lock(name)).await
+}
+
+/// Commits only if nobody holds it.
+pub fn hold(changes: &mut Changes, name: &DeploymentName, operation: &OperationId) -> Result<(), StoreError> {
+    changes.expect(keys::lock(name), None);
+    changes.put(keys::lock(name), operation)
+}
+
+pub fn release(changes: &mut Changes, name: &DeploymentName) {
+    changes.delete(keys::lock(name));
+}
+
+/// Removes its records; manifests and instances have their own.
+pub fn delete(changes: &mut Changes, name: &DeploymentName) {
+    changes.delete(keys::deployment(name));
+    changes.delete(keys::objects(name));
+}

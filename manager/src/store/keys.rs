@@ -1,0 +1,184 @@
+//! The key space: one table. Parts are joined by a zero byte, which no name can contain.
+//!
+//! | key | record |
+//! |---|---|
+//! | `format` | the version of this table |
+//! | `deployment·NAME` | the deployment as callers see it |
+//! | `objects·NAME` | what exists of it in the cluster, and which manifests may have left more |
+//! | `lock·NAME` | the id of the operation that holds it |
+//! | `manifest·NAME·MANIFEST` | the manifest's head: times, digests, sizes |
+//! | `piece·NAME·MANIFEST·PART·NUMBER` | a piece of its input, expansion or layout |
+//! | `type·TYPE` | how many instances it has |
+//! | `instance·TYPE·NAME·NUMBER` | an instance, numbered in the order of the layout |
+//! | `operation·ID` | the operation, and what it was asked |
+//! | `operation-of·NAME·ID` | an index: the operations of a deployment |
+//! | `unfinished·ID` | an index: what to resume at start |
+//! | `journal·ID·NUMBER` | an event of the operation |
+//! | `payload·ID·PART·NUMBER` | a piece of the operation's input, or of its expansion, until it is done |
+//!
+//! Operation ids begin with the time, so that their order is that of their beginning.
+
+use common::model::{DeploymentName, ManifestName, OperationId, TypeName};
+
+use super::kv::Key;
+
+const SEPARATOR: u8 = 0;
+
+/// The version of the key space and of what the records are. A store of another version is not opened.
+pub const FORMAT: &str = "format";
+
+fn key(parts: &[&str]) -> Key {
+    parts.join("\0").into_bytes()
+}
+
+/// A prefix of all keys with further parts.
+fn prefix(parts: &[&str]) -> Key {
+    let mut key = key(parts);
+    key.push(SEPARATOR);
+    key
+}
+
+pub fn format() -> Key {
+    key(&[FORMAT])
+}
+
+pub fn deployment(name: &DeploymentName) -> Key {
+    key(&["deployment", name.as_str()])
+}
+
+pub fn deployments() -> Key {
+    prefix(&["deployment"])
+}
+
+pub fn objects(name: &DeploymentName) -> Key {
+    key(&["objects", name.as_str()])
+}
+
+pub fn lock(name: &DeploymentName) -> Key {
+    key(&["lock", name.as_str()])
+}
+
+pub fn manifest(deployment: &DeploymentName, name: &ManifestName) -> Key {
+    key(&["manifest", deployment.as_str(), name.as_str()])
+}
+
+pub fn manifests(deployment: &DeploymentName) -> Key {
+    prefix(&["manifest", deployment.as_str()])
+}
+
+/// The prefix of the pieces of a manifest's part.
+pub fn pieces(deployment: &DeploymentName, manifest: &ManifestName, part: &str) -> Key {
+    prefix(&["piece", deployment.as_str(), manifest.as_str(), part])
+}
+
+/// A piece; numbers have six digits, so that their order is that of the text.
+pub fn piece(pieces: &Key, number: usize) -> Key {
+    [pieces.as_slice(), format!("{number:06}").as_bytes()].concat()
+}
+
+pub fn type_count(name: &TypeName) -> Key {
+    key(&["type", name.as_str()])
+}
+
+pub fn types() -> Key {
+    prefix(&["type"])
+}
+
+pub fn instance(type_name: &TypeName, deployment: &DeploymentName, number: usize) -> Key {
+    key(&["instance", type_name.as_str(), deployment.as_str(), &format!("{number:06}")])
+}
+
+pub fn instances(type_name: &TypeName) -> Key {
+    prefix(&["instance", type_name.as_str()])
+}
+
+pub fn all_instances() -> Key {
+    prefix(&["instance"])
+}
+
+pub fn operation(id: &OperationId) -> Key {
+    key(&["operation", id.as_str()])
+}
+
+pub fn operations() -> Key {
+    prefix(&["operation"])
+}
+
+pub fn operation_of(deployment: &DeploymentName, id: &OperationId) -> Key {
+    key(&["operation-of", deployment.as_str(), id.as_str()])
+}
+
+pub fn operations_of(deployment: &DeploymentName) -> Key {
+    prefix(&["operation-of", deployment.as_str()])
+}
+
+pub fn unfinished(id: &OperationId) -> Key {
+    key(&["unfinished", id.as_str()])
+}
+
+pub fn all_unfinished() -> Key {
+    prefix(&["unfinished"])
+}
+
+pub fn journal_entry(id: &OperationId, number: usize) -> Key {
+    piece(&journal(id), number)
+}
+
+pub fn journal(id: &OperationId) -> Key {
+    prefix(&["journal", id.as_str()])
+}
+
+/// The prefix of the pieces of what an operation works on.
+pub fn payload(id: &OperationId, part: &str) -> Key {
+    prefix(&["payload", id.as_str(), part])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_space_is_a_promise_to_every_store_that_exists() {
+        let (deployment_name, other) = (DeploymentName::parse("web").unwrap(), TypeName::parse("apps/v1:Deployment").unwrap());
+        let (manifest_name, id) = (ManifestName::parse("m-1").unwrap(), OperationId::parse("op-1").unwrap());
+        let all = [
+            format(),
+            deployment(&deployment_name),
+            objects(&deployment_name),
+            lock(&deployment_name),
+            manifest(&deployment_name, &manifest_name),
+            piece(&pieces(&deployment_name, &manifest_name, "layout"), 7),
+            type_count(&other),
+            instance(&other, &deployment_name, 3),
+            operation(&id),
+            operation_of(&deployment_name, &id),
+            unfinished(&id),
+            journal_entry(&id, 12),
+            piece(&payload(&id, "input"), 0),
+        ];
+        let table: Vec<_> = all.iter().map(|key| String::from_utf8_lossy(key).replace('\0', "·")).collect();
+        insta::assert_snapshot!(table.join("\n"), @r"
+        format
+        deployment·web
+        objects·web
+        lock·web
+        manifest·web·m-1
+        piece·web·m-1·layout·000007
+        type·apps/v1:Deployment
+        instance·apps/v1:Deployment·web·000003
+        operation·op-1
+        operation-of·web·op-1
+        unfinished·op-1
+        journal·op-1·000012
+        payload·op-1·input·000000
+        ");
+    }
+
+    #[test]
+    fn a_name_that_begins_like_another_is_no_part_of_its_range() {
+        let (web, web2) = (DeploymentName::parse("web").unwrap(), DeploymentName::parse("web2").unwrap());
+        let id = OperationId::parse("op-1").unwrap();
+        assert!(!operation_of(&web2, &id).starts_with(&operations_of(&web)));
+        assert!(!operation_of(&web, &id).starts_with(&operations()));
+    }
+}

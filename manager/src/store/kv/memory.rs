@@ -1,0 +1,50 @@
+//! The store in memory: for tests, and for who asks for it by `--store memory`. It forgets all when the process ends.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use super::{Commit, Key, Kv, KvError, Order, Scan, range};
+
+#[derive(Debug, Default)]
+pub struct MemoryKv {
+    entries: Mutex<BTreeMap<Key, Bytes>>,
+}
+
+impl MemoryKv {
+    /// Nothing panics while it holds the lock, so what a poisoned one guards is whole.
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<Key, Bytes>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Kv for MemoryKv {
+    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+        Ok(self.entries().get(key).cloned())
+    }
+
+    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
+        let Some(range) = range(&scan) else { return Ok(Vec::new()) };
+        let entries = self.entries();
+        let found = entries.range(range).map(|(key, value)| (key.clone(), value.clone()));
+        Ok(match scan.order {
+            Order::Ascending => found.take(scan.limit).collect(),
+            Order::Descending => found.rev().take(scan.limit).collect(),
+        })
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
+        let mut entries = self.entries();
+        if commit.expect.iter().any(|(key, expected)| entries.get(key) != expected.as_ref()) {
+            return Err(KvError::Conflict);
+        }
+        entries.extend(commit.put);
+        for key in commit.delete {
+            entries.remove(&key);
+        }
+        Ok(())
+    }
+}

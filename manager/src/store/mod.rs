@@ -1,0 +1,213 @@
+//! What the manager keeps, by noun: typed access over the port [`kv::Kv`].
+//!
+//! Responsible for keys, records and indexes; refuses to know why anything is written. Writers collect [`Changes`], and
+//! who knows what belongs together commits them at once.
+
+pub mod deployments;
+pub mod instances;
+pub mod journal;
+mod keys;
+pub mod kv;
+pub mod manifests;
+pub mod operations;
+mod pieces;
+mod record;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use common::api::page::{Page, PageQuery};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use self::kv::{Commit, Key, Kv, KvError, Order, Scan};
+use self::record::RecordError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error(transparent)]
+    Kv(#[from] KvError),
+    #[error("the record {key:?} is unusable")]
+    Record { key: String, source: RecordError },
+    /// Something that another record speaks of.
+    #[error("the record of {0} is missing; the store is damaged: restore a backup")]
+    Missing(String),
+    #[error("the page token is not one that this list gave")]
+    PageToken,
+}
+
+impl StoreError {
+    /// Whether the decision was made on something that is no longer so.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Kv(KvError::Conflict))
+    }
+}
+
+/// Entries of one read, where all of a range is wanted.
+const SCAN_ENTRIES: usize = 256;
+
+/// The store; clones are the same one.
+#[derive(Debug, Clone)]
+pub struct Store {
+    kv: Arc<dyn Kv>,
+    /// Held while the counts of types are read and written: nearly every deployment changes those of a few types, and
+    /// without it they would mostly meet conflicts.
+    index: Arc<Mutex<()>>,
+}
+
+/// What is to be written together.
+#[derive(Debug, Default)]
+pub struct Changes {
+    commit: Commit,
+    /// Kept until all is written.
+    index: Option<OwnedMutexGuard<()>>,
+}
+
+impl Store {
+    /// Takes a store, and makes it one of this format if it is new.
+    pub async fn open(kv: Arc<dyn Kv>) -> Result<Self, StoreError> {
+        let store = Self { kv, index: Arc::default() };
+        match store.get::<u32>(keys::format()).await? {
+            Some(_) => {}
+            None => {
+                let mut changes = Changes::default();
+                changes.put(keys::format(), &record::VERSION)?;
+                store.commit(changes).await?;
+            }
+        }
+        Ok(store)
+    }
+
+    /// Whether it can be read, for the readiness check.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        match self.get::<u32>(keys::format()).await? {
+            Some(_) => Ok(()),
+            None => Err(StoreError::Missing("the format".to_owned())),
+        }
+    }
+
+    /// All or nothing, durable when it returns.
+    pub async fn commit(&self, changes: Changes) -> Result<(), StoreError> {
+        Ok(self.kv.commit(changes.commit).await?)
+    }
+
+    async fn get<T: DeserializeOwned>(&self, key: Key) -> Result<Option<T>, StoreError> {
+        let found = self.kv.get(&key).await?;
+        found.map(|bytes| read(&key, &bytes)).transpose()
+    }
+
+    /// Every entry below a prefix, in order.
+    async fn all(&self, prefix: Key) -> Result<Vec<(Key, Bytes)>, StoreError> {
+        let mut found: Vec<(Key, Bytes)> = Vec::new();
+        loop {
+            let after = found.last().map(|(key, _)| key.clone());
+            let scan = Scan { prefix: prefix.clone(), after, limit: SCAN_ENTRIES, order: Order::Ascending };
+            let more = self.kv.scan(scan).await?;
+            let last = more.len() < SCAN_ENTRIES;
+            found.extend(more);
+            if last {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// One page of the records below a prefix. The token is the rest of the last key, in hexadecimal digits.
+    async fn page(&self, prefix: Key, query: &PageQuery, order: Order) -> Result<Page<(Key, Bytes)>, StoreError> {
+        let after = query.page_token.as_deref().map(|token| decoded(token).map(|rest| [prefix.as_slice(), &rest].concat()));
+        let after = after.transpose()?;
+        let limit = query.limit();
+        let scan = Scan { prefix: prefix.clone(), after, limit: limit + 1, order };
+        let mut items = self.kv.scan(scan).await?;
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let last = items.last().filter(|_| more);
+        let next_page_token = last.map(|(key, _)| encoded(key.get(prefix.len()..).unwrap_or_default()));
+        Ok(Page { items, next_page_token })
+    }
+
+    /// A page of records as they are stored.
+    async fn records<T: DeserializeOwned>(&self, prefix: Key, query: &PageQuery, order: Order) -> Result<Page<T>, StoreError> {
+        let page = self.page(prefix, query, order).await?;
+        let items = page.items.iter().map(|(key, bytes)| read(key, bytes)).collect::<Result<_, _>>()?;
+        Ok(Page { items, next_page_token: page.next_page_token })
+    }
+}
+
+impl Changes {
+    fn put<T: Serialize>(&mut self, key: Key, record: &T) -> Result<(), StoreError> {
+        let bytes = record::write(record).map_err(|source| unusable(&key, source))?;
+        self.commit.put.push((key, bytes));
+        Ok(())
+    }
+
+    fn delete(&mut self, key: Key) {
+        self.commit.delete.push(key);
+    }
+
+    fn expect(&mut self, key: Key, value: Option<Bytes>) {
+        self.commit.expect.push((key, value));
+    }
+
+    /// These and the others, together.
+    pub fn and(mut self, other: Changes) -> Self {
+        self.commit.expect.extend(other.commit.expect);
+        self.commit.put.extend(other.commit.put);
+        self.commit.delete.extend(other.commit.delete);
+        self.index = self.index.or(other.index);
+        self
+    }
+}
+
+fn read<T: DeserializeOwned>(key: &[u8], bytes: &[u8]) -> Result<T, StoreError> {
+    record::read(bytes).map_err(|source| unusable(key, source))
+}
+
+fn unusable(key: &[u8], source: RecordError) -> StoreError {
+    StoreError::Record { key: String::from_utf8_lossy(key).replace('\0', "/"), source }
+}
+
+fn encoded(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn decoded(token: &str) -> Result<Vec<u8>, StoreError> {
+    let digits: Option<Vec<u8>> = token.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
+    let digits = digits.filter(|digits| digits.len().is_multiple_of(2)).ok_or(StoreError::PageToken)?;
+    Ok(digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_token_is_read_back_and_others_are_refused() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        assert_eq!(decoded(&encoded(&bytes)).unwrap(), bytes);
+        for bad in ["a", "zz", "ää"] {
+            assert!(matches!(decoded(bad), Err(StoreError::PageToken)), "{bad}");
+        }
+    }
+
+    #[tokio::test]
+    async fn pages_meet_every_record_once() {
+        let store = Store::open(Arc::new(kv::MemoryKv::default())).await.unwrap();
+        let mut changes = Changes::default();
+        for n in 0..10u8 {
+            changes.put(vec![b'x', 0, n], &n).unwrap();
+        }
+        store.commit(changes).await.unwrap();
+        let mut query = PageQuery { limit: Some(3), page_token: None };
+        let mut met: Vec<u8> = Vec::new();
+        loop {
+            let page = store.records::<u8>(vec![b'x', 0], &query, Order::Descending).await.unwrap();
+            met.extend(page.items);
+            query.page_token = page.next_page_token;
+            if query.page_token.is_none() {
+                break;
+            }
+        }
+        assert_eq!(met, (0..10).rev().collect::<Vec<_>>());
+    }
+}

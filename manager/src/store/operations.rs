@@ -1,0 +1,136 @@
+//! Operations, what they work on, and which are unfinished.
+//!
+//! Finished ones are kept for reading, with bounds: the last [`KEPT_PER_DEPLOYMENT`] of a deployment's name, and none
+//! that ended more than [`KEPT_DAYS`] days ago.
+
+use common::api::manager::Expansion;
+use common::api::page::{Page, PageQuery};
+use common::model::{DeploymentName, InputConfig, Operation, OperationId, OperationStatus};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::kv::{Order, Scan};
+use super::{Changes, Store, StoreError, keys, pieces, read};
+use crate::domain::operation::Intent;
+
+/// Operations of one deployment's name that are kept.
+pub const KEPT_PER_DEPLOYMENT: usize = 100;
+/// Days for which an operation is kept after its end.
+pub const KEPT_DAYS: i64 = 30;
+/// How many old operations the end of one looks at: more than one, so that they become fewer.
+const EXPIRED_AT_ONCE: usize = 8;
+
+const INPUT: &str = "input";
+const EXPANSION: &str = "expansion";
+
+/// An operation and what it needs to go on after a restart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OperationRecord {
+    pub operation: Operation,
+    pub intent: Intent,
+    /// Time for one run of it; a restart begins anew.
+    pub timeout_ms: u64,
+    /// The request that asked for it: its calls of other services go by this id.
+    pub request_id: String,
+}
+
+pub async fn get(store: &Store, id: &OperationId) -> Result<Option<OperationRecord>, StoreError> {
+    store.get(keys::operation(id)).await
+}
+
+/// Latest first.
+pub async fn list(store: &Store, deployment: Option<&DeploymentName>, page: &PageQuery) -> Result<Page<Operation>, StoreError> {
+    let Some(deployment) = deployment else {
+        let records: Page<OperationRecord> = store.records(keys::operations(), page, Order::Descending).await?;
+        let items = records.items.into_iter().map(|record| record.operation).collect();
+        return Ok(Page { items, next_page_token: records.next_page_token });
+    };
+    let ids: Page<OperationId> = store.records(keys::operations_of(deployment), page, Order::Descending).await?;
+    let mut items = Vec::with_capacity(ids.items.len());
+    for id in &ids.items {
+        // One may expire between the two reads.
+        items.extend(get(store, id).await?.map(|record| record.operation));
+    }
+    Ok(Page { items, next_page_token: ids.next_page_token })
+}
+
+/// What is to be resumed, oldest first.
+pub async fn unfinished(store: &Store) -> Result<Vec<OperationRecord>, StoreError> {
+    let mut found = Vec::new();
+    for (key, bytes) in store.all(keys::all_unfinished()).await? {
+        let id: OperationId = read(&key, &bytes)?;
+        let record = get(store, &id).await?;
+        found.push(record.ok_or_else(|| StoreError::Missing(format!("operation {id}")))?);
+    }
+    Ok(found)
+}
+
+/// A new one, with its input.
+pub fn add(changes: &mut Changes, record: &OperationRecord, input: &InputConfig) -> Result<(), StoreError> {
+    let operation = &record.operation;
+    put(changes, record)?;
+    changes.put(keys::operation_of(&operation.deployment, &operation.id), &operation.id)?;
+    changes.put(keys::unfinished(&operation.id), &operation.id)?;
+    pieces::put(changes, &keys::payload(&operation.id, INPUT), input)
+}
+
+pub fn put(changes: &mut Changes, record: &OperationRecord) -> Result<(), StoreError> {
+    changes.put(keys::operation(&record.operation.id), record)
+}
+
+pub async fn input(store: &Store, id: &OperationId) -> Result<InputConfig, StoreError> {
+    let found = pieces::get(store, keys::payload(id, INPUT)).await?;
+    found.ok_or_else(|| StoreError::Missing(format!("the input of operation {id}")))
+}
+
+/// What the expand step came to, for the steps after it.
+pub async fn expansion(store: &Store, id: &OperationId) -> Result<Expansion, StoreError> {
+    let found = pieces::get(store, keys::payload(id, EXPANSION)).await?;
+    found.ok_or_else(|| StoreError::Missing(format!("the expansion of operation {id}")))
+}
+
+/// An expansion is put again only if the step was repeated before it was recorded, so nothing of it is there.
+pub fn put_expansion(changes: &mut Changes, id: &OperationId, expansion: &Expansion) -> Result<(), StoreError> {
+    pieces::put(changes, &keys::payload(id, EXPANSION), expansion)
+}
+
+/// It is done: nothing is left to resume or to work on.
+pub async fn finish(store: &Store, changes: &mut Changes, record: &OperationRecord) -> Result<(), StoreError> {
+    put(changes, record)?;
+    let id = &record.operation.id;
+    changes.delete(keys::unfinished(id));
+    for part in [INPUT, EXPANSION] {
+        pieces::delete(store, changes, keys::payload(id, part)).await?;
+    }
+    Ok(())
+}
+
+/// Deletes some of those that need not be kept any longer.
+pub async fn expire(store: &Store, changes: &mut Changes, deployment: &DeploymentName, now: Timestamp) -> Result<(), StoreError> {
+    let limit = KEPT_PER_DEPLOYMENT + EXPIRED_AT_ONCE;
+    let of = store.kv.scan(Scan { prefix: keys::operations_of(deployment), limit, ..Scan::default() }).await?;
+    let surplus = of.len().saturating_sub(KEPT_PER_DEPLOYMENT);
+    for (key, bytes) in of.iter().take(surplus) {
+        if let Some(record) = get(store, &read(key, bytes)?).await? {
+            forget(store, changes, &record.operation).await?;
+        }
+    }
+    let horizon = now.saturating_sub(SignedDuration::from_hours(24 * KEPT_DAYS)).unwrap_or(Timestamp::MIN);
+    for (key, bytes) in store.kv.scan(Scan { prefix: keys::operations(), limit: EXPIRED_AT_ONCE, ..Scan::default() }).await? {
+        let record: OperationRecord = read(&key, &bytes)?;
+        if record.operation.end_time.is_some_and(|end| end < horizon) {
+            forget(store, changes, &record.operation).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn forget(store: &Store, changes: &mut Changes, operation: &Operation) -> Result<(), StoreError> {
+    if operation.status != OperationStatus::Done {
+        return Ok(());
+    }
+    changes.delete(keys::operation(&operation.id));
+    changes.delete(keys::operation_of(&operation.deployment, &operation.id));
+    pieces::delete(store, changes, keys::journal(&operation.id)).await
+}

@@ -1,0 +1,71 @@
+//! Large records, in pieces: so that a list of heads reads no contents, and no value is larger than a store likes.
+
+use bytes::{Bytes, BytesMut};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::kv::Key;
+use super::{Changes, Store, StoreError, keys, read, record, unusable};
+
+/// Small enough to stay within one segment of sled's log, large enough that 50 MiB are some hundred entries.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// Writes a record below a prefix; one that is there must be removed in the same changes or be no longer than this.
+pub fn put<T: Serialize>(changes: &mut Changes, prefix: &Key, record: &T) -> Result<(), StoreError> {
+    let bytes = record::write(record).map_err(|source| unusable(prefix, source))?;
+    let pieces = (0..bytes.len().div_ceil(PIECE_BYTES)).map(|number| {
+        let start = number * PIECE_BYTES;
+        (keys::piece(prefix, number), bytes.slice(start..bytes.len().min(start + PIECE_BYTES)))
+    });
+    changes.commit.put.extend(pieces);
+    Ok(())
+}
+
+pub async fn get<T: DeserializeOwned>(store: &Store, prefix: Key) -> Result<Option<T>, StoreError> {
+    let pieces = store.all(prefix.clone()).await?;
+    match pieces.as_slice() {
+        [] => Ok(None),
+        [(_, only)] => read(&prefix, only).map(Some),
+        many => read(&prefix, &joined(many)).map(Some),
+    }
+}
+
+fn joined(pieces: &[(Key, Bytes)]) -> Bytes {
+    let mut whole = BytesMut::with_capacity(pieces.len() * PIECE_BYTES);
+    for (_, piece) in pieces {
+        whole.extend_from_slice(piece);
+    }
+    whole.freeze()
+}
+
+/// Deletes all that is below a prefix.
+pub async fn delete(store: &Store, changes: &mut Changes, prefix: Key) -> Result<(), StoreError> {
+    for (key, _) in store.all(prefix).await? {
+        changes.delete(key);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::store::kv::MemoryKv;
+
+    #[tokio::test]
+    async fn a_record_of_any_size_is_read_as_it_was_written_and_deleted_whole() {
+        let store = Store::open(Arc::new(MemoryKv::default())).await.unwrap();
+        for size in [0, 1, PIECE_BYTES - 30, PIECE_BYTES, 10 * PIECE_BYTES + 7, 300 * PIECE_BYTES] {
+            let text = "x".repeat(size);
+            let mut changes = Changes::default();
+            put(&mut changes, &b"p\0".to_vec(), &text).unwrap();
+            store.commit(changes).await.unwrap();
+            assert_eq!(get::<String>(&store, b"p\0".to_vec()).await.unwrap(), Some(text));
+            let mut changes = Changes::default();
+            delete(&store, &mut changes, b"p\0".to_vec()).await.unwrap();
+            store.commit(changes).await.unwrap();
+            assert_eq!(get::<String>(&store, b"p\0".to_vec()).await.unwrap(), None);
+        }
+    }
+}
