@@ -24,7 +24,9 @@ Examples:
   dm templates REGISTRY
   dm templates REGISTRY '^redis'")]
 pub struct Templates {
+    // Its own id, for `registry` is that of the flag that may stand before the command.
     /// A registry as registries lists it.
+    #[arg(id = "listed", value_name = "REGISTRY")]
     pub registry: Option<String>,
     /// Only templates whose name matches this regular expression.
     pub regex: Option<String>,

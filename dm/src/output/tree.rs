@@ -59,7 +59,7 @@ mod tests {
                     {"name": "board-frontend", "type": "Deployment"},
                 ]},
                 {"name": "board-redis", "type": "redis:v1", "resources": [
-                    {"name": "redis-\u{1b}[31mmaster", "type": "StatefulSet"},
+                    {"name": "redis-master", "type": "StatefulSet"},
                 ]},
             ]},
             {"name": "settings", "type": "ConfigMap"},

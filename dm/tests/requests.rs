@@ -1,0 +1,379 @@
+//! What `run` asks of the manager, and how it ends: against a stand-in that records requests and gives prepared answers.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use actix_web::http::StatusCode;
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use dm::{ExitCode, Terminal};
+use serde_json::{Value, json};
+
+/// Method and path with query, `Prefer`, and the body.
+type Request = (String, Option<String>, Value);
+type Answers = HashMap<String, (u16, Value)>;
+
+struct Manager {
+    url: String,
+    requests: Arc<Mutex<Vec<Request>>>,
+    answers: Arc<Mutex<Answers>>,
+}
+
+struct State {
+    requests: Arc<Mutex<Vec<Request>>>,
+    answers: Arc<Mutex<Answers>>,
+}
+
+async fn answer(request: HttpRequest, body: web::Bytes, state: web::Data<State>) -> HttpResponse {
+    let asked = format!("{} {}", request.method(), request.uri());
+    let prefer = request
+        .headers()
+        .get("prefer")
+        .and_then(|value| value.to_str().ok());
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    state
+        .requests
+        .lock()
+        .unwrap()
+        .push((asked.clone(), prefer.map(str::to_owned), body));
+    let (status, body) = state
+        .answers
+        .lock()
+        .unwrap()
+        .get(&asked)
+        .cloned()
+        .unwrap_or_else(|| {
+            (
+                404,
+                json!({"code": "NOT_FOUND", "message": format!("{asked} is not prepared")}),
+            )
+        });
+    HttpResponse::build(StatusCode::from_u16(status).unwrap()).json(body)
+}
+
+impl Manager {
+    fn start(answers: &[(&str, u16, Value)]) -> Self {
+        let answers = answers
+            .iter()
+            .map(|(asked, status, body)| ((*asked).to_owned(), (*status, body.clone())))
+            .collect();
+        let answers = Arc::new(Mutex::new(answers));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let state = web::Data::new(State {
+            requests: Arc::clone(&requests),
+            answers: Arc::clone(&answers),
+        });
+        let server = HttpServer::new(move || {
+            App::new()
+                .app_data(state.clone())
+                .default_service(web::to(answer))
+        });
+        let server = server
+            .workers(1)
+            .disable_signals()
+            .bind(("127.0.0.1", 0))
+            .unwrap();
+        let url = format!("http://{}", server.addrs()[0]);
+        actix_web::rt::spawn(server.run());
+        Self {
+            url,
+            requests,
+            answers,
+        }
+    }
+
+    async fn dm(&self, args: &[&str]) -> Said {
+        dm(&[args, &["--service", &self.url]].concat(), b"").await
+    }
+
+    fn asked(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    fn now_answers(&self, asked: &str, body: Value) {
+        self.answers
+            .lock()
+            .unwrap()
+            .insert(asked.to_owned(), (200, body));
+    }
+}
+
+#[derive(Debug)]
+struct Said {
+    code: ExitCode,
+    stdout: String,
+    stderr: String,
+}
+
+async fn dm(args: &[&str], stdin: &[u8]) -> Said {
+    let (mut stdin, mut stdout, mut stderr) = (stdin, Vec::new(), Vec::new());
+    let mut terminal = Terminal {
+        stdin: &mut stdin,
+        stdout: &mut stdout,
+        stderr: &mut stderr,
+        animated: false,
+        width: None,
+    };
+    let args = std::iter::once("dm")
+        .chain(args.iter().copied())
+        .map(Into::into);
+    let code = dm::run(args, &mut terminal).await;
+    Said {
+        code,
+        stdout: String::from_utf8(stdout).unwrap(),
+        stderr: String::from_utf8(stderr).unwrap(),
+    }
+}
+
+fn operation(kind: &str, status: &str) -> Value {
+    json!({"id": "op-1", "type": kind, "deployment": "web", "user": "anonymous", "status": status,
+        "progress": {"step": "applying", "done": 1, "total": 2}, "startTime": "2026-01-01T00:00:00Z", "warnings": []})
+}
+
+fn deployment(status: &str, errors: &[&str]) -> Value {
+    json!({"name": "web", "namespace": "default", "createdAt": "2026-01-01T00:00:00Z",
+        "state": {"status": status, "errors": errors}, "latestManifest": "m-1", "fingerprint": "f"})
+}
+
+fn failed(error: Value) -> Value {
+    let mut operation = operation("CREATE", "DONE");
+    operation["error"] = error;
+    operation
+}
+
+fn write(folder: &Path, name: &str, content: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    path.display().to_string()
+}
+
+#[actix_web::test]
+async fn a_template_is_deployed_as_a_configuration_of_one_resource_and_followed() {
+    let manager = Manager::start(&[
+        (
+            "POST /deployments?timeoutMs=90000",
+            202,
+            operation("CREATE", "RUNNING"),
+        ),
+        ("GET /operations/op-1", 200, operation("CREATE", "DONE")),
+        ("GET /deployments/web", 200, deployment("Deployed", &[])),
+    ]);
+    let args = [
+        "--properties",
+        "replicas=3,a.b=x",
+        "deploy",
+        "replicatedservice:v1",
+        "--name",
+        "web",
+        "--namespace",
+        "shop",
+        "--label",
+        "team=a",
+        "--timeout",
+        "90s",
+    ];
+    let said = manager.dm(&args).await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    assert_eq!(said.stdout, "web is Deployed\n");
+    assert_eq!(said.stderr, "create web: applying\n");
+    let (_, prefer, body) = &manager.asked()[0];
+    assert_eq!(prefer.as_deref(), Some("respond-async"));
+    insta::assert_json_snapshot!(body);
+}
+
+#[actix_web::test]
+async fn a_file_is_sent_with_its_imports_and_an_update_replaces_it() {
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        "t.py",
+        "def GenerateConfig(context): return {}\n",
+    );
+    write(folder.path(), "t.py.schema", "required: [size]\n");
+    let config = write(folder.path(), "web.yaml", "imports: [{path: t.py}]\n");
+    let manager = Manager::start(&[
+        ("PUT /deployments/web", 202, operation("UPDATE", "DONE")),
+        ("GET /deployments/web", 200, deployment("Deployed", &[])),
+    ]);
+    let said = manager.dm(&["update", &config, "-o", "json"]).await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    assert_eq!(
+        serde_json::from_str::<Value>(&said.stdout).unwrap(),
+        deployment("Deployed", &[])
+    );
+    insta::assert_json_snapshot!(&manager.asked()[0].2);
+}
+
+#[actix_web::test]
+async fn a_failed_operation_is_shown_at_the_local_line_with_its_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = write(folder.path(), "web.yaml", "resources:\n- type: Pod\n");
+    let error = json!({"code": "INVALID_CONFIGURATION", "message": "Resource does not have a name.",
+        "location": {"file": "web", "line": 2, "column": 3}});
+    let manager = Manager::start(&[("POST /deployments", 202, failed(error))]);
+    let said = manager.dm(&["deploy", &config]).await;
+    assert_eq!(said.code, ExitCode::Failed);
+    for part in [
+        "web.yaml:2:3",
+        "2 | - type: Pod",
+        "Resource does not have a name.",
+    ] {
+        assert!(
+            said.stderr.contains(part),
+            "{part} is not in\n{}",
+            said.stderr
+        );
+    }
+}
+
+#[actix_web::test]
+async fn a_deployment_that_ends_failed_is_a_failure_that_says_why() {
+    let manager = Manager::start(&[
+        ("POST /deployments", 202, operation("CREATE", "DONE")),
+        (
+            "GET /deployments/web",
+            200,
+            deployment("Failed", &["web-rc: no such image"]),
+        ),
+    ]);
+    let said = manager.dm(&["deploy", "t:v1", "--name", "web"]).await;
+    assert_eq!(said.code, ExitCode::Failed);
+    assert!(
+        said.stderr.contains("no such image") && said.stderr.contains("dm status web"),
+        "{}",
+        said.stderr
+    );
+}
+
+#[actix_web::test]
+async fn an_asynchronous_write_prints_the_operation_and_does_not_wait() {
+    let manager = Manager::start(&[(
+        "DELETE /deployments/web?deletePolicy=ABANDON",
+        202,
+        operation("DELETE", "RUNNING"),
+    )]);
+    let said = manager.dm(&["delete", "web", "--abandon", "--async"]).await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    assert!(said.stdout.contains("dm wait op-1"), "{}", said.stdout);
+    assert_eq!(manager.asked().len(), 1);
+}
+
+#[actix_web::test]
+async fn waiting_ends_at_its_timeout_and_says_how_to_go_on() {
+    let manager = Manager::start(&[("GET /operations/op-1", 200, operation("CREATE", "RUNNING"))]);
+    let said = manager.dm(&["wait", "op-1", "--timeout", "300ms"]).await;
+    assert_eq!(said.code, ExitCode::Timeout);
+    assert!(said.stderr.contains("dm wait op-1"), "{}", said.stderr);
+    manager.now_answers("GET /operations/op-1", operation("DELETE", "DONE"));
+    assert_eq!(
+        manager.dm(&["wait", "op-1"]).await.stdout,
+        "web is deleted\n"
+    );
+}
+
+#[actix_web::test]
+async fn a_list_is_one_document_of_all_pages() {
+    let type_name = |name: &str| json!({"name": name, "instances": 1});
+    let manager = Manager::start(&[
+        (
+            "GET /types?limit=1000",
+            200,
+            json!({"items": [type_name("Pod")], "nextPageToken": "p2"}),
+        ),
+        (
+            "GET /types?limit=1000&pageToken=p2",
+            200,
+            json!({"items": [type_name("a/b:v1")]}),
+        ),
+    ]);
+    let said = manager.dm(&["deployed-types", "-o", "json"]).await;
+    let expected = json!({"items": [type_name("Pod"), type_name("a/b:v1")]});
+    assert_eq!(
+        serde_json::from_str::<Value>(&said.stdout).unwrap(),
+        expected,
+        "{said:?}"
+    );
+}
+
+#[actix_web::test]
+async fn a_type_in_a_path_and_a_regular_expression_in_a_query_are_encoded() {
+    let page = json!({"items": []});
+    let manager = Manager::start(&[
+        (
+            "GET /types/github.com%2Fo%2Fr%2Ft:v1/instances?limit=1000",
+            200,
+            page.clone(),
+        ),
+        (
+            "GET /registries/default/types?limit=1000&regex=%5Ered.%2B",
+            200,
+            page,
+        ),
+    ]);
+    for args in [
+        &["deployed-instances", "github.com/o/r/t:v1"][..],
+        &["templates", "default", "^red.+"],
+    ] {
+        let said = manager.dm(args).await;
+        assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    }
+}
+
+#[actix_web::test]
+async fn what_is_wrong_with_the_command_line_never_reaches_the_manager() {
+    let manager = Manager::start(&[]);
+    for args in [
+        &["frobnicate"][..],
+        &["deploy"],
+        &["deploy", "t:v1", "--name", "Not A Name"],
+        &["deploy", "t:v1", "--properties", "a"],
+        &["deploy", "t:v1", "--registry", "only-org"],
+        &["--properties", "a=1", "list"],
+        &["wait", "op-1", "--timeout", "5"],
+        &["--service", "nonsense", "list"],
+    ] {
+        let said = match args.contains(&"nonsense") {
+            true => dm(args, b"").await,
+            false => manager.dm(args).await,
+        };
+        assert_eq!(said.code, ExitCode::Usage, "{args:?} {said:?}");
+        assert!(
+            said.stdout.is_empty() && !said.stderr.is_empty(),
+            "{args:?} {said:?}"
+        );
+    }
+    assert!(manager.asked().is_empty());
+}
+
+#[actix_web::test]
+async fn a_manager_that_is_away_is_named_with_the_next_step() {
+    let said = dm(&["list", "--service", "http://127.0.0.1:1"], b"").await;
+    assert_eq!(said.code, ExitCode::Unavailable);
+    assert!(
+        said.stderr.contains("http://127.0.0.1:1") && said.stderr.contains("DM_SERVICE"),
+        "{}",
+        said.stderr
+    );
+}
+
+#[actix_web::test]
+async fn a_configuration_comes_from_standard_input() {
+    let expansion = json!({"expandedConfig": {"resources": []}, "layout": {"resources": []}});
+    let manager = Manager::start(&[("POST /expand", 200, expansion)]);
+    let args = [
+        "expand",
+        "--stdin",
+        "--name",
+        "web",
+        "--service",
+        &manager.url,
+    ];
+    let said = dm(&args, b"resources: []\n").await;
+    assert_eq!(
+        (said.code, said.stdout.as_str()),
+        (ExitCode::Done, "resources: []\n"),
+        "{}",
+        said.stderr
+    );
+    assert_eq!(manager.asked()[0].2["content"], "resources: []\n");
+}
