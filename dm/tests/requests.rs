@@ -1,4 +1,8 @@
 //! What `run` asks of the manager, and how it ends: against a stand-in that records requests and gives prepared answers.
+#![expect(
+    clippy::unwrap_used,
+    reason = "the stand-in and what drives it are tests too"
+)]
 
 use std::collections::HashMap;
 use std::path::Path;
