@@ -1,0 +1,197 @@
+//! `%`, `+` and `~` as Python has them, bounded; [`super::rewrite`] turns the operators into calls of these.
+
+use minijinja::formatting::{FormatStyle, format};
+use minijinja::value::{Tuple, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, Value};
+
+use super::{meter, repr};
+
+pub const ADD: &str = "__add__";
+pub const CONCAT: &str = "__concat__";
+pub const MODULO: &str = "__mod__";
+
+/// Items of a list that `+` may make.
+const LIST_ITEMS: usize = 1_000_000;
+
+pub fn register(environment: &mut Environment<'_>) {
+    environment.add_function(ADD, |a: &Value, b: &Value| add(a, b));
+    environment.add_function(CONCAT, |parts: minijinja::value::Rest<Value>| {
+        concat(&parts)
+    });
+    environment.add_function(MODULO, |a: &Value, b: &Value| modulo(a, b));
+}
+
+fn concat(parts: &[Value]) -> Result<Value, Error> {
+    meter::text(|out| parts.iter().try_for_each(|part| repr::write_str(out, part))).map(Value::from)
+}
+
+fn add(a: &Value, b: &Value) -> Result<Value, Error> {
+    if let (Some(left), Some(right)) = (a.as_str(), b.as_str()) {
+        meter::check(left.len() + right.len())?;
+        return Ok(Value::from([left, right].concat()));
+    }
+    if is_list(a) && is_list(b) && is_tuple(a) == is_tuple(b) {
+        return join(a, b);
+    }
+    match (number(a), number(b)) {
+        (Some(Number::Int(a)), Some(Number::Int(b))) => {
+            a.checked_add(b).map(integer).ok_or_else(overflow)
+        }
+        (Some(a), Some(b)) => Ok(Value::from(a.float() + b.float())),
+        _ => Err(unsupported("+", a, b)),
+    }
+}
+
+fn join(a: &Value, b: &Value) -> Result<Value, Error> {
+    let items: Vec<_> = a
+        .try_iter()?
+        .chain(b.try_iter()?)
+        .take(LIST_ITEMS + 1)
+        .collect();
+    if items.len() > LIST_ITEMS {
+        return Err(Error::new(
+            ErrorKind::WriteFailure,
+            format!("a list of more than {LIST_ITEMS} items"),
+        ));
+    }
+    Ok(match is_tuple(a) {
+        true => Value::from(Tuple::new(items)),
+        false => Value::from(items),
+    })
+}
+
+fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
+    if let Some(text) = a.as_str() {
+        return percent(text, b);
+    }
+    match (number(a), number(b)) {
+        (Some(Number::Int(_)), Some(Number::Int(0))) => Err(invalid("integer modulo by zero")),
+        (Some(Number::Int(a)), Some(Number::Int(b))) => {
+            let rest = a.checked_rem(b).ok_or_else(overflow)?;
+            Ok(integer(if rest != 0 && (rest < 0) != (b < 0) {
+                rest + b
+            } else {
+                rest
+            }))
+        }
+        (Some(a), Some(b)) if b.float() == 0.0 => Err(invalid(&format!(
+            "float modulo by zero: {} % 0.0",
+            a.float()
+        ))),
+        (Some(a), Some(b)) => {
+            let (a, b) = (a.float(), b.float());
+            let rest = a % b;
+            Ok(Value::from(if rest != 0.0 && (rest < 0.0) != (b < 0.0) {
+                rest + b
+            } else {
+                rest
+            }))
+        }
+        _ => Err(unsupported("%", a, b)),
+    }
+}
+
+/// `'%s-%d' % (a, b)`: a tuple gives its items, a map its names, anything else itself.
+pub fn percent(text: &str, argument: &Value) -> Result<Value, Error> {
+    check_widths(text)?;
+    let arguments: Vec<Value> = match argument.downcast_object_ref::<Tuple>() {
+        Some(tuple) => tuple.to_vec(),
+        None => vec![argument.clone()],
+    };
+    let shown: Vec<Value> = arguments.iter().map(printable).collect::<Result<_, _>>()?;
+    let formatted = format(FormatStyle::Printf, text, &shown)?;
+    meter::check(formatted.len())?;
+    Ok(Value::from(formatted))
+}
+
+/// Lists and maps as Python prints them; a map of arguments stays a map.
+fn printable(value: &Value) -> Result<Value, Error> {
+    match value.kind() {
+        ValueKind::Seq | ValueKind::Iterable | ValueKind::None | ValueKind::Undefined => {
+            meter::text(|out| repr::write_str(out, value)).map(Value::from)
+        }
+        _ => Ok(value.clone()),
+    }
+}
+
+/// A width or precision of millions is an attack on memory.
+pub fn check_widths(text: &str) -> Result<(), Error> {
+    const DIGITS: usize = 5;
+    let mut run = 0;
+    for (index, byte) in text.bytes().enumerate() {
+        run = if byte.is_ascii_digit() { run + 1 } else { 0 };
+        if run > DIGITS
+            && text[..index]
+                .rfind(['%', '{'])
+                .is_some_and(|at| index - at <= run + 4)
+        {
+            return Err(Error::new(
+                ErrorKind::WriteFailure,
+                "a width of more than 99999 characters",
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum Number {
+    Int(i128),
+    Float(f64),
+}
+
+impl Number {
+    #[expect(clippy::cast_precision_loss, reason = "as Python does it")]
+    fn float(self) -> f64 {
+        match self {
+            Self::Int(number) => number as f64,
+            Self::Float(number) => number,
+        }
+    }
+}
+
+/// Booleans are integers, in Python.
+fn number(value: &Value) -> Option<Number> {
+    match value.kind() {
+        ValueKind::Bool => Some(Number::Int(i128::from(value.is_true()))),
+        ValueKind::Number if value.is_integer() => {
+            i128::try_from(value.clone()).ok().map(Number::Int)
+        }
+        ValueKind::Number => f64::try_from(value.clone()).ok().map(Number::Float),
+        _ => None,
+    }
+}
+
+fn integer(number: i128) -> Value {
+    i64::try_from(number).map_or_else(|_| Value::from(number), Value::from)
+}
+
+fn is_list(value: &Value) -> bool {
+    matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable)
+}
+
+fn is_tuple(value: &Value) -> bool {
+    value.downcast_object_ref::<Tuple>().is_some()
+}
+
+fn overflow() -> Error {
+    invalid("an integer of more than 128 bits")
+}
+
+fn invalid(message: &str) -> Error {
+    Error::new(ErrorKind::InvalidOperation, message.to_owned())
+}
+
+fn unsupported(operator: &str, a: &Value, b: &Value) -> Error {
+    if a.is_undefined() || b.is_undefined() {
+        return Error::new(
+            ErrorKind::UndefinedError,
+            format!("an operand of {operator} is undefined"),
+        );
+    }
+    invalid(&format!(
+        "unsupported operand types for {operator}: {} and {}",
+        a.kind(),
+        b.kind()
+    ))
+}

@@ -1,0 +1,143 @@
+//! Values as Python prints them: `str()` and `repr()`.
+
+use std::fmt::{self, Write};
+
+use minijinja::Value;
+use minijinja::value::{Tuple, ValueKind};
+
+/// Lists within lists. Deeper ones are shown as dots, as Python shows a list in itself.
+const DEPTH: usize = 100;
+
+/// What `{{ value }}` prints: text as it is, everything else as its `repr`.
+pub fn write_str<W: Write + ?Sized>(out: &mut W, value: &Value) -> fmt::Result {
+    match value.as_str() {
+        Some(text) => out.write_str(text),
+        None if value.is_undefined() => Ok(()),
+        None => write_repr(out, value, 0),
+    }
+}
+
+fn write_repr<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {
+    if depth > DEPTH {
+        return out.write_str("...");
+    }
+    match value.kind() {
+        ValueKind::Undefined => out.write_str("Undefined"),
+        ValueKind::None => out.write_str("None"),
+        ValueKind::Bool => out.write_str(if value.is_true() { "True" } else { "False" }),
+        ValueKind::Number => write_number(out, value),
+        ValueKind::String => write_quoted(out, value.as_str().unwrap_or_default()),
+        ValueKind::Seq | ValueKind::Iterable => write_list(out, value, depth),
+        ValueKind::Map => write_map(out, value, depth),
+        ValueKind::Bytes | ValueKind::Plain | ValueKind::Invalid | _ => write!(out, "{value}"),
+    }
+}
+
+fn write_number<W: Write + ?Sized>(out: &mut W, value: &Value) -> fmt::Result {
+    match f64::try_from(value.clone()) {
+        Ok(number) if !value.is_integer() => out.write_str(&float(number)),
+        _ => write!(out, "{value}"),
+    }
+}
+
+/// A float as Python writes it: the shortest digits that read back, with an exponent below 1e-4 and from 1e16 on.
+pub fn float(number: f64) -> String {
+    if !number.is_finite() {
+        let infinite = if number.is_sign_negative() {
+            "-inf"
+        } else {
+            "inf"
+        };
+        return if number.is_nan() {
+            "nan".to_owned()
+        } else {
+            infinite.to_owned()
+        };
+    }
+    let scientific = format!("{number:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    match exponent.parse::<i32>() {
+        Ok(exponent) if number != 0.0 && !(-4..16).contains(&exponent) => {
+            let sign = if exponent < 0 { '-' } else { '+' };
+            format!("{digits}e{sign}{:02}", exponent.abs())
+        }
+        _ => format!("{number:?}"),
+    }
+}
+
+/// `'…'`, or `"…"` if that saves escapes.
+fn write_quoted<W: Write + ?Sized>(out: &mut W, text: &str) -> fmt::Result {
+    let quote = if text.contains('\'') && !text.contains('"') {
+        '"'
+    } else {
+        '\''
+    };
+    out.write_char(quote)?;
+    for character in text.chars() {
+        match character {
+            '\\' => out.write_str("\\\\")?,
+            '\n' => out.write_str("\\n")?,
+            '\r' => out.write_str("\\r")?,
+            '\t' => out.write_str("\\t")?,
+            c if c == quote => write!(out, "\\{c}")?,
+            c if (c as u32) < 0x20 || (0x7f..=0xa0).contains(&(c as u32)) || c == '\u{ad}' => {
+                write!(out, "\\x{:02x}", c as u32)?
+            }
+            c => out.write_char(c)?,
+        }
+    }
+    out.write_char(quote)
+}
+
+fn write_list<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {
+    let is_tuple = value.downcast_object_ref::<Tuple>().is_some();
+    let (open, close) = if is_tuple { ('(', ')') } else { ('[', ']') };
+    out.write_char(open)?;
+    let mut count = 0;
+    for item in value.try_iter().map_err(|_| fmt::Error)? {
+        if count > 0 {
+            out.write_str(", ")?;
+        }
+        write_repr(out, &item, depth + 1)?;
+        count += 1;
+    }
+    if is_tuple && count == 1 {
+        out.write_char(',')?;
+    }
+    out.write_char(close)
+}
+
+fn write_map<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {
+    out.write_char('{')?;
+    for (index, key) in value.try_iter().map_err(|_| fmt::Error)?.enumerate() {
+        if index > 0 {
+            out.write_str(", ")?;
+        }
+        write_repr(out, &key, depth + 1)?;
+        out.write_str(": ")?;
+        write_repr(out, &value.get_item(&key).unwrap_or_default(), depth + 1)?;
+    }
+    out.write_char('}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_written_as_python_writes_them() {
+        for (number, written) in [
+            (0.1, "0.1"),
+            (1.0, "1.0"),
+            (-0.0, "-0.0"),
+            (1e15, "1000000000000000.0"),
+            (1e16, "1e+16"),
+            (1.5e300, "1.5e+300"),
+            (0.0001, "0.0001"),
+            (0.00001, "1e-05"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(float(number), written);
+        }
+    }
+}

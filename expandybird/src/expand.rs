@@ -1,0 +1,141 @@
+//! `expandybird expand FILE [IMPORT…]`: what the service answers, without the service.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use common::api::expander::ExpandRequest;
+use common::model::Import;
+use common::yaml;
+use expandybird::service::Expander;
+use serde_json::{Map, Value};
+
+#[derive(Debug, Args)]
+pub struct ExpandFlags {
+    /// The configuration.
+    file: PathBuf,
+    /// Further files: templates, schemas, helpers.
+    imports: Vec<PathBuf>,
+    /// What templates see as `env`, such as deployment=web.
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
+    env: Vec<String>,
+}
+
+pub async fn run(expander: &Expander, flags: &ExpandFlags) -> anyhow::Result<()> {
+    let content = text(&flags.file)?;
+    let mut imports = flags
+        .imports
+        .iter()
+        .map(|path| import(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    add_named_imports(&content, &flags.file, &mut imports)?;
+    let request = ExpandRequest {
+        name: flags.file.display().to_string(),
+        content,
+        imports,
+        env: env(&flags.env)?,
+    };
+    let answer = match expander.expand(request).await {
+        Ok(answer) => serde_json::to_value(answer)?,
+        Err(error) => bail!("{}{}", place(&error.0), error.0.message),
+    };
+    print!("{}", yaml::write(&answer)?);
+    Ok(())
+}
+
+fn place(error: &common::api::error::ErrorBody) -> String {
+    let location = error
+        .location
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    if location.is_empty() {
+        location
+    } else {
+        format!("{location}: ")
+    }
+}
+
+fn text(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn import(path: &Path) -> anyhow::Result<Import> {
+    let name = path
+        .file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned();
+    Ok(Import {
+        name,
+        path: Some(path.to_string_lossy().into_owned()),
+        content: text(path)?,
+    })
+}
+
+/// The configuration's own `imports`, beside it, and each one's schema with what that asks for.
+fn add_named_imports(content: &str, file: &Path, imports: &mut Vec<Import>) -> anyhow::Result<()> {
+    // A text that cannot be read has no imports; the expansion says what is wrong with it.
+    let Ok(document) = yaml::read(content, &yaml::Limits::DEFAULT, yaml::Duplicates::Warn) else {
+        return Ok(());
+    };
+    let folder = file.parent().unwrap_or(Path::new(""));
+    for (name, path) in named(&document.value) {
+        add(name, &folder.join(path), imports)?;
+    }
+    Ok(())
+}
+
+fn add(name: String, path: &Path, imports: &mut Vec<Import>) -> anyhow::Result<()> {
+    if imports.iter().any(|import| import.name == name) {
+        return Ok(());
+    }
+    let shown = path.to_string_lossy().into_owned();
+    imports.push(Import {
+        content: text(path)?,
+        path: Some(shown.clone()),
+        name: name.clone(),
+    });
+    let schema = PathBuf::from(format!("{shown}.schema"));
+    if !schema.exists() {
+        return Ok(());
+    }
+    let schema_text = text(&schema)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    if let Ok(document) = yaml::read(&schema_text, &yaml::Limits::DEFAULT, yaml::Duplicates::Warn) {
+        for (name, path) in named(&document.value) {
+            add(name, &folder.join(path), imports)?;
+        }
+    }
+    imports.push(Import {
+        name: format!("{name}.schema"),
+        path: Some(schema.to_string_lossy().into_owned()),
+        content: schema_text,
+    });
+    Ok(())
+}
+
+/// `imports: [{path, name?}]`.
+fn named(value: &Value) -> Vec<(String, String)> {
+    let entries = value
+        .get("imports")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let entry = |entry: &Value| {
+        let path = entry.get("path")?.as_str()?;
+        let name = entry.get("name").and_then(Value::as_str).unwrap_or(path);
+        Some((name.to_owned(), path.to_owned()))
+    };
+    entries.filter_map(entry).collect()
+}
+
+fn env(pairs: &[String]) -> anyhow::Result<Map<String, Value>> {
+    let pair = |pair: &String| {
+        let (key, value) = pair
+            .split_once('=')
+            .with_context(|| format!("'{pair}' is not KEY=VALUE"))?;
+        Ok((key.to_owned(), Value::from(value)))
+    };
+    pairs.iter().map(pair).collect()
+}

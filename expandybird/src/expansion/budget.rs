@@ -1,0 +1,158 @@
+//! How much one expansion may take, and what it has taken so far.
+//!
+//! Every bound has an error code of its own. Wall time is the caller's: it says when to stop, and
+//! the expansion asks between two resources.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use common::model::limits;
+
+use super::error::Fault;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Templates within templates.
+    pub depth: usize,
+    /// Resources, template instances included.
+    pub resources: usize,
+    /// Bytes of text that templates return, all together.
+    pub output_bytes: usize,
+}
+
+impl Default for Bounds {
+    /// Real compositions are three to five levels deep; a deeper one than 32 is a template that
+    /// contains itself. The largest output known is a hundredth of 64 MiB, which is also the
+    /// largest answer that a client would take.
+    fn default() -> Self {
+        Self {
+            depth: 32,
+            resources: limits::RESOURCES,
+            output_bytes: limits::REQUEST_BYTES,
+        }
+    }
+}
+
+/// Set by the one who waits, when waiting is over.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug)]
+pub struct Budget {
+    bounds: Bounds,
+    stop: Stop,
+    resources: usize,
+    output_bytes: usize,
+}
+
+impl Budget {
+    pub fn new(bounds: Bounds, stop: Stop) -> Self {
+        Self {
+            bounds,
+            stop,
+            resources: 0,
+            output_bytes: 0,
+        }
+    }
+
+    /// Before each resource.
+    pub fn take_resource(&mut self) -> Result<(), Fault> {
+        if self.stop.is_set() {
+            return Err(Fault::TimeIsUp);
+        }
+        self.resources += 1;
+        let limit = self.bounds.resources;
+        match self.resources > limit {
+            true => Err(Fault::TooManyResources { limit }),
+            false => Ok(()),
+        }
+    }
+
+    /// For the text that a template returned.
+    pub fn take_output(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.output_bytes = self.output_bytes.saturating_add(bytes);
+        let limit_bytes = self.bounds.output_bytes;
+        match self.output_bytes > limit_bytes {
+            true => Err(Fault::TooMuchOutput { limit_bytes }),
+            false => Ok(()),
+        }
+    }
+
+    /// Before a template within the templates of `chain`, outermost first.
+    pub fn check_depth(&self, chain: &[String], template: &str) -> Result<(), Fault> {
+        let limit = self.bounds.depth;
+        if chain.len() < limit {
+            return Ok(());
+        }
+        Err(Fault::TooDeep {
+            limit,
+            chain: shown(chain, template),
+        })
+    }
+}
+
+/// The way down; of a template that contains itself, one round of it.
+fn shown(chain: &[String], template: &str) -> String {
+    let round = chain.iter().rposition(|outer| outer == template);
+    let from = round.unwrap_or(0);
+    let names = chain[from..].iter().map(String::as_str);
+    names.chain([template]).collect::<Vec<_>>().join(" > ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_bound_has_its_own_fault() {
+        let bounds = Bounds {
+            depth: 2,
+            resources: 1,
+            output_bytes: 3,
+        };
+        let mut budget = Budget::new(bounds, Stop::default());
+        assert!(budget.take_resource().is_ok());
+        assert!(matches!(
+            budget.take_resource(),
+            Err(Fault::TooManyResources { limit: 1 })
+        ));
+        assert!(budget.take_output(3).is_ok());
+        assert!(matches!(
+            budget.take_output(1),
+            Err(Fault::TooMuchOutput { .. })
+        ));
+    }
+
+    #[test]
+    fn a_template_that_contains_itself_is_told_by_one_round() {
+        let chain: Vec<String> = ["a", "b", "c", "b"].map(String::from).into();
+        let budget = Budget::new(
+            Bounds {
+                depth: 4,
+                ..Bounds::default()
+            },
+            Stop::default(),
+        );
+        let fault = budget.check_depth(&chain, "c").unwrap_err();
+        assert!(fault.to_string().contains("c > b > c"), "{fault}");
+        assert!(budget.check_depth(&chain[..3], "c").is_ok());
+    }
+
+    #[test]
+    fn an_expansion_stops_when_it_is_told_to() {
+        let stop = Stop::default();
+        let mut budget = Budget::new(Bounds::default(), stop.clone());
+        stop.set();
+        assert!(matches!(budget.take_resource(), Err(Fault::TimeIsUp)));
+    }
+}

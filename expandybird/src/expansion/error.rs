@@ -1,0 +1,188 @@
+//! What can be wrong with a configuration, its templates and schemas; and where.
+
+use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::model::NameError;
+use common::model::metadata::MetadataError;
+
+use super::files::AmbiguousImport;
+use super::schema::SchemaFault;
+use crate::engine::EngineError;
+
+/// One variant for everything that is wrong in a different way. The wording of the original is
+/// kept where it is clear, capitals and full stops included: people search for it.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    #[error("'{name}' is not valid YAML: {reason}")]
+    NotYaml { name: String, reason: String },
+    #[error("the output of '{template}' is not valid YAML: {reason}")]
+    OutputNotYaml { template: String, reason: String },
+    #[error("'{name}' holds {found}; a configuration is a map with 'resources:'")]
+    NotAMap { name: String, found: &'static str },
+    #[error("'{field}' is {found}; it is a list of maps, each with {entries}")]
+    NotAList {
+        field: &'static str,
+        found: &'static str,
+        entries: &'static str,
+    },
+    #[error("an entry of '{field}' is {found}; each is a map with {entries}")]
+    EntryNotAMap {
+        field: &'static str,
+        found: &'static str,
+        entries: &'static str,
+    },
+    #[error("Resource name '{name}' is not unique in {list}.")]
+    DuplicateName { name: String, list: String },
+    #[error("Output name '{name}' is not unique in {list}.")]
+    DuplicateOutput { name: String, list: String },
+    #[error("Resource does not have a name.")]
+    MissingName,
+    #[error("Resource does not have type defined.")]
+    MissingType,
+    #[error("the resource's {field} is {found}; quote it to make it text")]
+    NotText {
+        field: &'static str,
+        found: &'static str,
+    },
+    #[error("an output needs a 'name', which is text, and a 'value'")]
+    IncompleteOutput,
+    #[error(transparent)]
+    Name(#[from] NameError),
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
+    #[error(transparent)]
+    AmbiguousImport(#[from] AmbiguousImport),
+    #[error("Template did not return a 'resources:' field.")]
+    NoResourcesField,
+    #[error(
+        "'{path}' is imported as the type '{name}', but is no template: its name must end in {supported}"
+    )]
+    UnsupportedLanguage {
+        name: String,
+        path: String,
+        supported: String,
+    },
+    #[error(transparent)]
+    Schema(#[from] SchemaFault),
+    #[error("'{text}' is no reference: {reason}; write $(ref.NAME.PATH)")]
+    MalformedReference { text: String, reason: &'static str },
+    #[error("'{text}' names no resource of this deployment: there is no '{name}'")]
+    UnknownReference { text: String, name: String },
+    #[error("'{text}' names no output: the template instance '{name}' has {outputs}")]
+    UnknownOutput {
+        text: String,
+        name: String,
+        outputs: String,
+    },
+    #[error("'{text}' leads nowhere: the output has no '{segment}'")]
+    NoSuchPath { text: String, segment: String },
+    #[error(
+        "'{text}' may mean {count} resources named '{name}' in different templates; refer to it by an output of its template"
+    )]
+    AmbiguousReference {
+        text: String,
+        name: String,
+        count: usize,
+    },
+    #[error("'dependsOn' names no resource of this deployment: there is no '{name}'")]
+    UnknownDependency { name: String },
+    #[error("references and dependencies form a cycle: {chain}")]
+    Cycle { chain: String },
+    #[error("templates are nested deeper than {limit} levels: {chain}")]
+    TooDeep { limit: usize, chain: String },
+    #[error("the configuration expands to more than {limit} resources")]
+    TooManyResources { limit: usize },
+    #[error("templates returned more than {limit_bytes} bytes of text")]
+    TooMuchOutput { limit_bytes: usize },
+    #[error("the expansion took longer than it may")]
+    TimeIsUp,
+    #[error("{0}")]
+    Engine(#[from] EngineError),
+}
+
+impl Fault {
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotYaml { .. }
+            | Self::OutputNotYaml { .. }
+            | Self::NotAMap { .. }
+            | Self::NotAList { .. }
+            | Self::EntryNotAMap { .. }
+            | Self::DuplicateName { .. }
+            | Self::DuplicateOutput { .. }
+            | Self::MissingName
+            | Self::MissingType
+            | Self::NotText { .. }
+            | Self::IncompleteOutput
+            | Self::Name(_)
+            | Self::Metadata(_)
+            | Self::AmbiguousImport(_)
+            | Self::NoResourcesField
+            | Self::UnsupportedLanguage { .. } => ErrorCode::InvalidConfiguration,
+            Self::Schema(fault) => fault.code(),
+            Self::MalformedReference { .. }
+            | Self::UnknownReference { .. }
+            | Self::UnknownOutput { .. }
+            | Self::NoSuchPath { .. }
+            | Self::AmbiguousReference { .. }
+            | Self::UnknownDependency { .. }
+            | Self::Cycle { .. } => ErrorCode::InvalidReference,
+            Self::TooDeep { .. } => ErrorCode::TooDeep,
+            Self::TooManyResources { .. } => ErrorCode::TooManyResources,
+            Self::TooMuchOutput { .. } => ErrorCode::TemplateOutput,
+            Self::TimeIsUp => ErrorCode::TemplateTimeout,
+            Self::Engine(error) => error.code,
+        }
+    }
+
+    pub fn at(self, location: Location) -> ExpansionError {
+        ExpansionError {
+            fault: self,
+            location,
+            excerpt: String::new(),
+            causes: Vec::new(),
+        }
+    }
+}
+
+/// A fault at its place.
+#[derive(Debug, thiserror::Error)]
+#[error("{fault}")]
+pub struct ExpansionError {
+    pub fault: Fault,
+    pub location: Location,
+    /// The line that is meant, with a caret; empty where there is none.
+    pub excerpt: String,
+    pub causes: Vec<ErrorBody>,
+}
+
+impl ExpansionError {
+    pub fn with_excerpt(mut self, excerpt: String) -> Self {
+        self.excerpt = excerpt;
+        self
+    }
+}
+
+impl From<ExpansionError> for ErrorBody {
+    fn from(error: ExpansionError) -> Self {
+        let mut message = error.fault.to_string();
+        if !error.excerpt.is_empty() {
+            message.push('\n');
+            message.push_str(&error.excerpt);
+        }
+        ErrorBody::new(error.fault.code(), message)
+            .at(error.location)
+            .caused_by(error.causes)
+    }
+}
+
+/// What a value is, for sentences.
+pub fn kind(value: &serde_json::Value) -> &'static str {
+    match value {
+        serde_json::Value::Null => "null",
+        serde_json::Value::Bool(_) => "a boolean",
+        serde_json::Value::Number(_) => "a number",
+        serde_json::Value::String(_) => "text",
+        serde_json::Value::Array(_) => "a list",
+        serde_json::Value::Object(_) => "a map",
+    }
+}

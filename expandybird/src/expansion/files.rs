@@ -1,0 +1,152 @@
+//! The files of a request, found by name and by path.
+//!
+//! Responsible for which import a name in a configuration, a schema or a template means. It
+//! refuses to know what is in a file.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use common::model::Import;
+
+/// All imports of one request.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    imports: Arc<[Import]>,
+    by_name: HashMap<String, usize>,
+    by_path: HashMap<String, usize>,
+}
+
+/// Two imports of one name with different contents: which one is meant cannot be told.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("two imports with different contents are named '{0}'; give each a name of its own")]
+pub struct AmbiguousImport(pub String);
+
+impl Files {
+    pub fn new(imports: Vec<Import>) -> Result<Self, AmbiguousImport> {
+        let mut by_name: HashMap<String, usize> = HashMap::new();
+        let mut by_path = HashMap::new();
+        for (index, import) in imports.iter().enumerate() {
+            let first = *by_name.entry(import.name.clone()).or_insert(index);
+            if imports[first].content != import.content {
+                return Err(AmbiguousImport(import.name.clone()));
+            }
+            by_path.entry(normal(import.path())).or_insert(index);
+        }
+        Ok(Self {
+            imports: imports.into(),
+            by_name,
+            by_path,
+        })
+    }
+
+    pub fn all(&self) -> &[Import] {
+        &self.imports
+    }
+
+    /// The import of exactly this name: what makes a type a template.
+    pub fn named(&self, name: &str) -> Option<&Import> {
+        self.by_name.get(name).map(|&index| &self.imports[index])
+    }
+
+    /// By name, by path, and at last as a neighbour of the file at `base`: how templates include.
+    pub fn included(&self, wanted: &str, base: &str) -> Option<&Import> {
+        self.anywhere(wanted)
+            .or_else(|| self.at_path(&beside(base, wanted)))
+    }
+
+    /// As a neighbour of the file at `base`, else by name or path: how schemas import.
+    pub fn required(&self, wanted: &str, base: &str) -> Option<&Import> {
+        self.at_path(&beside(base, wanted))
+            .or_else(|| self.anywhere(wanted))
+    }
+
+    /// The schema that came with a template, by the template's name or path.
+    pub fn schema_of(&self, template: &Import) -> Option<&Import> {
+        let by_name = format!("{}.schema", template.name);
+        let by_path = format!("{}.schema", template.path());
+        self.anywhere(&by_name).or_else(|| self.anywhere(&by_path))
+    }
+
+    fn anywhere(&self, wanted: &str) -> Option<&Import> {
+        self.named(wanted).or_else(|| self.at_path(wanted))
+    }
+
+    fn at_path(&self, path: &str) -> Option<&Import> {
+        let index = self.by_path.get(&normal(path))?;
+        self.imports.get(*index)
+    }
+}
+
+/// The path of a file next to `base`.
+fn beside(base: &str, wanted: &str) -> String {
+    match base.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/{wanted}"),
+        None => wanted.to_owned(),
+    }
+}
+
+/// Without `.` and with `..` taken back as far as there is a folder to take back. A URL keeps its two slashes.
+fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." if parts
+                .last()
+                .is_some_and(|&last| last != ".." && !last.is_empty()) =>
+            {
+                parts.pop();
+            }
+            other => parts.push(other),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(imports: &[(&str, &str)]) -> Files {
+        let import = |&(name, path): &(&str, &str)| Import {
+            name: name.into(),
+            path: Some(path.into()),
+            content: path.into(),
+        };
+        Files::new(imports.iter().map(import).collect()).unwrap()
+    }
+
+    #[test]
+    fn a_file_is_found_by_name_by_path_and_beside_its_user() {
+        let files = files(&[("a.jinja", "lib/a.jinja"), ("m", "lib/macros/m.jinja")]);
+        for wanted in ["a.jinja", "lib/a.jinja", "./lib/a.jinja", "../lib/a.jinja"] {
+            let found = files.included(wanted, "lib/b.jinja");
+            assert_eq!(found.map(Import::path), Some("lib/a.jinja"), "{wanted}");
+        }
+        let beside = files.included("macros/m.jinja", "lib/a.jinja");
+        assert_eq!(beside.map(|import| import.name.as_str()), Some("m"));
+        assert_eq!(files.included("other", "lib/a.jinja"), None);
+    }
+
+    #[test]
+    fn a_url_is_a_base_as_well() {
+        let files = files(&[("helper", "https://host/t/helper.py")]);
+        assert!(files.required("helper.py", "https://host/t/t.py").is_some());
+        assert!(
+            files
+                .required("../t/./helper.py", "https://host/t/t.py")
+                .is_some()
+        );
+    }
+
+    #[test]
+    fn two_contents_of_one_name_are_refused() {
+        let import = |content: &str| Import {
+            name: "a".into(),
+            path: None,
+            content: content.into(),
+        };
+        assert!(Files::new(vec![import("x"), import("x")]).is_ok());
+        assert!(Files::new(vec![import("x"), import("y")]).is_err());
+    }
+}

@@ -1,0 +1,353 @@
+//! From a configuration to primitives: the recursion, and what each level must fulfil.
+//!
+//! Responsible for what a configuration means: which types are templates, what templates see, what
+//! names, schemas, outputs and references must be. It refuses to know how a template is run (the
+//! [`Engine`] port), what time it is and who asked: pure and synchronous, the same input gives the
+//! same output.
+//!
+//! ```text
+//! content ─ YAML ─► resources ─┬─ primitive ──────────────────────────────────► leaf
+//!                              └─ template ─ schema ─ engine ─ resources ─ … ─► node
+//! tree of nodes ─ references (outputs in, unknown names and cycles out) ─► flat configuration + layout
+//! ```
+
+mod budget;
+mod error;
+mod files;
+mod names;
+mod reading;
+mod references;
+mod schema;
+mod tree;
+
+use std::collections::HashSet;
+
+use common::api::error::{ErrorBody, Location};
+use common::api::expander::ExpandResponse;
+use common::model::metadata::MetadataError;
+use common::model::{Import, Layout, LayoutPath, Output, ResourceMetadata};
+use serde_json::{Map, Value};
+
+use crate::engine::{Engine, EngineError, Instance, Language, Rendered};
+pub use budget::{Bounds, Budget, Stop};
+pub use error::{ExpansionError, Fault};
+pub use files::Files;
+use reading::Text;
+use schema::{Refusal, Schema, SchemaFault};
+pub use schema::{SchemaCache, cache as schema_cache};
+use tree::{Body, Node};
+
+/// What is expanded.
+#[derive(Debug)]
+pub struct Input<'a> {
+    /// What errors call the configuration.
+    pub name: &'a str,
+    pub content: &'a str,
+    pub files: &'a Files,
+    /// What every template sees, apart from `name` and `type`.
+    pub env: &'a Map<String, Value>,
+}
+
+/// Expands a configuration until only primitives are left.
+pub fn expand(
+    input: &Input<'_>,
+    engine: &mut dyn Engine,
+    schemas: &SchemaCache,
+    budget: Budget,
+) -> Result<ExpandResponse, ExpansionError> {
+    let text = Text::configuration(input.name, input.content);
+    let (configuration, warnings) = text.read()?;
+    let mut expander = Expander {
+        input,
+        engine,
+        schemas,
+        budget,
+        warnings,
+    };
+    let level = expander.level(&text, &configuration, &LayoutPath::root(), &[])?;
+    let warnings = expander.warnings;
+    let flat = references::resolve(&level.nodes, level.outputs, &text)?;
+    Ok(ExpandResponse {
+        unresolved: distinct_types(&flat),
+        layout: Layout {
+            resources: level.nodes.into_iter().map(Node::into_layout).collect(),
+        },
+        config: flat,
+        warnings,
+    })
+}
+
+fn distinct_types(configuration: &common::model::Configuration) -> Vec<String> {
+    let mut met = HashSet::new();
+    let types = configuration
+        .resources
+        .iter()
+        .map(|resource| resource.type_name.as_str());
+    types
+        .filter(|name| met.insert(*name))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// At most as many warnings go into an answer; a loop can cause thousands.
+const WARNINGS: usize = 100;
+
+struct Expander<'a> {
+    input: &'a Input<'a>,
+    engine: &'a mut dyn Engine,
+    schemas: &'a SchemaCache,
+    budget: Budget,
+    warnings: Vec<String>,
+}
+
+/// A list of resources, expanded, and the outputs beside it.
+struct Level {
+    nodes: Vec<Node>,
+    outputs: Vec<Output>,
+}
+
+impl Expander<'_> {
+    /// One configuration: the user's, or what a template returned. `chain` names the templates around it.
+    fn level(
+        &mut self,
+        text: &Text<'_>,
+        configuration: &Value,
+        path: &LayoutPath,
+        chain: &[String],
+    ) -> Result<Level, ExpansionError> {
+        let resources = reading::list(configuration, "resources", "a name and a type")
+            .map_err(|fault| text.fault(fault, "/resources", path))?;
+        names::check_unique(resources, text, path)?;
+        let nodes = resources
+            .iter()
+            .enumerate()
+            .map(|(index, resource)| self.resource(text, resource, path, index, chain))
+            .collect::<Result<_, _>>()?;
+        let outputs = reading::outputs(configuration, text, path)?;
+        Ok(Level { nodes, outputs })
+    }
+
+    fn resource(
+        &mut self,
+        text: &Text<'_>,
+        resource: &Value,
+        parent: &LayoutPath,
+        index: usize,
+        chain: &[String],
+    ) -> Result<Node, ExpansionError> {
+        let path = parent.child(index);
+        let pointer = format!("/resources/{index}");
+        self.budget
+            .take_resource()
+            .map_err(|fault| text.fault(fault, &pointer, &path))?;
+        let read = names::identify(resource, text, &pointer, &path, &mut self.warnings)?;
+        let at = |fault: Fault, field: &str| {
+            let mut error = text.fault(fault, &format!("{pointer}{field}"), &path);
+            error.location.resource = Some(read.name.to_string());
+            error
+        };
+        let metadata = resource
+            .get("metadata")
+            .filter(|metadata| !metadata.is_null())
+            .cloned();
+        ResourceMetadata::parse(metadata.as_ref())
+            .map_err(|error: MetadataError| at(error.into(), "/metadata"))?;
+        let given = resource
+            .get("properties")
+            .filter(|properties| !properties.is_null());
+        let body = match self.input.files.named(read.type_name.as_str()) {
+            None => Body::Primitive(given.cloned()),
+            Some(template) => {
+                self.budget
+                    .check_depth(chain, &template.name)
+                    .map_err(|fault| at(fault, "/type"))?;
+                let properties = self
+                    .properties(template, given)
+                    .map_err(|fault| refused(fault, text, &pointer, &path, read.name.as_str()))?;
+                self.template(template, read.name.as_str(), properties, &path, chain)
+                    .map_err(|failure| match failure {
+                        Failed::Here(fault) => at(fault, ""),
+                        Failed::Within(error) => *error,
+                    })?
+            }
+        };
+        Ok(Node {
+            name: read.name,
+            type_name: read.type_name,
+            metadata,
+            body,
+            file: text.file().to_owned(),
+            path,
+        })
+    }
+
+    /// What the template sees: what was given, or what its schema makes of it.
+    fn properties(&self, template: &Import, given: Option<&Value>) -> Result<Option<Value>, Fault> {
+        let Some(file) = self.input.files.schema_of(template) else {
+            return Ok(given.cloned());
+        };
+        let schema = Schema::read(&file.name, &file.content, self.schemas)?;
+        for wanted in &schema.imports {
+            if self.input.files.required(wanted, template.path()).is_none() {
+                return Err(Fault::Schema(SchemaFault::MissingImport {
+                    file: wanted.clone(),
+                    schema: file.name.clone(),
+                }));
+            }
+        }
+        let properties = given.cloned().unwrap_or_else(|| Value::Object(Map::new()));
+        Ok(Some(schema.apply(
+            &file.name,
+            &template.name,
+            properties,
+        )?))
+    }
+
+    fn template(
+        &mut self,
+        template: &Import,
+        name: &str,
+        properties: Option<Value>,
+        path: &LayoutPath,
+        chain: &[String],
+    ) -> Result<Body, Failed> {
+        let Some(language) = Language::of(template.path()).or_else(|| Language::of(&template.name))
+        else {
+            return Err(Failed::Here(Fault::UnsupportedLanguage {
+                name: template.name.clone(),
+                path: template.path().to_owned(),
+                supported: Language::supported(),
+            }));
+        };
+        let mut env = self.input.env.clone();
+        env.insert("name".to_owned(), Value::from(name));
+        env.insert("type".to_owned(), Value::from(template.name.as_str()));
+        let instance = Instance {
+            template,
+            language,
+            env: &env,
+            properties: properties.as_ref(),
+        };
+        let rendered = self
+            .engine
+            .render(&instance)
+            .map_err(|error| engine_failed(error, name, path))?;
+        self.warn(rendered.warnings, name, path);
+        let text = Text::output(template.path(), &template.name);
+        let configuration = self.returned(rendered.result, template, &text, name, path)?;
+        let mut chain = chain.to_vec();
+        chain.push(template.name.clone());
+        let level = self
+            .level(&text, &configuration, path, &chain)
+            .map_err(Failed::within)?;
+        Ok(Body::Template {
+            properties,
+            children: level.nodes,
+            outputs: level.outputs,
+        })
+    }
+
+    /// What a template returned, as a map with `resources`.
+    fn returned(
+        &mut self,
+        result: Rendered,
+        template: &Import,
+        text: &Text<'_>,
+        name: &str,
+        path: &LayoutPath,
+    ) -> Result<Value, Failed> {
+        let configuration = match result {
+            Rendered::Data(value) => value,
+            Rendered::Text(output) => {
+                self.budget
+                    .take_output(output.len())
+                    .map_err(Failed::Here)?;
+                let (value, warnings) = reading::output(&output, &template.name)
+                    .map_err(|fault| Failed::within(text.named(fault, name, path)))?;
+                self.warn(warnings, name, path);
+                value
+            }
+        };
+        match configuration.get("resources") {
+            Some(_) => Ok(configuration),
+            None => Err(Failed::within(text.named(
+                Fault::NoResourcesField,
+                name,
+                path,
+            ))),
+        }
+    }
+
+    fn warn(&mut self, warnings: Vec<String>, name: &str, path: &LayoutPath) {
+        let room = WARNINGS.saturating_sub(self.warnings.len());
+        let located = warnings.into_iter().take(room);
+        self.warnings
+            .extend(located.map(|warning| format!("{path} ('{name}'): {warning}")));
+    }
+}
+
+/// Where a template instance failed: at the resource that asks for it, or at a place of its own.
+enum Failed {
+    Here(Fault),
+    Within(Box<ExpansionError>),
+}
+
+impl Failed {
+    fn within(error: ExpansionError) -> Self {
+        Self::Within(Box::new(error))
+    }
+}
+
+/// An engine knows the place in the file; the instance is known here.
+fn engine_failed(error: EngineError, name: &str, path: &LayoutPath) -> Failed {
+    let location = Location {
+        file: error.file.clone(),
+        line: error.line,
+        column: error.column,
+        resource: Some(name.to_owned()),
+        path: Some(path.to_string()),
+    };
+    let excerpt = error.excerpt.clone();
+    Failed::within(Fault::Engine(error).at(location).with_excerpt(excerpt))
+}
+
+/// Each refusal becomes a cause with its own place.
+fn refused(
+    fault: Fault,
+    text: &Text<'_>,
+    pointer: &str,
+    path: &LayoutPath,
+    name: &str,
+) -> ExpansionError {
+    let causes = match &fault {
+        Fault::Schema(SchemaFault::Refused { refusals, .. }) => refusals
+            .iter()
+            .map(|refusal| cause(refusal, text, pointer, path, name))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let mut error = text.fault(fault, &format!("{pointer}/properties"), path);
+    error.location.resource = Some(name.to_owned());
+    error.causes = causes;
+    error
+}
+
+fn cause(
+    refusal: &Refusal,
+    text: &Text<'_>,
+    pointer: &str,
+    path: &LayoutPath,
+    name: &str,
+) -> ErrorBody {
+    let mut location = text.location(&format!("{pointer}/properties{}", refusal.pointer), path);
+    location.resource = Some(name.to_owned());
+    location.path = Some(format!(
+        "{path}.properties{}",
+        schema::json_path(&refusal.pointer)
+    ));
+    ErrorBody::new(
+        common::api::error::ErrorCode::InvalidProperties,
+        refusal.to_string(),
+    )
+    .at(location)
+}

@@ -1,0 +1,179 @@
+//! References and dependencies: outputs are put in, names are checked, cycles are found.
+//!
+//! A name is looked for among the siblings, then outwards list by list, at last anywhere. A
+//! reference to a primitive stays as it is, for its value is known only when the object lives; a
+//! reference to an output of a template is replaced by what the output says.
+
+mod cycle;
+mod outputs;
+mod scope;
+mod syntax;
+
+use std::collections::BTreeSet;
+
+use common::model::{Configuration, Output, Resource};
+use serde_json::{Map, Value};
+
+use super::error::{ExpansionError, Fault};
+use super::reading::Text;
+use super::tree::{Body, Node};
+use outputs::Resolver;
+use scope::{Scope, Tree};
+
+/// What a primitive takes from the templates around it, unless it says otherwise itself.
+const INHERITED: [&str; 3] = ["createPolicy", "deletePolicy", "updatePolicy"];
+
+/// The primitives of the tree, in its order, with everything resolved.
+pub fn resolve(
+    nodes: &[Node],
+    outputs: Vec<Output>,
+    text: &Text<'_>,
+) -> Result<Configuration, ExpansionError> {
+    let tree = Tree::new(nodes);
+    let mut resolver = Resolver::new(&tree);
+    let mut resources = Vec::new();
+    let mut needs = Vec::new();
+    for id in tree.primitives() {
+        let node = tree.node(id);
+        let mut needed = BTreeSet::new();
+        let resource =
+            primitive(&tree, &mut resolver, id, &mut needed).map_err(|fault| at(fault, node))?;
+        resources.push(resource);
+        needs.push((id, needed));
+    }
+    if let Some((id, chain)) = cycle::find(&tree, &needs) {
+        return Err(at(Fault::Cycle { chain }, tree.node(id)));
+    }
+    check_given_properties(&tree, &mut resolver)?;
+    let outputs = top_outputs(&mut resolver, outputs, text)?;
+    Ok(Configuration { resources, outputs })
+}
+
+fn at(fault: Fault, node: &Node) -> ExpansionError {
+    fault.at(common::api::error::Location {
+        file: Some(node.file.clone()),
+        resource: Some(node.name.to_string()),
+        path: Some(node.path.to_string()),
+        ..Default::default()
+    })
+}
+
+fn primitive(
+    tree: &Tree<'_>,
+    resolver: &mut Resolver<'_>,
+    id: usize,
+    needed: &mut BTreeSet<usize>,
+) -> Result<Resource, Fault> {
+    let node = tree.node(id);
+    let properties = match &node.body {
+        Body::Primitive(Some(properties)) => {
+            Some(resolver.value(properties, tree.scope(id), needed)?)
+        }
+        Body::Primitive(None) | Body::Template { .. } => None,
+    };
+    Ok(Resource {
+        name: node.name.clone(),
+        type_name: node.type_name.clone(),
+        properties,
+        metadata: metadata(tree, id, needed)?,
+    })
+}
+
+/// A primitive's own metadata, and what the templates around it say for all that they hold.
+fn metadata(
+    tree: &Tree<'_>,
+    id: usize,
+    needed: &mut BTreeSet<usize>,
+) -> Result<Option<Value>, Fault> {
+    let mut merged: Option<Map<String, Value>> = None;
+    let mut depends_on: Vec<Value> = Vec::new();
+    for around in tree.outwards(id) {
+        let Some(Value::Object(own)) = &tree.node(around).metadata else {
+            continue;
+        };
+        for name in own
+            .get("dependsOn")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            for primitive in dependency(tree, around, name)? {
+                needed.insert(primitive);
+                let name = Value::from(tree.node(primitive).name.as_str());
+                if !depends_on.contains(&name) {
+                    depends_on.push(name);
+                }
+            }
+        }
+        if around == id {
+            merged = Some(own.clone());
+            continue;
+        }
+        for key in INHERITED {
+            if let Some(policy) = own.get(key) {
+                let merged = merged.get_or_insert_default();
+                merged.entry(key).or_insert_with(|| policy.clone());
+            }
+        }
+    }
+    if !depends_on.is_empty()
+        || merged
+            .as_ref()
+            .is_some_and(|merged| merged.contains_key("dependsOn"))
+    {
+        merged
+            .get_or_insert_default()
+            .insert("dependsOn".to_owned(), Value::Array(depends_on));
+    }
+    Ok(merged.map(Value::Object))
+}
+
+/// All primitives that a name in `dependsOn` stands for.
+fn dependency(tree: &Tree<'_>, id: usize, name: &Value) -> Result<Vec<usize>, Fault> {
+    let name = name.as_str().unwrap_or_default();
+    let found = tree.find(name, tree.scope(id)).first().copied();
+    found
+        .map(|found| tree.primitives_within(found))
+        .ok_or_else(|| Fault::UnknownDependency {
+            name: name.to_owned(),
+        })
+}
+
+/// References in what templates were given are checked even where no template uses them.
+fn check_given_properties(
+    tree: &Tree<'_>,
+    resolver: &mut Resolver<'_>,
+) -> Result<(), ExpansionError> {
+    for id in tree.all() {
+        let node = tree.node(id);
+        if let Body::Template {
+            properties: Some(properties),
+            ..
+        } = &node.body
+        {
+            let resolved = resolver.value(properties, tree.scope(id), &mut BTreeSet::new());
+            resolved.map_err(|fault| at(fault, node))?;
+        }
+    }
+    Ok(())
+}
+
+fn top_outputs(
+    resolver: &mut Resolver<'_>,
+    outputs: Vec<Output>,
+    text: &Text<'_>,
+) -> Result<Vec<Output>, ExpansionError> {
+    let resolve = |(index, output): (usize, Output)| {
+        let value = resolver
+            .value(&output.value, Scope::Top, &mut BTreeSet::new())
+            .map_err(|fault| {
+                let pointer = format!("/outputs/{index}/value");
+                text.fault(fault, &pointer, &common::model::LayoutPath::root())
+            })?;
+        Ok(Output {
+            name: output.name,
+            value,
+        })
+    };
+    outputs.into_iter().enumerate().map(resolve).collect()
+}

@@ -1,0 +1,237 @@
+//! How a reference is written: `$(ref.NAME.PATH)`.
+//!
+//! NAME may hold dots, so where it ends depends on which names there are. PATH is dotted, with
+//! `[0]` and `['a.b/c']` where a step is an index or has dots of its own.
+
+/// What begins a reference; any other `$(` is text.
+const OPENING: &str = "$(ref.";
+
+/// A piece of a string.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece<'t> {
+    Text(&'t str),
+    Reference(Written<'t>),
+}
+
+/// A reference as it stands in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written<'t> {
+    /// With `$(ref.` and `)`.
+    pub whole: &'t str,
+    /// What is between.
+    pub inner: &'t str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Malformed {
+    pub text: String,
+    pub reason: &'static str,
+}
+
+/// Whether a string has a reference in it: almost none has, and the rest is skipped.
+pub fn mentions_reference(text: &str) -> bool {
+    text.contains(OPENING)
+}
+
+pub fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Malformed> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(OPENING) {
+        if start > 0 {
+            pieces.push(Piece::Text(&rest[..start]));
+        }
+        let from = &rest[start..];
+        let end = end(from).ok_or_else(|| malformed(from, "its ')' is missing"))?;
+        pieces.push(Piece::Reference(Written {
+            whole: &from[..=end],
+            inner: &from[OPENING.len()..end],
+        }));
+        rest = &from[end + 1..];
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest));
+    }
+    Ok(pieces)
+}
+
+/// The closing parenthesis, quotes aside.
+fn end(text: &str) -> Option<usize> {
+    let mut quote = None;
+    for (index, character) in text.char_indices().skip(OPENING.len()) {
+        match (quote, character) {
+            (None, ')') => return Some(index),
+            (None, '\n') => return None,
+            (None, '\'' | '"') => quote = Some(character),
+            (Some(open), close) if open == close => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+pub fn malformed(text: &str, reason: &'static str) -> Malformed {
+    const SHOWN: usize = 80;
+    Malformed {
+        text: text.chars().take(SHOWN).collect(),
+        reason,
+    }
+}
+
+impl<'t> Written<'t> {
+    /// Every way to split it into a name and a path, the longest name first.
+    pub fn splits(&self) -> Vec<(&'t str, &'t str)> {
+        let inner = self.inner;
+        let dots = inner.match_indices('.').rev();
+        dots.map(|(dot, _)| (&inner[..dot], &inner[dot + 1..]))
+            .collect()
+    }
+
+    /// The name up to the first dot: what is told when there is no such name.
+    pub fn first_name(&self) -> &'t str {
+        self.inner
+            .split_once('.')
+            .map_or(self.inner, |(name, _)| name)
+    }
+
+    pub fn check(&self) -> Result<(), Malformed> {
+        match self.inner.split_once('.') {
+            None => Err(malformed(self.whole, "it has no path")),
+            Some(("", _)) => Err(malformed(self.whole, "it has no name")),
+            Some(_) => Ok(()),
+        }
+    }
+
+    pub fn path(&self, path: &str) -> Result<Vec<Step>, Malformed> {
+        steps(path).map_err(|reason| malformed(self.whole, reason))
+    }
+}
+
+/// A step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Index(index) => write!(f, "[{index}]"),
+            Self::Key(key) if key.contains(['.', '[', ']', '(', ')', '"']) => {
+                write!(f, "['{key}']")
+            }
+            Self::Key(key) if key.contains('\'') => write!(f, "[\"{key}\"]"),
+            Self::Key(key) => write!(f, ".{key}"),
+        }
+    }
+}
+
+fn steps(path: &str) -> Result<Vec<Step>, &'static str> {
+    let mut steps = Vec::new();
+    let mut rest = path;
+    loop {
+        if let Some(bracket) = rest.strip_prefix('[') {
+            let (step, after) = bracketed(bracket)?;
+            steps.push(step);
+            rest = after;
+        } else {
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            steps.push(key(&rest[..end])?);
+            rest = &rest[end..];
+        }
+        match rest.strip_prefix('.') {
+            Some(after) => rest = after,
+            None if rest.is_empty() => return Ok(steps),
+            None if rest.starts_with('[') => {}
+            None => return Err("its path has text behind a ']'"),
+        }
+    }
+}
+
+fn key(text: &str) -> Result<Step, &'static str> {
+    let is_odd = |c: char| c.is_whitespace() || "]()'\"$".contains(c);
+    match text {
+        "" => Err("its path has an empty step"),
+        text if text.contains(is_odd) => Err("its path has a character that must be quoted: ['…']"),
+        text => Ok(Step::Key(text.to_owned())),
+    }
+}
+
+fn bracketed(text: &str) -> Result<(Step, &str), &'static str> {
+    let unclosed = "its path has a '[' without its ']'";
+    for quote in ['\'', '"'] {
+        if let Some(quoted) = text.strip_prefix(quote) {
+            let (key, after) = quoted.split_once(quote).ok_or(unclosed)?;
+            let after = after.strip_prefix(']').ok_or(unclosed)?;
+            return Ok((Step::Key(key.to_owned()), after));
+        }
+    }
+    let (index, after) = text.split_once(']').ok_or(unclosed)?;
+    let index = index
+        .parse()
+        .map_err(|_| "its path has an index that is no number")?;
+    Ok((Step::Index(index), after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_told_from_text() {
+        let found = pieces("a $(ref.b.c) $(x) $(ref.d.e['f)'])").unwrap();
+        let texts: Vec<_> = found
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => *text,
+                Piece::Reference(written) => written.inner,
+            })
+            .collect();
+        assert_eq!(texts, ["a ", "b.c", " $(x) ", "d.e['f)']"]);
+    }
+
+    #[test]
+    fn malformed_references_say_what_is_wrong() {
+        for (text, reason) in [
+            ("$(ref.a.b", "')'"),
+            ("$(ref.a.b\n)", "')'"),
+            ("$(ref.a)", "no path"),
+            ("$(ref..b)", "no name"),
+            ("$(ref.)", "no path"),
+            ("$(ref.a.)", "empty step"),
+            ("$(ref.a.b..c)", "empty step"),
+            ("$(ref.a.b[x])", "no number"),
+            ("$(ref.a.b[1)", "']'"),
+            ("$(ref.a.b[1]c)", "behind"),
+            ("$(ref.a.b c)", "quoted"),
+        ] {
+            let told = match pieces(text).map(|pieces| pieces[0].clone()) {
+                Err(malformed) => malformed,
+                Ok(Piece::Reference(written)) => {
+                    let checked = written
+                        .check()
+                        .and_then(|()| written.path(written.splits().last().map_or("", |s| s.1)));
+                    checked.unwrap_err()
+                }
+                Ok(Piece::Text(_)) => panic!("{text} is no reference at all"),
+            };
+            assert!(told.reason.contains(reason), "{text}: {}", told.reason);
+        }
+    }
+
+    #[test]
+    fn a_path_reads_back_as_it_is_written() {
+        for path in [
+            ".spec.ports[0].nodePort",
+            ".metadata.labels['a.b/c'][2]",
+            ".a-b",
+        ] {
+            let written: String = steps(&path[1..])
+                .unwrap()
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert_eq!(written, path);
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! Fills in what a schema gives by default.
+//!
+//! A default fills what is absent, never an explicit null, and only where its parent exists (given
+//! or by default). It goes through `items`, `allOf`, `anyOf` and `oneOf` (until a branch passes,
+//! `required` aside), `dependencies`, `patternProperties`, `additionalProperties` and local `$ref`s.
+
+use jsonschema::ValidatorMap;
+use serde_json::{Map, Value};
+
+/// Levels of schemas within schemas. A `$ref` to its own parent with a default would never end.
+const DEPTH: usize = 100;
+/// Schemas looked at for one instance: 100,000 is far beyond any real one and takes milliseconds.
+const STEPS: usize = 100_000;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DefaultsError {
+    #[error("its defaults never end: they nest deeper than {DEPTH} levels")]
+    TooDeep,
+    #[error("its defaults never end: they take more than {STEPS} steps")]
+    TooMany,
+    #[error("'{0}' refers to nothing in the schema")]
+    UnknownReference(String),
+}
+
+pub fn fill(
+    schema: &Value,
+    branches: Option<&ValidatorMap>,
+    instance: &mut Value,
+) -> Result<(), DefaultsError> {
+    let mut filler = Filler {
+        root: schema,
+        branches,
+        steps: 0,
+    };
+    filler.fill(&At::root(schema), instance, 0)
+}
+
+/// Whether anything in the schema depends on which branch passes.
+pub fn has_branches(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => map.iter().any(|(key, value)| {
+            (value.is_array() && (key == "anyOf" || key == "oneOf")) || has_branches(value)
+        }),
+        Value::Array(items) => items.iter().any(has_branches),
+        _ => false,
+    }
+}
+
+/// Takes every `required` out: a branch that lacks a value may still get it by default. Lists
+/// only: a map under that name describes a property called `required`.
+pub fn forget_required(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if map.get("required").is_some_and(Value::is_array) {
+                map.remove("required");
+            }
+            map.values_mut().for_each(forget_required);
+        }
+        Value::Array(items) => items.iter_mut().for_each(forget_required),
+        _ => {}
+    }
+}
+
+/// A part of the schema, and its address as [`ValidatorMap`] spells it.
+struct At<'s> {
+    schema: &'s Value,
+    pointer: String,
+}
+
+impl<'s> At<'s> {
+    fn root(schema: &'s Value) -> Self {
+        Self {
+            schema,
+            pointer: "#".to_owned(),
+        }
+    }
+
+    fn child(&self, keys: &[&str]) -> Option<At<'s>> {
+        let mut schema = self.schema;
+        let mut pointer = self.pointer.clone();
+        for key in keys {
+            schema = match schema {
+                Value::Object(map) => map.get(*key)?,
+                Value::Array(items) => items.get(key.parse::<usize>().ok()?)?,
+                _ => return None,
+            };
+            pointer.push('/');
+            pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        }
+        Some(At { schema, pointer })
+    }
+
+    /// The schemas in a list, such as `allOf`.
+    fn list(&self, key: &str) -> Vec<At<'s>> {
+        let len = self
+            .schema
+            .get(key)
+            .and_then(Value::as_array)
+            .map_or(0, Vec::len);
+        (0..len)
+            .filter_map(|index| self.child(&[key, &index.to_string()]))
+            .collect()
+    }
+
+    fn map(&self, key: &str) -> Option<&'s Map<String, Value>> {
+        self.schema.get(key).and_then(Value::as_object)
+    }
+}
+
+struct Filler<'s> {
+    root: &'s Value,
+    branches: Option<&'s ValidatorMap>,
+    steps: usize,
+}
+
+impl<'s> Filler<'s> {
+    fn fill(
+        &mut self,
+        at: &At<'s>,
+        instance: &mut Value,
+        depth: usize,
+    ) -> Result<(), DefaultsError> {
+        self.steps += 1;
+        if depth > DEPTH {
+            return Err(DefaultsError::TooDeep);
+        }
+        if self.steps > STEPS {
+            return Err(DefaultsError::TooMany);
+        }
+        if let Some(target) = self.referred(at)? {
+            return self.fill(&target, instance, depth + 1);
+        }
+        match instance {
+            Value::Object(map) => self.fill_map(at, map, depth)?,
+            Value::Array(items) => self.fill_list(at, items, depth)?,
+            _ => {}
+        }
+        if instance.is_object() {
+            self.fill_dependencies(at, instance, depth)?;
+        }
+        for part in at.list("allOf") {
+            self.fill(&part, instance, depth + 1)?;
+        }
+        self.fill_branches(at, "anyOf", instance, depth)?;
+        self.fill_branches(at, "oneOf", instance, depth)
+    }
+
+    /// What a local `$ref` leads to; remote ones have been refused before.
+    fn referred(&self, at: &At<'s>) -> Result<Option<At<'s>>, DefaultsError> {
+        let Some(reference) = at.schema.get("$ref").and_then(Value::as_str) else {
+            return Ok(None);
+        };
+        let unknown = || DefaultsError::UnknownReference(reference.to_owned());
+        let pointer = reference.strip_prefix('#').ok_or_else(unknown)?;
+        let decoded = percent_encoding::percent_decode_str(pointer).decode_utf8_lossy();
+        let schema = self.root.pointer(&decoded).ok_or_else(unknown)?;
+        Ok(Some(At {
+            schema,
+            pointer: format!("#{decoded}"),
+        }))
+    }
+
+    fn fill_map(
+        &mut self,
+        at: &At<'s>,
+        map: &mut Map<String, Value>,
+        depth: usize,
+    ) -> Result<(), DefaultsError> {
+        let properties = at.map("properties");
+        for name in properties.iter().flat_map(|properties| properties.keys()) {
+            let Some(property) = at.child(&["properties", name]) else {
+                continue;
+            };
+            if !map.contains_key(name)
+                && let Some(default) = self.default_of(&property, 0)?
+            {
+                map.insert(name.clone(), default.clone());
+            }
+            if let Some(value) = map.get_mut(name) {
+                self.fill(&property, value, depth + 1)?;
+            }
+        }
+        self.fill_patterns(at, map, depth)?;
+        self.fill_additional(at, map, depth)
+    }
+
+    fn default_of(&mut self, at: &At<'s>, hops: usize) -> Result<Option<&'s Value>, DefaultsError> {
+        if hops > DEPTH {
+            return Err(DefaultsError::TooDeep);
+        }
+        match self.referred(at)? {
+            Some(target) => self.default_of(&target, hops + 1),
+            None => Ok(at.schema.get("default")),
+        }
+    }
+
+    fn fill_patterns(
+        &mut self,
+        at: &At<'s>,
+        map: &mut Map<String, Value>,
+        depth: usize,
+    ) -> Result<(), DefaultsError> {
+        for pattern in at
+            .map("patternProperties")
+            .iter()
+            .flat_map(|patterns| patterns.keys())
+        {
+            let Some(part) = at.child(&["patternProperties", pattern]) else {
+                continue;
+            };
+            for (_, value) in map.iter_mut().filter(|(name, _)| matches(pattern, name)) {
+                self.fill(&part, value, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_additional(
+        &mut self,
+        at: &At<'s>,
+        map: &mut Map<String, Value>,
+        depth: usize,
+    ) -> Result<(), DefaultsError> {
+        let Some(part) = at
+            .child(&["additionalProperties"])
+            .filter(|part| part.schema.is_object())
+        else {
+            return Ok(());
+        };
+        let properties = at.map("properties");
+        let patterns = at.map("patternProperties");
+        let is_named = |name: &String| {
+            properties.is_some_and(|properties| properties.contains_key(name))
+                || patterns
+                    .is_some_and(|patterns| patterns.keys().any(|pattern| matches(pattern, name)))
+        };
+        for (_, value) in map.iter_mut().filter(|(name, _)| !is_named(name)) {
+            self.fill(&part, value, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn fill_list(
+        &mut self,
+        at: &At<'s>,
+        items: &mut [Value],
+        depth: usize,
+    ) -> Result<(), DefaultsError> {
+        let positions = at.list("items");
+        let rest = match positions.is_empty() {
+            true => at.child(&["items"]),
+            false => at.child(&["additionalItems"]),
+        };
+        for (index, item) in items.iter_mut().enumerate() {
+            if let Some(part) = positions.get(index).or(rest.as_ref()) {
+                self.fill(part, item, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_dependencies(
+        &mut self,
+        at: &At<'s>,
+        instance: &mut Value,
+        depth: usize,
+    ) -> Result<(), DefaultsError> {
+        for name in at
+            .map("dependencies")
+            .iter()
+            .flat_map(|dependencies| dependencies.keys())
+        {
+            let Some(part) = at
+                .child(&["dependencies", name])
+                .filter(|part| part.schema.is_object())
+            else {
+                continue;
+            };
+            if instance.get(name).is_some() {
+                self.fill(&part, instance, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Each branch fills in its defaults, until one passes.
+    fn fill_branches(
+        &mut self,
+        at: &At<'s>,
+        key: &str,
+        instance: &mut Value,
+        depth: usize,
+    ) -> Result<(), DefaultsError> {
+        for branch in at.list(key) {
+            self.fill(&branch, instance, depth + 1)?;
+            let validator = self
+                .branches
+                .and_then(|branches| branches.get(&branch.pointer));
+            if validator.is_some_and(|validator| validator.is_valid(instance)) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A Python search, bounded; a pattern that cannot be compiled has been refused before.
+fn matches(pattern: &str, name: &str) -> bool {
+    super::pattern(pattern)
+        .is_some_and(|validator| validator.is_valid(&Value::String(name.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn filled(schema: Value, mut instance: Value) -> Value {
+        let branches =
+            has_branches(&schema).then(|| crate::expansion::schema::branches(&schema).unwrap());
+        fill(&schema, branches.as_ref(), &mut instance).unwrap();
+        instance
+    }
+
+    #[test]
+    fn defaults_fill_what_is_absent_wherever_the_schema_reaches() {
+        let a = json!({"properties": {"a": {"default": 1}}});
+        for (schema, instance, expected) in [
+            (a.clone(), json!({}), json!({"a": 1})),
+            (a.clone(), json!({"a": null}), json!({"a": null})),
+            (json!({"properties": {"p": a}}), json!({}), json!({})),
+            (
+                json!({"properties": {"p": a}}),
+                json!({"p": {}}),
+                json!({"p": {"a": 1}}),
+            ),
+            (
+                json!({"properties": {"p": {"default": {}, "properties": {"a": {"default": 1}}}}}),
+                json!({}),
+                json!({"p": {"a": 1}}),
+            ),
+            (
+                json!({"properties": {"p": {"items": a}}}),
+                json!({"p": [{}]}),
+                json!({"p": [{"a": 1}]}),
+            ),
+            (
+                json!({"properties": {"p": {"items": [{}, a]}}}),
+                json!({"p": [{}, {}]}),
+                json!({"p": [{}, {"a": 1}]}),
+            ),
+            (json!({"allOf": [a]}), json!({}), json!({"a": 1})),
+            (
+                json!({"additionalProperties": a}),
+                json!({"x": {}}),
+                json!({"x": {"a": 1}}),
+            ),
+            (
+                json!({"patternProperties": {"^x": a}}),
+                json!({"x1": {}, "y": {}}),
+                json!({"x1": {"a": 1}, "y": {}}),
+            ),
+            (
+                json!({"dependencies": {"x": a}}),
+                json!({"x": 0}),
+                json!({"x": 0, "a": 1}),
+            ),
+            (json!({"dependencies": {"x": a}}), json!({}), json!({})),
+            (
+                json!({"definitions": {"d": {"default": 2}}, "properties": {"a": {"$ref": "#/definitions/d"}}}),
+                json!({}),
+                json!({"a": 2}),
+            ),
+            (
+                json!({"definitions": {"d": {"type": "string"}}, "properties": {"a": {"$ref": "#/definitions/d"}}}),
+                json!({}),
+                json!({}),
+            ),
+        ] {
+            assert_eq!(filled(schema.clone(), instance), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn branches_fill_until_one_passes() {
+        let branch = |kind: &str, name: &str| json!({"required": [name], "properties": {"t": {"enum": [kind]}, name: {"default": 1}}});
+        for key in ["anyOf", "oneOf"] {
+            let schema = json!({key: [branch("x", "a"), branch("y", "b")]});
+            assert_eq!(
+                filled(schema.clone(), json!({"t": "x"})),
+                json!({"t": "x", "a": 1})
+            );
+            assert_eq!(
+                filled(schema, json!({"t": "y"})),
+                json!({"t": "y", "a": 1, "b": 1})
+            );
+        }
+    }
+
+    #[test]
+    fn defaults_that_never_end_are_an_error() {
+        let schema = json!({"default": {}, "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}});
+        assert_eq!(
+            fill(&schema, None, &mut json!({})),
+            Err(DefaultsError::TooDeep)
+        );
+        let schema = json!({"properties": {"a": {"$ref": "#/properties/a"}}});
+        assert_eq!(
+            fill(&schema, None, &mut json!({})),
+            Err(DefaultsError::TooDeep)
+        );
+    }
+}

@@ -1,0 +1,317 @@
+//! A template's schema: fills in defaults, then says what is wrong with the properties.
+//!
+//! Responsible for JSON Schema draft 4 as the original read it: formats are not checked, `1.0` is
+//! no integer, a boolean is no number, remote references are refused. It refuses to know where
+//! the schema came from; [`super::files`] finds it and what it imports.
+
+mod defaults;
+
+use common::api::error::ErrorCode;
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator, ValidatorMap};
+use serde_json::{Map, Value};
+
+use crate::cache::{Cache, Key};
+use common::yaml::{self, Duplicates};
+
+/// Schemas kept compiled. Compiling one takes about a millisecond; a deployment has a dozen.
+const KEPT: usize = 256;
+/// Steps that a pattern may go back over; a backtracking search that needs more will never end.
+const BACKTRACK_STEPS: usize = 100_000;
+/// Bytes of a compiled pattern.
+const PATTERN_BYTES: usize = 1 << 20;
+
+/// Compiled schemas, by their text.
+pub type SchemaCache = Cache<Schema>;
+
+pub fn cache() -> SchemaCache {
+    Cache::new(KEPT)
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SchemaFault {
+    #[error("Invalid schema '{schema}': {reason}")]
+    Invalid { schema: String, reason: String },
+    #[error("File '{file}' requested in schema '{schema}' but not included with imports.")]
+    MissingImport { file: String, schema: String },
+    #[error("Invalid properties for '{template}': {}", sentence(.refusals))]
+    Refused {
+        template: String,
+        refusals: Vec<Refusal>,
+    },
+}
+
+impl SchemaFault {
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Invalid { .. } | Self::MissingImport { .. } => ErrorCode::InvalidSchema,
+            Self::Refused { .. } => ErrorCode::InvalidProperties,
+        }
+    }
+}
+
+/// One thing that the schema refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// JSON pointer into the properties; empty for all of them.
+    pub pointer: String,
+    pub message: String,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.pointer.as_str() {
+            "" => f.write_str(&self.message),
+            pointer => write!(
+                f,
+                "{}: {}",
+                json_path(pointer).trim_start_matches('.'),
+                self.message
+            ),
+        }
+    }
+}
+
+fn sentence(refusals: &[Refusal]) -> String {
+    let all: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+    all.join("; ")
+}
+
+/// `/a/0/b.c` as `.a[0]['b.c']`.
+pub fn json_path(pointer: &str) -> String {
+    let step = |segment: &str| match segment.replace("~1", "/").replace("~0", "~") {
+        index if index.parse::<usize>().is_ok() => format!("[{index}]"),
+        key if key.contains(['.', '[', ']', '\'', ' ']) => format!("['{key}']"),
+        key => format!(".{key}"),
+    };
+    pointer.split('/').skip(1).map(step).collect()
+}
+
+/// A compiled schema.
+#[derive(Debug)]
+pub struct Schema {
+    document: Value,
+    validator: Validator,
+    /// Of every part of the schema, without `required`: says which branch of `anyOf` is taken
+    /// while defaults are filled in. Only for schemas that have branches.
+    branches: Option<ValidatorMap>,
+    /// Files that the template cannot do without.
+    pub imports: Vec<String>,
+}
+
+impl Schema {
+    /// Compiled anew, or found in the cache.
+    pub fn read(
+        name: &str,
+        text: &str,
+        cache: &SchemaCache,
+    ) -> Result<std::sync::Arc<Self>, SchemaFault> {
+        cache.get_or_make(Key::of([text]), || Self::compile(name, text))
+    }
+
+    fn compile(name: &str, text: &str) -> Result<Self, SchemaFault> {
+        let invalid = |reason: String| SchemaFault::Invalid {
+            schema: name.to_owned(),
+            reason,
+        };
+        let read = yaml::read(text, &yaml::Limits::DEFAULT, Duplicates::Warn)
+            .map_err(|error| invalid(format!("{error}\n{}", error.excerpt())))?;
+        let document = match read.value {
+            Value::Null => Value::Object(Map::new()),
+            Value::Object(map) => Value::Object(map),
+            other => {
+                return Err(invalid(format!(
+                    "it is {}, not a map",
+                    super::error::kind(&other)
+                )));
+            }
+        };
+        let imports = imports(&document).map_err(&invalid)?;
+        let reason = |error: &ValidationError<'_>| invalid(described(error));
+        let validator = options().build(&document).map_err(|error| reason(&error))?;
+        let branches = match defaults::has_branches(&document) {
+            true => Some(branches(&document).map_err(|error| reason(&error))?),
+            false => None,
+        };
+        Ok(Self {
+            document,
+            validator,
+            branches,
+            imports,
+        })
+    }
+
+    /// Fills in the defaults, then validates: the properties as the template sees them.
+    pub fn apply(
+        &self,
+        name: &str,
+        template: &str,
+        mut properties: Value,
+    ) -> Result<Value, SchemaFault> {
+        defaults::fill(&self.document, self.branches.as_ref(), &mut properties).map_err(
+            |reason| SchemaFault::Invalid {
+                schema: name.to_owned(),
+                reason: reason.to_string(),
+            },
+        )?;
+        let refusals: Vec<_> = self
+            .validator
+            .iter_errors(&properties)
+            .map(|error| refusal(&error))
+            .collect();
+        match refusals.is_empty() {
+            true => Ok(properties),
+            false => Err(SchemaFault::Refused {
+                template: template.to_owned(),
+                refusals,
+            }),
+        }
+    }
+}
+
+fn options<'i>() -> jsonschema::ValidationOptions<'i> {
+    let patterns = PatternOptions::fancy_regex()
+        .backtrack_limit(BACKTRACK_STEPS)
+        .size_limit(PATTERN_BYTES)
+        .dfa_size_limit(PATTERN_BYTES);
+    jsonschema::options()
+        .with_draft(Draft::Draft4)
+        .should_validate_formats(false)
+        .with_pattern_options(patterns)
+        .offline()
+}
+
+fn branches(document: &Value) -> Result<ValidatorMap, ValidationError<'static>> {
+    let mut relaxed = document.clone();
+    defaults::forget_required(&mut relaxed);
+    options().build_map(&relaxed)
+}
+
+/// A validator of one pattern, with the same bounds as in a schema; none if it is no pattern.
+fn pattern(pattern: &str) -> Option<Validator> {
+    options()
+        .build(&serde_json::json!({ "pattern": pattern }))
+        .ok()
+}
+
+/// What the schema's `imports` ask for: `[{path, name?}]`.
+fn imports(document: &Value) -> Result<Vec<String>, String> {
+    let entries = match document.get("imports") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(entries)) => entries,
+        Some(other) => {
+            return Err(format!(
+                "'imports' is {}, not a list",
+                super::error::kind(other)
+            ));
+        }
+    };
+    let name = |entry: &Value| {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
+        text("path")
+            .map(|path| text("name").unwrap_or(path))
+            .ok_or_else(|| "an entry of 'imports' has no 'path'".to_owned())
+    };
+    entries.iter().map(name).collect()
+}
+
+fn described(error: &ValidationError<'_>) -> String {
+    match error.instance_path().as_str() {
+        "" => error.to_string(),
+        pointer => format!("{}: {error}", json_path(pointer).trim_start_matches('.')),
+    }
+}
+
+fn refusal(error: &ValidationError<'_>) -> Refusal {
+    Refusal {
+        pointer: error.instance_path().as_str().to_owned(),
+        message: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn applied(schema: &str, properties: Value) -> Result<Value, SchemaFault> {
+        Schema::compile("t.schema", schema)?.apply("t.schema", "t", properties)
+    }
+
+    fn refused(schema: &str, properties: Value) -> Vec<String> {
+        match applied(schema, properties.clone()) {
+            Err(SchemaFault::Refused { refusals, .. }) => {
+                refusals.iter().map(ToString::to_string).collect()
+            }
+            other => panic!("{properties} under {schema}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_boolean_and_a_float_are_no_integers_and_a_boolean_is_no_number() {
+        for kind in ["integer", "number"] {
+            let schema = format!("properties: {{a: {{type: {kind}}}}}");
+            assert_eq!(refused(&schema, json!({"a": true})).len(), 1);
+            assert!(applied(&schema, json!({"a": 1})).is_ok());
+        }
+        assert_eq!(
+            refused("properties: {a: {type: integer}}", json!({"a": 1.0})).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn all_refusals_come_together_each_with_its_path() {
+        let schema = "required: [z]\nproperties: {a: {type: string}, b: {items: {type: integer}}}";
+        let mut found = refused(schema, json!({"a": 1, "b": [1, "x"]}));
+        found.sort();
+        assert_eq!(
+            found,
+            [
+                "\"z\" is a required property",
+                "a: 1 is not of type \"string\"",
+                "b[1]: \"x\" is not of type \"integer\"",
+            ]
+        );
+    }
+
+    #[test]
+    fn formats_are_not_checked_and_patterns_search() {
+        assert!(applied("properties: {a: {format: ipv4}}", json!({"a": "x"})).is_ok());
+        assert!(applied("properties: {a: {pattern: 'b+'}}", json!({"a": "abc"})).is_ok());
+        assert!(applied("properties: {a: {pattern: '^(?=x)'}}", json!({"a": "xy"})).is_ok());
+    }
+
+    #[test]
+    fn a_pattern_that_never_ends_is_refused_in_time() {
+        let text = format!("{}!", "a".repeat(60));
+        let found = refused(
+            r"properties: {a: {pattern: '^(?=(a+)+$)\1$'}}",
+            json!({"a": text}),
+        );
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
+
+    #[test]
+    fn an_unknown_type_and_a_remote_reference_are_invalid_schemas() {
+        for (schema, named) in [
+            ("properties: {a: {type: strin}}", "strin"),
+            (
+                "properties: {a: {$ref: 'http://example.com/x'}}",
+                "example.com",
+            ),
+            ("[1]", "a list"),
+            ("imports: [{name: x}]", "path"),
+            ("a: [", "line 1"),
+        ] {
+            let fault = Schema::compile("t.schema", schema).unwrap_err().to_string();
+            assert!(fault.starts_with("Invalid schema 't.schema': "), "{fault}");
+            assert!(fault.contains(named), "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_path_shows_what_a_pointer_points_to() {
+        assert_eq!(json_path("/a/0/b.c/d~1e"), ".a[0]['b.c'].d/e");
+    }
+}

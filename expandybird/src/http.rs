@@ -1,0 +1,34 @@
+//! The routes of expandybird.
+
+use actix_web::HttpResponse;
+use actix_web::web::{self, Data, Json, ServiceConfig};
+use common::api::expander::{ExpandRequest, ExpandResponse};
+use common::server::{ApiError, Body, health, method_not_allowed};
+
+use crate::service::Expander;
+
+pub fn routes(config: &mut ServiceConfig, expander: &Data<Expander>) {
+    config
+        .app_data(Data::clone(expander))
+        .service(
+            web::resource("/expand")
+                .route(web::post().to(expand))
+                .default_service(web::to(method_not_allowed)),
+        )
+        .service(
+            web::resource("/readyz")
+                .route(web::get().to(readyz))
+                .default_service(web::to(method_not_allowed)),
+        );
+}
+
+async fn expand(
+    expander: Data<Expander>,
+    request: Body<ExpandRequest>,
+) -> Result<Json<ExpandResponse>, ApiError> {
+    expander.expand(request.0).await.map(Json)
+}
+
+async fn readyz(expander: Data<Expander>) -> HttpResponse {
+    health::readiness(expander.checks().await)
+}

@@ -1,0 +1,217 @@
+//! Runs every folder of `tests/cases/`: `config.yaml` with the files beside it must expand to
+//! `expected.yaml` (only the keys that stand in it are compared), or fail as `error.txt` says:
+//! its first line is the code, the second the place `file:line:column resource path`, every
+//! further one is found in the message or in a cause.
+//!
+//! `env.yaml` gives the environment, `imports.yaml` maps names to paths where they differ.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test ends where it fails"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use common::api::error::ErrorBody;
+use common::api::expander::ExpandRequest;
+use common::model::Import;
+use common::yaml::{self, Duplicates, Limits};
+use expandybird::engine::jinja;
+use expandybird::expansion::Bounds;
+use expandybird::sandbox::{self, Sandbox, SandboxOptions};
+use expandybird::service::{Expander, Options};
+use serde_json::{Map, Value};
+
+const OWN: [&str; 5] = [
+    "config.yaml",
+    "expected.yaml",
+    "error.txt",
+    "env.yaml",
+    "imports.yaml",
+];
+
+fn expander() -> Expander {
+    let sandbox = Sandbox::new(SandboxOptions {
+        worker: std::env::var_os("DM_WORKER").map(PathBuf::from),
+        python_path: None,
+        allow_weak_lockdown: false,
+        max_sessions: 2,
+    });
+    let options = Options {
+        timeout: Duration::from_secs(20),
+        bounds: Bounds::default(),
+        jinja: jinja::Limits::default(),
+        python: sandbox::Limits {
+            memory_bytes: 256 << 20,
+            cpu_seconds: 20,
+            output_bytes: 1 << 20,
+        },
+    };
+    Expander::new(options, sandbox.unwrap())
+}
+
+fn read(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).unwrap();
+    yaml::read(&text, &Limits::DEFAULT, Duplicates::Error)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        .value
+}
+
+fn files(folder: &Path, within: &Path, found: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(within).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path
+            .strip_prefix(folder)
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
+        match path.is_dir() {
+            true => files(folder, &path, found),
+            false if OWN.contains(&name.as_str()) => {}
+            false => {
+                found.insert(name, std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+}
+
+fn request(folder: &Path) -> ExpandRequest {
+    let mut found = BTreeMap::new();
+    files(folder, folder, &mut found);
+    let names = folder.join("imports.yaml");
+    let names = if names.exists() {
+        read(&names)
+    } else {
+        Value::Null
+    };
+    let name_of = |path: &str| {
+        let named = names
+            .as_object()
+            .into_iter()
+            .flatten()
+            .find(|(_, value)| value.as_str() == Some(path));
+        named.map_or_else(|| path.to_owned(), |(name, _)| name.clone())
+    };
+    let env = folder.join("env.yaml");
+    let env = if env.exists() {
+        read(&env)
+    } else {
+        Value::Null
+    };
+    ExpandRequest {
+        name: "config.yaml".to_owned(),
+        content: std::fs::read_to_string(folder.join("config.yaml")).unwrap(),
+        imports: found
+            .into_iter()
+            .map(|(path, content)| Import {
+                name: name_of(&path),
+                path: Some(path),
+                content,
+            })
+            .collect(),
+        env: env.as_object().cloned().unwrap_or_else(Map::new),
+    }
+}
+
+fn check_error(error: &ErrorBody, expected: &str) -> Result<(), String> {
+    let location = error.location.clone().unwrap_or_default();
+    let place = format!(
+        "{location} {} {}",
+        location.resource.clone().unwrap_or_default(),
+        location.path.clone().unwrap_or_default()
+    );
+    let causes: Vec<_> = error
+        .causes
+        .iter()
+        .map(|cause| {
+            format!(
+                "{} {}",
+                cause
+                    .location
+                    .clone()
+                    .unwrap_or_default()
+                    .path
+                    .unwrap_or_default(),
+                cause.message
+            )
+        })
+        .collect();
+    let told = format!(
+        "{}\n{place}\n{}\n{}",
+        error.code,
+        error.message,
+        causes.join("\n")
+    );
+    let mut lines = told.lines();
+    for (index, line) in expected.lines().enumerate() {
+        let fits = match index {
+            0 | 1 => lines.next() == Some(line),
+            _ => told.contains(line),
+        };
+        if !fits {
+            return Err(format!("expected {line:?} in:\n{told}"));
+        }
+    }
+    Ok(())
+}
+
+fn check_answer(answer: &Value, expected: &Value) -> Result<(), String> {
+    for (key, expected) in expected.as_object().into_iter().flatten() {
+        let found = answer
+            .get(key)
+            .or_else(|| answer["config"].get(key))
+            .unwrap_or(&Value::Null);
+        let written = |value| yaml::write(value).unwrap();
+        if written(found) != written(expected) {
+            return Err(format!(
+                "{key}: expected\n{}found\n{}",
+                written(expected),
+                written(found)
+            ));
+        }
+    }
+    Ok(())
+}
+
+async fn check(expander: &Expander, folder: &Path) -> Result<(), String> {
+    let outcome = expander.expand(request(folder)).await;
+    let error = folder.join("error.txt");
+    match outcome {
+        Err(found) if error.exists() => {
+            check_error(&found.0, &std::fs::read_to_string(error).unwrap())
+        }
+        Err(found) => Err(format!("failed: {:#?}", found.0)),
+        Ok(_) if error.exists() => Err("expanded, and should have failed".to_owned()),
+        Ok(answer) => check_answer(
+            &serde_json::to_value(answer).unwrap(),
+            &read(&folder.join("expected.yaml")),
+        ),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_case_expands_or_fails_as_it_says() {
+    let expander = expander();
+    let has_python = expander.checks().await.iter().all(|check| check.ready);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let only = std::env::var("CASE").unwrap_or_default();
+    let mut failures = Vec::new();
+    let mut folders: Vec<_> = std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    folders.sort();
+    for folder in folders {
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        if !name.contains(&only) || (name.starts_with("python") && !has_python) {
+            continue;
+        }
+        if let Err(failure) = check(&expander, &folder).await {
+            failures.push(format!("── {name}: {failure}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

@@ -1,0 +1,2 @@
+def name(a, i):
+  return '%s-%d' % (a, i)

@@ -1,0 +1,2 @@
+def GenerateConfig(context):
+  return {'x': context.env['nope']}
