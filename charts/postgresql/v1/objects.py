@@ -1,5 +1,7 @@
 """The smaller objects of a stateful server."""
 
+import base64
+
 
 def labels(name):
     return {'app': name}
@@ -21,10 +23,11 @@ def headless_service(name, port):
 
 
 def secret(secret_name, name, values):
+    data = {key: base64.b64encode(values[key].encode()).decode() for key in sorted(values)}
     return {
         'name': secret_name,
         'type': 'Secret',
-        'properties': {'metadata': {'labels': labels(name)}, 'stringData': values},
+        'properties': {'metadata': {'labels': labels(name)}, 'data': data},
     }
 
 
