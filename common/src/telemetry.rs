@@ -2,6 +2,8 @@
 //!
 //! `DM_LOG` (else `RUST_LOG`) filters, in `tracing`'s directive syntax; the default is `info`.
 
+use std::io::IsTerminal;
+
 use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
 
@@ -19,6 +21,7 @@ pub fn init(format: LogFormat) {
         .unwrap_or_else(|_| EnvFilter::new("info"));
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     // An `Err` means that logging has been started before, by a test of the same process.
     let _ = match format {
