@@ -20,13 +20,26 @@ pub fn register(environment: &mut Environment<'_>) {
     environment.add_filter("wordcount", |text: &Value| {
         string(text).map(|text| words(&text))
     });
-    environment.add_filter("truncate", minijinja_contrib::filters::truncate);
+    environment.add_filter("truncate", truncate);
+    environment.add_filter("int", int);
+    environment.add_filter("float", float);
     environment.add_filter("filesizeformat", minijinja_contrib::filters::filesizeformat);
     environment.add_filter("forceescape", |state: &mut State<'_, '_>, value: Value| {
         state.apply_filter("escape", &[value])
     });
-    environment.add_function("cycler", minijinja_contrib::globals::cycler);
+    environment.add_function("cycler", |items: Rest<Value>| {
+        minijinja_contrib::globals::cycler(items.0)
+    });
     environment.add_function("joiner", minijinja_contrib::globals::joiner);
+    environment.add_filter("pprint", |value: &Value| {
+        meter::text(|out| repr::write_repr(out, value, 0))
+    });
+    environment.add_test("sequence", |value: &Value| {
+        matches!(
+            value.kind(),
+            ValueKind::Seq | ValueKind::Iterable | ValueKind::String | ValueKind::Map
+        )
+    });
     environment.add_test("callable", |value: &Value| value.kind() == ValueKind::Plain);
     // Not in Jinja: names that a template would find undefined there.
     for filter in ["lines", "split", "chain", "zip", "bool"] {
@@ -99,7 +112,9 @@ pub fn replace(
 }
 
 /// As `json.dumps` writes it, with what HTML would misread escaped.
-fn tojson(value: &Value, indent: Option<usize>) -> Result<Value, Error> {
+fn tojson(value: &Value, indent: Option<usize>, rest: Kwargs) -> Result<Value, Error> {
+    let indent = indent.or(rest.get("indent")?);
+    rest.assert_all_used()?;
     // Also bounds it: the value may be far larger than the memory it takes.
     string(value)?;
     let json = serde_json::to_value(value)
@@ -243,35 +258,137 @@ fn indent(
     Ok(indented.collect::<Vec<_>>().join("\n"))
 }
 
-/// `'%s, %s'|format(a, b)`.
-fn format(text: &Value, arguments: Rest<Value>) -> Result<Value, Error> {
+/// `'%s, %s'|format(a, b)`, or by name.
+fn format(text: &Value, arguments: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
     let text = string(text)?;
-    match arguments.last().filter(|last| last.is_kwargs()) {
-        Some(kwargs) => operators::percent(&text, kwargs),
-        None => operators::percent(&text, &Value::from(Tuple::new(arguments.0))),
+    let names: Vec<String> = named.args().map(str::to_owned).collect();
+    if names.is_empty() {
+        return operators::percent(&text, &Value::from(Tuple::new(arguments.0)));
+    }
+    let values = names
+        .into_iter()
+        .map(|name| Ok((name.clone(), named.get::<Value>(&name)?)));
+    let values: Vec<(String, Value)> = values.collect::<Result<_, Error>>()?;
+    operators::percent(&text, &Value::from_pairs(values))
+}
+
+/// As Python's `int()`, with a default where that would fail.
+fn int(
+    value: &Value,
+    default: Option<Value>,
+    base: Option<u32>,
+    rest: Kwargs,
+) -> Result<Value, Error> {
+    let default = default.or(rest.get("default")?).unwrap_or(Value::from(0));
+    let base = base.or(rest.get("base")?).unwrap_or(10);
+    rest.assert_all_used()?;
+    if let Some(text) = value.as_str() {
+        let text = text.trim().replace('_', "");
+        return Ok(parsed(&text, base).map_or(default, Value::from));
+    }
+    match value.kind() {
+        ValueKind::Bool => Ok(Value::from(i64::from(value.is_true()))),
+        ValueKind::Number if value.is_integer() => Ok(value.clone()),
+        ValueKind::Number => {
+            Ok(truncated(f64::try_from(value.clone())?).map_or(default, Value::from))
+        }
+        _ => Ok(default),
     }
 }
 
-/// Always a float, as in Jinja; half to even, as in Python.
+fn parsed(text: &str, base: u32) -> Option<i64> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let lower = digits.to_ascii_lowercase();
+    let prefixed = |prefix: &str, its: u32| match base {
+        base if base == its || base == 0 => lower
+            .strip_prefix(prefix)
+            .map(|digits| (digits.to_owned(), its)),
+        _ => None,
+    };
+    let found = prefixed("0x", 16)
+        .or_else(|| prefixed("0o", 8))
+        .or_else(|| prefixed("0b", 2));
+    let (digits, base) = found.unwrap_or((lower.clone(), if base == 0 { 10 } else { base }));
+    let is_base = (2..=36).contains(&base);
+    let whole = is_base
+        .then(|| i64::from_str_radix(&format!("{sign}{digits}"), base).ok())
+        .flatten();
+    whole.or_else(|| text.parse().ok().and_then(truncated))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "checked to be within the range before"
+)]
+fn truncated(number: f64) -> Option<i64> {
+    (number.abs() < 9.2e18).then_some(number as i64)
+}
+
+/// As Python's `float()`, with a default where that would fail.
+fn float(value: &Value, default: Option<Value>) -> Value {
+    let default = default.unwrap_or(Value::from(0.0));
+    match (value.as_str(), value.kind()) {
+        (Some(text), _) => text.trim().parse::<f64>().map_or(default, Value::from),
+        (None, ValueKind::Bool) => Value::from(if value.is_true() { 1.0 } else { 0.0 }),
+        (None, ValueKind::Number) => f64::try_from(value.clone()).map_or(default, Value::from),
+        _ => default,
+    }
+}
+
+fn truncate(
+    text: &Value,
+    length: Option<usize>,
+    kill_words: Option<bool>,
+    end: Option<String>,
+    rest: Kwargs,
+) -> Result<String, Error> {
+    let length = length.or(rest.get("length")?).unwrap_or(255);
+    let kill_words = kill_words.or(rest.get("killwords")?).unwrap_or(false);
+    let end = end.or(rest.get("end")?).unwrap_or_else(|| "...".to_owned());
+    let leeway = rest.get::<Option<usize>>("leeway")?.unwrap_or(5);
+    rest.assert_all_used()?;
+    let text = string(text)?;
+    if text.chars().count() <= length.saturating_add(leeway) {
+        return Ok(text);
+    }
+    let kept: String = text
+        .chars()
+        .take(length.saturating_sub(end.chars().count()))
+        .collect();
+    let kept = if kill_words {
+        kept.as_str()
+    } else {
+        kept.rsplit_once(' ')
+            .map_or(kept.as_str(), |(kept, _)| kept)
+    };
+    Ok(format!("{kept}{end}"))
+}
+
+/// Half to even and by the exact value, as in Python; an integer stays one.
 fn round(
     value: &Value,
     precision: Option<i32>,
     method: Option<&str>,
     rest: Kwargs,
-) -> Result<f64, Error> {
+) -> Result<Value, Error> {
     let precision = precision.or(rest.get("precision")?).unwrap_or(0);
     let given: Option<String> = rest.get("method")?;
     rest.assert_all_used()?;
     let number = f64::try_from(value.clone())?;
+    let scale = 10f64.powi(precision);
     match method
         .map(str::to_owned)
         .or(given)
         .as_deref()
         .unwrap_or("common")
     {
-        "common" => Ok(round_half_even(number, precision)),
-        "ceil" => Ok((number * 10f64.powi(precision)).ceil() / 10f64.powi(precision)),
-        "floor" => Ok((number * 10f64.powi(precision)).floor() / 10f64.powi(precision)),
+        "common" if value.is_integer() && precision >= 0 => Ok(value.clone()),
+        "common" => Ok(Value::from(round_half_even(number, precision))),
+        "ceil" => Ok(Value::from((number * scale).ceil() / scale)),
+        "floor" => Ok(Value::from((number * scale).floor() / scale)),
         _ => Err(Error::new(
             ErrorKind::InvalidOperation,
             "method must be common, ceil or floor",

@@ -95,7 +95,7 @@ impl Templates {
             .all()
             .iter()
             .map(|import| (import.name.clone(), Value::from(import.content.as_str())));
-        environment.add_global("imports", imports.collect::<Value>());
+        environment.add_global("imports", Value::from_pairs(imports));
         Self { environment }
     }
 }
@@ -135,7 +135,7 @@ impl Jinja {
         if let Some(properties) = instance.properties {
             context.push(("properties", Value::from(Serde(properties))));
         }
-        let captured = template.render_captured(context.into_iter().collect::<Value>())?;
+        let captured = template.render_captured(Value::from_pairs(context))?;
         let printed_undefined = captured
             .state()
             .get_extension::<Meter>()

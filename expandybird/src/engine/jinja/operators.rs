@@ -98,16 +98,60 @@ pub fn percent(text: &str, argument: &Value) -> Result<Value, Error> {
         Some(tuple) => tuple.to_vec(),
         None => vec![argument.clone()],
     };
-    let shown: Vec<Value> = arguments.iter().map(printable).collect::<Result<_, _>>()?;
-    let formatted = format(FormatStyle::Printf, text, &shown)?;
+    let conversions = conversions(text);
+    let shown = arguments.iter().enumerate().map(|(index, value)| {
+        let conversion = conversions.get(index).map(|&at| text.as_bytes()[at]);
+        printable(value, conversion)
+    });
+    let shown: Vec<Value> = shown.collect::<Result<_, _>>()?;
+    let mut text = text.to_owned();
+    for &at in conversions
+        .iter()
+        .filter(|&&at| text.as_bytes()[at] == b'r')
+        .collect::<Vec<_>>()
+    {
+        text.replace_range(at..=at, "s");
+    }
+    let formatted = format(FormatStyle::Printf, &text, &shown)?;
     meter::check(formatted.len())?;
     Ok(Value::from(formatted))
 }
 
-/// Lists and maps as Python prints them; a map of arguments stays a map.
-fn printable(value: &Value) -> Result<Value, Error> {
-    match value.kind() {
-        ValueKind::Seq | ValueKind::Iterable | ValueKind::None | ValueKind::Undefined => {
+/// Where the letters of the conversions stand that take an argument each; none if they take named ones.
+fn conversions(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(percent) = text[at..].find('%').map(|offset| at + offset) {
+        let flags = bytes[percent + 1..]
+            .iter()
+            .take_while(|byte| b"#0- +.123456789".contains(byte))
+            .count();
+        let letter = percent + 1 + flags;
+        match bytes.get(letter) {
+            Some(b'%') => {}
+            Some(letter_byte) if letter_byte.is_ascii_alphabetic() => found.push(letter),
+            _ => return Vec::new(),
+        }
+        at = letter + 1;
+    }
+    found
+}
+
+/// Lists and maps as Python prints them, `%d` of a float without its fraction, `%r` of anything as
+/// its `repr`; a map of named arguments stays a map.
+fn printable(value: &Value, conversion: Option<u8>) -> Result<Value, Error> {
+    match (conversion, value.kind()) {
+        (Some(b'r'), _) => meter::text(|out| repr::write_repr(out, value, 0)).map(Value::from),
+        (Some(b'd' | b'i' | b'u'), ValueKind::Number) if !value.is_integer() => {
+            let whole = f64::try_from(value.clone())?.trunc();
+            i128::try_from(Value::from(whole)).map(integer)
+        }
+        (Some(b's'), ValueKind::Number)
+        | (_, ValueKind::Seq | ValueKind::Iterable | ValueKind::None | ValueKind::Undefined) => {
+            meter::text(|out| repr::write_str(out, value)).map(Value::from)
+        }
+        (Some(b's'), ValueKind::Map) => {
             meter::text(|out| repr::write_str(out, value)).map(Value::from)
         }
         _ => Ok(value.clone()),

@@ -17,7 +17,8 @@ pub fn write_str<W: Write + ?Sized>(out: &mut W, value: &Value) -> fmt::Result {
     }
 }
 
-fn write_repr<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {
+/// What a value looks like in a template's source.
+pub fn write_repr<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {
     if depth > DEPTH {
         return out.write_str("...");
     }

@@ -248,9 +248,20 @@ impl Edits {
 
     /// One level of brackets: expressions between separators.
     fn expression(&mut self, tokens: &[Token]) {
+        self.drop_signs(tokens);
         for part in tokens.split(|token| token.kind == Kind::Separator) {
             let terms = split(part, &[Kind::Plus, Kind::Minus]);
             self.sum(&terms);
+        }
+    }
+
+    /// A `+` before an operand does nothing, and minijinja has none.
+    fn drop_signs(&mut self, tokens: &[Token]) {
+        for (index, token) in tokens.iter().enumerate() {
+            let is_sign = index == 0 || tokens[index - 1].kind != Kind::Operand;
+            if token.kind == Kind::Plus && is_sign {
+                self.list.push((token.start, 1, " ".to_owned()));
+            }
         }
     }
 

@@ -113,8 +113,13 @@ impl Schema {
             schema: name.to_owned(),
             reason,
         };
-        let read = yaml::read(text, &yaml::Limits::DEFAULT, Duplicates::Warn)
-            .map_err(|error| invalid(format!("{error}\n{}", error.excerpt())))?;
+        let read = yaml::read(text, &yaml::Limits::DEFAULT, Duplicates::Warn).map_err(|error| {
+            invalid(
+                format!("{error}\n{}", error.excerpt())
+                    .trim_end()
+                    .to_owned(),
+            )
+        })?;
         let document = match read.value {
             Value::Null => Value::Object(Map::new()),
             Value::Object(map) => Value::Object(map),
@@ -302,7 +307,7 @@ mod tests {
             ),
             ("[1]", "a list"),
             ("imports: [{name: x}]", "path"),
-            ("a: [", "line 1"),
+            ("a: [", "line 2"),
         ] {
             let fault = Schema::compile("t.schema", schema).unwrap_err().to_string();
             assert!(fault.starts_with("Invalid schema 't.schema': "), "{fault}");
