@@ -33,9 +33,14 @@ const OWN: [&str; 5] = [
     "imports.yaml",
 ];
 
+/// Beside the program: `cargo build -p expandybird-worker` puts it there.
+fn worker() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_expandybird")).with_file_name("expandybird-worker")
+}
+
 fn expander() -> Expander {
     let sandbox = Sandbox::new(SandboxOptions {
-        worker: std::env::var_os("DM_WORKER").map(PathBuf::from),
+        worker: Some(worker()),
         python_path: None,
         allow_weak_lockdown: false,
         max_sessions: 2,
@@ -195,7 +200,10 @@ async fn check(expander: &Expander, folder: &Path) -> Result<(), String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_case_expands_or_fails_as_it_says() {
     let expander = expander();
-    let has_python = expander.checks().await.iter().all(|check| check.ready);
+    assert!(
+        worker().exists(),
+        "build it first: cargo build -p expandybird-worker"
+    );
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let only = std::env::var("CASE").unwrap_or_default();
     let mut failures = Vec::new();
@@ -206,7 +214,7 @@ async fn every_case_expands_or_fails_as_it_says() {
     folders.sort();
     for folder in folders {
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        if !name.contains(&only) || (name.starts_with("python") && !has_python) {
+        if !name.contains(&only) {
             continue;
         }
         if let Err(failure) = check(&expander, &folder).await {

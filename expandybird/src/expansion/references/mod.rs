@@ -97,13 +97,22 @@ fn metadata(
             .into_iter()
             .flatten()
         {
-            for primitive in dependency(tree, around, name)? {
-                needed.insert(primitive);
-                let name = Value::from(tree.node(primitive).name.as_str());
+            let primitives = dependency(tree, around, name)?;
+            let found: Vec<_> = primitives
+                .iter()
+                .map(|&id| Value::from(tree.node(id).name.as_str()))
+                .collect();
+            let is_to_come = found.is_empty() && !is_there(tree, around, name);
+            for name in if is_to_come {
+                vec![name.clone()]
+            } else {
+                found
+            } {
                 if !depends_on.contains(&name) {
                     depends_on.push(name);
                 }
             }
+            needed.extend(primitives);
         }
         if around == id {
             merged = Some(own.clone());
@@ -128,15 +137,22 @@ fn metadata(
     Ok(merged.map(Value::Object))
 }
 
-/// All primitives that a name in `dependsOn` stands for.
+/// All primitives that a name in `dependsOn` stands for; none for one that may still come.
 fn dependency(tree: &Tree<'_>, id: usize, name: &Value) -> Result<Vec<usize>, Fault> {
-    let name = name.as_str().unwrap_or_default();
-    let found = tree.find(name, tree.scope(id)).first().copied();
-    found
-        .map(|found| tree.primitives_within(found))
-        .ok_or_else(|| Fault::UnknownDependency {
-            name: name.to_owned(),
-        })
+    let wanted = name.as_str().unwrap_or_default();
+    match tree.find(wanted, tree.scope(id)).first() {
+        Some(&found) => Ok(tree.primitives_within(found)),
+        None if tree.may_grow() => Ok(Vec::new()),
+        None => Err(Fault::UnknownDependency {
+            name: wanted.to_owned(),
+        }),
+    }
+}
+
+fn is_there(tree: &Tree<'_>, id: usize, name: &Value) -> bool {
+    !tree
+        .find(name.as_str().unwrap_or_default(), tree.scope(id))
+        .is_empty()
 }
 
 /// References in what templates were given are checked even where no template uses them.

@@ -96,7 +96,16 @@ impl<'t> Resolver<'t> {
         needed: &mut BTreeSet<usize>,
     ) -> Result<Value, Fault> {
         written.check()?;
-        match self.target(written, scope)? {
+        let target = match self.target(written, scope) {
+            // It is checked when the rest of the tree is there.
+            Err(Fault::UnknownReference { .. } | Fault::UnknownOutput { .. })
+                if self.tree.may_grow() =>
+            {
+                return Ok(Value::from(written.whole));
+            }
+            target => target?,
+        };
+        match target {
             Target::Primitive(id) => {
                 needed.insert(id);
                 Ok(Value::from(written.whole))

@@ -78,6 +78,17 @@ impl<'n> Tree<'n> {
         family.filter(|&inner| self.is_primitive(inner)).collect()
     }
 
+    /// Whether a primitive may turn out to be a template that the manager finds in a registry. Its
+    /// resources are not known yet, so a name that is not there may still come.
+    pub fn may_grow(&self) -> bool {
+        let mut types = self
+            .nodes
+            .iter()
+            .map(|(node, _)| node)
+            .filter(|node| matches!(node.body, Body::Primitive(_)));
+        types.any(|node| may_be_template(node.type_name.as_str()))
+    }
+
     /// Every node of that name: siblings first, then outwards, then elsewhere.
     pub fn find(&self, name: &str, from: Scope) -> Vec<usize> {
         let mut found = self.by_name.get(name).cloned().unwrap_or_default();
@@ -101,6 +112,28 @@ impl<'n> Tree<'n> {
             };
             scope = self.scope(instance);
             steps += 1;
+        }
+    }
+}
+
+/// `https://host/t.py`, `github.com/o/r/t:v1`, `t:v1`; not `Pod`, `apps/v1/Deployment` or `apps/v1:Deployment`.
+fn may_be_template(type_name: &str) -> bool {
+    let last = type_name.rsplit(['/', ':']).next().unwrap_or_default();
+    let is_kind = last.starts_with(|c: char| c.is_ascii_uppercase());
+    type_name.contains(['/', ':']) && (!is_kind || type_name.contains("://"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_told_from_a_template_reference() {
+        for template in ["https://host/T.py", "github.com/o/r/t:v1", "t:v1"] {
+            assert!(may_be_template(template), "{template}");
+        }
+        for kind in ["Pod", "apps/v1/Deployment", "apps/v1:Deployment", "custom"] {
+            assert!(!may_be_template(kind), "{kind}");
         }
     }
 }

@@ -1,0 +1,2 @@
+def GenerateConfig(context):
+  return 'x' * (1 << 34)
