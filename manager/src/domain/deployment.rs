@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use common::api::error::ErrorBody;
 use common::canonical;
-use common::model::{Deployment, DeploymentName, DeploymentState, DeploymentStatus, ManifestName, Namespace, OperationId, Output};
+use common::model::{
+    Deployment, DeploymentName, DeploymentState, DeploymentStatus, ManifestName, Namespace,
+    OperationId, Output,
+};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -22,7 +25,9 @@ pub enum DescriptionError {
     Description,
     #[error("there are more than {LABELS} labels")]
     TooManyLabels,
-    #[error("the label {0:?} is not valid: use 1 to {LABEL_CHARS} characters for the key, at most as many for the value, none of them a control character")]
+    #[error(
+        "the label {0:?} is not valid: use 1 to {LABEL_CHARS} characters for the key, at most as many for the value, none of them a control character"
+    )]
     Label(String),
 }
 
@@ -34,8 +39,12 @@ pub fn check(description: &str, labels: &BTreeMap<String, String>) -> Result<(),
     if labels.len() > LABELS {
         return Err(DescriptionError::TooManyLabels);
     }
-    let fits = |text: &str| text.chars().count() <= LABEL_CHARS && !text.chars().any(char::is_control);
-    match labels.iter().find(|(key, value)| key.is_empty() || !fits(key) || !fits(value)) {
+    let fits =
+        |text: &str| text.chars().count() <= LABEL_CHARS && !text.chars().any(char::is_control);
+    match labels
+        .iter()
+        .find(|(key, value)| key.is_empty() || !fits(key) || !fits(value))
+    {
         Some((key, _)) => Err(DescriptionError::Label(key.chars().take(80).collect())),
         None => Ok(()),
     }
@@ -60,7 +69,10 @@ pub fn created(
         modified_at: None,
         deployed_at: None,
         deleted_at: None,
-        state: DeploymentState { status: DeploymentStatus::Created, errors: Vec::new() },
+        state: DeploymentState {
+            status: DeploymentStatus::Created,
+            errors: Vec::new(),
+        },
         latest_manifest: Some(manifest),
         operation: Some(operation),
         fingerprint: String::new(),
@@ -72,7 +84,10 @@ pub fn created(
 pub fn modified(deployment: Deployment, manifest: ManifestName, now: Timestamp) -> Deployment {
     fingerprinted(Deployment {
         modified_at: Some(now),
-        state: DeploymentState { status: DeploymentStatus::Modified, errors: Vec::new() },
+        state: DeploymentState {
+            status: DeploymentStatus::Modified,
+            errors: Vec::new(),
+        },
         latest_manifest: Some(manifest),
         ..deployment
     })
@@ -82,7 +97,10 @@ pub fn modified(deployment: Deployment, manifest: ManifestName, now: Timestamp) 
 pub fn deployed(deployment: Deployment, outputs: Vec<Output>, now: Timestamp) -> Deployment {
     fingerprinted(Deployment {
         deployed_at: Some(now),
-        state: DeploymentState { status: DeploymentStatus::Deployed, errors: Vec::new() },
+        state: DeploymentState {
+            status: DeploymentStatus::Deployed,
+            errors: Vec::new(),
+        },
         outputs,
         ..deployment
     })
@@ -90,15 +108,24 @@ pub fn deployed(deployment: Deployment, outputs: Vec<Output>, now: Timestamp) ->
 
 /// The operation failed after the manifest was stored.
 pub fn failed(deployment: Deployment, error: &ErrorBody) -> Deployment {
-    let state = DeploymentState { status: DeploymentStatus::Failed, errors: sentences(error) };
-    fingerprinted(Deployment { state, ..deployment })
+    let state = DeploymentState {
+        status: DeploymentStatus::Failed,
+        errors: sentences(error),
+    };
+    fingerprinted(Deployment {
+        state,
+        ..deployment
+    })
 }
 
 /// The last thing that is told of a deployment; nothing of it is stored any more.
 pub fn deleted(deployment: Deployment, now: Timestamp) -> Deployment {
     fingerprinted(Deployment {
         deleted_at: Some(now),
-        state: DeploymentState { status: DeploymentStatus::Deleted, errors: Vec::new() },
+        state: DeploymentState {
+            status: DeploymentStatus::Deleted,
+            errors: Vec::new(),
+        },
         outputs: Vec::new(),
         ..deployment
     })
@@ -106,7 +133,10 @@ pub fn deleted(deployment: Deployment, now: Timestamp) -> Deployment {
 
 /// An operation took hold of it. This is no change of the deployment: the fingerprint stays.
 pub fn taken(deployment: Deployment, operation: OperationId) -> Deployment {
-    Deployment { operation: Some(operation), ..deployment }
+    Deployment {
+        operation: Some(operation),
+        ..deployment
+    }
 }
 
 /// One sentence for each cause, or for the error itself.
@@ -147,7 +177,15 @@ mod tests {
         let name = DeploymentName::parse("web").unwrap();
         let namespace = Namespace::parse("default").unwrap();
         let operation = OperationId::parse("op-1").unwrap();
-        created(name, namespace, String::new(), BTreeMap::new(), ManifestName::parse("m-1").unwrap(), operation, at(1))
+        created(
+            name,
+            namespace,
+            String::new(),
+            BTreeMap::new(),
+            ManifestName::parse("m-1").unwrap(),
+            operation,
+            at(1),
+        )
     }
 
     #[test]
@@ -157,7 +195,12 @@ mod tests {
         let modified_once = modified(deployed_once.clone(), second.clone(), at(3));
         let gone = deleted(modified_once.clone(), at(4));
         let statuses = [web(), deployed_once, modified_once.clone(), gone].map(|d| d.state.status);
-        let expected = [DeploymentStatus::Created, DeploymentStatus::Deployed, DeploymentStatus::Modified, DeploymentStatus::Deleted];
+        let expected = [
+            DeploymentStatus::Created,
+            DeploymentStatus::Deployed,
+            DeploymentStatus::Modified,
+            DeploymentStatus::Deleted,
+        ];
         assert_eq!(statuses, expected);
         assert_eq!(modified_once.latest_manifest, Some(second));
         assert_eq!(modified_once.created_at, at(1));
@@ -166,17 +209,28 @@ mod tests {
     #[test]
     fn every_change_changes_the_fingerprint_and_taking_hold_does_not() {
         let before = web();
-        assert_ne!(deployed(before.clone(), Vec::new(), at(2)).fingerprint, before.fingerprint);
+        assert_ne!(
+            deployed(before.clone(), Vec::new(), at(2)).fingerprint,
+            before.fingerprint
+        );
         let taken = taken(before.clone(), OperationId::parse("op-2").unwrap());
         assert_eq!(taken.fingerprint, before.fingerprint);
-        assert_eq!(deployed(taken, Vec::new(), at(2)).fingerprint, deployed(before, Vec::new(), at(2)).fingerprint);
+        assert_eq!(
+            deployed(taken, Vec::new(), at(2)).fingerprint,
+            deployed(before, Vec::new(), at(2)).fingerprint
+        );
     }
 
     #[test]
     fn a_failed_deployment_has_a_sentence_for_each_resource() {
-        let causes = ["a is refused", "b is not ready"].map(|text| ErrorBody::new(ErrorCode::ResourcesFailed, text));
-        let error = ErrorBody::new(ErrorCode::ResourcesFailed, "2 of 3 resources failed").caused_by(causes);
-        assert_eq!(failed(web(), &error).state.errors, ["a is refused", "b is not ready"]);
+        let causes = ["a is refused", "b is not ready"]
+            .map(|text| ErrorBody::new(ErrorCode::ResourcesFailed, text));
+        let error =
+            ErrorBody::new(ErrorCode::ResourcesFailed, "2 of 3 resources failed").caused_by(causes);
+        assert_eq!(
+            failed(web(), &error).state.errors,
+            ["a is refused", "b is not ready"]
+        );
         let alone = ErrorBody::new(ErrorCode::DeployerUnavailable, "resourcifier is away");
         assert_eq!(failed(web(), &alone).state.errors, ["resourcifier is away"]);
     }
@@ -185,10 +239,15 @@ mod tests {
     fn descriptions_and_labels_are_bounded() {
         let label = |key: &str, value: &str| BTreeMap::from([(key.to_owned(), value.to_owned())]);
         assert_eq!(check("fine", &label("team", "a b")), Ok(()));
-        assert_eq!(check(&"x".repeat(DESCRIPTION_CHARS + 1), &BTreeMap::new()), Err(DescriptionError::Description));
+        assert_eq!(
+            check(&"x".repeat(DESCRIPTION_CHARS + 1), &BTreeMap::new()),
+            Err(DescriptionError::Description)
+        );
         assert!(check("", &label("", "v")).is_err());
         assert!(check("", &label("k", "a\nb")).is_err());
-        let many = (0..=LABELS).map(|n| (n.to_string(), String::new())).collect();
+        let many = (0..=LABELS)
+            .map(|n| (n.to_string(), String::new()))
+            .collect();
         assert_eq!(check("", &many), Err(DescriptionError::TooManyLabels));
     }
 }

@@ -69,7 +69,11 @@ mod tests {
     use super::*;
 
     fn file(name: &str, content: &str) -> Import {
-        Import { name: name.to_owned(), path: None, content: content.to_owned() }
+        Import {
+            name: name.to_owned(),
+            path: None,
+            content: content.to_owned(),
+        }
     }
 
     #[test]
@@ -81,14 +85,23 @@ mod tests {
     #[test]
     fn what_the_caller_sent_wins_over_what_is_fetched() {
         let mut imports = Imports::of_request(vec![file("helper.py", "mine")]).unwrap();
-        imports.add([file("t:v1", "template"), file("helper.py", "theirs")]).unwrap();
-        let contents: Vec<_> = imports.files().iter().map(|file| file.content.as_str()).collect();
+        imports
+            .add([file("t:v1", "template"), file("helper.py", "theirs")])
+            .unwrap();
+        let contents: Vec<_> = imports
+            .files()
+            .iter()
+            .map(|file| file.content.as_str())
+            .collect();
         assert_eq!(contents, ["mine", "template"]);
     }
 
     #[test]
     fn the_number_of_files_is_bounded() {
         let many = (0..=IMPORTS).map(|n| file(&n.to_string(), "")).collect();
-        assert_eq!(Imports::of_request(many).unwrap_err(), ImportsError::TooMany);
+        assert_eq!(
+            Imports::of_request(many).unwrap_err(),
+            ImportsError::TooMany
+        );
     }
 }

@@ -6,7 +6,11 @@ use common::api::manager::TypeInstance;
 use common::model::{DeploymentName, Layout, ManifestName, TypeName};
 
 /// Every node of the layout as an instance of its type, in the order of the layout.
-pub fn of_layout(deployment: &DeploymentName, manifest: &ManifestName, layout: &Layout) -> Vec<TypeInstance> {
+pub fn of_layout(
+    deployment: &DeploymentName,
+    manifest: &ManifestName,
+    layout: &Layout,
+) -> Vec<TypeInstance> {
     let nodes = layout.walk().into_iter();
     nodes
         .map(|(path, node)| TypeInstance {
@@ -39,7 +43,11 @@ mod tests {
 
     fn instances(layout: serde_json::Value) -> Vec<TypeInstance> {
         let layout = serde_json::from_value(layout).unwrap();
-        of_layout(&DeploymentName::parse("web").unwrap(), &ManifestName::parse("m-1").unwrap(), &layout)
+        of_layout(
+            &DeploymentName::parse("web").unwrap(),
+            &ManifestName::parse("m-1").unwrap(),
+            &layout,
+        )
     }
 
     fn nested() -> Vec<TypeInstance> {
@@ -53,7 +61,10 @@ mod tests {
 
     #[test]
     fn templates_and_primitives_are_listed_with_their_paths() {
-        let listed: Vec<_> = nested().iter().map(|i| format!("{} {} {}", i.type_name, i.name, i.path)).collect();
+        let listed: Vec<_> = nested()
+            .iter()
+            .map(|i| format!("{} {} {}", i.type_name, i.name, i.path))
+            .collect();
         let expected = [
             "replicatedservice:v1 web $.resources[0]",
             "ReplicationController web-rc $.resources[0].resources[0]",
@@ -64,8 +75,20 @@ mod tests {
 
     #[test]
     fn a_change_counts_only_what_differs() {
-        let new = instances(json!({"resources": [{"name": "a", "type": "Service"}, {"name": "b", "type": "Service"}]}));
-        let change: Vec<_> = change(&nested(), &new).into_iter().map(|(name, by)| format!("{name} {by}")).collect();
-        assert_eq!(change, ["ReplicationController -1", "Service 1", "replicatedservice:v1 -1"]);
+        let new = instances(
+            json!({"resources": [{"name": "a", "type": "Service"}, {"name": "b", "type": "Service"}]}),
+        );
+        let change: Vec<_> = change(&nested(), &new)
+            .into_iter()
+            .map(|(name, by)| format!("{name} {by}"))
+            .collect();
+        assert_eq!(
+            change,
+            [
+                "ReplicationController -1",
+                "Service 1",
+                "replicatedservice:v1 -1"
+            ]
+        );
     }
 }

@@ -2,7 +2,10 @@
 
 use common::api::manager::Expansion;
 use common::canonical;
-use common::model::{Configuration, DeploymentName, InputConfig, Layout, Manifest, ManifestDigests, ManifestName, NameError};
+use common::model::{
+    Configuration, DeploymentName, InputConfig, Layout, Manifest, ManifestDigests, ManifestName,
+    NameError,
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -11,14 +14,21 @@ const PREFIX: &str = "manifest-";
 
 /// A name that sorts after `latest`, by the time in milliseconds; a clock that was set back does not matter.
 pub fn name(latest: Option<&ManifestName>, now: Timestamp) -> Result<ManifestName, NameError> {
-    let latest_ms = latest.and_then(|name| name.as_str().strip_prefix(PREFIX)).and_then(|ms| ms.parse::<i64>().ok());
-    let ms = latest_ms.map_or(now.as_millisecond(), |latest| now.as_millisecond().max(latest.saturating_add(1)));
+    let latest_ms = latest
+        .and_then(|name| name.as_str().strip_prefix(PREFIX))
+        .and_then(|ms| ms.parse::<i64>().ok());
+    let ms = latest_ms.map_or(now.as_millisecond(), |latest| {
+        now.as_millisecond().max(latest.saturating_add(1))
+    });
     ManifestName::parse(format!("{PREFIX}{ms:013}"))
 }
 
 /// The expansion of nothing: what a deployment is updated to before it is removed.
 pub fn empty() -> (InputConfig, Expansion) {
-    let input = InputConfig { content: "resources: []\n".to_owned(), imports: Vec::new() };
+    let input = InputConfig {
+        content: "resources: []\n".to_owned(),
+        imports: Vec::new(),
+    };
     let expansion = Expansion {
         expanded_config: Configuration::default(),
         layout: Layout::default(),
@@ -29,7 +39,13 @@ pub fn empty() -> (InputConfig, Expansion) {
     (input, expansion)
 }
 
-pub fn assemble(name: ManifestName, deployment: DeploymentName, input: InputConfig, expansion: Expansion, now: Timestamp) -> Manifest {
+pub fn assemble(
+    name: ManifestName,
+    deployment: DeploymentName,
+    input: InputConfig,
+    expansion: Expansion,
+    now: Timestamp,
+) -> Manifest {
     let digests = digests(&input, &expansion);
     Manifest {
         name,
@@ -72,16 +88,26 @@ mod tests {
         assert_eq!(first.as_str(), "manifest-1700000000000");
         let second = name(Some(&first), Timestamp::from_second(1_600_000_000).unwrap()).unwrap();
         assert_eq!(second.as_str(), "manifest-1700000000001");
-        let third = name(Some(&second), Timestamp::from_second(1_800_000_000).unwrap()).unwrap();
+        let third = name(
+            Some(&second),
+            Timestamp::from_second(1_800_000_000).unwrap(),
+        )
+        .unwrap();
         assert!(third > second);
     }
 
     #[test]
     fn digests_tell_which_part_of_a_manifest_differs() {
         let (input, expansion) = empty();
-        let other = InputConfig { content: "resources: [ ]\n".to_owned(), ..input.clone() };
+        let other = InputConfig {
+            content: "resources: [ ]\n".to_owned(),
+            ..input.clone()
+        };
         let (one, two) = (digests(&input, &expansion), digests(&other, &expansion));
         assert_ne!(one.input, two.input);
-        assert_eq!((one.resolved_types, one.expansion), (two.resolved_types, two.expansion));
+        assert_eq!(
+            (one.resolved_types, one.expansion),
+            (two.resolved_types, two.expansion)
+        );
     }
 }

@@ -17,12 +17,25 @@ use serde::{Deserialize, Serialize};
 
 /// What an operation was asked to do, apart from its configuration. Stored: a change here is a change of format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum Intent {
-    Create { namespace: Namespace, description: String, labels: BTreeMap<String, String> },
+    Create {
+        namespace: Namespace,
+        description: String,
+        labels: BTreeMap<String, String>,
+    },
     /// What is absent stays as it is.
-    Update { description: Option<String>, labels: Option<BTreeMap<String, String>> },
-    Delete { delete_policy: Option<DeletePolicy> },
+    Update {
+        description: Option<String>,
+        labels: Option<BTreeMap<String, String>>,
+    },
+    Delete {
+        delete_policy: Option<DeletePolicy>,
+    },
 }
 
 impl Intent {
@@ -40,11 +53,20 @@ impl Intent {
 #[serde(tag = "event", rename_all = "camelCase")]
 pub enum Event {
     /// The operation left the queue; its plan has this many steps.
-    Began { steps: usize },
-    StepStarted { step: usize },
+    Began {
+        steps: usize,
+    },
+    StepStarted {
+        step: usize,
+    },
     /// Committed together with all that the step writes.
-    StepSucceeded { step: usize },
-    StepFailed { step: usize, error: Box<ErrorBody> },
+    StepSucceeded {
+        step: usize,
+    },
+    StepFailed {
+        step: usize,
+        error: Box<ErrorBody>,
+    },
     /// Committed together with the release of the deployment.
     Finished,
 }
@@ -55,12 +77,22 @@ pub enum State {
     #[default]
     Pending,
     /// Between two steps; `next` may be one past the last.
-    Ready { next: usize, steps: usize },
+    Ready {
+        next: usize,
+        steps: usize,
+    },
     /// The step was started. After a crash it may have had any part of its effects.
-    Running { step: usize, steps: usize },
-    Failing { error: Box<ErrorBody> },
+    Running {
+        step: usize,
+        steps: usize,
+    },
+    Failing {
+        error: Box<ErrorBody>,
+    },
     Succeeded,
-    Failed { error: Box<ErrorBody> },
+    Failed {
+        error: Box<ErrorBody>,
+    },
 }
 
 /// An event that cannot follow the state: the journal is damaged, or two writers were at it.
@@ -76,12 +108,36 @@ impl State {
     pub fn after(self, event: &Event) -> Result<Self, IllegalEvent> {
         match (self, event) {
             (State::Pending, &Event::Began { steps }) => Ok(State::Ready { next: 0, steps }),
-            (State::Ready { next, steps }, &Event::StepStarted { step }) if step == next && next < steps => Ok(State::Running { step, steps }),
-            (State::Running { step, steps }, &Event::StepSucceeded { step: done }) if step == done => Ok(State::Ready { next: step + 1, steps }),
-            (State::Running { step, .. }, Event::StepFailed { step: failed, error }) if step == *failed => Ok(State::Failing { error: error.clone() }),
-            (State::Ready { next, steps }, Event::Finished) if next == steps => Ok(State::Succeeded),
+            (State::Ready { next, steps }, &Event::StepStarted { step })
+                if step == next && next < steps =>
+            {
+                Ok(State::Running { step, steps })
+            }
+            (State::Running { step, steps }, &Event::StepSucceeded { step: done })
+                if step == done =>
+            {
+                Ok(State::Ready {
+                    next: step + 1,
+                    steps,
+                })
+            }
+            (
+                State::Running { step, .. },
+                Event::StepFailed {
+                    step: failed,
+                    error,
+                },
+            ) if step == *failed => Ok(State::Failing {
+                error: error.clone(),
+            }),
+            (State::Ready { next, steps }, Event::Finished) if next == steps => {
+                Ok(State::Succeeded)
+            }
             (State::Failing { error }, Event::Finished) => Ok(State::Failed { error }),
-            (state, event) => Err(IllegalEvent { state, event: event.clone() }),
+            (state, event) => Err(IllegalEvent {
+                state,
+                event: event.clone(),
+            }),
         }
     }
 
@@ -94,7 +150,9 @@ impl State {
     pub fn status(&self) -> OperationStatus {
         match self {
             State::Pending => OperationStatus::Pending,
-            State::Ready { .. } | State::Running { .. } | State::Failing { .. } => OperationStatus::Running,
+            State::Ready { .. } | State::Running { .. } | State::Failing { .. } => {
+                OperationStatus::Running
+            }
             State::Succeeded | State::Failed { .. } => OperationStatus::Done,
         }
     }
@@ -129,7 +187,10 @@ mod tests {
         for step in 0..steps {
             events.push(Event::StepStarted { step });
             if fails == Some(step) {
-                events.push(Event::StepFailed { step, error: failure() });
+                events.push(Event::StepFailed {
+                    step,
+                    error: failure(),
+                });
                 break;
             }
             events.push(Event::StepSucceeded { step });
@@ -140,7 +201,11 @@ mod tests {
 
     #[test]
     fn an_operation_whose_steps_succeed_succeeds() {
-        let events: Vec<_> = [Event::Began { steps: 2 }].into_iter().chain(steps_of(2)).chain([Event::Finished]).collect();
+        let events: Vec<_> = [Event::Began { steps: 2 }]
+            .into_iter()
+            .chain(steps_of(2))
+            .chain([Event::Finished])
+            .collect();
         assert_eq!(State::replay(&events), Ok(State::Succeeded));
     }
 
@@ -168,9 +233,31 @@ mod tests {
             &[began.clone(), start(0), start(1)],
             &[began.clone(), start(0), Event::Finished],
             &[began.clone(), start(0), done(0), start(0)],
-            &[began.clone(), start(0), done(0), start(1), done(1), start(2)],
-            &[began.clone(), start(0), Event::StepFailed { step: 1, error: failure() }],
-            &[began, start(0), Event::StepFailed { step: 0, error: failure() }, start(0)],
+            &[
+                began.clone(),
+                start(0),
+                done(0),
+                start(1),
+                done(1),
+                start(2),
+            ],
+            &[
+                began.clone(),
+                start(0),
+                Event::StepFailed {
+                    step: 1,
+                    error: failure(),
+                },
+            ],
+            &[
+                began,
+                start(0),
+                Event::StepFailed {
+                    step: 0,
+                    error: failure(),
+                },
+                start(0),
+            ],
         ];
         for events in cases {
             assert!(State::replay(*events).is_err(), "{events:?}");

@@ -29,8 +29,13 @@ pub struct Objects {
 
 pub async fn find(store: &Store, name: &DeploymentName) -> Result<Option<Found>, StoreError> {
     let key = keys::deployment(name);
-    let Some(bytes) = store.kv.get(&key).await? else { return Ok(None) };
-    Ok(Some(Found { deployment: read(&key, &bytes)?, bytes }))
+    let Some(bytes) = store.kv.get(&key).await? else {
+        return Ok(None);
+    };
+    Ok(Some(Found {
+        deployment: read(&key, &bytes)?,
+        bytes,
+    }))
 }
 
 pub async fn get(store: &Store, name: &DeploymentName) -> Result<Option<Deployment>, StoreError> {
@@ -39,7 +44,9 @@ pub async fn get(store: &Store, name: &DeploymentName) -> Result<Option<Deployme
 
 /// By name.
 pub async fn list(store: &Store, page: &PageQuery) -> Result<Page<Deployment>, StoreError> {
-    store.records(keys::deployments(), page, Order::Ascending).await
+    store
+        .records(keys::deployments(), page, Order::Ascending)
+        .await
 }
 
 pub fn put(changes: &mut Changes, deployment: &Deployment) -> Result<(), StoreError> {
@@ -48,24 +55,38 @@ pub fn put(changes: &mut Changes, deployment: &Deployment) -> Result<(), StoreEr
 
 /// Commits only if the deployment is as it was found, or still absent.
 pub fn expect(changes: &mut Changes, name: &DeploymentName, found: Option<&Found>) {
-    changes.expect(keys::deployment(name), found.map(|found| found.bytes.clone()));
+    changes.expect(
+        keys::deployment(name),
+        found.map(|found| found.bytes.clone()),
+    );
 }
 
 pub async fn objects(store: &Store, name: &DeploymentName) -> Result<Objects, StoreError> {
     Ok(store.get(keys::objects(name)).await?.unwrap_or_default())
 }
 
-pub fn put_objects(changes: &mut Changes, name: &DeploymentName, objects: &Objects) -> Result<(), StoreError> {
+pub fn put_objects(
+    changes: &mut Changes,
+    name: &DeploymentName,
+    objects: &Objects,
+) -> Result<(), StoreError> {
     changes.put(keys::objects(name), objects)
 }
 
 /// The operation that holds the deployment.
-pub async fn holder(store: &Store, name: &DeploymentName) -> Result<Option<OperationId>, StoreError> {
+pub async fn holder(
+    store: &Store,
+    name: &DeploymentName,
+) -> Result<Option<OperationId>, StoreError> {
     store.get(keys::lock(name)).await
 }
 
 /// Commits only if nobody holds it.
-pub fn hold(changes: &mut Changes, name: &DeploymentName, operation: &OperationId) -> Result<(), StoreError> {
+pub fn hold(
+    changes: &mut Changes,
+    name: &DeploymentName,
+    operation: &OperationId,
+) -> Result<(), StoreError> {
     changes.expect(keys::lock(name), None);
     changes.put(keys::lock(name), operation)
 }

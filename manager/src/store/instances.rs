@@ -18,7 +18,11 @@ pub async fn types(store: &Store, page: &PageQuery) -> Result<Page<TypeSummary>,
 }
 
 /// The instances of one type, or of all types.
-pub async fn list(store: &Store, type_name: Option<&TypeName>, page: &PageQuery) -> Result<Page<TypeInstance>, StoreError> {
+pub async fn list(
+    store: &Store,
+    type_name: Option<&TypeName>,
+    page: &PageQuery,
+) -> Result<Page<TypeInstance>, StoreError> {
     let prefix = type_name.map_or_else(keys::all_instances, keys::instances);
     store.records(prefix, page, Order::Ascending).await
 }
@@ -42,23 +46,50 @@ pub async fn replace(
             changes.delete(key);
         }
     }
-    put.into_iter().try_for_each(|(key, instance)| changes.put(key, instance))
+    put.into_iter()
+        .try_for_each(|(key, instance)| changes.put(key, instance))
 }
 
-fn keyed<'a>(deployment: &DeploymentName, instances: &'a [TypeInstance]) -> Vec<(Key, &'a TypeInstance)> {
+fn keyed<'a>(
+    deployment: &DeploymentName,
+    instances: &'a [TypeInstance],
+) -> Vec<(Key, &'a TypeInstance)> {
     let numbered = instances.iter().enumerate();
-    numbered.map(|(number, instance)| (keys::instance(&instance.type_name, deployment, number), instance)).collect()
+    numbered
+        .map(|(number, instance)| {
+            (
+                keys::instance(&instance.type_name, deployment, number),
+                instance,
+            )
+        })
+        .collect()
 }
 
-async fn count(store: &Store, changes: &mut Changes, type_name: TypeName, by: i64) -> Result<(), StoreError> {
+async fn count(
+    store: &Store,
+    changes: &mut Changes,
+    type_name: TypeName,
+    by: i64,
+) -> Result<(), StoreError> {
     let key = keys::type_count(&type_name);
     let bytes = store.kv.get(&key).await?;
-    let before = bytes.as_ref().map(|bytes| read::<TypeSummary>(&key, bytes)).transpose()?;
-    let instances = before.map_or(0, |summary| summary.instances).saturating_add_signed(by);
+    let before = bytes
+        .as_ref()
+        .map(|bytes| read::<TypeSummary>(&key, bytes))
+        .transpose()?;
+    let instances = before
+        .map_or(0, |summary| summary.instances)
+        .saturating_add_signed(by);
     changes.expect(key.clone(), bytes);
     if instances == 0 {
         changes.delete(key);
         return Ok(());
     }
-    changes.put(key, &TypeSummary { name: type_name, instances })
+    changes.put(
+        key,
+        &TypeSummary {
+            name: type_name,
+            instances,
+        },
+    )
 }

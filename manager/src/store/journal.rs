@@ -16,12 +16,27 @@ struct Entry {
 
 pub async fn read_all(store: &Store, id: &OperationId) -> Result<Vec<Event>, StoreError> {
     let entries = store.all(keys::journal(id)).await?;
-    entries.iter().map(|(key, bytes)| read::<Entry>(key, bytes).map(|entry| entry.event)).collect()
+    entries
+        .iter()
+        .map(|(key, bytes)| read::<Entry>(key, bytes).map(|entry| entry.event))
+        .collect()
 }
 
 /// Adds the event with this number. Of two writers with the same number one meets a conflict.
-pub fn append(changes: &mut Changes, id: &OperationId, number: usize, event: &Event, at: Timestamp) -> Result<(), StoreError> {
+pub fn append(
+    changes: &mut Changes,
+    id: &OperationId,
+    number: usize,
+    event: &Event,
+    at: Timestamp,
+) -> Result<(), StoreError> {
     let key = keys::journal_entry(id, number);
     changes.expect(key.clone(), None);
-    changes.put(key, &Entry { at, event: event.clone() })
+    changes.put(
+        key,
+        &Entry {
+            at,
+            event: event.clone(),
+        },
+    )
 }

@@ -85,7 +85,12 @@ pub fn types() -> Key {
 }
 
 pub fn instance(type_name: &TypeName, deployment: &DeploymentName, number: usize) -> Key {
-    key(&["instance", type_name.as_str(), deployment.as_str(), &format!("{number:06}")])
+    key(&[
+        "instance",
+        type_name.as_str(),
+        deployment.as_str(),
+        &format!("{number:06}"),
+    ])
 }
 
 pub fn instances(type_name: &TypeName) -> Key {
@@ -139,8 +144,14 @@ mod tests {
 
     #[test]
     fn the_key_space_is_a_promise_to_every_store_that_exists() {
-        let (deployment_name, other) = (DeploymentName::parse("web").unwrap(), TypeName::parse("apps/v1:Deployment").unwrap());
-        let (manifest_name, id) = (ManifestName::parse("m-1").unwrap(), OperationId::parse("op-1").unwrap());
+        let (deployment_name, other) = (
+            DeploymentName::parse("web").unwrap(),
+            TypeName::parse("apps/v1:Deployment").unwrap(),
+        );
+        let (manifest_name, id) = (
+            ManifestName::parse("m-1").unwrap(),
+            OperationId::parse("op-1").unwrap(),
+        );
         let all = [
             format(),
             deployment(&deployment_name),
@@ -156,7 +167,10 @@ mod tests {
             journal_entry(&id, 12),
             piece(&payload(&id, "input"), 0),
         ];
-        let table: Vec<_> = all.iter().map(|key| String::from_utf8_lossy(key).replace('\0', "·")).collect();
+        let table: Vec<_> = all
+            .iter()
+            .map(|key| String::from_utf8_lossy(key).replace('\0', "·"))
+            .collect();
         insta::assert_snapshot!(table.join("\n"), @r"
         format
         deployment·web
@@ -176,7 +190,10 @@ mod tests {
 
     #[test]
     fn a_name_that_begins_like_another_is_no_part_of_its_range() {
-        let (web, web2) = (DeploymentName::parse("web").unwrap(), DeploymentName::parse("web2").unwrap());
+        let (web, web2) = (
+            DeploymentName::parse("web").unwrap(),
+            DeploymentName::parse("web2").unwrap(),
+        );
         let id = OperationId::parse("op-1").unwrap();
         assert!(!operation_of(&web2, &id).starts_with(&operations_of(&web)));
         assert!(!operation_of(&web, &id).starts_with(&operations()));

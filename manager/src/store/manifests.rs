@@ -2,7 +2,10 @@
 
 use common::api::manager::ManifestSummary;
 use common::api::page::{Page, PageQuery};
-use common::model::{Configuration, DeploymentName, InputConfig, Layout, Manifest, ManifestDigests, ManifestName, Output, ResolvedType};
+use common::model::{
+    Configuration, DeploymentName, InputConfig, Layout, Manifest, ManifestDigests, ManifestName,
+    Output, ResolvedType,
+};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,12 +32,22 @@ pub struct Head {
     pub digests: ManifestDigests,
 }
 
-pub async fn head(store: &Store, deployment: &DeploymentName, name: &ManifestName) -> Result<Option<Head>, StoreError> {
+pub async fn head(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<Option<Head>, StoreError> {
     store.get(keys::manifest(deployment, name)).await
 }
 
-pub async fn get(store: &Store, deployment: &DeploymentName, name: &ManifestName) -> Result<Option<Manifest>, StoreError> {
-    let Some(head) = head(store, deployment, name).await? else { return Ok(None) };
+pub async fn get(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<Option<Manifest>, StoreError> {
+    let Some(head) = head(store, deployment, name).await? else {
+        return Ok(None);
+    };
     let input_config: InputConfig = part(store, deployment, name, INPUT).await?;
     Ok(Some(Manifest {
         input_config,
@@ -50,33 +63,71 @@ pub async fn get(store: &Store, deployment: &DeploymentName, name: &ManifestName
 }
 
 /// The primitives of a manifest that exists.
-pub async fn expansion(store: &Store, deployment: &DeploymentName, name: &ManifestName) -> Result<Configuration, StoreError> {
+pub async fn expansion(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<Configuration, StoreError> {
     part(store, deployment, name, EXPANSION).await
 }
 
 /// The layout of a manifest that exists.
-pub async fn layout(store: &Store, deployment: &DeploymentName, name: &ManifestName) -> Result<Layout, StoreError> {
+pub async fn layout(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<Layout, StoreError> {
     part(store, deployment, name, LAYOUT).await
 }
 
-async fn part<T: DeserializeOwned>(store: &Store, deployment: &DeploymentName, name: &ManifestName, part: &str) -> Result<T, StoreError> {
+async fn part<T: DeserializeOwned>(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+    part: &str,
+) -> Result<T, StoreError> {
     let found = pieces::get(store, keys::pieces(deployment, name, part)).await?;
     found.ok_or_else(|| StoreError::Missing(format!("the {part} of {deployment}'s {name}")))
 }
 
 /// Oldest first.
-pub async fn list(store: &Store, deployment: &DeploymentName, page: &PageQuery) -> Result<Page<ManifestSummary>, StoreError> {
-    let heads: Page<Head> = store.records(keys::manifests(deployment), page, Order::Ascending).await?;
-    let summary = |head: Head| ManifestSummary { name: head.name, deployment: head.deployment, created_at: head.created_at };
-    Ok(Page { items: heads.items.into_iter().map(summary).collect(), next_page_token: heads.next_page_token })
+pub async fn list(
+    store: &Store,
+    deployment: &DeploymentName,
+    page: &PageQuery,
+) -> Result<Page<ManifestSummary>, StoreError> {
+    let heads: Page<Head> = store
+        .records(keys::manifests(deployment), page, Order::Ascending)
+        .await?;
+    let summary = |head: Head| ManifestSummary {
+        name: head.name,
+        deployment: head.deployment,
+        created_at: head.created_at,
+    };
+    Ok(Page {
+        items: heads.items.into_iter().map(summary).collect(),
+        next_page_token: heads.next_page_token,
+    })
 }
 
 /// Manifests are immutable: a name is only put again by a repeated step, with the same contents.
 pub fn put(changes: &mut Changes, manifest: &Manifest) -> Result<(), StoreError> {
     let (deployment, name) = (&manifest.deployment, &manifest.name);
-    pieces::put(changes, &keys::pieces(deployment, name, INPUT), &manifest.input_config)?;
-    pieces::put(changes, &keys::pieces(deployment, name, EXPANSION), &manifest.expanded_config)?;
-    pieces::put(changes, &keys::pieces(deployment, name, LAYOUT), &manifest.layout)?;
+    pieces::put(
+        changes,
+        &keys::pieces(deployment, name, INPUT),
+        &manifest.input_config,
+    )?;
+    pieces::put(
+        changes,
+        &keys::pieces(deployment, name, EXPANSION),
+        &manifest.expanded_config,
+    )?;
+    pieces::put(
+        changes,
+        &keys::pieces(deployment, name, LAYOUT),
+        &manifest.layout,
+    )?;
     let head = Head {
         name: name.clone(),
         deployment: deployment.clone(),
@@ -89,7 +140,12 @@ pub fn put(changes: &mut Changes, manifest: &Manifest) -> Result<(), StoreError>
 }
 
 /// Removes one with its contents.
-pub async fn delete(store: &Store, changes: &mut Changes, deployment: &DeploymentName, name: &ManifestName) -> Result<(), StoreError> {
+pub async fn delete(
+    store: &Store,
+    changes: &mut Changes,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<(), StoreError> {
     for part in PARTS {
         pieces::delete(store, changes, keys::pieces(deployment, name, part)).await?;
     }

@@ -67,7 +67,10 @@ pub struct Changes {
 impl Store {
     /// Takes a store, and makes it one of this format if it is new.
     pub async fn open(kv: Arc<dyn Kv>) -> Result<Self, StoreError> {
-        let store = Self { kv, index: Arc::default() };
+        let store = Self {
+            kv,
+            index: Arc::default(),
+        };
         match store.get::<u32>(keys::format()).await? {
             Some(_) => {}
             None => {
@@ -102,7 +105,12 @@ impl Store {
         let mut found: Vec<(Key, Bytes)> = Vec::new();
         loop {
             let after = found.last().map(|(key, _)| key.clone());
-            let scan = Scan { prefix: prefix.clone(), after, limit: SCAN_ENTRIES, order: Order::Ascending };
+            let scan = Scan {
+                prefix: prefix.clone(),
+                after,
+                limit: SCAN_ENTRIES,
+                order: Order::Ascending,
+            };
             let more = self.kv.scan(scan).await?;
             let last = more.len() < SCAN_ENTRIES;
             found.extend(more);
@@ -113,24 +121,53 @@ impl Store {
     }
 
     /// One page of the records below a prefix. The token is the rest of the last key, in hexadecimal digits.
-    async fn page(&self, prefix: Key, query: &PageQuery, order: Order) -> Result<Page<(Key, Bytes)>, StoreError> {
-        let after = query.page_token.as_deref().map(|token| decoded(token).map(|rest| [prefix.as_slice(), &rest].concat()));
+    async fn page(
+        &self,
+        prefix: Key,
+        query: &PageQuery,
+        order: Order,
+    ) -> Result<Page<(Key, Bytes)>, StoreError> {
+        let after = query
+            .page_token
+            .as_deref()
+            .map(|token| decoded(token).map(|rest| [prefix.as_slice(), &rest].concat()));
         let after = after.transpose()?;
         let limit = query.limit();
-        let scan = Scan { prefix: prefix.clone(), after, limit: limit + 1, order };
+        let scan = Scan {
+            prefix: prefix.clone(),
+            after,
+            limit: limit + 1,
+            order,
+        };
         let mut items = self.kv.scan(scan).await?;
         let more = items.len() > limit;
         items.truncate(limit);
         let last = items.last().filter(|_| more);
-        let next_page_token = last.map(|(key, _)| encoded(key.get(prefix.len()..).unwrap_or_default()));
-        Ok(Page { items, next_page_token })
+        let next_page_token =
+            last.map(|(key, _)| encoded(key.get(prefix.len()..).unwrap_or_default()));
+        Ok(Page {
+            items,
+            next_page_token,
+        })
     }
 
     /// A page of records as they are stored.
-    async fn records<T: DeserializeOwned>(&self, prefix: Key, query: &PageQuery, order: Order) -> Result<Page<T>, StoreError> {
+    async fn records<T: DeserializeOwned>(
+        &self,
+        prefix: Key,
+        query: &PageQuery,
+        order: Order,
+    ) -> Result<Page<T>, StoreError> {
         let page = self.page(prefix, query, order).await?;
-        let items = page.items.iter().map(|(key, bytes)| read(key, bytes)).collect::<Result<_, _>>()?;
-        Ok(Page { items, next_page_token: page.next_page_token })
+        let items = page
+            .items
+            .iter()
+            .map(|(key, bytes)| read(key, bytes))
+            .collect::<Result<_, _>>()?;
+        Ok(Page {
+            items,
+            next_page_token: page.next_page_token,
+        })
     }
 }
 
@@ -148,15 +185,6 @@ impl Changes {
     fn expect(&mut self, key: Key, value: Option<Bytes>) {
         self.commit.expect.push((key, value));
     }
-
-    /// These and the others, together.
-    pub fn and(mut self, other: Changes) -> Self {
-        self.commit.expect.extend(other.commit.expect);
-        self.commit.put.extend(other.commit.put);
-        self.commit.delete.extend(other.commit.delete);
-        self.index = self.index.or(other.index);
-        self
-    }
 }
 
 fn read<T: DeserializeOwned>(key: &[u8], bytes: &[u8]) -> Result<T, StoreError> {
@@ -164,7 +192,10 @@ fn read<T: DeserializeOwned>(key: &[u8], bytes: &[u8]) -> Result<T, StoreError> 
 }
 
 fn unusable(key: &[u8], source: RecordError) -> StoreError {
-    StoreError::Record { key: String::from_utf8_lossy(key).replace('\0', "/"), source }
+    StoreError::Record {
+        key: String::from_utf8_lossy(key).replace('\0', "/"),
+        source,
+    }
 }
 
 fn encoded(bytes: &[u8]) -> String {
@@ -172,9 +203,17 @@ fn encoded(bytes: &[u8]) -> String {
 }
 
 fn decoded(token: &str) -> Result<Vec<u8>, StoreError> {
-    let digits: Option<Vec<u8>> = token.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
-    let digits = digits.filter(|digits| digits.len().is_multiple_of(2)).ok_or(StoreError::PageToken)?;
-    Ok(digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
+    let digits: Option<Vec<u8>> = token
+        .chars()
+        .map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+        .collect();
+    let digits = digits
+        .filter(|digits| digits.len().is_multiple_of(2))
+        .ok_or(StoreError::PageToken)?;
+    Ok(digits
+        .chunks_exact(2)
+        .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
+        .collect())
 }
 
 #[cfg(test)]
@@ -192,16 +231,24 @@ mod tests {
 
     #[tokio::test]
     async fn pages_meet_every_record_once() {
-        let store = Store::open(Arc::new(kv::MemoryKv::default())).await.unwrap();
+        let store = Store::open(Arc::new(kv::MemoryKv::default()))
+            .await
+            .unwrap();
         let mut changes = Changes::default();
         for n in 0..10u8 {
             changes.put(vec![b'x', 0, n], &n).unwrap();
         }
         store.commit(changes).await.unwrap();
-        let mut query = PageQuery { limit: Some(3), page_token: None };
+        let mut query = PageQuery {
+            limit: Some(3),
+            page_token: None,
+        };
         let mut met: Vec<u8> = Vec::new();
         loop {
-            let page = store.records::<u8>(vec![b'x', 0], &query, Order::Descending).await.unwrap();
+            let page = store
+                .records::<u8>(vec![b'x', 0], &query, Order::Descending)
+                .await
+                .unwrap();
             met.extend(page.items);
             query.page_token = page.next_page_token;
             if query.page_token.is_none() {

@@ -40,19 +40,37 @@ pub async fn get(store: &Store, id: &OperationId) -> Result<Option<OperationReco
 }
 
 /// Latest first.
-pub async fn list(store: &Store, deployment: Option<&DeploymentName>, page: &PageQuery) -> Result<Page<Operation>, StoreError> {
+pub async fn list(
+    store: &Store,
+    deployment: Option<&DeploymentName>,
+    page: &PageQuery,
+) -> Result<Page<Operation>, StoreError> {
     let Some(deployment) = deployment else {
-        let records: Page<OperationRecord> = store.records(keys::operations(), page, Order::Descending).await?;
-        let items = records.items.into_iter().map(|record| record.operation).collect();
-        return Ok(Page { items, next_page_token: records.next_page_token });
+        let records: Page<OperationRecord> = store
+            .records(keys::operations(), page, Order::Descending)
+            .await?;
+        let items = records
+            .items
+            .into_iter()
+            .map(|record| record.operation)
+            .collect();
+        return Ok(Page {
+            items,
+            next_page_token: records.next_page_token,
+        });
     };
-    let ids: Page<OperationId> = store.records(keys::operations_of(deployment), page, Order::Descending).await?;
+    let ids: Page<OperationId> = store
+        .records(keys::operations_of(deployment), page, Order::Descending)
+        .await?;
     let mut items = Vec::with_capacity(ids.items.len());
     for id in &ids.items {
         // One may expire between the two reads.
         items.extend(get(store, id).await?.map(|record| record.operation));
     }
-    Ok(Page { items, next_page_token: ids.next_page_token })
+    Ok(Page {
+        items,
+        next_page_token: ids.next_page_token,
+    })
 }
 
 /// What is to be resumed, oldest first.
@@ -67,10 +85,17 @@ pub async fn unfinished(store: &Store) -> Result<Vec<OperationRecord>, StoreErro
 }
 
 /// A new one, with its input.
-pub fn add(changes: &mut Changes, record: &OperationRecord, input: &InputConfig) -> Result<(), StoreError> {
+pub fn add(
+    changes: &mut Changes,
+    record: &OperationRecord,
+    input: &InputConfig,
+) -> Result<(), StoreError> {
     let operation = &record.operation;
     put(changes, record)?;
-    changes.put(keys::operation_of(&operation.deployment, &operation.id), &operation.id)?;
+    changes.put(
+        keys::operation_of(&operation.deployment, &operation.id),
+        &operation.id,
+    )?;
     changes.put(keys::unfinished(&operation.id), &operation.id)?;
     pieces::put(changes, &keys::payload(&operation.id, INPUT), input)
 }
@@ -91,12 +116,20 @@ pub async fn expansion(store: &Store, id: &OperationId) -> Result<Expansion, Sto
 }
 
 /// An expansion is put again only if the step was repeated before it was recorded, so nothing of it is there.
-pub fn put_expansion(changes: &mut Changes, id: &OperationId, expansion: &Expansion) -> Result<(), StoreError> {
+pub fn put_expansion(
+    changes: &mut Changes,
+    id: &OperationId,
+    expansion: &Expansion,
+) -> Result<(), StoreError> {
     pieces::put(changes, &keys::payload(id, EXPANSION), expansion)
 }
 
 /// It is done: nothing is left to resume or to work on.
-pub async fn finish(store: &Store, changes: &mut Changes, record: &OperationRecord) -> Result<(), StoreError> {
+pub async fn finish(
+    store: &Store,
+    changes: &mut Changes,
+    record: &OperationRecord,
+) -> Result<(), StoreError> {
     put(changes, record)?;
     let id = &record.operation.id;
     changes.delete(keys::unfinished(id));
@@ -107,17 +140,39 @@ pub async fn finish(store: &Store, changes: &mut Changes, record: &OperationReco
 }
 
 /// Deletes some of those that need not be kept any longer.
-pub async fn expire(store: &Store, changes: &mut Changes, deployment: &DeploymentName, now: Timestamp) -> Result<(), StoreError> {
+pub async fn expire(
+    store: &Store,
+    changes: &mut Changes,
+    deployment: &DeploymentName,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     let limit = KEPT_PER_DEPLOYMENT + EXPIRED_AT_ONCE;
-    let of = store.kv.scan(Scan { prefix: keys::operations_of(deployment), limit, ..Scan::default() }).await?;
+    let of = store
+        .kv
+        .scan(Scan {
+            prefix: keys::operations_of(deployment),
+            limit,
+            ..Scan::default()
+        })
+        .await?;
     let surplus = of.len().saturating_sub(KEPT_PER_DEPLOYMENT);
     for (key, bytes) in of.iter().take(surplus) {
         if let Some(record) = get(store, &read(key, bytes)?).await? {
             forget(store, changes, &record.operation).await?;
         }
     }
-    let horizon = now.saturating_sub(SignedDuration::from_hours(24 * KEPT_DAYS)).unwrap_or(Timestamp::MIN);
-    for (key, bytes) in store.kv.scan(Scan { prefix: keys::operations(), limit: EXPIRED_AT_ONCE, ..Scan::default() }).await? {
+    let horizon = now
+        .saturating_sub(SignedDuration::from_hours(24 * KEPT_DAYS))
+        .unwrap_or(Timestamp::MIN);
+    for (key, bytes) in store
+        .kv
+        .scan(Scan {
+            prefix: keys::operations(),
+            limit: EXPIRED_AT_ONCE,
+            ..Scan::default()
+        })
+        .await?
+    {
         let record: OperationRecord = read(&key, &bytes)?;
         if record.operation.end_time.is_some_and(|end| end < horizon) {
             forget(store, changes, &record.operation).await?;
@@ -126,7 +181,11 @@ pub async fn expire(store: &Store, changes: &mut Changes, deployment: &Deploymen
     Ok(())
 }
 
-async fn forget(store: &Store, changes: &mut Changes, operation: &Operation) -> Result<(), StoreError> {
+async fn forget(
+    store: &Store,
+    changes: &mut Changes,
+    operation: &Operation,
+) -> Result<(), StoreError> {
     if operation.status != OperationStatus::Done {
         return Ok(());
     }

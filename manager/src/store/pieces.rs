@@ -11,11 +11,18 @@ use super::{Changes, Store, StoreError, keys, read, record, unusable};
 const PIECE_BYTES: usize = 64 * 1024;
 
 /// Writes a record below a prefix; one that is there must be removed in the same changes or be no longer than this.
-pub fn put<T: Serialize>(changes: &mut Changes, prefix: &Key, record: &T) -> Result<(), StoreError> {
+pub fn put<T: Serialize>(
+    changes: &mut Changes,
+    prefix: &Key,
+    record: &T,
+) -> Result<(), StoreError> {
     let bytes = record::write(record).map_err(|source| unusable(prefix, source))?;
     let pieces = (0..bytes.len().div_ceil(PIECE_BYTES)).map(|number| {
         let start = number * PIECE_BYTES;
-        (keys::piece(prefix, number), bytes.slice(start..bytes.len().min(start + PIECE_BYTES)))
+        (
+            keys::piece(prefix, number),
+            bytes.slice(start..bytes.len().min(start + PIECE_BYTES)),
+        )
     });
     changes.commit.put.extend(pieces);
     Ok(())
@@ -56,12 +63,22 @@ mod tests {
     #[tokio::test]
     async fn a_record_of_any_size_is_read_as_it_was_written_and_deleted_whole() {
         let store = Store::open(Arc::new(MemoryKv::default())).await.unwrap();
-        for size in [0, 1, PIECE_BYTES - 30, PIECE_BYTES, 10 * PIECE_BYTES + 7, 300 * PIECE_BYTES] {
+        for size in [
+            0,
+            1,
+            PIECE_BYTES - 30,
+            PIECE_BYTES,
+            10 * PIECE_BYTES + 7,
+            300 * PIECE_BYTES,
+        ] {
             let text = "x".repeat(size);
             let mut changes = Changes::default();
             put(&mut changes, &b"p\0".to_vec(), &text).unwrap();
             store.commit(changes).await.unwrap();
-            assert_eq!(get::<String>(&store, b"p\0".to_vec()).await.unwrap(), Some(text));
+            assert_eq!(
+                get::<String>(&store, b"p\0".to_vec()).await.unwrap(),
+                Some(text)
+            );
             let mut changes = Changes::default();
             delete(&store, &mut changes, b"p\0".to_vec()).await.unwrap();
             store.commit(changes).await.unwrap();

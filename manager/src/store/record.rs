@@ -10,7 +10,9 @@ pub const VERSION: u32 = 1;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    #[error("the record has version {0}, and this manager knows up to {VERSION}: run the newer manager that wrote it")]
+    #[error(
+        "the record has version {0}, and this manager knows up to {VERSION}: run the newer manager that wrote it"
+    )]
     Newer(u32),
     #[error("the record cannot be read: {0}; the store is damaged: restore a backup")]
     Damaged(serde_json::Error),
@@ -35,7 +37,11 @@ struct Read<T> {
 }
 
 pub fn write<T: Serialize>(record: &T) -> Result<Bytes, RecordError> {
-    let bytes = serde_json::to_vec(&Written { version: VERSION, record }).map_err(RecordError::Unwritable)?;
+    let bytes = serde_json::to_vec(&Written {
+        version: VERSION,
+        record,
+    })
+    .map_err(RecordError::Unwritable)?;
     Ok(bytes.into())
 }
 
@@ -67,6 +73,9 @@ mod tests {
 
     #[test]
     fn damage_is_told_as_damage() {
-        assert!(matches!(read::<u32>(b"{\"version\":1,\"rec"), Err(RecordError::Damaged(_))));
+        assert!(matches!(
+            read::<u32>(b"{\"version\":1,\"rec"),
+            Err(RecordError::Damaged(_))
+        ));
     }
 }

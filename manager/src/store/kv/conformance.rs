@@ -8,29 +8,55 @@ use tokio::task::JoinSet;
 use super::{Commit, Kv, KvError, MemoryKv, Order, Scan, SledKv};
 
 fn put(entries: &[(&str, &str)]) -> Commit {
-    let put = entries.iter().map(|(key, value)| (key.as_bytes().to_vec(), Bytes::copy_from_slice(value.as_bytes()))).collect();
-    Commit { put, ..Commit::default() }
+    let put = entries
+        .iter()
+        .map(|(key, value)| {
+            (
+                key.as_bytes().to_vec(),
+                Bytes::copy_from_slice(value.as_bytes()),
+            )
+        })
+        .collect();
+    Commit {
+        put,
+        ..Commit::default()
+    }
 }
 
 fn expecting(mut commit: Commit, key: &str, value: Option<&'static str>) -> Commit {
-    commit.expect.push((key.as_bytes().to_vec(), value.map(|value| Bytes::from_static(value.as_bytes()))));
+    commit.expect.push((
+        key.as_bytes().to_vec(),
+        value.map(|value| Bytes::from_static(value.as_bytes())),
+    ));
     commit
 }
 
 async fn keys(kv: &dyn Kv, scan: Scan) -> Vec<String> {
     let found = kv.scan(scan).await.unwrap();
-    found.into_iter().map(|(key, _)| String::from_utf8(key).unwrap()).collect()
+    found
+        .into_iter()
+        .map(|(key, _)| String::from_utf8(key).unwrap())
+        .collect()
 }
 
 fn prefixed(prefix: &str) -> Scan {
-    Scan { prefix: prefix.into(), limit: 100, ..Scan::default() }
+    Scan {
+        prefix: prefix.into(),
+        limit: 100,
+        ..Scan::default()
+    }
 }
 
 async fn what_is_committed_is_read(kv: &dyn Kv) {
     assert_eq!(kv.get(b"a").await.unwrap(), None);
     kv.commit(put(&[("a", "1"), ("b", "2")])).await.unwrap();
     assert_eq!(kv.get(b"a").await.unwrap().as_deref(), Some(&b"1"[..]));
-    kv.commit(Commit { delete: vec![b"a".to_vec(), b"never".to_vec()], ..put(&[("b", "3")]) }).await.unwrap();
+    kv.commit(Commit {
+        delete: vec![b"a".to_vec(), b"never".to_vec()],
+        ..put(&[("b", "3")])
+    })
+    .await
+    .unwrap();
     assert_eq!(kv.get(b"a").await.unwrap(), None);
     assert_eq!(kv.get(b"b").await.unwrap().as_deref(), Some(&b"3"[..]));
 }
@@ -43,27 +69,107 @@ async fn a_commit_whose_expectations_fail_changes_nothing(kv: &dyn Kv) {
     }
     assert_eq!(kv.get(b"e").await.unwrap().as_deref(), Some(&b"1"[..]));
     assert_eq!(kv.get(b"f").await.unwrap(), None);
-    kv.commit(expecting(expecting(put(&[("e", "2")]), "e", Some("1")), "f", None)).await.unwrap();
+    kv.commit(expecting(
+        expecting(put(&[("e", "2")]), "e", Some("1")),
+        "f",
+        None,
+    ))
+    .await
+    .unwrap();
 }
 
 async fn a_scan_is_ordered_bounded_and_goes_on(kv: &dyn Kv) {
-    kv.commit(put(&[("s/1", ""), ("s/2", ""), ("s/3", ""), ("s", ""), ("s0", ""), ("t", "")])).await.unwrap();
+    kv.commit(put(&[
+        ("s/1", ""),
+        ("s/2", ""),
+        ("s/3", ""),
+        ("s", ""),
+        ("s0", ""),
+        ("t", ""),
+    ]))
+    .await
+    .unwrap();
     assert_eq!(keys(kv, prefixed("s/")).await, ["s/1", "s/2", "s/3"]);
-    assert_eq!(keys(kv, Scan { limit: 2, ..prefixed("s/") }).await, ["s/1", "s/2"]);
-    assert_eq!(keys(kv, Scan { after: Some(b"s/1".to_vec()), ..prefixed("s/") }).await, ["s/2", "s/3"]);
-    let backwards = Scan { order: Order::Descending, ..prefixed("s/") };
+    assert_eq!(
+        keys(
+            kv,
+            Scan {
+                limit: 2,
+                ..prefixed("s/")
+            }
+        )
+        .await,
+        ["s/1", "s/2"]
+    );
+    assert_eq!(
+        keys(
+            kv,
+            Scan {
+                after: Some(b"s/1".to_vec()),
+                ..prefixed("s/")
+            }
+        )
+        .await,
+        ["s/2", "s/3"]
+    );
+    let backwards = Scan {
+        order: Order::Descending,
+        ..prefixed("s/")
+    };
     assert_eq!(keys(kv, backwards.clone()).await, ["s/3", "s/2", "s/1"]);
-    assert_eq!(keys(kv, Scan { after: Some(b"s/2".to_vec()), ..backwards.clone() }).await, ["s/1"]);
-    assert_eq!(keys(kv, Scan { after: Some(b"s/3".to_vec()), ..prefixed("s/") }).await, [""; 0]);
-    assert_eq!(keys(kv, Scan { after: Some(b"s/1".to_vec()), ..backwards }).await, [""; 0]);
+    assert_eq!(
+        keys(
+            kv,
+            Scan {
+                after: Some(b"s/2".to_vec()),
+                ..backwards.clone()
+            }
+        )
+        .await,
+        ["s/1"]
+    );
+    assert_eq!(
+        keys(
+            kv,
+            Scan {
+                after: Some(b"s/3".to_vec()),
+                ..prefixed("s/")
+            }
+        )
+        .await,
+        [""; 0]
+    );
+    assert_eq!(
+        keys(
+            kv,
+            Scan {
+                after: Some(b"s/1".to_vec()),
+                ..backwards
+            }
+        )
+        .await,
+        [""; 0]
+    );
 }
 
 async fn bytes_of_any_kind_are_kept(kv: &dyn Kv) {
     let key = vec![0xff, 0x00, 0xff];
     let value = Bytes::from((0..=255u8).cycle().take(300_000).collect::<Vec<_>>());
-    kv.commit(Commit { put: vec![(key.clone(), value.clone())], ..Commit::default() }).await.unwrap();
+    kv.commit(Commit {
+        put: vec![(key.clone(), value.clone())],
+        ..Commit::default()
+    })
+    .await
+    .unwrap();
     assert_eq!(kv.get(&key).await.unwrap(), Some(value.clone()));
-    let found = kv.scan(Scan { prefix: vec![0xff], limit: 10, ..Scan::default() }).await.unwrap();
+    let found = kv
+        .scan(Scan {
+            prefix: vec![0xff],
+            limit: 10,
+            ..Scan::default()
+        })
+        .await
+        .unwrap();
     assert_eq!(found, [(key, value)]);
 }
 
@@ -77,16 +183,37 @@ async fn of_two_writers_who_read_the_same_one_wins(kv: Arc<dyn Kv>) {
             kv.commit(commit).await.is_ok()
         });
     }
-    let won = writers.join_all().await.into_iter().filter(|won| *won).count();
+    let won = writers
+        .join_all()
+        .await
+        .into_iter()
+        .filter(|won| *won)
+        .count();
     assert_eq!(won, 1);
 }
 
 async fn a_commit_of_fifty_mebibytes_is_kept(kv: &dyn Kv) {
     let piece = Bytes::from(vec![42u8; 64 * 1024]);
-    let entries = (0..800u32).map(|n| (format!("big/{n:04}").into_bytes(), piece.clone())).collect();
-    kv.commit(Commit { put: entries, ..Commit::default() }).await.unwrap();
-    let found = kv.scan(Scan { limit: 1000, ..prefixed("big/") }).await.unwrap();
-    assert_eq!(found.iter().filter(|(_, value)| *value == piece).count(), 800);
+    let entries = (0..800u32)
+        .map(|n| (format!("big/{n:04}").into_bytes(), piece.clone()))
+        .collect();
+    kv.commit(Commit {
+        put: entries,
+        ..Commit::default()
+    })
+    .await
+    .unwrap();
+    let found = kv
+        .scan(Scan {
+            limit: 1000,
+            ..prefixed("big/")
+        })
+        .await
+        .unwrap();
+    assert_eq!(
+        found.iter().filter(|(_, value)| *value == piece).count(),
+        800
+    );
 }
 
 async fn conforms(kv: Arc<dyn Kv>) {

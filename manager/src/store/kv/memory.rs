@@ -27,9 +27,13 @@ impl Kv for MemoryKv {
     }
 
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
-        let Some(range) = range(&scan) else { return Ok(Vec::new()) };
+        let Some(range) = range(&scan) else {
+            return Ok(Vec::new());
+        };
         let entries = self.entries();
-        let found = entries.range(range).map(|(key, value)| (key.clone(), value.clone()));
+        let found = entries
+            .range(range)
+            .map(|(key, value)| (key.clone(), value.clone()));
         Ok(match scan.order {
             Order::Ascending => found.take(scan.limit).collect(),
             Order::Descending => found.rev().take(scan.limit).collect(),
@@ -38,7 +42,11 @@ impl Kv for MemoryKv {
 
     async fn commit(&self, commit: Commit) -> Result<(), KvError> {
         let mut entries = self.entries();
-        if commit.expect.iter().any(|(key, expected)| entries.get(key) != expected.as_ref()) {
+        if commit
+            .expect
+            .iter()
+            .any(|(key, expected)| entries.get(key) != expected.as_ref())
+        {
             return Err(KvError::Conflict);
         }
         entries.extend(commit.put);

@@ -27,10 +27,15 @@ pub enum KvError {
     #[error("the store changed since it was read")]
     Conflict,
     /// Another process has it open.
-    #[error("the store at {path} is in use by another manager; stop that one, or choose another --store")]
+    #[error(
+        "the store at {path} is in use by another manager; stop that one, or choose another --store"
+    )]
     InUse { path: String },
     #[error("the store cannot be {action}: {reason}")]
-    Failed { action: &'static str, reason: String },
+    Failed {
+        action: &'static str,
+        reason: String,
+    },
 }
 
 /// Changes that happen together or not at all.

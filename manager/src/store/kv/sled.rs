@@ -27,28 +27,42 @@ pub struct SledKv {
 impl SledKv {
     /// Opens the store in a folder, or makes a new one there. One process at a time: the file is locked.
     pub fn open(path: &Path) -> Result<Self, KvError> {
-        let opened = sled::Config::new().path(path).cache_capacity(CACHE_BYTES).open();
+        let opened = sled::Config::new()
+            .path(path)
+            .cache_capacity(CACHE_BYTES)
+            .open();
         let db = opened.map_err(|error| not_opened(path, &error))?;
         let log = File::open(path.join("db")).map_err(|error| failed("opened", &error))?;
-        Ok(Self { db, log: Arc::new(log) })
+        Ok(Self {
+            db,
+            log: Arc::new(log),
+        })
     }
 
     /// sled waits for the disk, so its calls keep off the threads that serve.
-    async fn blocking<T: Send + 'static>(&self, work: impl FnOnce(Self) -> Result<T, KvError> + Send + 'static) -> Result<T, KvError> {
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(Self) -> Result<T, KvError> + Send + 'static,
+    ) -> Result<T, KvError> {
         let this = self.clone();
         let done = tokio::task::spawn_blocking(move || work(this)).await;
         done.map_err(|error| failed("used", &error))?
     }
 
     fn read(&self, scan: &Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
-        let Some(range) = range(scan) else { return Ok(Vec::new()) };
+        let Some(range) = range(scan) else {
+            return Ok(Vec::new());
+        };
         let found = self.db.range(range);
         let entries: Result<Vec<_>, _> = match scan.order {
             Order::Ascending => found.take(scan.limit).collect(),
             Order::Descending => found.rev().take(scan.limit).collect(),
         };
         let entries = entries.map_err(|error| failed("read", &error))?;
-        Ok(entries.into_iter().map(|(key, value)| (key.to_vec(), Bytes::copy_from_slice(&value))).collect())
+        Ok(entries
+            .into_iter()
+            .map(|(key, value)| (key.to_vec(), Bytes::copy_from_slice(&value)))
+            .collect())
     }
 
     fn write(&self, commit: &Commit) -> Result<(), KvError> {
@@ -58,11 +72,16 @@ impl SledKv {
             TransactionError::Storage(error) => failed("written", &error),
         })?;
         self.db.flush().map_err(|error| failed("written", &error))?;
-        self.log.sync_data().map_err(|error| failed("written", &error))
+        self.log
+            .sync_data()
+            .map_err(|error| failed("written", &error))
     }
 }
 
-fn apply(tree: &TransactionalTree, commit: &Commit) -> Result<(), ConflictableTransactionError<()>> {
+fn apply(
+    tree: &TransactionalTree,
+    commit: &Commit,
+) -> Result<(), ConflictableTransactionError<()>> {
     for (key, expected) in &commit.expect {
         if tree.get(key)?.as_deref() != expected.as_deref() {
             return Err(ConflictableTransactionError::Abort(()));
@@ -81,7 +100,9 @@ fn apply(tree: &TransactionalTree, commit: &Commit) -> Result<(), ConflictableTr
 impl Kv for SledKv {
     async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
         let key = key.to_vec();
-        let value = self.blocking(move |this| this.db.get(key).map_err(|error| failed("read", &error))).await?;
+        let value = self
+            .blocking(move |this| this.db.get(key).map_err(|error| failed("read", &error)))
+            .await?;
         Ok(value.map(|value| Bytes::copy_from_slice(&value)))
     }
 
@@ -95,14 +116,24 @@ impl Kv for SledKv {
 }
 
 fn failed(action: &'static str, error: &dyn std::fmt::Display) -> KvError {
-    KvError::Failed { action, reason: error.to_string() }
+    KvError::Failed {
+        action,
+        reason: error.to_string(),
+    }
 }
 
 /// sled tells a lock that is held only in the text of its error.
 fn not_opened(path: &Path, error: &sled::Error) -> KvError {
     match error {
-        sled::Error::Io(io) if io.to_string().contains("could not acquire lock") => KvError::InUse { path: path.display().to_string() },
-        _ => KvError::Failed { action: "opened", reason: format!("{}: {error}", path.display()) },
+        sled::Error::Io(io) if io.to_string().contains("could not acquire lock") => {
+            KvError::InUse {
+                path: path.display().to_string(),
+            }
+        }
+        _ => KvError::Failed {
+            action: "opened",
+            reason: format!("{}: {error}", path.display()),
+        },
     }
 }
 
@@ -132,15 +163,33 @@ mod tests {
         let kv = SledKv::open(folder.path()).unwrap();
         let large = Bytes::from(vec![7u8; 64 * 1024]);
         for n in 0..50u8 {
-            let put = vec![(vec![n], large.clone()), (vec![n, n], Bytes::from_static(b"small"))];
-            kv.commit(Commit { put, ..Commit::default() }).await.unwrap();
+            let put = vec![
+                (vec![n], large.clone()),
+                (vec![n, n], Bytes::from_static(b"small")),
+            ];
+            kv.commit(Commit {
+                put,
+                ..Commit::default()
+            })
+            .await
+            .unwrap();
         }
         let crashed = tempfile::tempdir().unwrap();
         copy(folder.path(), crashed.path());
         let recovered = SledKv::open(crashed.path()).unwrap();
-        let all = recovered.scan(Scan { limit: 1000, ..Scan::default() }).await.unwrap();
+        let all = recovered
+            .scan(Scan {
+                limit: 1000,
+                ..Scan::default()
+            })
+            .await
+            .unwrap();
         assert_eq!(all.len(), 100);
-        assert!(all.iter().filter(|(key, _)| key.len() == 1).all(|(_, value)| *value == large));
+        assert!(
+            all.iter()
+                .filter(|(key, _)| key.len() == 1)
+                .all(|(_, value)| *value == large)
+        );
     }
 
     fn copy(from: &Path, to: &Path) {

@@ -1,0 +1,127 @@
+//! The composition root: what is made of what, and the life of the process.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use common::server::serve;
+use common::telemetry;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::config::{Config, StorePlace};
+use crate::deployer::{Deployer, HttpDeployer};
+use crate::expander::{Expander, HttpExpander};
+use crate::http;
+use crate::registry::Registries;
+use crate::service::Services;
+use crate::store::Store;
+use crate::store::kv::{Kv, MemoryKv, SledKv};
+use crate::workflow::expansion::Expansions;
+use crate::workflow::step::Tools;
+use crate::workflow::{Engine, Retry};
+
+const ADDRESS: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
+/// After SIGTERM, requests in hand wait this long for their operations before they are told that these are parked. Less
+/// than the server waits for its requests.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the manager works with, and what tests replace.
+pub struct Ports {
+    pub kv: Arc<dyn Kv>,
+    pub expander: Arc<dyn Expander>,
+    pub deployer: Arc<dyn Deployer>,
+    pub registries: Registries,
+    pub retry: Retry,
+    pub operation_timeout: Duration,
+}
+
+/// The manager, wired.
+pub struct App {
+    pub services: Services,
+    pub engine: Engine,
+}
+
+impl App {
+    pub async fn new(ports: Ports) -> anyhow::Result<Self> {
+        let store = Store::open(ports.kv).await?;
+        let registries = Arc::new(ports.registries);
+        let expansions = Arc::new(Expansions::new(
+            ports.expander.clone(),
+            registries.clone(),
+            ports.retry.clone(),
+        ));
+        let tools = Tools {
+            store: store.clone(),
+            expansions: expansions.clone(),
+            deployer: ports.deployer.clone(),
+            retry: ports.retry,
+        };
+        let engine = Engine::new(tools);
+        let services = Services::new(
+            store,
+            engine.clone(),
+            registries,
+            expansions,
+            ports.expander,
+            ports.deployer,
+            ports.operation_timeout,
+        );
+        Ok(Self { services, engine })
+    }
+}
+
+/// Serves until SIGTERM or SIGINT.
+pub async fn run(config: Config) -> anyhow::Result<()> {
+    telemetry::init(config.listen.log_format);
+    let app = App::new(ports(&config)?)
+        .await
+        .with_context(|| format!("failed to start on store {}", config.store))?;
+    let resumed = app
+        .engine
+        .recover()
+        .await
+        .context("failed to read the unfinished operations")?;
+    tracing::info!(store = %config.store, resumed, "store {} is open; {resumed} operations go on", config.store);
+    tokio::spawn(park_after_patience(app.engine.clone()));
+    let services = app.services;
+    serve(&config.listen, ADDRESS, move |routes| {
+        http::routes(routes, &services)
+    })
+    .await?;
+    app.engine.park().await;
+    tracing::info!("stopped; what was running goes on at the next start");
+    Ok(())
+}
+
+fn ports(config: &Config) -> anyhow::Result<Ports> {
+    let kv: Arc<dyn Kv> = match &config.store {
+        StorePlace::Sled(folder) => Arc::new(SledKv::open(folder)?),
+        StorePlace::Memory => Arc::new(MemoryKv::default()),
+    };
+    Ok(Ports {
+        kv,
+        expander: Arc::new(HttpExpander::new(&config.expander_url).context("--expander-url")?),
+        deployer: Arc::new(HttpDeployer::new(&config.deployer_url).context("--deployer-url")?),
+        registries: Registries::new(&config.registry)?,
+        retry: Retry::default(),
+        operation_timeout: config.operation_timeout,
+    })
+}
+
+async fn park_after_patience(engine: Engine) {
+    let (Ok(mut term), Ok(mut int)) = (
+        signal(SignalKind::terminate()),
+        signal(SignalKind::interrupt()),
+    ) else {
+        tracing::warn!("signals cannot be watched: requests in hand are cut off at a stop");
+        return;
+    };
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+    }
+    tokio::time::sleep(PATIENCE).await;
+    engine.park().await;
+}

@@ -1,0 +1,124 @@
+//! What the operator sets: flags, each also in the environment.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::Parser;
+use common::server::Listen;
+
+use crate::registry;
+
+/// Deployment Manager's API and workflow engine.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "manager", version, about)]
+pub struct Config {
+    #[command(flatten)]
+    pub listen: Listen,
+    /// Where all state is kept: sled:FOLDER, or memory (forgotten at the end).
+    #[arg(
+        long,
+        env = "DM_STORE",
+        value_name = "STORE",
+        default_value = "sled:./dm-data"
+    )]
+    pub store: StorePlace,
+    /// Address of expandybird.
+    #[arg(
+        long,
+        env = "DM_EXPANDER_URL",
+        value_name = "URL",
+        default_value = "http://127.0.0.1:8081"
+    )]
+    pub expander_url: String,
+    /// Address of resourcifier.
+    #[arg(
+        long,
+        env = "DM_DEPLOYER_URL",
+        value_name = "URL",
+        default_value = "http://127.0.0.1:8082"
+    )]
+    pub deployer_url: String,
+    /// Time for an operation whose request names none, such as 90s or 10m.
+    #[arg(long, env = "DM_OPERATION_TIMEOUT", value_name = "TIME", default_value = "10m", value_parser = duration)]
+    pub operation_timeout: Duration,
+    #[command(flatten)]
+    pub registry: registry::Options,
+}
+
+/// Which store, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StorePlace {
+    Sled(PathBuf),
+    Memory,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no store: write sled:FOLDER, or memory")]
+pub struct StorePlaceError(String);
+
+impl FromStr for StorePlace {
+    type Err = StorePlaceError;
+
+    fn from_str(text: &str) -> Result<Self, StorePlaceError> {
+        match text.split_once(':') {
+            None if text == "memory" => Ok(Self::Memory),
+            Some(("sled", folder)) if !folder.is_empty() => Ok(Self::Sled(PathBuf::from(folder))),
+            _ => Err(StorePlaceError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for StorePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sled(folder) => write!(f, "sled:{}", folder.display()),
+            Self::Memory => f.write_str("memory"),
+        }
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let span: jiff::SignedDuration = text
+        .parse()
+        .map_err(|error: jiff::Error| error.to_string())?;
+    let duration = Duration::try_from(span).map_err(|error| error.to_string())?;
+    if duration < Duration::from_secs(1) {
+        return Err("it must be a second or more".to_owned());
+    }
+    Ok(duration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_a_kind_and_a_place() {
+        assert_eq!(
+            "sled:./dm-data".parse(),
+            Ok(StorePlace::Sled("./dm-data".into()))
+        );
+        assert_eq!("memory".parse(), Ok(StorePlace::Memory));
+        for bad in ["", "sled", "sled:", "memory:x", "etcd:x"] {
+            assert!(bad.parse::<StorePlace>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_time_has_a_unit() {
+        assert_eq!(duration("10m"), Ok(Duration::from_secs(600)));
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        for bad in ["", "10", "-5s", "0s"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_contract() {
+        let config = Config::try_parse_from(["manager"]).unwrap();
+        assert_eq!(config.store.to_string(), "sled:./dm-data");
+        assert_eq!(config.operation_timeout, Duration::from_secs(600));
+    }
+}

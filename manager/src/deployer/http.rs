@@ -1,0 +1,57 @@
+//! resourcifier over HTTP.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use common::api::deployer::{ObjectStatus, StatusRequest};
+use common::api::error::{ErrorBody, ErrorCode};
+use common::client::{ClientError, DeployerClient};
+use common::server::health::Check;
+use futures::{StreamExt, TryStreamExt};
+
+use super::{Deployer, Events, Job};
+use crate::dependency;
+
+#[derive(Debug, Clone)]
+pub struct HttpDeployer {
+    client: DeployerClient,
+}
+
+impl HttpDeployer {
+    pub fn new(url: &str) -> Result<Self, ClientError> {
+        Ok(Self {
+            client: DeployerClient::new(url)?,
+        })
+    }
+}
+
+#[async_trait]
+impl Deployer for HttpDeployer {
+    async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>> {
+        let events = match job {
+            Job::Create(request) => self.client.create(request).await.map(StreamExt::boxed),
+            Job::Update(request) => self.client.update(request).await.map(StreamExt::boxed),
+            Job::Delete(request) => self.client.delete(request).await.map(StreamExt::boxed),
+        };
+        Ok(events.map_err(told)?.map_err(told).boxed())
+    }
+
+    async fn status(
+        &self,
+        request: &StatusRequest,
+        deadline: Duration,
+    ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>> {
+        self.client.status(request, deadline).await.map_err(told)
+    }
+
+    async fn health(&self) -> Check {
+        dependency::check(
+            "resourcifier",
+            self.client.readiness(dependency::PATIENCE).await,
+        )
+    }
+}
+
+fn told(error: ClientError) -> Box<ErrorBody> {
+    Box::new(error.into_body(ErrorCode::DeployerUnavailable))
+}

@@ -1,0 +1,43 @@
+//! The port to what brings resources into the cluster.
+//!
+//! Promises: an apply converges on what is asked, and a delete on absence, so both may be repeated. A stream ends with a
+//! report or an error; one that ends without either was broken off. An error with a 503 says that it is away.
+
+#[cfg(test)]
+pub mod fake;
+mod http;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use common::api::deployer::{ApplyRequest, DeleteRequest, Event, ObjectStatus, StatusRequest};
+use common::api::error::ErrorBody;
+use common::server::health::Check;
+use futures::stream::BoxStream;
+
+pub use http::HttpDeployer;
+
+pub type Events = BoxStream<'static, Result<Event, Box<ErrorBody>>>;
+
+/// What is asked of the cluster.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Job {
+    Create(ApplyRequest),
+    Update(ApplyRequest),
+    Delete(DeleteRequest),
+}
+
+#[async_trait]
+pub trait Deployer: Send + Sync {
+    async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>>;
+
+    /// The live state of recorded objects, in the order of the request.
+    async fn status(
+        &self,
+        request: &StatusRequest,
+        deadline: Duration,
+    ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>>;
+
+    /// Whether it can work now.
+    async fn health(&self) -> Check;
+}

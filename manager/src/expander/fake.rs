@@ -1,0 +1,131 @@
+//! An expander that knows two kinds of text: JSON, which is the expansion itself, and what makes it fail.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::api::expander::{ExpandRequest, ExpandResponse};
+use common::model::{Configuration, LayoutNode, Resource};
+use common::server::health::Check;
+
+use super::Expander;
+
+/// The text that a template fails on.
+pub const BROKEN: &str = "broken";
+
+/// `content` is a configuration as JSON; a resource whose type an import names becomes the import's resources.
+#[derive(Debug, Default)]
+pub struct FakeExpander {
+    requests: Mutex<Vec<ExpandRequest>>,
+    /// Answers that come first, instead.
+    failures: Mutex<VecDeque<ErrorBody>>,
+}
+
+impl FakeExpander {
+    pub fn fail_next(&self, times: usize, error: &ErrorBody) {
+        self.failures
+            .lock()
+            .unwrap()
+            .extend(std::iter::repeat_n(error.clone(), times));
+    }
+
+    pub fn requests(&self) -> Vec<ExpandRequest> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+pub fn away() -> ErrorBody {
+    ErrorBody::new(
+        ErrorCode::ExpanderUnavailable,
+        "expandybird cannot be reached",
+    )
+}
+
+#[async_trait]
+impl Expander for FakeExpander {
+    async fn expand(
+        &self,
+        request: &ExpandRequest,
+        _: Duration,
+    ) -> Result<ExpandResponse, Box<ErrorBody>> {
+        self.requests.lock().unwrap().push(request.clone());
+        if let Some(error) = self.failures.lock().unwrap().pop_front() {
+            return Err(Box::new(error));
+        }
+        let mut response = ExpandResponse::default();
+        response.layout.resources = expand(request, &request.content, &mut response.config)?;
+        response.config.outputs = parse(request, &request.content)?.outputs;
+        for resource in &response.config.resources {
+            let type_name = resource.type_name.to_string();
+            if !response.unresolved.contains(&type_name) {
+                response.unresolved.push(type_name);
+            }
+        }
+        Ok(response)
+    }
+
+    async fn health(&self) -> Check {
+        Check::ready("expandybird", "")
+    }
+}
+
+fn expand(
+    request: &ExpandRequest,
+    content: &str,
+    flat: &mut Configuration,
+) -> Result<Vec<LayoutNode>, Box<ErrorBody>> {
+    let nodes = parse(request, content)?
+        .resources
+        .into_iter()
+        .map(|resource| node(request, resource, flat));
+    nodes.collect()
+}
+
+fn node(
+    request: &ExpandRequest,
+    resource: Resource,
+    flat: &mut Configuration,
+) -> Result<LayoutNode, Box<ErrorBody>> {
+    let template = request
+        .imports
+        .iter()
+        .find(|import| import.name == resource.type_name.as_str());
+    let mut node = LayoutNode {
+        name: resource.name.clone(),
+        type_name: resource.type_name.clone(),
+        properties: None,
+        resources: None,
+    };
+    match template {
+        Some(template) => {
+            node.properties = resource.properties;
+            node.resources = Some(expand(request, &template.content, flat)?);
+        }
+        None => flat.resources.push(resource),
+    }
+    Ok(node)
+}
+
+fn parse(request: &ExpandRequest, content: &str) -> Result<Configuration, Box<ErrorBody>> {
+    if content.trim() == "resources: []" {
+        return Ok(Configuration::default());
+    }
+    serde_json::from_str(content).map_err(|error| {
+        let location = Location {
+            file: Some(request.name.clone()),
+            line: Some(3),
+            ..Location::default()
+        };
+        let cause = ErrorBody::new(ErrorCode::TemplateFailed, error.to_string());
+        Box::new(
+            ErrorBody::new(
+                ErrorCode::TemplateFailed,
+                format!("{content} cannot be expanded"),
+            )
+            .at(location)
+            .caused_by([cause]),
+        )
+    })
+}

@@ -1,0 +1,44 @@
+//! expandybird over HTTP.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use common::api::error::{ErrorBody, ErrorCode};
+use common::api::expander::{ExpandRequest, ExpandResponse};
+use common::client::{ClientError, ExpanderClient};
+use common::server::health::Check;
+
+use super::Expander;
+use crate::dependency;
+
+#[derive(Debug, Clone)]
+pub struct HttpExpander {
+    client: ExpanderClient,
+}
+
+impl HttpExpander {
+    pub fn new(url: &str) -> Result<Self, ClientError> {
+        Ok(Self {
+            client: ExpanderClient::new(url)?,
+        })
+    }
+}
+
+#[async_trait]
+impl Expander for HttpExpander {
+    async fn expand(
+        &self,
+        request: &ExpandRequest,
+        deadline: Duration,
+    ) -> Result<ExpandResponse, Box<ErrorBody>> {
+        let expanded = self.client.expand(request, deadline).await;
+        expanded.map_err(|error| Box::new(error.into_body(ErrorCode::ExpanderUnavailable)))
+    }
+
+    async fn health(&self) -> Check {
+        dependency::check(
+            "expandybird",
+            self.client.readiness(dependency::PATIENCE).await,
+        )
+    }
+}

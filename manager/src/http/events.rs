@@ -1,0 +1,127 @@
+//! `/operations/{o}/events`: server-sent events, as the HTML standard has them.
+//!
+//! `event: operation` carries the operation, whenever it changes; `event: resource` a resource's report. Ids are
+//! `RUN-NUMBER`: `Last-Event-ID` goes on after that number, or from the start if the manager was started again since.
+//! The stream ends when the operation is done.
+
+use std::convert::Infallible;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use actix_web::web::{Bytes, Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use common::model::{Operation, OperationId};
+use common::server::ApiError;
+use futures::stream::{self, Stream};
+use serde::Serialize;
+use tokio::sync::watch;
+
+use super::extract::name;
+use crate::service::Services;
+use crate::service::operations::Watch;
+use crate::workflow::Ticket;
+use crate::workflow::live::LiveEvent;
+
+const OPERATION: &str = "operation";
+const RESOURCE: &str = "resource";
+/// A comment is sent so often, so that either end notices when the other is gone.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// Tells the numbers of this process from those of an earlier one.
+static RUN: LazyLock<String> = LazyLock::new(|| uuid::Uuid::now_v7().simple().to_string());
+
+pub async fn get(
+    services: Data<Services>,
+    request: HttpRequest,
+    path: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let id = name(OperationId::parse(path.into_inner()))?;
+    let mut response = HttpResponse::Ok();
+    response
+        .content_type("text/event-stream")
+        .insert_header(("cache-control", "no-store"));
+    Ok(match services.operations.watch(&id).await? {
+        Watch::Live(ticket) => response.streaming(follow(ticket, next(&request))),
+        Watch::Past(operation) => response.body(past(&operation)),
+    })
+}
+
+/// The number to go on with.
+fn next(request: &HttpRequest) -> u64 {
+    let last = request
+        .headers()
+        .get("last-event-id")
+        .and_then(|value| value.to_str().ok());
+    let number = last.and_then(|id| {
+        id.strip_prefix(RUN.as_str())?
+            .strip_prefix('-')?
+            .parse::<u64>()
+            .ok()
+    });
+    number.map_or(0, |number| number.saturating_add(1))
+}
+
+struct Follow {
+    ticket: Ticket,
+    changes: watch::Receiver<u64>,
+    next: u64,
+}
+
+fn follow(ticket: Ticket, next: u64) -> impl Stream<Item = Result<Bytes, Infallible>> {
+    let changes = ticket.live().changes();
+    stream::unfold(
+        Follow {
+            ticket,
+            changes,
+            next,
+        },
+        |mut follow| async move {
+            let text = follow.event().await?;
+            Some((Ok(Bytes::from(text)), follow))
+        },
+    )
+}
+
+impl Follow {
+    /// The next event, or a comment when there is none for long; nothing after the last.
+    async fn event(&mut self) -> Option<String> {
+        let live = self.ticket.live().clone();
+        loop {
+            // Asked in this order, so that an end in between is not taken for one without its last event.
+            let ended = live.ended().is_some();
+            self.changes.borrow_and_update();
+            if let Some((number, event)) = live.event(self.next) {
+                self.next = number + 1;
+                return Some(written(number, &event));
+            }
+            if ended {
+                return None;
+            }
+            tokio::select! {
+                changed = tokio::time::timeout(QUIET, self.changes.changed()) => match changed {
+                    Ok(Ok(())) => {}
+                    Ok(Err(_)) => return None,
+                    Err(_) => return Some(":\n\n".to_owned()),
+                },
+                () = self.ticket.parked() => return None,
+            }
+        }
+    }
+}
+
+fn past(operation: &Operation) -> String {
+    written(0, &LiveEvent::Operation(Arc::new(operation.clone())))
+}
+
+fn written(number: u64, event: &LiveEvent) -> String {
+    let (kind, data) = match event {
+        LiveEvent::Operation(operation) => (OPERATION, json(&**operation)),
+        LiveEvent::Resource(report) => (RESOURCE, json(&**report)),
+    };
+    format!("id: {}-{number}\nevent: {kind}\ndata: {data}\n\n", *RUN)
+}
+
+/// One line: JSON escapes line breaks. Only maps with keys other than texts cannot be written, and there are none.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

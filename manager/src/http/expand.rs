@@ -1,0 +1,15 @@
+//! `/expand`.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use common::api::manager::Expand;
+use common::server::{ApiError, Body};
+
+use crate::service::Services;
+
+pub async fn post(
+    services: Data<Services>,
+    Body(body): Body<Expand>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(services.expand.expand(body).await?))
+}

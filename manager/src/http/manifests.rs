@@ -1,0 +1,65 @@
+//! `/deployments/{d}/manifests`.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path, Query};
+use common::api::page::PageQuery;
+use common::model::{DeploymentName, LayoutPath, ManifestName};
+use common::server::ApiError;
+use serde::Deserialize;
+
+use super::extract::name;
+use crate::service::Services;
+
+#[derive(Debug, Deserialize)]
+pub struct LayoutQuery {
+    /// One node, such as `$.resources[0]`; the whole layout if absent or `$`.
+    path: Option<String>,
+}
+
+pub async fn list(
+    services: Data<Services>,
+    path: Path<String>,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let deployment = name(DeploymentName::parse(path.into_inner()))?;
+    Ok(HttpResponse::Ok().json(services.manifests.list(&deployment, &page).await?))
+}
+
+pub async fn get(
+    services: Data<Services>,
+    path: Path<(String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    let (deployment, manifest) = names(path)?;
+    Ok(HttpResponse::Ok().json(services.manifests.get(&deployment, &manifest).await?))
+}
+
+pub async fn layout(
+    services: Data<Services>,
+    path: Path<(String, String)>,
+    query: Query<LayoutQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let (deployment, manifest) = names(path)?;
+    let at = query
+        .path
+        .as_deref()
+        .map_or(Ok(LayoutPath::root()), |text| name(LayoutPath::parse(text)))?;
+    if at == LayoutPath::root() {
+        return Ok(
+            HttpResponse::Ok().json(services.manifests.layout(&deployment, &manifest).await?)
+        );
+    }
+    Ok(HttpResponse::Ok().json(
+        services
+            .manifests
+            .layout_at(&deployment, &manifest, &at)
+            .await?,
+    ))
+}
+
+fn names(path: Path<(String, String)>) -> Result<(DeploymentName, ManifestName), ApiError> {
+    let (deployment, manifest) = path.into_inner();
+    Ok((
+        name(DeploymentName::parse(deployment))?,
+        name(ManifestName::parse(manifest))?,
+    ))
+}

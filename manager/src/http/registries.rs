@@ -1,0 +1,60 @@
+//! `/registries`.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path, Query};
+use common::server::ApiError;
+use serde::Deserialize;
+
+use crate::service::Services;
+
+#[derive(Debug, Deserialize)]
+pub struct TemplatesQuery {
+    regex: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct DownloadQuery {
+    file: String,
+}
+
+pub async fn list(services: Data<Services>) -> HttpResponse {
+    HttpResponse::Ok().json(services.catalog.list().await)
+}
+
+pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(services.catalog.get(&path).await?))
+}
+
+pub async fn templates(
+    services: Data<Services>,
+    path: Path<String>,
+    query: Query<TemplatesQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(
+        services
+            .catalog
+            .templates(&path, query.regex.as_deref())
+            .await?,
+    ))
+}
+
+pub async fn template(
+    services: Data<Services>,
+    path: Path<(String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(services.catalog.template(&path.0, &path.1).await?))
+}
+
+/// As bytes to save: what a registry holds is never shown as a page of ours.
+pub async fn download(
+    services: Data<Services>,
+    path: Path<String>,
+    query: Query<DownloadQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let bytes = services.catalog.download(&path, &query.file).await?;
+    let mut response = HttpResponse::Ok();
+    response
+        .content_type("application/octet-stream")
+        .insert_header(("x-content-type-options", "nosniff"));
+    Ok(response.body(bytes))
+}

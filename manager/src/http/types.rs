@@ -1,0 +1,42 @@
+//! `/types`. A type in the path is percent-encoded: it may hold `/` and `:`.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path, Query};
+use common::api::page::PageQuery;
+use common::model::TypeName;
+use common::server::ApiError;
+
+use super::extract::name;
+use crate::service::Services;
+
+pub async fn list(
+    services: Data<Services>,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(services.types.list(&page).await?))
+}
+
+pub async fn instances(
+    services: Data<Services>,
+    path: Path<String>,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let type_name = name(TypeName::parse(path.into_inner()))?;
+    Ok(HttpResponse::Ok().json(services.types.instances(&type_name, &page).await?))
+}
+
+pub async fn metadata(
+    services: Data<Services>,
+    path: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let type_name = name(TypeName::parse(path.into_inner()))?;
+    Ok(HttpResponse::Ok().json(services.catalog.describe(&type_name).await?))
+}
+
+pub async fn registry(
+    services: Data<Services>,
+    path: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let type_name = name(TypeName::parse(path.into_inner()))?;
+    Ok(HttpResponse::Ok().json(services.catalog.registry_of(&type_name).await?))
+}

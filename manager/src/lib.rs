@@ -1,0 +1,27 @@
+//! `manager`: Deployment Manager's REST API and workflow engine.
+//!
+//! ```text
+//! http ─► service ─► workflow ─► domain (pure)
+//!            └──────────┴─► ports: store, registry, expander, deployer          app wires them, once
+//! ```
+//!
+//! It keeps deployments, manifests, operations and the index of type instances. It refuses to know how templates are
+//! run (expandybird does) and how objects get into the cluster (resourcifier does).
+
+mod app;
+mod config;
+mod dependency;
+mod deployer;
+mod domain;
+mod error;
+mod expander;
+mod http;
+mod registry;
+mod service;
+#[cfg(test)]
+mod stage;
+mod store;
+mod workflow;
+
+pub use app::run;
+pub use config::{Config, StorePlace};

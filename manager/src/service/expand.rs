@@ -1,0 +1,44 @@
+//! Expanding without storing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::api::manager::{self, Expansion};
+use common::model::{InputConfig, Namespace};
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use crate::domain::manifest;
+use crate::error::Error;
+use crate::workflow::expansion::{Expansions, Subject};
+
+pub struct Expand {
+    pub expansions: Arc<Expansions>,
+    pub operation_timeout: Duration,
+}
+
+impl Expand {
+    pub async fn expand(&self, request: manager::Expand) -> Result<Expansion, Error> {
+        let now = Timestamp::now();
+        let namespace = match request.namespace {
+            Some(namespace) => namespace,
+            None => Namespace::parse(super::deployments::NAMESPACE)
+                .map_err(|error| Error::invalid(&error))?,
+        };
+        let subject = Subject {
+            deployment: request.name,
+            namespace,
+            manifest: manifest::name(None, now).map_err(|error| Error::invalid(&error))?,
+            user: super::deployments::USER.to_owned(),
+            time: now,
+        };
+        let input = InputConfig {
+            content: request.content,
+            imports: request.imports,
+        };
+        Ok(self
+            .expansions
+            .expand(&subject, input, Instant::now() + self.operation_timeout)
+            .await?)
+    }
+}

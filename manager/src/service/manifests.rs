@@ -1,0 +1,86 @@
+//! Manifests, as they were stored.
+
+use common::api::error::ErrorCode;
+use common::api::manager::ManifestSummary;
+use common::api::page::{Page, PageQuery};
+use common::model::{DeploymentName, Layout, LayoutNode, LayoutPath, Manifest, ManifestName};
+
+use super::deployments;
+use crate::error::Error;
+use crate::store::{self, Store, manifests};
+
+pub struct Manifests {
+    pub store: Store,
+}
+
+impl Manifests {
+    pub async fn list(
+        &self,
+        deployment: &DeploymentName,
+        page: &PageQuery,
+    ) -> Result<Page<ManifestSummary>, Error> {
+        self.check(deployment).await?;
+        Ok(manifests::list(&self.store, deployment, page).await?)
+    }
+
+    pub async fn get(
+        &self,
+        deployment: &DeploymentName,
+        name: &ManifestName,
+    ) -> Result<Manifest, Error> {
+        let found = manifests::get(&self.store, deployment, name).await?;
+        match found {
+            Some(manifest) => Ok(manifest),
+            None => Err(self.missing(deployment, name).await),
+        }
+    }
+
+    pub async fn layout(
+        &self,
+        deployment: &DeploymentName,
+        name: &ManifestName,
+    ) -> Result<Layout, Error> {
+        if manifests::head(&self.store, deployment, name)
+            .await?
+            .is_none()
+        {
+            return Err(self.missing(deployment, name).await);
+        }
+        Ok(manifests::layout(&self.store, deployment, name).await?)
+    }
+
+    /// One node of a layout.
+    pub async fn layout_at(
+        &self,
+        deployment: &DeploymentName,
+        name: &ManifestName,
+        path: &LayoutPath,
+    ) -> Result<LayoutNode, Error> {
+        let layout = self.layout(deployment, name).await?;
+        let node = layout.at(path).cloned();
+        node.ok_or_else(|| {
+            Error::new(
+                ErrorCode::NotFound,
+                format!("the layout of {name} has nothing at {path}"),
+            )
+        })
+    }
+
+    async fn check(&self, deployment: &DeploymentName) -> Result<(), Error> {
+        match store::deployments::get(&self.store, deployment).await? {
+            Some(_) => Ok(()),
+            None => Err(deployments::missing(deployment)),
+        }
+    }
+
+    /// Which of the two is missing.
+    async fn missing(&self, deployment: &DeploymentName, name: &ManifestName) -> Error {
+        let absent = || {
+            Error::new(
+                ErrorCode::NotFound,
+                format!("deployment '{deployment}' has no manifest '{name}'"),
+            )
+        };
+        self.check(deployment).await.err().unwrap_or_else(absent)
+    }
+}

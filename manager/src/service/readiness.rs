@@ -1,0 +1,34 @@
+//! Whether the manager can do its work, and what it misses.
+
+use std::sync::Arc;
+
+use common::server::error::chain;
+use common::server::health::Check;
+
+use crate::deployer::Deployer;
+use crate::expander::Expander;
+use crate::registry::Registries;
+use crate::store::Store;
+
+pub struct Readiness {
+    pub store: Store,
+    pub expander: Arc<dyn Expander>,
+    pub deployer: Arc<dyn Deployer>,
+    pub registries: Arc<Registries>,
+}
+
+impl Readiness {
+    pub async fn checks(&self) -> Vec<Check> {
+        let (store, expander, deployer, registry) = tokio::join!(
+            self.store.check(),
+            self.expander.health(),
+            self.deployer.health(),
+            self.registries.health()
+        );
+        let store = Check::of(
+            "store",
+            store.map(|()| String::new()).map_err(|error| chain(&error)),
+        );
+        vec![store, expander, deployer, registry]
+    }
+}

@@ -1,0 +1,185 @@
+//! A manager with fakes around it, for tests: the registry is a folder, the cluster and the templates are in memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use common::client::ManagerClient;
+use common::server::{Listen, serve};
+use common::telemetry::LogFormat;
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+use crate::app::{App, Ports};
+use crate::deployer::fake::FakeDeployer;
+use crate::expander::fake::FakeExpander;
+use crate::registry::{self, Registries};
+use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Scan};
+use crate::workflow::Retry;
+
+/// What outlives a manager: its store, and what is around it.
+pub struct Stage {
+    pub kv: Arc<MemoryKv>,
+    pub expander: Arc<FakeExpander>,
+    pub deployer: Arc<FakeDeployer>,
+    registry: TempDir,
+}
+
+impl Stage {
+    pub fn new() -> Self {
+        let registry = tempfile::tempdir().unwrap();
+        let version = registry.path().join("pair").join("v1");
+        std::fs::create_dir_all(&version).unwrap();
+        let template = r#"{"resources": [{"name": "left", "type": "Service"}, {"name": "right", "type": "Pod"}]}"#;
+        std::fs::write(version.join("pair.jinja"), template).unwrap();
+        Self {
+            kv: Arc::default(),
+            expander: Arc::default(),
+            deployer: Arc::default(),
+            registry,
+        }
+    }
+
+    pub async fn manager(&self) -> App {
+        self.manager_on(self.kv.clone()).await
+    }
+
+    pub async fn manager_on(&self, kv: Arc<dyn Kv>) -> App {
+        let options = registry::Options {
+            registry: Some(self.registry.path().display().to_string()),
+            ..registry::Options::default()
+        };
+        let ports = Ports {
+            kv,
+            expander: self.expander.clone(),
+            deployer: self.deployer.clone(),
+            registries: Registries::new(&options).unwrap(),
+            retry: Retry {
+                waits: vec![Duration::ZERO; 3],
+            },
+            operation_timeout: Duration::from_secs(60),
+        };
+        App::new(ports).await.unwrap()
+    }
+
+    /// Every key of the store, with `·` between the parts.
+    pub async fn keys(&self) -> Vec<String> {
+        let all = self
+            .kv
+            .scan(Scan {
+                limit: usize::MAX,
+                ..Scan::default()
+            })
+            .await
+            .unwrap();
+        all.into_iter()
+            .map(|(key, _)| String::from_utf8(key).unwrap().replace('\0', "·"))
+            .collect()
+    }
+}
+
+/// A manager that serves on a port of its own.
+pub struct Served {
+    pub stage: Stage,
+    pub app: App,
+    pub client: ManagerClient,
+    pub url: String,
+    server: tokio::task::JoinHandle<std::io::Result<()>>,
+}
+
+impl Served {
+    pub async fn new() -> Self {
+        Self::on(Stage::new()).await
+    }
+
+    pub async fn on(stage: Stage) -> Self {
+        let app = stage.manager().await;
+        app.engine.recover().await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let port_file = folder.path().join("port");
+        let listen = Listen {
+            listen: Some(([127, 0, 0, 1], 0).into()),
+            port_file: Some(port_file.clone()),
+            log_format: LogFormat::Text,
+        };
+        let services = app.services.clone();
+        let address = ([127, 0, 0, 1], 0).into();
+        let server = tokio::spawn(async move {
+            serve(&listen, address, move |routes| {
+                crate::http::routes(routes, &services)
+            })
+            .await
+        });
+        let port = loop {
+            match std::fs::read_to_string(&port_file) {
+                Ok(text) => break text.trim().to_owned(),
+                Err(_) => tokio::task::yield_now().await,
+            }
+        };
+        let url = format!("http://127.0.0.1:{port}");
+        Self {
+            stage,
+            app,
+            client: ManagerClient::new(&url).unwrap(),
+            url,
+            server,
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+/// A store that dies after a number of commits, as a process does: nothing that comes later is written.
+#[derive(Debug)]
+pub struct DyingKv {
+    inner: Arc<MemoryKv>,
+    left: AtomicUsize,
+    dead: Notify,
+}
+
+impl DyingKv {
+    pub fn after(commits: usize, inner: Arc<MemoryKv>) -> Arc<Self> {
+        Arc::new(Self {
+            inner,
+            left: AtomicUsize::new(commits),
+            dead: Notify::new(),
+        })
+    }
+
+    pub async fn death(&self) {
+        self.dead.notified().await;
+    }
+}
+
+#[async_trait]
+impl Kv for DyingKv {
+    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+        self.inner.get(key).await
+    }
+
+    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
+        self.inner.scan(scan).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
+        let left = self
+            .left
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                left.checked_sub(1)
+            });
+        if left.is_err() {
+            self.dead.notify_one();
+            return Err(KvError::Failed {
+                action: "written",
+                reason: "the disk is full".to_owned(),
+            });
+        }
+        self.inner.commit(commit).await
+    }
+}

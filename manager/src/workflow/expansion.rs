@@ -1,0 +1,206 @@
+//! Expanding a configuration to primitives, template references included.
+//!
+//! The expander knows only the files that it is given. What it leaves unresolved and is a template reference by its form
+//! is fetched from its registry and given along, and the whole is expanded again, until nothing new turns up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::api::expander::{ExpandRequest, ExpandResponse};
+use common::api::manager::Expansion;
+use common::model::{DeploymentName, InputConfig, ManifestName, Namespace, ResolvedType, TypeName};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::retry::{Retry, is_transient};
+use crate::domain::imports::{Imports, ImportsError};
+use crate::expander::Expander;
+use crate::registry::{Registries, RegistryError};
+
+/// Rounds of fetching and expanding. Each meets references one level deeper, and nobody nests them this deep.
+const ROUNDS: usize = 32;
+/// Templates fetched for one configuration.
+const TEMPLATES: usize = 200;
+
+/// What is expanded, and for whom.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    pub deployment: DeploymentName,
+    pub namespace: Namespace,
+    pub manifest: ManifestName,
+    pub user: String,
+    pub time: Timestamp,
+}
+
+pub struct Expansions {
+    expander: Arc<dyn Expander>,
+    registries: Arc<Registries>,
+    retry: Retry,
+}
+
+impl Expansions {
+    pub fn new(expander: Arc<dyn Expander>, registries: Arc<Registries>, retry: Retry) -> Self {
+        Self {
+            expander,
+            registries,
+            retry,
+        }
+    }
+
+    /// Errors are the caller's to see: the expander's own, a registry's, or that one of them is away.
+    pub async fn expand(
+        &self,
+        subject: &Subject,
+        input: InputConfig,
+        deadline: Instant,
+    ) -> Result<Expansion, Box<ErrorBody>> {
+        match tokio::time::timeout_at(deadline, self.rounds(subject, input, deadline)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(refused(
+                ErrorCode::Timeout,
+                format!(
+                    "the expansion of {} did not finish in time",
+                    subject.deployment
+                ),
+            )),
+        }
+    }
+
+    async fn rounds(
+        &self,
+        subject: &Subject,
+        input: InputConfig,
+        deadline: Instant,
+    ) -> Result<Expansion, Box<ErrorBody>> {
+        let mut imports = Imports::of_request(input.imports).map_err(|error| too_many(&error))?;
+        let mut resolved = Vec::new();
+        for _ in 0..ROUNDS {
+            let request = request(subject, &input.content, &imports);
+            let response = self.expanded(&request, deadline).await?;
+            let references = self.references(&response, &imports)?;
+            if references.is_empty() {
+                return Ok(finished(response, resolved));
+            }
+            self.fetch(references, &mut imports, &mut resolved).await?;
+        }
+        Err(refused(
+            ErrorCode::TooDeep,
+            format!("template references lead to further ones more than {ROUNDS} levels deep"),
+        ))
+    }
+
+    /// Template references that are not among the files yet.
+    fn references(
+        &self,
+        response: &ExpandResponse,
+        imports: &Imports,
+    ) -> Result<Vec<TypeName>, Box<ErrorBody>> {
+        let new = response
+            .unresolved
+            .iter()
+            .filter(|name| !imports.contains(name) && self.registries.recognises(name));
+        let parsed = new.map(|name| TypeName::parse(name.as_str()));
+        parsed
+            .collect::<Result<_, _>>()
+            .map_err(|error| refused(ErrorCode::InvalidConfiguration, error.to_string()))
+    }
+
+    async fn fetch(
+        &self,
+        references: Vec<TypeName>,
+        imports: &mut Imports,
+        resolved: &mut Vec<ResolvedType>,
+    ) -> Result<(), Box<ErrorBody>> {
+        for reference in references {
+            if resolved.len() == TEMPLATES {
+                let message =
+                    format!("the configuration refers to more than {TEMPLATES} templates");
+                return Err(refused(ErrorCode::InvalidConfiguration, message));
+            }
+            let template = self
+                .registries
+                .resolve(&reference)
+                .await
+                .map_err(|error| unresolved(&reference, &error))?;
+            resolved.push(template.resolved);
+            imports
+                .add(template.imports)
+                .map_err(|error| too_many(&error))?;
+        }
+        Ok(())
+    }
+
+    /// One expansion, tried again while the expander is away.
+    async fn expanded(
+        &self,
+        request: &ExpandRequest,
+        deadline: Instant,
+    ) -> Result<ExpandResponse, Box<ErrorBody>> {
+        for wait in &self.retry.waits {
+            match self.expander.expand(request, left(deadline)).await {
+                Err(error) if is_transient(&error) => tokio::time::sleep(*wait).await,
+                outcome => return outcome,
+            }
+        }
+        self.expander.expand(request, left(deadline)).await
+    }
+}
+
+fn left(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now())
+}
+
+fn request(subject: &Subject, content: &str, imports: &Imports) -> ExpandRequest {
+    ExpandRequest {
+        name: subject.deployment.to_string(),
+        content: content.to_owned(),
+        imports: imports.files().to_vec(),
+        env: env(subject),
+    }
+}
+
+/// What templates see as `env`, apart from what the expander adds for each.
+fn env(subject: &Subject) -> Map<String, Value> {
+    let entries = [
+        ("deployment", json!(subject.deployment)),
+        // Google's Deployment Manager has projects; the nearest thing in a cluster is a namespace.
+        ("project", json!(subject.namespace)),
+        ("namespace", json!(subject.namespace)),
+        ("manifest", json!(subject.manifest)),
+        ("current_time", json!(subject.time.as_second())),
+        ("username", json!(subject.user)),
+    ];
+    entries
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
+}
+
+fn finished(response: ExpandResponse, resolved_types: Vec<ResolvedType>) -> Expansion {
+    let mut expanded_config = response.config;
+    let outputs = std::mem::take(&mut expanded_config.outputs);
+    Expansion {
+        expanded_config,
+        layout: response.layout,
+        resolved_types,
+        outputs,
+        warnings: response.warnings,
+    }
+}
+
+fn refused(code: ErrorCode, message: String) -> Box<ErrorBody> {
+    Box::new(ErrorBody::new(code, message))
+}
+
+fn too_many(error: &ImportsError) -> Box<ErrorBody> {
+    refused(ErrorCode::InvalidRequest, error.to_string())
+}
+
+fn unresolved(reference: &TypeName, error: &RegistryError) -> Box<ErrorBody> {
+    refused(
+        error.code(),
+        format!("type {:?} cannot be resolved: {error}", reference.as_str()),
+    )
+}

@@ -1,0 +1,169 @@
+//! Following a job of the deployer to its end: progress is passed on, and a broken stream is begun again.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use common::api::deployer::{Event, Report, ResourceReport, ResourceState};
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::{AppliedObject, ObjectRef, ResourceName, TypeName};
+use futures::StreamExt;
+use tokio::time::Instant;
+
+use super::retry::is_transient;
+use super::step::Run;
+use crate::deployer::Job;
+
+/// The deployer keeps to the time that it is given and then reports; this is for its report to arrive.
+const GRACE: Duration = Duration::from_secs(15);
+
+/// How a job ended.
+pub struct Followed {
+    /// Objects that events told of; what the report tells counts more.
+    pub seen: Vec<AppliedObject>,
+    pub ended: Result<Report, Box<ErrorBody>>,
+}
+
+/// What is left until the deadline; a deployer that is given nothing could not even report.
+pub fn left_ms(deadline: Instant) -> u64 {
+    let left = deadline
+        .saturating_duration_since(Instant::now())
+        .as_millis();
+    u64::try_from(left).unwrap_or(u64::MAX).max(1_000)
+}
+
+/// The record, with what was seen in the place of what it replaces.
+pub fn merged(recorded: Vec<AppliedObject>, seen: Vec<AppliedObject>) -> Vec<AppliedObject> {
+    let replaced = |old: &AppliedObject| {
+        seen.iter()
+            .any(|new| new.object.is_same_object(&old.object))
+    };
+    let mut objects: Vec<_> = recorded.into_iter().filter(|old| !replaced(old)).collect();
+    objects.extend(seen);
+    objects
+}
+
+/// Runs the job, again where the deployer was away or broke off: it converges. Ends by the run's deadline.
+pub async fn job(run: &Run<'_>, mut job: Job, total: usize) -> Followed {
+    let mut follower = Follower {
+        run,
+        total,
+        states: HashMap::new(),
+        seen: HashMap::new(),
+        moved: false,
+    };
+    let ended = match tokio::time::timeout_at(run.deadline + GRACE, follower.persist(&mut job))
+        .await
+    {
+        Ok(ended) => ended,
+        Err(_) => Err(Box::new(ErrorBody::new(
+            ErrorCode::Timeout,
+            format!(
+                "resourcifier did not report on {} within its time; what it did so far is recorded",
+                run.deployment()
+            ),
+        ))),
+    };
+    Followed {
+        seen: follower.seen.into_values().collect(),
+        ended,
+    }
+}
+
+struct Follower<'a> {
+    run: &'a Run<'a>,
+    total: usize,
+    states: HashMap<(ResourceName, TypeName), ResourceState>,
+    seen: HashMap<ObjectRef, AppliedObject>,
+    /// Whether the last try got anywhere: then the next failure is a new one.
+    moved: bool,
+}
+
+impl Follower<'_> {
+    async fn persist(&mut self, job: &mut Job) -> Result<Report, Box<ErrorBody>> {
+        let waits = &self.run.tools.retry.waits;
+        let mut tries = 0;
+        loop {
+            retimed(job, self.run.deadline);
+            self.moved = false;
+            let error = match self.once(job).await {
+                Err(error) if is_transient(&error) => error,
+                ended => return ended,
+            };
+            tries = if self.moved { 0 } else { tries };
+            let Some(wait) = waits.get(tries) else {
+                return Err(error);
+            };
+            let deployment = self.run.deployment();
+            tracing::warn!(%deployment, error = %error.message, "trying again to change the cluster for {deployment}: {}", error.message);
+            tries += 1;
+            tokio::time::sleep(*wait).await;
+        }
+    }
+
+    async fn once(&mut self, job: &Job) -> Result<Report, Box<ErrorBody>> {
+        let mut events = self.run.tools.deployer.start(job).await?;
+        while let Some(event) = events.next().await {
+            match event? {
+                Event::Resource(report) => self.note(report),
+                Event::Heartbeat => {}
+                Event::Report(report) => {
+                    report
+                        .resources
+                        .iter()
+                        .for_each(|resource| self.count(resource));
+                    self.show();
+                    return Ok(report);
+                }
+                Event::Error { error } => return Err(Box::new(error)),
+            }
+        }
+        Err(Box::new(ErrorBody::new(
+            ErrorCode::DeployerUnavailable,
+            "resourcifier ended its answer without a report",
+        )))
+    }
+
+    fn note(&mut self, report: ResourceReport) {
+        self.moved = true;
+        self.count(&report);
+        self.show();
+        self.run.live.resource(report);
+    }
+
+    fn count(&mut self, report: &ResourceReport) {
+        let key = (report.name.clone(), report.type_name.clone());
+        self.states.insert(key, report.state);
+        match (&report.object, &report.uid) {
+            (Some(object), Some(_)) if report.state == ResourceState::Gone => {
+                self.seen.remove(object);
+            }
+            (Some(object), Some(uid)) => {
+                let applied = AppliedObject {
+                    resource: report.name.clone(),
+                    object: object.clone(),
+                    uid: uid.clone(),
+                };
+                self.seen.insert(object.clone(), applied);
+            }
+            _ => {}
+        }
+    }
+
+    fn show(&self) {
+        let reached =
+            |state: &&ResourceState| matches!(state, ResourceState::Ready | ResourceState::Gone);
+        let done = self.states.values().filter(reached).count();
+        self.run
+            .live
+            .progress(done, self.total.max(self.states.len()));
+    }
+}
+
+/// Each try is given the time that is left then.
+fn retimed(job: &mut Job, deadline: Instant) {
+    let timeout_ms = match job {
+        Job::Create(request) | Job::Update(request) => &mut request.timeout_ms,
+        Job::Delete(request) => &mut request.timeout_ms,
+    };
+    *timeout_ms = left_ms(deadline);
+}

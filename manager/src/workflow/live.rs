@@ -1,0 +1,179 @@
+//! Operations as they run: their progress, and their events for those who watch.
+//!
+//! All of it is in memory and for watching only; what counts is in the journal. Of operations that ended, the last
+//! [`REMEMBERED`] can still be watched from the start.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use common::api::deployer::ResourceReport;
+use common::model::{Deployment, Operation, OperationId, OperationStatus};
+use tokio::sync::watch;
+
+/// Ended operations whose events are kept.
+const REMEMBERED: usize = 64;
+/// Events of one operation that are kept; of more, the oldest are dropped.
+const EVENTS: usize = 16_384;
+
+#[derive(Debug, Clone)]
+pub enum LiveEvent {
+    Operation(Arc<Operation>),
+    Resource(Arc<ResourceReport>),
+}
+
+/// How an operation ended.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub operation: Operation,
+    /// As the operation left it; of a removed one, the last that is told of it.
+    pub deployment: Option<Deployment>,
+}
+
+/// One operation that runs or ended lately.
+#[derive(Debug)]
+pub struct Live {
+    log: Mutex<Log>,
+    /// Counts changes.
+    changed: watch::Sender<u64>,
+}
+
+#[derive(Debug)]
+struct Log {
+    operation: Arc<Operation>,
+    events: VecDeque<LiveEvent>,
+    /// The number of the first event that is kept.
+    first: u64,
+    outcome: Option<Arc<Outcome>>,
+}
+
+impl Live {
+    fn new(operation: Operation) -> Self {
+        let operation = Arc::new(operation);
+        let events = VecDeque::from([LiveEvent::Operation(operation.clone())]);
+        let log = Log {
+            operation,
+            events,
+            first: 0,
+            outcome: None,
+        };
+        Self {
+            log: Mutex::new(log),
+            changed: watch::Sender::new(0),
+        }
+    }
+
+    pub fn operation(&self) -> Arc<Operation> {
+        self.log().operation.clone()
+    }
+
+    /// The operation changed.
+    pub fn update(&self, change: impl FnOnce(&mut Operation)) {
+        let mut log = self.log();
+        let mut operation = (*log.operation).clone();
+        change(&mut operation);
+        log.operation = Arc::new(operation);
+        let event = LiveEvent::Operation(log.operation.clone());
+        self.push(log, event);
+    }
+
+    pub fn progress(&self, done: usize, total: usize) {
+        let clipped = |n| u32::try_from(n).unwrap_or(u32::MAX);
+        let (done, total) = (clipped(done), clipped(total));
+        let progress = self.operation().progress.clone();
+        if (progress.done, progress.total) != (done, total) {
+            self.update(|operation| {
+                (operation.progress.done, operation.progress.total) = (done, total)
+            });
+        }
+    }
+
+    pub fn resource(&self, mut report: ResourceReport) {
+        // For watching only; they may be large.
+        report.final_properties = None;
+        self.push(self.log(), LiveEvent::Resource(Arc::new(report)));
+    }
+
+    fn end(&self, outcome: Outcome) {
+        let mut log = self.log();
+        log.operation = Arc::new(outcome.operation.clone());
+        log.outcome = Some(Arc::new(outcome));
+        let event = LiveEvent::Operation(log.operation.clone());
+        self.push(log, event);
+    }
+
+    fn push(&self, mut log: MutexGuard<'_, Log>, event: LiveEvent) {
+        if log.events.len() == EVENTS {
+            log.events.pop_front();
+            log.first += 1;
+        }
+        log.events.push_back(event);
+        drop(log);
+        self.changed.send_modify(|changes| *changes += 1);
+    }
+
+    /// The event with this number or, if it is dropped, the first that is kept; with its own number.
+    pub fn event(&self, number: u64) -> Option<(u64, LiveEvent)> {
+        let log = self.log();
+        let number = number.max(log.first);
+        let index = usize::try_from(number - log.first).ok()?;
+        log.events.get(index).map(|event| (number, event.clone()))
+    }
+
+    pub fn ended(&self) -> Option<Arc<Outcome>> {
+        self.log().outcome.clone()
+    }
+
+    /// Tells of each change from now on.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        // Nothing panics while it holds the lock.
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All that runs or ended lately.
+#[derive(Debug, Default)]
+pub struct Hub {
+    operations: Mutex<Operations>,
+}
+
+#[derive(Debug, Default)]
+struct Operations {
+    by_id: HashMap<OperationId, Arc<Live>>,
+    ended: VecDeque<OperationId>,
+}
+
+impl Hub {
+    pub fn begin(&self, operation: Operation) -> Arc<Live> {
+        let id = operation.id.clone();
+        let live = Arc::new(Live::new(operation));
+        self.operations().by_id.insert(id, live.clone());
+        live
+    }
+
+    pub fn end(&self, live: &Live, outcome: Outcome) {
+        debug_assert_eq!(outcome.operation.status, OperationStatus::Done);
+        let id = outcome.operation.id.clone();
+        live.end(outcome);
+        let mut operations = self.operations();
+        operations.ended.push_back(id);
+        if operations.ended.len() > REMEMBERED
+            && let Some(oldest) = operations.ended.pop_front()
+        {
+            operations.by_id.remove(&oldest);
+        }
+    }
+
+    pub fn get(&self, id: &OperationId) -> Option<Arc<Live>> {
+        self.operations().by_id.get(id).cloned()
+    }
+
+    fn operations(&self) -> MutexGuard<'_, Operations> {
+        self.operations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,26 @@
+//! How an operation is carried out: journaled steps, run by an engine, gone on with after a crash.
+//!
+//! ```text
+//! service ── accept ──► engine ── plan ──► step ──► its changes + StepSucceeded, in one commit ──► next step … Finished
+//!                         ▲                 └── fails ──► its changes + StepFailed + Finished + release, in one commit
+//!      start ── recovery ─┘
+//! ```
+//!
+//! A step does its effects, which converge when repeated, and gives back what is to be written. Only the engine
+//! commits, so that what a step did and that it did it are told by the same commit.
+
+pub mod engine;
+pub mod expansion;
+mod follow;
+pub mod live;
+mod plans;
+mod recovery;
+mod retry;
+pub mod step;
+mod steps;
+
+#[cfg(test)]
+mod tests;
+
+pub use engine::{Engine, Ticket};
+pub use retry::Retry;

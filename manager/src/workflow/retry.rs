@@ -1,0 +1,26 @@
+//! When to try again what a service that was away could not do.
+
+use std::time::Duration;
+
+use common::api::error::ErrorBody;
+
+/// The waits between tries. A service that is restarted is back within them.
+#[derive(Debug, Clone)]
+pub struct Retry {
+    pub waits: Vec<Duration>,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self {
+            waits: [500, 1_000, 2_000, 4_000]
+                .map(Duration::from_millis)
+                .to_vec(),
+        }
+    }
+}
+
+/// Whether the error says that a service is away, and nothing is wrong with the request.
+pub fn is_transient(error: &ErrorBody) -> bool {
+    error.code.status() == 503
+}

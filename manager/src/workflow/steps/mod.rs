@@ -1,0 +1,24 @@
+//! The steps, a file each. Every one may be run again after a crash at any point and comes to the same.
+
+mod apply;
+mod empty;
+mod expand;
+mod forget;
+mod publish;
+mod remove;
+mod store;
+mod verdict;
+
+use super::step::{Done, Run, Step, StepError};
+
+pub async fn run(step: Step, run: &Run<'_>) -> Result<Done, StepError> {
+    match step {
+        Step::Expand => expand::run(run).await,
+        Step::Store => store::run(run).await,
+        Step::Apply => apply::run(run).await,
+        Step::Publish => publish::run(run).await,
+        Step::Empty => empty::run(run).await,
+        Step::Remove => remove::run(run).await,
+        Step::Forget => forget::run(run).await,
+    }
+}

@@ -1,0 +1,104 @@
+//! Whether a report is a success, and the error that the caller sees if it is not.
+
+use common::api::deployer::{Report, ResourceReport, ResourceState};
+use common::api::error::{ErrorBody, ErrorCode, Location};
+
+pub enum Verdict {
+    Fine,
+    Failed(Box<ErrorBody>),
+}
+
+/// A message names this many resources.
+const NAMED: usize = 5;
+
+pub fn of(report: &Report) -> Verdict {
+    let failed: Vec<_> = report
+        .resources
+        .iter()
+        .filter(|resource| resource.state == ResourceState::Failed)
+        .collect();
+    if failed.is_empty() {
+        return Verdict::Fine;
+    }
+    let causes: Vec<_> = failed.iter().map(|resource| cause(resource)).collect();
+    let all_late = causes.iter().all(|cause| cause.code == ErrorCode::Timeout);
+    let (code, what) = match all_late {
+        true => (ErrorCode::Timeout, "were not ready in time"),
+        false => (ErrorCode::ResourcesFailed, "failed"),
+    };
+    let names: Vec<_> = failed
+        .iter()
+        .take(NAMED)
+        .map(|resource| resource.name.as_str())
+        .collect();
+    let more = if failed.len() > NAMED { ", …" } else { "" };
+    let message = format!(
+        "{} of {} resources {what}: {}{more}",
+        failed.len(),
+        report.resources.len(),
+        names.join(", ")
+    );
+    Verdict::Failed(Box::new(ErrorBody::new(code, message).caused_by(causes)))
+}
+
+/// The resource's own error, or one made of what is known.
+fn cause(resource: &ResourceReport) -> ErrorBody {
+    let told = resource.error.clone();
+    let mut cause = told.unwrap_or_else(|| {
+        let reason = resource
+            .reason
+            .as_deref()
+            .unwrap_or("it failed, and the cluster does not say why");
+        ErrorBody::new(
+            ErrorCode::ResourcesFailed,
+            format!("{}: {reason}", resource.name),
+        )
+    });
+    let location = cause.location.get_or_insert_with(Location::default);
+    location
+        .resource
+        .get_or_insert_with(|| resource.name.to_string());
+    cause
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn verdict(resources: serde_json::Value) -> Option<(ErrorCode, String)> {
+        let report = Report {
+            resources: serde_json::from_value(resources).unwrap(),
+            objects: Vec::new(),
+        };
+        match of(&report) {
+            Verdict::Fine => None,
+            Verdict::Failed(error) => Some((error.code, error.message)),
+        }
+    }
+
+    #[test]
+    fn a_report_without_failures_is_fine() {
+        assert_eq!(
+            verdict(json!([{"name": "a", "type": "Pod", "state": "READY"}])),
+            None
+        );
+    }
+
+    #[test]
+    fn late_resources_alone_are_a_time_out_and_others_a_failure() {
+        let late = json!({"name": "a", "type": "Pod", "state": "FAILED", "error": {"code": "TIMEOUT", "message": "a: not ready"}});
+        let bad = json!({"name": "b", "type": "Pod", "state": "FAILED", "reason": "no such image"});
+        let expected = (
+            ErrorCode::Timeout,
+            "1 of 1 resources were not ready in time: a".to_owned(),
+        );
+        assert_eq!(verdict(json!([late])), Some(expected));
+        let expected = (
+            ErrorCode::ResourcesFailed,
+            "2 of 2 resources failed: a, b".to_owned(),
+        );
+        assert_eq!(verdict(json!([late, bad])), Some(expected));
+    }
+}
