@@ -1,0 +1,205 @@
+//! What is in a registry: which folder a reference means, and which templates there are.
+//!
+//! Everything here follows the seed's layout `[collection/]template/version/`, whatever holds the folders.
+
+use common::api::manager::TemplateSummary;
+
+use super::fetch::each;
+use super::path::FilePath;
+use super::reference::{TEMPLATE_ENDINGS, TemplateVersion, is_part};
+use super::versions::{self, SameVersion};
+use super::{Entry, EntryKind, Registry, RegistryError};
+
+/// A version's folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    pub folder: FilePath,
+    /// The version as the registry spells it: its folder's name.
+    pub version: String,
+    pub revision: Option<String>,
+}
+
+/// The version folder that a reference means.
+pub async fn locate(
+    registry: &dyn Registry,
+    wanted: &TemplateVersion,
+) -> Result<Located, RegistryError> {
+    let folder = collection_folder(wanted.collection.as_deref())?.join_text(&wanted.template)?;
+    let Some(entries) = registry.entries(&folder).await? else {
+        return Err(missing(registry, wanted).await);
+    };
+    let chosen = versions::choose(wanted.version, folders(&entries)).map_err(
+        |SameVersion(first, second)| {
+            let (registry, template) = (registry.summary().name, folder.to_string());
+            RegistryError::SameVersion {
+                registry,
+                template,
+                first,
+                second,
+            }
+        },
+    )?;
+    let chosen = chosen.ok_or_else(|| RegistryError::VersionNotFound {
+        registry: registry.summary().name,
+        template: folder.to_string(),
+        wanted: wanted.version.to_string(),
+        versions: versions::sorted(folders(&entries)),
+    })?;
+    let revision = entries
+        .iter()
+        .find(|entry| entry.name == chosen)
+        .and_then(|entry| entry.revision.clone());
+    Ok(Located {
+        folder: folder.join_text(chosen)?,
+        version: chosen.to_owned(),
+        revision,
+    })
+}
+
+/// The one template in a version's folder.
+pub async fn template_file(
+    registry: &dyn Registry,
+    folder: &FilePath,
+    template: &str,
+) -> Result<FilePath, RegistryError> {
+    let entries = registry.entries(folder).await?.unwrap_or_default();
+    let is_file = |name: &str| {
+        entries
+            .iter()
+            .any(|entry| entry.name == name && entry.kind == EntryKind::File)
+    };
+    let found: Vec<_> = TEMPLATE_ENDINGS
+        .iter()
+        .map(|ending| format!("{template}{ending}"))
+        .filter(|name| is_file(name))
+        .collect();
+    let (folder_name, template) = (registry.path_of(folder), template.to_owned());
+    match &found[..] {
+        [file] => Ok(folder.join_text(file)?),
+        [] => Err(RegistryError::NoTemplateFile {
+            folder: folder_name,
+            template,
+        }),
+        _ => Err(RegistryError::TwoTemplateFiles {
+            folder: folder_name,
+            template,
+        }),
+    }
+}
+
+/// Every template at the root of a collection: of one, or of the unnamed one and all named ones.
+pub async fn templates(
+    registry: &dyn Registry,
+    only: Option<&str>,
+) -> Result<Vec<TemplateSummary>, RegistryError> {
+    let name = || registry.summary().name;
+    if let Some(collection) = only {
+        let found = collection_templates(registry, collection, "").await?;
+        return found.ok_or_else(|| RegistryError::CollectionNotFound {
+            registry: name(),
+            collection: collection.to_owned(),
+            collections: Vec::new(),
+        });
+    }
+    let root = registry.entries(&FilePath::root()).await?;
+    let root = root.ok_or_else(|| RegistryError::RegistryMissing { registry: name() })?;
+    let folders: Vec<String> = folders(&root).map(str::to_owned).collect();
+    let found = each(folders, |folder| async move {
+        match summary(registry, &FilePath::parse(&folder)?, folder.clone()).await? {
+            Some(template) => Ok(vec![template]),
+            None => Ok(
+                collection_templates(registry, &folder, &format!("{folder}/"))
+                    .await?
+                    .unwrap_or_default(),
+            ),
+        }
+    });
+    Ok(found.await?.into_iter().flatten().collect())
+}
+
+/// The templates of a named collection; `None` if there is no such folder.
+async fn collection_templates(
+    registry: &dyn Registry,
+    collection: &str,
+    prefix: &str,
+) -> Result<Option<Vec<TemplateSummary>>, RegistryError> {
+    let folder = FilePath::parse(collection)?;
+    let Some(entries) = registry.entries(&folder).await? else {
+        return Ok(None);
+    };
+    let names: Vec<String> = folders(&entries).map(str::to_owned).collect();
+    let folder = &folder;
+    let found = each(names, |name| async move {
+        summary(
+            registry,
+            &folder.join_text(&name)?,
+            format!("{prefix}{name}"),
+        )
+        .await
+    });
+    Ok(Some(found.await?.into_iter().flatten().collect()))
+}
+
+/// A folder with version folders in it is a template.
+async fn summary(
+    registry: &dyn Registry,
+    folder: &FilePath,
+    name: String,
+) -> Result<Option<TemplateSummary>, RegistryError> {
+    let entries = registry.entries(folder).await?.unwrap_or_default();
+    let versions = versions::sorted(folders(&entries));
+    Ok((!versions.is_empty()).then_some(TemplateSummary { name, versions }))
+}
+
+/// Names of folders that can stand in a reference.
+fn folders(entries: &[Entry]) -> impl Iterator<Item = &str> {
+    let folders = entries
+        .iter()
+        .filter(|entry| entry.kind == EntryKind::Folder && is_part(&entry.name));
+    folders.map(|entry| entry.name.as_str())
+}
+
+/// Collections are top-level folders.
+fn collection_folder(collection: Option<&str>) -> Result<FilePath, RegistryError> {
+    match collection {
+        Some(name) => Ok(FilePath::parse(name)?),
+        None => Ok(FilePath::root()),
+    }
+}
+
+/// Says which part of the reference leads to nothing, with what there is instead.
+async fn missing(registry: &dyn Registry, wanted: &TemplateVersion) -> RegistryError {
+    match missing_part(registry, wanted).await {
+        Ok(error) | Err(error) => error,
+    }
+}
+
+async fn missing_part(
+    registry: &dyn Registry,
+    wanted: &TemplateVersion,
+) -> Result<RegistryError, RegistryError> {
+    let name = registry.summary().name;
+    let names = |entries: &[Entry]| folders(entries).map(str::to_owned).collect();
+    let Some(root) = registry.entries(&FilePath::root()).await? else {
+        return Ok(RegistryError::RegistryMissing { registry: name });
+    };
+    let (template, siblings) = match &wanted.collection {
+        None => (wanted.template.clone(), root),
+        Some(collection) => match registry.entries(&FilePath::parse(collection)?).await? {
+            Some(siblings) => (format!("{collection}/{}", wanted.template), siblings),
+            None => {
+                let collection = collection.clone();
+                return Ok(RegistryError::CollectionNotFound {
+                    registry: name,
+                    collection,
+                    collections: names(&root),
+                });
+            }
+        },
+    };
+    Ok(RegistryError::TemplateNotFound {
+        registry: name,
+        template,
+        templates: names(&siblings),
+    })
+}

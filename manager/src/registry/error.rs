@@ -1,0 +1,155 @@
+//! Why a reference leads to no template.
+
+use common::api::error::ErrorCode;
+use common::yaml::YamlError;
+
+use super::path::PathError;
+use super::reference::ReferenceError;
+use super::web::WebError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    #[error("there is no default registry: set --registry, or put the bundled one into one of {}", .tried.join(", "))]
+    NoDefault { tried: Vec<String> },
+    #[error("registry '{name}' is not known; write 'default' or 'github.com/<owner>/<repository>'")]
+    UnknownRegistry { name: String },
+    #[error("registry {registry} does not exist, or is not public")]
+    RegistryMissing { registry: String },
+    #[error("registry {registry} has no collection '{collection}'{}", known(.collections, "collections"))]
+    CollectionNotFound {
+        registry: String,
+        collection: String,
+        collections: Vec<String>,
+    },
+    #[error("registry {registry} has no template '{template}'{}", known(.templates, "templates"))]
+    TemplateNotFound {
+        registry: String,
+        template: String,
+        templates: Vec<String>,
+    },
+    #[error("template '{template}' of registry {registry} has no version {wanted}{}", known(.versions, "versions"))]
+    VersionNotFound {
+        registry: String,
+        template: String,
+        wanted: String,
+        versions: Vec<String>,
+    },
+    #[error(
+        "template '{template}' of registry {registry} has two folders of one version, '{first}' and '{second}'; remove one"
+    )]
+    SameVersion {
+        registry: String,
+        template: String,
+        first: String,
+        second: String,
+    },
+    #[error("'{folder}' holds no template: it needs either {template}.py or {template}.jinja")]
+    NoTemplateFile { folder: String, template: String },
+    #[error(
+        "'{folder}' holds two templates, {template}.py and {template}.jinja; a version has exactly one"
+    )]
+    TwoTemplateFiles { folder: String, template: String },
+    #[error("there is no file '{file}'")]
+    FileNotFound { file: String },
+    #[error("there is no template at {url}")]
+    UrlNotFound { url: String },
+    #[error("schema '{schema}' cannot be read: {source}")]
+    SchemaYaml {
+        schema: String,
+        source: Box<YamlError>,
+    },
+    #[error("schema '{schema}' is not valid: {reason}")]
+    SchemaShape { schema: String, reason: String },
+    #[error("file '{import}' requested in schema '{schema}' does not exist")]
+    ImportNotFound { schema: String, import: String },
+    #[error("schema '{schema}' may only import files at or below its own folder")]
+    ImportPath { schema: String, source: PathError },
+    #[error("file '{file}' is not UTF-8 text")]
+    NotText { file: String },
+    #[error("file '{file}' is larger than {limit} bytes")]
+    FileTooLarge { file: String, limit: usize },
+    #[error("template '{template}' has more than {limit} bytes in all of its files")]
+    TemplateTooLarge { template: String, limit: usize },
+    #[error("schema '{schema}' imports more than {limit} files")]
+    TooManyImports { schema: String, limit: usize },
+    #[error("folder '{folder}' has {limit} entries or more; divide it into collections")]
+    TooManyEntries { folder: String, limit: usize },
+    #[error("'{path}' is a link or no ordinary file; registries hold files and folders only")]
+    NotOrdinary { path: String },
+    #[error(transparent)]
+    Path(#[from] PathError),
+    #[error("the pattern {pattern:?} is no regular expression: {reason}")]
+    Pattern { pattern: String, reason: String },
+    #[error("'{path}' of the registry cannot be read: {source}")]
+    Io {
+        path: String,
+        source: std::io::Error,
+    },
+    #[error(transparent)]
+    Web(#[from] WebError),
+    #[error("{url} gave an answer that is not GitHub's: {reason}")]
+    Malformed { url: String, reason: String },
+    #[error("GitHub's rate limit for registry {registry} is used up; try again {when}")]
+    RateLimited { registry: String, when: String },
+    #[error("'{what}' was not resolved within {seconds} s; its registry is too slow")]
+    TimedOut { what: String, seconds: u64 },
+    #[error(
+        "--registry {text:?} is neither a folder nor [github.com/]<owner>/<repository>[/<collection>]"
+    )]
+    Setting { text: String },
+    #[error("--github-api-url {text:?} is not a URL: write it like https://api.github.com")]
+    ApiUrl { text: String },
+}
+
+/// How many names an error lists.
+const NAMED: usize = 10;
+
+fn known(names: &[String], noun: &str) -> String {
+    if names.is_empty() {
+        return format!("; it has no {noun}");
+    }
+    let more = if names.len() > NAMED { ", …" } else { "" };
+    format!(
+        "; its {noun} are {}{more}",
+        names[..names.len().min(NAMED)].join(", ")
+    )
+}
+
+impl RegistryError {
+    /// The caller's fault is a 4xx, a registry's absence a 503.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Reference(_) => ErrorCode::UnknownType,
+            Self::RegistryMissing { .. }
+            | Self::CollectionNotFound { .. }
+            | Self::TemplateNotFound { .. }
+            | Self::VersionNotFound { .. }
+            | Self::SameVersion { .. }
+            | Self::NoTemplateFile { .. }
+            | Self::TwoTemplateFiles { .. }
+            | Self::UrlNotFound { .. } => ErrorCode::TemplateNotFound,
+            Self::UnknownRegistry { .. } | Self::FileNotFound { .. } => ErrorCode::NotFound,
+            Self::SchemaYaml { .. }
+            | Self::SchemaShape { .. }
+            | Self::ImportNotFound { .. }
+            | Self::ImportPath { .. }
+            | Self::TooManyImports { .. } => ErrorCode::InvalidSchema,
+            Self::NotText { .. }
+            | Self::FileTooLarge { .. }
+            | Self::TemplateTooLarge { .. }
+            | Self::TooManyEntries { .. }
+            | Self::NotOrdinary { .. } => ErrorCode::InvalidConfiguration,
+            Self::Path(_) | Self::Pattern { .. } | Self::Setting { .. } | Self::ApiUrl { .. } => {
+                ErrorCode::InvalidRequest
+            }
+            Self::Web(error) => error.code(),
+            Self::NoDefault { .. }
+            | Self::Io { .. }
+            | Self::Malformed { .. }
+            | Self::RateLimited { .. }
+            | Self::TimedOut { .. } => ErrorCode::RegistryUnavailable,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Template registries: where the templates come from that a configuration names by reference.
+//!
+//! Responsible for the seed's conventions ("Template Registries"): what a reference looks like, which version it
+//! means, which files a template consists of. It refuses to know what is in a template, and what is done with it.
+//!
+//! ```text
+//! reference ─ parse ─► Registries ─ picks ─► Registry (port)  ◄─ directory, github
+//!                          │                    │ which version folder (catalog, versions)
+//!                          │                    ▼
+//!                          └─ a full URL ──► Files (port)     ◄─ directory, github, http
+//!                                               │ template, its schema, the schema's imports (fetch)
+//!                                               ▼
+//!                                        ResolvedTemplate
+//! ```
+
+mod cache;
+mod catalog;
+#[cfg(test)]
+mod conformance;
+mod directory;
+mod error;
+mod fetch;
+mod github;
+mod http;
+#[cfg(test)]
+mod loopback;
+mod options;
+mod path;
+mod reference;
+mod registries;
+mod versions;
+mod web;
+
+use async_trait::async_trait;
+use common::api::manager::RegistrySummary;
+
+pub use error::RegistryError;
+pub use options::Options;
+pub use registries::Registries;
+
+use path::FilePath;
+
+/// One file at most: the largest real template has some hundred kilobytes.
+const FILE_BYTES: usize = 1024 * 1024;
+/// All files of one template together.
+const TEMPLATE_BYTES: usize = 8 * 1024 * 1024;
+/// Files that one template's schema may import.
+const TEMPLATE_IMPORTS: usize = 100;
+/// Entries of one folder; GitHub lists no more, and cuts silently.
+const FOLDER_ENTRIES: usize = 1_000;
+
+/// A tree of files that can be read by path.
+///
+/// Promises of every adapter: a file is given whole or not at all, and is never larger than [`FILE_BYTES`]; nothing
+/// outside of the tree is ever read, whatever links or redirects say; what is absent is `None`, what cannot be told is
+/// an error.
+#[async_trait]
+pub(crate) trait Files: Send + Sync {
+    /// The file's bytes; `None` if there is no file of this path.
+    async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError>;
+
+    /// What the file is called in a manifest: the same on every machine, and unlike any file of another registry.
+    fn path_of(&self, file: &FilePath) -> String;
+
+    /// Where the file is, for people.
+    fn url_of(&self, file: &FilePath) -> String;
+}
+
+/// A registry: files in folders that can be listed.
+#[async_trait]
+pub(crate) trait Registry: Files {
+    fn summary(&self) -> RegistrySummary;
+
+    /// What is directly in a folder, in the order of names; `None` if there is no such folder.
+    async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError>;
+}
+
+/// One thing in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub name: String,
+    pub kind: EntryKind,
+    /// Changes whenever anything in it changes, for registries that know.
+    pub revision: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    File,
+    Folder,
+    /// A link, a submodule, a device: never followed.
+    Other,
+}

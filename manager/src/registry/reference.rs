@@ -1,0 +1,354 @@
+//! Template references: their grammar, and nothing of what they lead to.
+//!
+//! ```text
+//! http(s)://host/path/file.py|.jinja|.yaml
+//! github.com/<owner>/<repository>/[<collection>/]<template>:<version>
+//! [<registered registry>/][<collection>/]<template>:<version>
+//! ```
+//!
+//! The collection is the only part allowed between registry and template, as the seed says. A first part that
+//! names a registered registry is that registry, not a collection.
+
+use url::Url;
+
+use super::versions::Version;
+
+/// A reference, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reference {
+    Url {
+        /// The folder, with a `/` at its end.
+        base: Url,
+        /// The template's file name, percent-decoded.
+        file: String,
+    },
+    Github {
+        owner: String,
+        repository: String,
+        template: TemplateVersion,
+    },
+    Registered {
+        /// The default registry, if absent.
+        registry: Option<String>,
+        template: TemplateVersion,
+    },
+}
+
+/// The part of a reference that every registry understands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateVersion {
+    /// The unnamed one at the registry's root, if absent.
+    pub collection: Option<String>,
+    pub template: String,
+    pub version: Version,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no template reference: {reason}")]
+pub struct ReferenceError {
+    text: String,
+    reason: String,
+}
+
+/// Endings of templates in registries.
+pub const TEMPLATE_ENDINGS: [&str; 2] = [".py", ".jinja"];
+/// Endings of templates at full URLs.
+const URL_ENDINGS: [&str; 3] = [".py", ".jinja", ".yaml"];
+const GITHUB: &str = "github.com/";
+const PART_CHARS: usize = 100;
+
+impl Reference {
+    /// Whether somebody who writes this means a template. It may still be a malformed reference.
+    pub fn is_meant(text: &str) -> bool {
+        is_url(text)
+            || text.starts_with(GITHUB)
+            || text
+                .rsplit_once(':')
+                .is_some_and(|(path, version)| is_version(version) && path.split('/').all(is_part))
+    }
+
+    /// `registered` are the names of registered registries.
+    pub fn parse(text: &str, registered: &[&str]) -> Result<Self, ReferenceError> {
+        let parsed = match text.strip_prefix(GITHUB) {
+            _ if is_url(text) => parse_url(text),
+            Some(rest) => parse_github(rest),
+            None => parse_registered(text, registered),
+        };
+        parsed.map_err(|reason| ReferenceError {
+            text: text.chars().take(200).collect(),
+            reason,
+        })
+    }
+}
+
+fn is_url(text: &str) -> bool {
+    let scheme = |prefix: &str| {
+        text.get(..prefix.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
+    scheme("http://") || scheme("https://")
+}
+
+fn is_version(text: &str) -> bool {
+    text.parse::<Version>().is_ok()
+}
+
+/// A name that is a folder's name on every kind of registry and needs no quoting in a reference.
+pub fn is_part(text: &str) -> bool {
+    let refused = |c: char| c.is_control() || c.is_whitespace() || "/\\:?#%*<>|\"$".contains(c);
+    (1..=PART_CHARS).contains(&text.chars().count())
+        && !text.starts_with('.')
+        && !text.contains(refused)
+}
+
+fn parse_url(text: &str) -> Result<Reference, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("credentials do not belong into a type; remove them from the URL".to_owned());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("the URL must end with the file's name, without '?' and '#'".to_owned());
+    }
+    let last = url
+        .path_segments()
+        .and_then(|mut segments| segments.next_back())
+        .unwrap_or_default();
+    let file = percent_decoded(last).ok_or("the file's name is not UTF-8")?;
+    if !URL_ENDINGS
+        .iter()
+        .any(|ending| file.len() > ending.len() && file.ends_with(ending))
+        || file.starts_with('.')
+    {
+        return Err(format!(
+            "the URL must name a file that ends with {}",
+            URL_ENDINGS.join(", ")
+        ));
+    }
+    let base = url.join(".").map_err(|error| error.to_string())?;
+    Ok(Reference::Url { base, file })
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    percent_encoding::percent_decode_str(text)
+        .decode_utf8()
+        .ok()
+        .map(|text| text.into_owned())
+}
+
+fn parse_github(rest: &str) -> Result<Reference, String> {
+    const GRAMMAR: &str =
+        "write it like github.com/<owner>/<repository>/[<collection>/]<template>:<version>";
+    let (parts, version) = versioned(rest)?;
+    let (owner, repository, collection, template) = match parts[..] {
+        [owner, repository, template] => (owner, repository, None, template),
+        [owner, repository, collection, template] => {
+            (owner, repository, Some(collection), template)
+        }
+        _ => return Err(GRAMMAR.to_owned()),
+    };
+    Ok(Reference::Github {
+        owner: owner.to_owned(),
+        repository: repository.to_owned(),
+        template: TemplateVersion {
+            collection: collection.map(str::to_owned),
+            template: template.to_owned(),
+            version,
+        },
+    })
+}
+
+fn parse_registered(text: &str, registered: &[&str]) -> Result<Reference, String> {
+    const GRAMMAR: &str =
+        "write it like [<collection>/]<template>:<version>, or begin it with a registry's name";
+    let (parts, version) = versioned(text)?;
+    let (registry, rest) = match parts.split_first() {
+        Some((first, rest)) if !rest.is_empty() && registered.contains(first) => {
+            (Some((*first).to_owned()), rest)
+        }
+        _ => (None, &parts[..]),
+    };
+    let (collection, template) = match *rest {
+        [template] => (None, template),
+        [collection, template] => (Some(collection.to_owned()), template),
+        _ => return Err(GRAMMAR.to_owned()),
+    };
+    let template = template.to_owned();
+    Ok(Reference::Registered {
+        registry,
+        template: TemplateVersion {
+            collection,
+            template,
+            version,
+        },
+    })
+}
+
+/// `a/b/c:v1` as its parts and its version.
+fn versioned(text: &str) -> Result<(Vec<&str>, Version), String> {
+    let (path, version) = text
+        .rsplit_once(':')
+        .ok_or("it has no version; end it with one, such as ':v1'")?;
+    let version = version
+        .parse::<Version>()
+        .map_err(|error| error.to_string())?;
+    let parts: Vec<_> = path.split('/').collect();
+    match parts.iter().find(|part| !is_part(part)) {
+        Some(part) => Err(format!("{part:?} is not a name that a registry can have")),
+        None => Ok((parts, version)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Reference, ReferenceError> {
+        Reference::parse(text, &["default"])
+    }
+
+    fn template(collection: Option<&str>, template: &str, version: &str) -> TemplateVersion {
+        TemplateVersion {
+            collection: collection.map(str::to_owned),
+            template: template.to_owned(),
+            version: version.parse().unwrap(),
+        }
+    }
+
+    fn github(owner: &str, repository: &str, template: TemplateVersion) -> Reference {
+        Reference::Github {
+            owner: owner.to_owned(),
+            repository: repository.to_owned(),
+            template,
+        }
+    }
+
+    /// Every example of a reference that the seed gives.
+    #[test]
+    fn the_seeds_valid_examples_are_references() {
+        let dots = Some("dot.delimited.strings.are.allowed");
+        for (text, expected) in [
+            (
+                "github.com/ownerA/repository2/templateA:v1",
+                github("ownerA", "repository2", template(None, "templateA", "v1")),
+            ),
+            (
+                "github.com/ownerA/repository2/collectionM/templateA:v1",
+                github(
+                    "ownerA",
+                    "repository2",
+                    template(Some("collectionM"), "templateA", "v1"),
+                ),
+            ),
+            (
+                "github.com/ownerA/repository2/dot.delimited.strings.are.allowed/templateA:v1",
+                github("ownerA", "repository2", template(dots, "templateA", "v1")),
+            ),
+            (
+                "github.com/my-org/my-repo/my-collection/template-name:v1.1.0",
+                github(
+                    "my-org",
+                    "my-repo",
+                    template(Some("my-collection"), "template-name", "v1.1"),
+                ),
+            ),
+            (
+                "https://raw.githubusercontent.com/ownerA/repository2/master/templateA/v1/templateA.py",
+                Reference::Url {
+                    base:
+                        "https://raw.githubusercontent.com/ownerA/repository2/master/templateA/v1/"
+                            .parse()
+                            .unwrap(),
+                    file: "templateA.py".to_owned(),
+                },
+            ),
+        ] {
+            assert_eq!(parse(text), Ok(expected), "{text}");
+            assert!(Reference::is_meant(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_seeds_invalid_example_is_refused_with_the_grammar() {
+        let text =
+            "github.com/ownerA/repository2/multiple/path/segments/are/not/allowed/templateA:v1";
+        let error = parse(text).unwrap_err().to_string();
+        assert!(
+            error.contains("[<collection>/]<template>:<version>"),
+            "{error}"
+        );
+        assert!(
+            Reference::is_meant(text),
+            "it is a reference that is malformed, not a Kubernetes kind"
+        );
+    }
+
+    #[test]
+    fn short_references_name_a_template_of_the_default_registry_or_of_a_registered_one() {
+        for (text, registry, expected) in [
+            ("redis:v1", None, template(None, "redis", "v1")),
+            ("db/redis:v1.2", None, template(Some("db"), "redis", "v1.2")),
+            (
+                "default/redis:v1",
+                Some("default"),
+                template(None, "redis", "v1"),
+            ),
+            (
+                "default/db/redis:v1",
+                Some("default"),
+                template(Some("db"), "redis", "v1"),
+            ),
+            ("default:v1", None, template(None, "default", "v1")),
+        ] {
+            let registry = registry.map(str::to_owned);
+            assert_eq!(
+                parse(text),
+                Ok(Reference::Registered {
+                    registry,
+                    template: expected
+                }),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_malformed_is_refused_with_the_reason() {
+        for (text, reason) in [
+            ("github.com/a/b/c", "no version"),
+            ("github.com/a/b:v1", "github.com/<owner>"),
+            ("github.com/a/b/c:1.0", "v1.1.0"),
+            ("github.com/a/../c/d:v1", "\"..\""),
+            ("github.com//b/c:v1", "\"\""),
+            ("a/b/c:v1", "registry's name"),
+            ("https://host/a/b.txt", ".jinja"),
+            ("https://host/.py", ".jinja"),
+            ("https://host/a/b.py?token=1", "'?'"),
+            ("https://user:secret@host/b.py", "credentials"),
+            ("https://", "host"),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn kubernetes_kinds_and_files_are_no_references() {
+        for text in [
+            "Service",
+            "apps/v1/Deployment",
+            "apps/v1:Deployment",
+            "v1:Service",
+            "template.py",
+            "a/b.jinja",
+            "redis:",
+            ":v1",
+            "redis",
+            "redis:latest",
+            "monitoring.coreos.com/v1/ServiceMonitor",
+            "text: v1",
+            "$(ref.a.b):v1",
+        ] {
+            assert!(!Reference::is_meant(text), "{text}");
+        }
+    }
+}
