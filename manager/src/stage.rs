@@ -1,5 +1,6 @@
 //! A manager with fakes around it, for tests: the registry is a folder, the cluster and the templates are in memory.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -132,6 +133,20 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         self.server.abort();
+    }
+}
+
+/// Copies a folder, such as that of an open store: what a crash at this moment would leave.
+pub fn copied(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir(&target).unwrap();
+            copied(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ETAG, LOCATION};
 use actix_web::web::{Data, Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
+use common::api::error::ErrorCode;
 use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
 use common::api::page::PageQuery;
 use common::model::{Deployment, DeploymentName};
@@ -12,7 +13,7 @@ use common::server::{ApiError, Body};
 use super::extract::{name, precondition, prefers_async};
 use crate::error::Error;
 use crate::service::Services;
-use crate::workflow::Ticket;
+use crate::service::operations::Ticket;
 
 pub async fn list(
     services: Data<Services>,
@@ -106,7 +107,7 @@ fn stopped(error: Error, ticket: &Ticket) -> ApiError {
                 "{parked}: ask for operation {}",
                 ticket.live().operation().id
             );
-            ApiError::new(common::api::error::ErrorCode::Unavailable, message)
+            ApiError::new(ErrorCode::Unavailable, message)
         }
         other => other.into(),
     }

@@ -18,9 +18,7 @@ use tokio::sync::watch;
 
 use super::extract::name;
 use crate::service::Services;
-use crate::service::operations::Watch;
-use crate::workflow::Ticket;
-use crate::workflow::live::LiveEvent;
+use crate::service::operations::{LiveEvent, Ticket, Watch};
 
 const OPERATION: &str = "operation";
 const RESOURCE: &str = "resource";

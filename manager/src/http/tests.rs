@@ -268,9 +268,16 @@ async fn a_configuration_that_cannot_be_expanded_is_told_as_the_expander_said_it
     );
 
     let unknown = creation("web", json!([{"name": "x", "type": "absent:v1"}]));
+    let error = answered(served.client.create(&unknown, &WriteQuery::default()).await);
+    assert_eq!(error.code, ErrorCode::TemplateNotFound);
+    let location = error.location.unwrap();
     assert_eq!(
-        answered(served.client.create(&unknown, &WriteQuery::default()).await).code,
-        ErrorCode::TemplateNotFound
+        (
+            location.line,
+            location.resource.as_deref(),
+            location.path.as_deref()
+        ),
+        (Some(1), Some("x"), Some("$.resources[0]"))
     );
     let operations = served
         .client
@@ -436,6 +443,7 @@ async fn one_operation_at_a_time_and_the_second_is_told_of_the_first() {
         events.trim_end().ends_with('}') && events.contains("\"status\":\"DONE\""),
         "{events}"
     );
+    assert!(events.contains("\"done\":2,\"total\":2"), "{events}");
     assert_eq!(
         served.client.operation(&operation.id).await.unwrap().status,
         OperationStatus::Done

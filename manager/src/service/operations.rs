@@ -6,7 +6,9 @@ use common::model::{DeploymentName, Operation, OperationId};
 
 use crate::error::Error;
 use crate::store::{Store, operations};
-use crate::workflow::{Engine, Ticket};
+use crate::workflow::Engine;
+pub use crate::workflow::Ticket;
+pub use crate::workflow::live::LiveEvent;
 
 pub struct Operations {
     pub store: Store,

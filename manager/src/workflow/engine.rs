@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::model::{InputConfig, OperationId, OperationStatus, Progress};
+use common::model::{InputConfig, OperationId, OperationStatus};
 use common::request_id;
 use jiff::Timestamp;
 use tokio::runtime::Handle;
@@ -284,11 +284,7 @@ impl<'a> Course<'a> {
             .ok_or_else(|| StoreError::Missing(format!("step {number} of operation {id}")))?;
         self.live.update(|operation| {
             operation.status = OperationStatus::Running;
-            operation.progress = Progress {
-                step: step.verb().to_owned(),
-                done: 0,
-                total: 0,
-            };
+            operation.progress.step = step.verb().to_owned();
         });
         tracing::info!(step = step.verb(), "operation {id}: {}", step.verb());
         let run = Run {

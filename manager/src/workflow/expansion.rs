@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::api::error::{ErrorBody, ErrorCode};
+use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::expander::{ExpandRequest, ExpandResponse};
 use common::api::manager::Expansion;
 use common::model::{DeploymentName, InputConfig, ManifestName, Namespace, ResolvedType, TypeName};
+use common::yaml;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
@@ -83,7 +84,9 @@ impl Expansions {
             if references.is_empty() {
                 return Ok(finished(response, resolved));
             }
-            self.fetch(references, &mut imports, &mut resolved).await?;
+            let place = |reference: &TypeName| place(&request, &response, reference);
+            self.fetch(references, place, &mut imports, &mut resolved)
+                .await?;
         }
         Err(refused(
             ErrorCode::TooDeep,
@@ -110,6 +113,7 @@ impl Expansions {
     async fn fetch(
         &self,
         references: Vec<TypeName>,
+        place: impl Fn(&TypeName) -> Location,
         imports: &mut Imports,
         resolved: &mut Vec<ResolvedType>,
     ) -> Result<(), Box<ErrorBody>> {
@@ -123,7 +127,7 @@ impl Expansions {
                 .registries
                 .resolve(&reference)
                 .await
-                .map_err(|error| unresolved(&reference, &error))?;
+                .map_err(|error| unresolved(&reference, &error, place(&reference)))?;
             resolved.push(template.resolved);
             imports
                 .add(template.imports)
@@ -198,9 +202,29 @@ fn too_many(error: &ImportsError) -> Box<ErrorBody> {
     refused(ErrorCode::InvalidRequest, error.to_string())
 }
 
-fn unresolved(reference: &TypeName, error: &RegistryError) -> Box<ErrorBody> {
-    refused(
-        error.code(),
-        format!("type {:?} cannot be resolved: {error}", reference.as_str()),
-    )
+fn unresolved(reference: &TypeName, error: &RegistryError, place: Location) -> Box<ErrorBody> {
+    let message = format!("type {:?} cannot be resolved: {error}", reference.as_str());
+    Box::new(ErrorBody::new(error.code(), message).at(place))
+}
+
+/// The first resource that has the type; of one that a template made, the line of the configuration's own resource above it.
+fn place(request: &ExpandRequest, response: &ExpandResponse, reference: &TypeName) -> Location {
+    let nodes = response.layout.walk();
+    let found = nodes.iter().find(|(_, node)| node.type_name == *reference);
+    let Some((path, node)) = found else {
+        return Location::default();
+    };
+    let pointer = path
+        .to_string()
+        .replace(['.', '['], "/")
+        .replace(['$', ']'], "");
+    let at = yaml::locate(&request.content, &pointer, &yaml::Limits::DEFAULT);
+    let number = |n: usize| u32::try_from(n).ok();
+    Location {
+        file: Some(request.name.clone()),
+        line: at.and_then(|at| number(at.line)),
+        column: at.and_then(|at| number(at.column)),
+        resource: Some(node.name.to_string()),
+        path: Some(path.to_string()),
+    }
 }

@@ -51,6 +51,7 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize) -> Followed {
         seen: HashMap::new(),
         moved: false,
     };
+    follower.show();
     let ended = match tokio::time::timeout_at(run.deadline + GRACE, follower.persist(&mut job))
         .await
     {

@@ -11,7 +11,7 @@ use common::model::{Deployment, Operation, OperationId, OperationStatus};
 use tokio::sync::watch;
 
 /// Ended operations whose events are kept.
-const REMEMBERED: usize = 64;
+const REMEMBERED: usize = 32;
 /// Events of one operation that are kept; of more, the oldest are dropped.
 const EVENTS: usize = 16_384;
 

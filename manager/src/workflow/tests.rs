@@ -1,10 +1,11 @@
 //! Crashes: wherever a manager dies, the next one comes to the same end.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use common::api::error::ErrorCode;
 use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
-use common::model::{DeploymentName, Operation, OperationStatus};
+use common::model::{DeploymentName, DeploymentStatus, Operation, OperationStatus};
 use serde_json::json;
 
 use super::Ticket;
@@ -13,7 +14,8 @@ use crate::deployer::Job;
 use crate::deployer::fake::{Interruption, REFUSED};
 use crate::error::Error;
 use crate::service::deployments::Precondition;
-use crate::stage::{DyingKv, Stage};
+use crate::stage::{DyingKv, Stage, copied};
+use crate::store::kv::SledKv;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Write {
@@ -408,4 +410,61 @@ async fn a_stream_that_breaks_off_is_begun_again() {
         .unwrap();
     assert_eq!(outcome.operation.error, None);
     assert_eq!(stage.deployer.jobs().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deployments_made_at_once_on_disk_are_all_there_after_a_restart_and_types_are_counted_exactly()
+ {
+    let folder = tempfile::tempdir().unwrap();
+    let stage = Stage::new();
+    let app = stage
+        .manager_on(Arc::new(SledKv::open(folder.path()).unwrap()))
+        .await;
+    let mut tickets = Vec::new();
+    for number in 0..40 {
+        let mut request = create(content(&[&format!("a{number}"), &format!("b{number}")]));
+        request.name = DeploymentName::parse(format!("web-{number}")).unwrap();
+        tickets.push(
+            app.services
+                .deployments
+                .create(request, &WriteQuery::default())
+                .await
+                .unwrap(),
+        );
+    }
+    for ticket in &tickets {
+        assert_eq!(ticket.outcome().await.unwrap().operation.error, None);
+    }
+    app.engine.park().await;
+    let crashed = tempfile::tempdir().unwrap();
+    copied(folder.path(), crashed.path());
+    let again = stage
+        .manager_on(Arc::new(SledKv::open(crashed.path()).unwrap()))
+        .await;
+    assert_eq!(again.engine.recover().await.unwrap(), 0);
+    let types = again
+        .services
+        .types
+        .list(&Default::default())
+        .await
+        .unwrap()
+        .items;
+    let counts: Vec<_> = types
+        .iter()
+        .map(|t| (t.name.as_str(), t.instances))
+        .collect();
+    assert_eq!(counts, [("Service", 80)]);
+    let deployments = again
+        .services
+        .deployments
+        .list(&Default::default())
+        .await
+        .unwrap()
+        .items;
+    assert!(
+        deployments
+            .iter()
+            .all(|deployment| deployment.state.status == DeploymentStatus::Deployed)
+    );
+    assert_eq!(deployments.len(), 40);
 }

@@ -140,6 +140,7 @@ fn not_opened(path: &Path, error: &sled::Error) -> KvError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stage::copied;
 
     #[tokio::test]
     async fn a_second_manager_on_the_same_store_is_told_so() {
@@ -175,7 +176,7 @@ mod tests {
             .unwrap();
         }
         let crashed = tempfile::tempdir().unwrap();
-        copy(folder.path(), crashed.path());
+        copied(folder.path(), crashed.path());
         let recovered = SledKv::open(crashed.path()).unwrap();
         let all = recovered
             .scan(Scan {
@@ -190,18 +191,5 @@ mod tests {
                 .filter(|(key, _)| key.len() == 1)
                 .all(|(_, value)| *value == large)
         );
-    }
-
-    fn copy(from: &Path, to: &Path) {
-        for entry in std::fs::read_dir(from).unwrap() {
-            let entry = entry.unwrap();
-            let target = to.join(entry.file_name());
-            if entry.file_type().unwrap().is_dir() {
-                std::fs::create_dir(&target).unwrap();
-                copy(&entry.path(), &target);
-            } else {
-                std::fs::copy(entry.path(), target).unwrap();
-            }
-        }
     }
 }
