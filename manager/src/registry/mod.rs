@@ -13,6 +13,8 @@
 //!                                        ResolvedTemplate
 //! ```
 
+#[cfg(test)]
+mod bundled;
 mod cache;
 mod catalog;
 #[cfg(test)]
