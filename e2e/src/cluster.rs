@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
-use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::program::checkout;
@@ -26,7 +25,6 @@ pub struct Cluster {
 /// The control plane that this process started. It ends with this process, however that ends: it watches its standard input.
 struct Own {
     _process: Child,
-    _folder: TempDir,
 }
 
 impl Cluster {
@@ -45,8 +43,8 @@ impl Cluster {
                 _own: None,
             });
         }
-        let folder = TempDir::new()?;
-        let dir = folder.path().join("cluster");
+        // The control plane removes it when it ends.
+        let dir = std::env::temp_dir().join(format!("dm-e2e-{}", common::request_id::fresh()));
         let mut process = Command::new(built.join("dm-cluster"))
             .args(["run", "--die-with-parent", "--dir"])
             .arg(&dir)
@@ -59,10 +57,7 @@ impl Cluster {
         Ok(Self {
             kubeconfig,
             kubectl,
-            _own: Some(Own {
-                _process: process,
-                _folder: folder,
-            }),
+            _own: Some(Own { _process: process }),
         })
     }
 
