@@ -61,7 +61,7 @@ def container(name, properties):
         'name': 'main',
         'image': properties['image'],
         'ports': [{'containerPort': properties['container_port'], 'protocol': properties['protocol']}],
-        'env': [{'name': key, 'value': str(variables[key])} for key in sorted(variables)],
+        'env': [{'name': key, 'value': text(variables[key])} for key in sorted(variables)],
     }
     if properties['command']:
         result['command'] = properties['command']
@@ -77,6 +77,11 @@ def settings(name, properties, labels):
         'type': 'ConfigMap',
         'properties': {
             'metadata': {'labels': labels},
-            'data': {key: str(config[key]) for key in sorted(config)},
+            'data': {key: text(config[key]) for key in sorted(config)},
         },
     }
+
+
+def text(value):
+    """A value as YAML writes it: `true`, not `True`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
