@@ -1,0 +1,444 @@
+//! The adapter: each call of the port as one run of the kubectl program.
+//!
+//! Objects travel on stdin and credentials in the kubeconfig: neither is ever on the command line.
+//! `--validate=false` costs nothing: server-side apply itself refuses unknown fields, while kubectl's own validation
+//! stops a whole batch for one object, and before 1.34 decodes the OpenAPI document for each object.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use common::model::ObjectRef;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::Semaphore;
+
+use super::error::KubectlError;
+use super::process::{Finished, Invocation, run};
+use super::{Cascade, Kubectl, Marks, Outcomes, Query, Versions, output, redact};
+use crate::plan::ServedKind;
+
+/// One request to the API server takes at most this long.
+const REQUEST_TIMEOUT: &str = "--request-timeout=30s";
+/// Discovery is a handful of requests.
+const DISCOVERY: Duration = Duration::from_secs(20);
+/// kubectl processes at once: each takes some 60 MiB.
+const AT_ONCE: usize = 8;
+
+/// Which kubectl, and which cluster.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub program: PathBuf,
+    pub kubeconfig: Option<PathBuf>,
+    pub context: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct CommandLine {
+    settings: Settings,
+    /// kubectl's discovery cache goes by address and outlives clusters, so it is ours and goes with the process.
+    cache: TempDir,
+    slots: Semaphore,
+}
+
+impl CommandLine {
+    pub fn new(settings: Settings) -> std::io::Result<Self> {
+        let cache = tempfile::Builder::new().prefix("resourcifier-").tempdir()?;
+        Ok(Self {
+            settings,
+            cache,
+            slots: Semaphore::new(AT_ONCE),
+        })
+    }
+
+    async fn run(
+        &self,
+        call: &'static str,
+        arguments: &[&str],
+        stdin: Vec<u8>,
+        within: Duration,
+    ) -> Result<Finished, KubectlError> {
+        let missed = |_| KubectlError::TimedOut {
+            call,
+            seconds: within.as_secs(),
+        };
+        let _slot = tokio::time::timeout(within, self.slots.acquire())
+            .await
+            .map_err(missed)?;
+        let invocation = Invocation {
+            call,
+            arguments: self.arguments(arguments),
+            stdin,
+            within,
+        };
+        let started = std::time::Instant::now();
+        let finished = run(
+            &self.settings.program,
+            self.settings.kubeconfig.as_deref(),
+            invocation,
+        )
+        .await?;
+        tracing::debug!(
+            kubectl.call = call,
+            kubectl.success = finished.success,
+            took_ms = started.elapsed().as_millis(),
+            "ran kubectl {call}"
+        );
+        Ok(finished)
+    }
+
+    fn arguments(&self, arguments: &[&str]) -> Vec<OsString> {
+        let mut all: Vec<OsString> = vec![
+            REQUEST_TIMEOUT.into(),
+            "--cache-dir".into(),
+            self.cache.path().into(),
+        ];
+        if let Some(context) = &self.settings.context {
+            all.push(format!("--context={context}").into());
+        }
+        all.extend(arguments.iter().map(OsString::from));
+        all
+    }
+}
+
+#[async_trait]
+impl Kubectl for CommandLine {
+    async fn versions(&self, within: Duration) -> Result<Versions, KubectlError> {
+        let finished = self
+            .run("version", &["version", "-o", "json"], Vec::new(), within)
+            .await?;
+        let answer: Value =
+            serde_json::from_slice(&finished.stdout).map_err(|_| failure("version", &finished))?;
+        let version = |of: &str| answer[of]["gitVersion"].as_str().map(str::to_owned);
+        let client =
+            version("clientVersion").ok_or_else(|| malformed("version", "no client version"))?;
+        let server =
+            version("serverVersion").ok_or_else(|| failure("version", &finished).to_string());
+        let skew = finished
+            .stderr
+            .lines()
+            .find_map(|line| line.strip_prefix("WARNING: "))
+            .map(str::to_owned);
+        Ok(Versions {
+            client,
+            server,
+            skew,
+        })
+    }
+
+    async fn kinds(&self) -> Result<Vec<ServedKind>, KubectlError> {
+        let arguments = ["api-resources", "-o", "wide", "--no-headers"];
+        let finished = self
+            .run("api-resources", &arguments, Vec::new(), DISCOVERY)
+            .await?;
+        let kinds = output::kinds(&String::from_utf8_lossy(&finished.stdout));
+        if kinds.is_empty() {
+            return Err(failure("api-resources", &finished));
+        }
+        if !finished.success {
+            tracing::warn!(reason = %output::messages(&finished.stderr).join("; "), "the cluster tells only a part of its kinds");
+        }
+        Ok(kinds)
+    }
+
+    async fn kinds_of(&self, api_version: &str) -> Result<Vec<ServedKind>, KubectlError> {
+        let path = if api_version.contains('/') {
+            format!("/apis/{api_version}")
+        } else {
+            format!("/api/{api_version}")
+        };
+        let finished = self
+            .run("get --raw", &["get", "--raw", &path], Vec::new(), DISCOVERY)
+            .await?;
+        if !finished.success {
+            let error = failure("get --raw", &finished);
+            return if error.is_transient() {
+                Err(error)
+            } else {
+                Ok(Vec::new())
+            };
+        }
+        let list = serde_json::from_slice(&finished.stdout)
+            .map_err(|error| malformed("get --raw", &error.to_string()))?;
+        Ok(output::kinds_of_list(&list, api_version))
+    }
+
+    async fn get(
+        &self,
+        objects: &[ObjectRef],
+        within: Duration,
+    ) -> Result<Outcomes<Option<Value>>, KubectlError> {
+        let arguments = ["get", "--ignore-not-found", "-o", "json", "-f", "-"];
+        let finished = self
+            .run("get", &arguments, stdin(objects.iter().map(stub)), within)
+            .await?;
+        let mut found = by_object("get", &finished)?;
+        let mut answers: Vec<_> = objects
+            .iter()
+            .map(|object| found.remove(&key(object)))
+            .collect();
+        let missing = indices(&answers);
+        let errors = if finished.success {
+            HashMap::new()
+        } else {
+            get_errors(objects, &missing, &finished)?
+        };
+        let mut errors = errors;
+        Ok(answers
+            .drain(..)
+            .enumerate()
+            .map(|(index, answer)| errors.remove(&index).map_or(Ok(answer), Err))
+            .collect())
+    }
+
+    async fn apply(
+        &self,
+        manager: &str,
+        objects: &[Value],
+        within: Duration,
+    ) -> Result<Outcomes<Value>, KubectlError> {
+        let manager = format!("--field-manager={manager}");
+        let arguments = [
+            "apply",
+            "--server-side",
+            "--force-conflicts=false",
+            "--validate=false",
+            &manager,
+            "-o",
+            "json",
+            "-f",
+            "-",
+        ];
+        let mut finished = self
+            .run("apply", &arguments, stdin(objects.iter().cloned()), within)
+            .await?;
+        finished.stderr = redact::redacted(finished.stderr, objects);
+        let refs: Vec<ObjectRef> = objects.iter().map(crate::plan::object_ref).collect();
+        let mut applied = by_object("apply", &finished)?;
+        let answers: Vec<_> = refs
+            .iter()
+            .map(|object| applied.remove(&key(object)))
+            .collect();
+        let mut errors = output::assign(&refs, &indices(&answers), &finished.stderr);
+        Ok(answers
+            .into_iter()
+            .enumerate()
+            .map(|(index, answer)| match answer {
+                Some(live) => Ok(live),
+                None => Err(errors
+                    .remove(&index)
+                    .unwrap_or_else(|| output::object_error(&finished.stderr))),
+            })
+            .collect())
+    }
+
+    async fn delete(
+        &self,
+        objects: &[ObjectRef],
+        cascade: Cascade,
+        within: Duration,
+    ) -> Result<Outcomes<()>, KubectlError> {
+        let cascade = match cascade {
+            Cascade::Foreground => "--cascade=foreground",
+            Cascade::Background => "--cascade=background",
+        };
+        let arguments = [
+            "delete",
+            "--ignore-not-found",
+            "--wait=false",
+            cascade,
+            "-o",
+            "name",
+            "-f",
+            "-",
+        ];
+        let finished = self
+            .run(
+                "delete",
+                &arguments,
+                stdin(objects.iter().map(stub)),
+                within,
+            )
+            .await?;
+        if finished.success {
+            return Ok(objects.iter().map(|_| Ok(())).collect());
+        }
+        let messages = output::messages(&finished.stderr);
+        let deleted = String::from_utf8_lossy(&finished.stdout).into_owned();
+        let is_deleted = |object: &ObjectRef| {
+            deleted
+                .lines()
+                .any(|line| line.ends_with(&format!("/{}", object.name)))
+        };
+        Ok(objects
+            .iter()
+            .map(|object| {
+                match messages
+                    .iter()
+                    .find(|message| output::names(message, object))
+                {
+                    Some(message) => Err(output::object_error(message)),
+                    None if is_deleted(object) => Ok(()),
+                    None => Err(output::object_error(&messages.join("\n"))),
+                }
+            })
+            .collect())
+    }
+
+    async fn unmark(
+        &self,
+        objects: &[ObjectRef],
+        marks: &Marks<'_>,
+        within: Duration,
+    ) -> Result<(), KubectlError> {
+        for (call, keys) in [("label", marks.labels), ("annotate", marks.annotations)] {
+            let removals: Vec<String> = keys.iter().map(|key| format!("{key}-")).collect();
+            let arguments: Vec<&str> = [call, "-f", "-"]
+                .into_iter()
+                .chain(removals.iter().map(String::as_str))
+                .collect();
+            let finished = self
+                .run(call, &arguments, stdin(objects.iter().map(stub)), within)
+                .await?;
+            if !finished.success {
+                return Err(failure(call, &finished));
+            }
+        }
+        Ok(())
+    }
+
+    async fn read(
+        &self,
+        query: Query<'_>,
+        within: Duration,
+    ) -> Result<Option<Value>, KubectlError> {
+        let (group, version) = query
+            .kind
+            .api_version
+            .split_once('/')
+            .unwrap_or(("", &query.kind.api_version));
+        let resource = format!("{}.{version}.{group}", query.kind.resource);
+        let mut arguments = vec!["get", "--ignore-not-found", "-o", "json"];
+        arguments.extend(
+            query
+                .namespace
+                .map(|namespace| ["-n", namespace])
+                .into_iter()
+                .flatten(),
+        );
+        arguments.extend(
+            query
+                .selector
+                .map(|selector| ["-l", selector])
+                .into_iter()
+                .flatten(),
+        );
+        arguments.extend(["--", &resource]);
+        arguments.extend(query.name);
+        let finished = self.run("get", &arguments, Vec::new(), within).await?;
+        if !finished.success {
+            return Err(failure("get", &finished));
+        }
+        if finished.stdout.iter().all(u8::is_ascii_whitespace) {
+            return Ok(None);
+        }
+        serde_json::from_slice(&finished.stdout)
+            .map(Some)
+            .map_err(|error| malformed("get", &error.to_string()))
+    }
+}
+
+/// What identifies an object whatever version it is written in.
+type Key = (String, String, Option<String>, String);
+
+fn key(object: &ObjectRef) -> Key {
+    (
+        object.group().to_owned(),
+        object.kind.clone(),
+        object.namespace.clone(),
+        object.name.clone(),
+    )
+}
+
+fn by_object(call: &'static str, finished: &Finished) -> Result<HashMap<Key, Value>, KubectlError> {
+    let objects = output::objects(&finished.stdout).map_err(|reason| malformed(call, &reason))?;
+    Ok(objects
+        .into_iter()
+        .map(|object| (key(&crate::plan::object_ref(&object)), object))
+        .collect())
+}
+
+fn indices(answers: &[Option<Value>]) -> Vec<usize> {
+    answers
+        .iter()
+        .enumerate()
+        .filter(|(_, answer)| answer.is_none())
+        .map(|(index, _)| index)
+        .collect()
+}
+
+/// What a failed `get` says of the objects that it did not give: some of them may simply not exist.
+fn get_errors(
+    objects: &[ObjectRef],
+    missing: &[usize],
+    finished: &Finished,
+) -> Result<HashMap<usize, super::ObjectError>, KubectlError> {
+    let messages = output::messages(&finished.stderr);
+    let named: HashMap<_, _> = missing
+        .iter()
+        .filter_map(|&index| {
+            let message = messages
+                .iter()
+                .find(|message| output::names(message, &objects[index]))?;
+            Some((index, output::object_error(message)))
+        })
+        .collect();
+    if named.len() < messages.len() {
+        Err(failure("get", finished))
+    } else {
+        Ok(named)
+    }
+}
+
+/// As much of an object as kubectl needs to find it.
+fn stub(object: &ObjectRef) -> Value {
+    let mut metadata = json!({"name": object.name});
+    if let Some(namespace) = &object.namespace {
+        metadata["namespace"] = json!(namespace);
+    }
+    json!({"apiVersion": object.api_version, "kind": object.kind, "metadata": metadata})
+}
+
+fn stdin(objects: impl Iterator<Item = Value>) -> Vec<u8> {
+    let items: Vec<Value> = objects.collect();
+    json!({"apiVersion": "v1", "kind": "List", "items": items})
+        .to_string()
+        .into_bytes()
+}
+
+fn failure(call: &'static str, finished: &Finished) -> KubectlError {
+    let messages = output::messages(&finished.stderr);
+    let text = if messages.is_empty() {
+        finished.stderr.trim().to_owned()
+    } else {
+        messages.join("; ")
+    };
+    let error = output::object_error(&text);
+    if error.fault == super::ObjectFault::Transient {
+        KubectlError::Unreachable(error.text)
+    } else {
+        KubectlError::Failed {
+            call,
+            text: error.text,
+        }
+    }
+}
+
+fn malformed(call: &'static str, reason: &str) -> KubectlError {
+    KubectlError::Malformed {
+        call,
+        reason: reason.to_owned(),
+    }
+}

@@ -1,0 +1,136 @@
+//! What is to be done, worked out before anything is: each resource as an object, what it depends on, and in which order.
+//!
+//! Pure: it takes what the cluster serves as a value, and knows nothing of live objects, kubectl or time.
+
+mod graph;
+mod kinds;
+mod marks;
+mod object;
+mod order;
+mod path;
+mod references;
+
+use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::model::{DeploymentName, Namespace, ObjectRef, Resource, ResourceMetadata, limits};
+use serde_json::Value;
+
+pub use graph::Dependency;
+pub use kinds::{Catalog, ServedKind, Wanted};
+pub use marks::{
+    DELETE_POLICY, DEPLOYMENT, MANAGED_BY, MANAGER, Mark, RESOURCE, WAVE, field_manager,
+};
+pub use object::object_ref;
+pub use order::rank;
+pub use references::{Reference, substitute};
+
+/// What a deployment asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Desired<'a> {
+    pub deployment: &'a DeploymentName,
+    /// Where namespaced objects go that name no namespace.
+    pub namespace: &'a Namespace,
+    pub resources: &'a [Resource],
+}
+
+/// One resource, ready to be applied once what it depends on is there.
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub resource: Resource,
+    pub metadata: ResourceMetadata,
+    pub object: ObjectRef,
+    /// The object as it is to be applied, marked as the deployment's; values of other resources still stand as references.
+    pub template: Value,
+    /// In the order of the resources: what must be there first.
+    pub dependencies: Vec<Dependency>,
+    pub references: Vec<Reference>,
+    /// How many others must be there first, one after the other. Deletion goes from the highest to the lowest.
+    pub wave: usize,
+}
+
+/// All of it, in the order of the request.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    pub nodes: Vec<Node>,
+}
+
+/// The plan, or every fault of it, each tied to its resource.
+pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, ErrorBody> {
+    let count = desired.resources.len();
+    if count > limits::RESOURCES {
+        let message = format!(
+            "the configuration has {count} resources, more than the limit of {}",
+            limits::RESOURCES
+        );
+        return Err(ErrorBody::new(ErrorCode::TooManyResources, message));
+    }
+    let drafts = gathered(object::drafts(desired.resources, catalog))?;
+    let objects = gathered(object::resolve(&drafts, desired))?;
+    gathered(object::distinct(&objects, desired.resources))?;
+    let edges = gathered(graph::edges(&drafts, &objects))?;
+    let waves = graph::waves(&edges, desired.resources)?;
+    let nodes = drafts.into_iter().zip(objects).zip(edges).zip(waves).map(
+        |(((draft, object), dependencies), wave)| {
+            let mark = Mark {
+                deployment: desired.deployment,
+                resource: &draft.resource.name,
+                wave,
+                delete_policy: draft.metadata.delete_policy,
+            };
+            let template = mark.put_on(object.value);
+            Node {
+                resource: draft.resource.clone(),
+                metadata: draft.metadata,
+                object: object.id,
+                template,
+                dependencies,
+                references: object.references,
+                wave,
+            }
+        },
+    );
+    Ok(Plan {
+        nodes: nodes.collect(),
+    })
+}
+
+/// What the resources need to know of the cluster.
+pub fn wanted(resources: &[Resource]) -> Vec<Wanted> {
+    resources
+        .iter()
+        .filter_map(|resource| object::wanted(resource).ok())
+        .collect()
+}
+
+/// The faults of several resources as one error.
+fn gathered<T>(results: Vec<Result<T, ErrorBody>>) -> Result<Vec<T>, ErrorBody> {
+    let (mut good, mut faults) = (Vec::with_capacity(results.len()), Vec::new());
+    for result in results {
+        match result {
+            Ok(value) => good.push(value),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    match faults.len() {
+        0 => Ok(good),
+        1 => Err(faults.remove(0)),
+        count => {
+            let message = format!(
+                "{count} resources cannot be applied as they are; the first: {}",
+                faults[0].message
+            );
+            Err(ErrorBody::new(faults[0].code, message).caused_by(faults))
+        }
+    }
+}
+
+/// An error about one resource.
+fn fault(code: ErrorCode, resource: &Resource, message: String) -> ErrorBody {
+    let location = Location {
+        resource: Some(resource.name.to_string()),
+        ..Location::default()
+    };
+    ErrorBody::new(code, message).at(location)
+}
+
+#[cfg(test)]
+mod tests;

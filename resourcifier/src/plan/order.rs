@@ -1,0 +1,24 @@
+//! The order of kinds that nobody has to write down: what others need comes first within one call of kubectl.
+
+use common::model::ObjectRef;
+
+/// Lower goes first. Kinds that nothing waits for, custom ones among them, go with the workloads.
+pub fn rank(object: &ObjectRef) -> usize {
+    match object.kind.as_str() {
+        "Namespace" => 0,
+        "PriorityClass" | "StorageClass" | "RuntimeClass" | "IngressClass" => 1,
+        "CustomResourceDefinition" => 2,
+        "NetworkPolicy" | "ResourceQuota" | "LimitRange" | "PodDisruptionBudget" => 3,
+        "ServiceAccount" => 4,
+        "ClusterRole" | "Role" => 5,
+        "ClusterRoleBinding" | "RoleBinding" => 6,
+        "Secret" | "ConfigMap" => 7,
+        "PersistentVolume" => 8,
+        "PersistentVolumeClaim" => 9,
+        "Service" => 10,
+        "HorizontalPodAutoscaler" | "Ingress" => 12,
+        "APIService" => 13,
+        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => 14,
+        _ => 11,
+    }
+}

@@ -1,0 +1,73 @@
+//! A path into an object: `spec.ports[0].nodePort`, `data['a.b']`.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// Deeper paths than this are no paths into Kubernetes objects.
+const STEPS: usize = 64;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path(Vec<Step>);
+
+impl Path {
+    /// Reads what follows a resource's name: `.a.b[0]['c']`. `None` if it is malformed.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (mut steps, mut rest) = (Vec::new(), text);
+        while !rest.is_empty() {
+            let (step, after) = step(rest)?;
+            steps.push(step);
+            rest = after;
+        }
+        (!steps.is_empty() && steps.len() <= STEPS).then_some(Self(steps))
+    }
+
+    /// The value there; a null counts as nothing.
+    pub fn find<'a>(&self, object: &'a Value) -> Option<&'a Value> {
+        let found = self.0.iter().try_fold(object, |value, step| match step {
+            Step::Key(key) => value.as_object()?.get(key),
+            Step::Index(index) => value.as_array()?.get(*index),
+        });
+        found.filter(|value| !value.is_null())
+    }
+}
+
+fn step(text: &str) -> Option<(Step, &str)> {
+    if let Some(rest) = text.strip_prefix('.') {
+        let end = rest.find(['.', '[']).unwrap_or(rest.len());
+        let (key, rest) = rest.split_at(end);
+        let is_key = !key.is_empty() && !key.contains([']', '\'', '"', ' ']);
+        return is_key.then(|| (Step::Key(key.to_owned()), rest));
+    }
+    let rest = text.strip_prefix('[')?;
+    if let Some(quote) = rest
+        .chars()
+        .next()
+        .filter(|first| matches!(first, '\'' | '"'))
+    {
+        let (key, rest) = rest[1..].split_once(quote)?;
+        return Some((Step::Key(key.to_owned()), rest.strip_prefix(']')?));
+    }
+    let (index, rest) = rest.split_once(']')?;
+    Some((Step::Index(index.parse().ok()?), rest))
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Index(index) => write!(f, "[{index}]")?,
+                Step::Key(key) if key.contains(['.', '[']) => write!(f, "['{key}']")?,
+                Step::Key(key) if position == 0 => f.write_str(key)?,
+                Step::Key(key) => write!(f, ".{key}")?,
+            }
+        }
+        Ok(())
+    }
+}

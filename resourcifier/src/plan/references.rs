@@ -1,0 +1,233 @@
+//! `$(ref.NAME.PATH)`: found, checked and replaced.
+//!
+//! A string that is one reference and nothing else takes the value with its type; within a longer string it is text.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::path::Path;
+
+const OPEN: &str = "$(ref.";
+
+/// A reference to the live object of another resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// The index of the resource.
+    pub target: usize,
+    pub path: Path,
+    /// As it was written.
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReferenceError {
+    #[error("the reference in {0:?} has no end; write it like $(ref.NAME.PATH)")]
+    Open(String),
+    #[error(
+        "the reference {0} has no path that can be read; write it like $(ref.NAME.metadata.name) or $(ref.NAME.spec.ports[0].port)"
+    )]
+    Malformed(String),
+    #[error("the reference {text} names no resource of the deployment{}", hint(.known))]
+    Unknown { text: String, known: Vec<String> },
+    #[error(
+        "the reference {text} may mean any of {count} resources of that name; give them different names"
+    )]
+    Ambiguous { text: String, count: usize },
+}
+
+/// How many names an error lists.
+const LISTED: usize = 10;
+
+fn hint(known: &[String]) -> String {
+    if known.is_empty() {
+        String::new()
+    } else {
+        format!("; there are {}", known.join(", "))
+    }
+}
+
+/// The names that references can use, with the resources that bear them.
+#[derive(Debug)]
+pub struct Names<'a> {
+    resources: HashMap<&'a str, Vec<usize>>,
+    listed: Vec<String>,
+}
+
+impl<'a> Names<'a> {
+    pub fn new(names: impl Iterator<Item = &'a str>) -> Self {
+        let (mut resources, mut listed): (HashMap<&str, Vec<usize>>, _) =
+            (HashMap::new(), Vec::new());
+        for (index, name) in names.enumerate() {
+            resources.entry(name).or_default().push(index);
+            if listed.len() < LISTED {
+                listed.push(name.to_owned());
+            }
+        }
+        Self { resources, listed }
+    }
+
+    pub fn bearers(&self, name: &str) -> &[usize] {
+        self.resources
+            .get(name)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    }
+
+    /// Splits `NAME.PATH`. A name may contain dots, so the longest that exists is taken.
+    fn split<'t>(&self, inner: &'t str) -> Option<(&[usize], &'t str)> {
+        let ends = inner
+            .char_indices()
+            .rev()
+            .filter(|(_, c)| matches!(c, '.' | '['))
+            .map(|(end, _)| end);
+        ends.map(|end| inner.split_at(end))
+            .find_map(|(name, path)| Some((self.resources.get(name)?.as_slice(), path)))
+    }
+
+    fn reference(&self, inner: &str) -> Result<Reference, ReferenceError> {
+        let text = format!("{OPEN}{inner})");
+        if !inner.contains(['.', '[']) {
+            return Err(ReferenceError::Malformed(text));
+        }
+        let Some((bearers, path)) = self.split(inner) else {
+            return Err(ReferenceError::Unknown {
+                text,
+                known: self.listed.clone(),
+            });
+        };
+        let Some(path) = Path::parse(path) else {
+            return Err(ReferenceError::Malformed(text));
+        };
+        match bearers {
+            [target] => Ok(Reference {
+                target: *target,
+                path,
+                text,
+            }),
+            several => Err(ReferenceError::Ambiguous {
+                text,
+                count: several.len(),
+            }),
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Piece<'t> {
+    Text(&'t str),
+    /// What stands between `$(ref.` and `)`.
+    Inner(&'t str),
+}
+
+pub fn is_plain(text: &str) -> bool {
+    !text.contains(OPEN)
+}
+
+fn pieces(text: &str) -> Result<Vec<Piece<'_>>, ReferenceError> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while let Some(start) = rest.find(OPEN) {
+        let (before, after) = (&rest[..start], &rest[start + OPEN.len()..]);
+        let end =
+            closing(after).ok_or_else(|| ReferenceError::Open(text.chars().take(100).collect()))?;
+        pieces.extend((!before.is_empty()).then_some(Piece::Text(before)));
+        pieces.push(Piece::Inner(&after[..end]));
+        rest = &after[end + 1..];
+    }
+    pieces.extend((!rest.is_empty()).then_some(Piece::Text(rest)));
+    Ok(pieces)
+}
+
+/// The closing parenthesis: one within a quoted key, `data['a)b']`, is none.
+fn closing(text: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut before = ' ';
+    for (position, c) in text.char_indices() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if c == ')' => return Some(position),
+            None if matches!(c, '\'' | '"') && before == '[' => quote = Some(c),
+            None => {}
+        }
+        before = c;
+    }
+    None
+}
+
+/// Every reference in a value, in its order, each checked.
+pub fn collect(value: &Value, names: &Names<'_>) -> Result<Vec<Reference>, ReferenceError> {
+    let mut found = Vec::new();
+    visit(value, &mut |text| {
+        for piece in pieces(text)? {
+            if let Piece::Inner(inner) = piece {
+                found.push(names.reference(inner)?);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn visit(
+    value: &Value,
+    each: &mut impl FnMut(&str) -> Result<(), ReferenceError>,
+) -> Result<(), ReferenceError> {
+    match value {
+        Value::String(text) if !is_plain(text) => each(text),
+        Value::Array(items) => items.iter().try_for_each(|item| visit(item, each)),
+        Value::Object(map) => map.values().try_for_each(|item| visit(item, each)),
+        _ => Ok(()),
+    }
+}
+
+/// The value with its references replaced; `lookup` knows them by their text.
+pub fn substitute(value: &Value, lookup: &impl Fn(&str) -> Option<Value>) -> Value {
+    match value {
+        Value::String(text) if !is_plain(text) => {
+            replaced(text, lookup).unwrap_or_else(|| value.clone())
+        }
+        Value::Array(items) => items.iter().map(|item| substitute(item, lookup)).collect(),
+        Value::Object(map) => {
+            let entries = map
+                .iter()
+                .map(|(key, item)| (key.clone(), substitute(item, lookup)));
+            Value::Object(entries.collect::<Map<_, _>>())
+        }
+        plain => plain.clone(),
+    }
+}
+
+fn replaced(text: &str, lookup: &impl Fn(&str) -> Option<Value>) -> Option<Value> {
+    let pieces = pieces(text).ok()?;
+    let value_of = |inner: &str| lookup(&format!("{OPEN}{inner})"));
+    if let [Piece::Inner(inner)] = pieces[..] {
+        return value_of(inner);
+    }
+    let texts = pieces.into_iter().map(|piece| match piece {
+        Piece::Text(text) => Some(text.to_owned()),
+        Piece::Inner(inner) => value_of(inner).map(|value| as_text(&value)),
+    });
+    texts.collect::<Option<String>>().map(Value::String)
+}
+
+fn as_text(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// One text with its references replaced; `None` if one of them is not known.
+pub fn substitute_text(
+    text: &str,
+    names: &Names<'_>,
+    lookup: &impl Fn(&Reference) -> Option<Value>,
+) -> Option<Value> {
+    if is_plain(text) {
+        return Some(Value::String(text.to_owned()));
+    }
+    replaced(text, &|written| {
+        let inner = written.strip_prefix(OPEN)?.strip_suffix(')')?;
+        lookup(&names.reference(inner).ok()?)
+    })
+}

@@ -1,0 +1,324 @@
+//! Configurations and what becomes of them, without a cluster.
+
+use super::*;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn served(api_version: &str, kind: &str, resource: &str, namespaced: bool) -> ServedKind {
+    let applicable = kind != "TokenReview";
+    ServedKind {
+        api_version: api_version.into(),
+        kind: kind.into(),
+        resource: resource.into(),
+        namespaced,
+        applicable,
+    }
+}
+
+fn catalog() -> Catalog {
+    Catalog::new(vec![
+        served("events.k8s.io/v1", "Event", "events", true),
+        served("v1", "Event", "events", true),
+        served("v1", "ConfigMap", "configmaps", true),
+        served("v1", "Namespace", "namespaces", false),
+        served("v1", "Service", "services", true),
+        served("apps/v1", "Deployment", "deployments", true),
+        served("a.example/v1", "Thing", "things", true),
+        served("b.example/v1", "Thing", "things", true),
+        served(
+            "authentication.k8s.io/v1",
+            "TokenReview",
+            "tokenreviews",
+            false,
+        ),
+        served(
+            "apiextensions.k8s.io/v1",
+            "CustomResourceDefinition",
+            "customresourcedefinitions",
+            false,
+        ),
+    ])
+}
+
+fn planned(resources: Value) -> Result<Plan, ErrorBody> {
+    let resources: Vec<Resource> = serde_json::from_value(resources).unwrap();
+    let (deployment, namespace) = (
+        DeploymentName::parse("web").unwrap(),
+        Namespace::parse("home").unwrap(),
+    );
+    plan(
+        Desired {
+            deployment: &deployment,
+            namespace: &namespace,
+            resources: &resources,
+        },
+        &catalog(),
+    )
+}
+
+fn refused(resources: Value, code: ErrorCode, fragment: &str) {
+    let error = planned(resources).unwrap_err();
+    assert_eq!(error.code, code, "{error}");
+    assert!(error.message.contains(fragment), "{error}");
+}
+
+#[test]
+fn what_a_primitive_leaves_out_is_filled_in() {
+    for type_name in ["Deployment", "apps/v1/Deployment", "apps/v1:Deployment"] {
+        let plan = planned(
+            json!([{"name": "app", "type": type_name, "properties": {"spec": {"replicas": 1}}}]),
+        )
+        .unwrap();
+        let object = &plan.nodes[0].template;
+        assert_eq!(plan.nodes[0].object.to_string(), "Deployment home/app");
+        assert_eq!(
+            (&object["apiVersion"], &object["kind"], &object["spec"]),
+            (
+                &json!("apps/v1"),
+                &json!("Deployment"),
+                &json!({"replicas": 1})
+            )
+        );
+    }
+}
+
+#[test]
+fn the_core_group_wins_where_kinds_clash() {
+    let plan = planned(json!([{"name": "e", "type": "Event"}])).unwrap();
+    assert_eq!(plan.nodes[0].object.api_version, "v1");
+}
+
+#[test]
+fn kinds_of_two_foreign_groups_have_to_be_told_apart() {
+    refused(
+        json!([{"name": "t", "type": "Thing"}]),
+        ErrorCode::UnknownType,
+        "a.example/v1/Thing, b.example/v1/Thing",
+    );
+}
+
+#[test]
+fn an_unknown_kind_is_named_with_what_may_be_meant() {
+    for (type_name, meant) in [
+        ("Deploymnet", "Deployment"),
+        ("deployments", "Deployment"),
+        ("configmap", "ConfigMap"),
+        ("apps/v2/Deployment", "apps/v1/Deployment"),
+    ] {
+        let error = planned(json!([{"name": "app", "type": type_name}])).unwrap_err();
+        assert_eq!(error.code, ErrorCode::UnknownType);
+        assert!(
+            error
+                .message
+                .starts_with(&format!("resource app has type {type_name}")),
+            "{error}"
+        );
+        assert!(
+            error.message.ends_with(&format!("did you mean {meant}?")),
+            "{error}"
+        );
+    }
+    refused(
+        json!([{"name": "app", "type": "Wholly-Different"}]),
+        ErrorCode::UnknownType,
+        "serves no kind Wholly-Different",
+    );
+}
+
+#[test]
+fn contradictions_are_refused() {
+    let invalid = ErrorCode::InvalidConfiguration;
+    refused(
+        json!([{"name": "a", "type": "Service", "properties": {"kind": "ConfigMap"}}]),
+        invalid,
+        "its type is Service and its properties say kind ConfigMap",
+    );
+    refused(
+        json!([{"name": "a", "type": "apps/v1/Deployment", "properties": {"apiVersion": "apps/v2"}}]),
+        invalid,
+        "apiVersion apps/v2",
+    );
+    refused(
+        json!([{"name": "a", "type": "Namespace", "properties": {"metadata": {"namespace": "x"}}}]),
+        invalid,
+        "belong to no namespace",
+    );
+    refused(
+        json!([{"name": "a", "type": "Service", "properties": []}]),
+        invalid,
+        "not a map",
+    );
+    refused(
+        json!([{"name": "a", "type": "TokenReview"}]),
+        invalid,
+        "cannot be applied",
+    );
+    refused(
+        json!([{"name": "a", "type": "Service", "metadata": {"createPolicy": "X"}}]),
+        invalid,
+        "resource a: metadata",
+    );
+}
+
+#[test]
+fn two_resources_that_are_one_object_are_both_named() {
+    let same = json!([{"name": "a", "type": "ConfigMap"}, {"name": "b", "type": "v1:ConfigMap", "properties": {"metadata": {"name": "a"}}}]);
+    refused(
+        same,
+        ErrorCode::InvalidConfiguration,
+        "resources a (type ConfigMap) and b (type v1:ConfigMap) are the same object, ConfigMap home/a",
+    );
+}
+
+#[test]
+fn all_faults_are_told_together() {
+    let error =
+        planned(json!([{"name": "a", "type": "Nope"}, {"name": "b", "type": "Nope"}])).unwrap_err();
+    assert_eq!(error.causes.len(), 2);
+    assert_eq!(
+        error.causes[1]
+            .location
+            .as_ref()
+            .unwrap()
+            .resource
+            .as_deref(),
+        Some("b")
+    );
+}
+
+#[test]
+fn objects_are_marked_and_selectors_are_not() {
+    let properties = json!({"metadata": {"labels": {"app.kubernetes.io/managed-by": "me"}}, "spec": {"selector": {"matchLabels": {"a": "b"}}}});
+    let plan = planned(json!([{"name": "my app", "type": "Deployment", "properties": properties, "metadata": {"deletePolicy": "ABANDON"}}])).unwrap();
+    let object = &plan.nodes[0].template;
+    assert_eq!(
+        object["metadata"]["labels"],
+        json!({MANAGED_BY: "me", DEPLOYMENT: "web"})
+    );
+    assert_eq!(
+        object["metadata"]["annotations"],
+        json!({RESOURCE: "my app", DELETE_POLICY: "ABANDON"})
+    );
+    assert_eq!(object["spec"], properties["spec"]);
+}
+
+#[test]
+fn references_and_depends_on_make_waves() {
+    let plan = planned(json!([
+        {"name": "c", "type": "ConfigMap", "properties": {"data": {"ip": "http://$(ref.svc.spec.clusterIP)/"}}, "metadata": {"dependsOn": ["b"]}},
+        {"name": "b", "type": "ConfigMap", "properties": {"data": {"n": "$(ref.svc.metadata.name)"}}},
+        {"name": "svc", "type": "Service"},
+    ])).unwrap();
+    assert_eq!(
+        plan.nodes.iter().map(|node| node.wave).collect::<Vec<_>>(),
+        [2, 1, 0]
+    );
+    assert_eq!(
+        plan.nodes[0].dependencies,
+        [
+            Dependency { on: 1, ready: true },
+            Dependency {
+                on: 2,
+                ready: false
+            }
+        ]
+    );
+    assert_eq!(plan.nodes[0].template["metadata"]["annotations"][WAVE], "2");
+}
+
+#[test]
+fn a_circle_is_named_in_full() {
+    let circle = json!([
+        {"name": "a", "type": "ConfigMap", "metadata": {"dependsOn": ["b"]}},
+        {"name": "b", "type": "ConfigMap", "properties": {"data": {"x": "$(ref.c.data.x)"}}},
+        {"name": "c", "type": "ConfigMap", "metadata": {"dependsOn": ["a"]}},
+    ]);
+    refused(circle, ErrorCode::InvalidReference, "a → b → c → a");
+}
+
+#[test]
+fn references_that_mean_nothing_are_refused() {
+    for (text, fragment) in [
+        ("$(ref.nope.metadata.name)", "names no resource"),
+        ("$(ref.a)", "no path"),
+        ("$(ref.a.b[)", "no path"),
+        ("$(ref.a.b", "has no end"),
+        ("$(ref.twin.metadata.name)", "any of 2 resources"),
+    ] {
+        let resources = json!([
+            {"name": "a", "type": "ConfigMap"}, {"name": "twin", "type": "ConfigMap"}, {"name": "twin", "type": "Service"},
+            {"name": "z", "type": "ConfigMap", "properties": {"data": {"x": text}}},
+        ]);
+        refused(resources, ErrorCode::InvalidReference, fragment);
+    }
+    refused(
+        json!([{"name": "a", "type": "ConfigMap", "metadata": {"dependsOn": ["gone"]}}]),
+        ErrorCode::InvalidReference,
+        "depends on gone",
+    );
+}
+
+#[test]
+fn a_name_may_refer_only_to_what_is_written() {
+    let plan = planned(json!([
+        {"name": "ns", "type": "Namespace", "properties": {"metadata": {"name": "team"}}},
+        {"name": "a", "type": "ConfigMap", "properties": {"metadata": {"namespace": "$(ref.ns.metadata.name)", "name": "$(ref.ns.metadata.name)-config"}}},
+    ])).unwrap();
+    assert_eq!(
+        plan.nodes[1].object.to_string(),
+        "ConfigMap team/team-config"
+    );
+    assert_eq!(
+        plan.nodes[1].dependencies,
+        [Dependency { on: 0, ready: true }]
+    );
+    let unknown = json!([{"name": "s", "type": "Service"}, {"name": "a", "type": "ConfigMap", "properties": {"metadata": {"name": "$(ref.s.spec.clusterIP)"}}}]);
+    refused(
+        unknown,
+        ErrorCode::InvalidReference,
+        "must be known before anything is applied",
+    );
+}
+
+#[test]
+fn a_definition_makes_its_kind_known_and_comes_first() {
+    let definition = json!({"spec": {"group": "c.example", "scope": "Cluster", "names": {"kind": "Crate", "plural": "crates"}, "versions": [{"name": "v1beta1", "served": true}, {"name": "v1", "served": true}]}});
+    let plan = planned(json!([{"name": "x", "type": "Crate"}, {"name": "d", "type": "CustomResourceDefinition", "properties": definition}])).unwrap();
+    assert_eq!(plan.nodes[0].object.api_version, "c.example/v1");
+    assert_eq!(plan.nodes[0].object.namespace, None);
+    assert_eq!(
+        plan.nodes[0].dependencies,
+        [Dependency { on: 1, ready: true }]
+    );
+}
+
+#[test]
+fn a_reference_alone_keeps_its_type_and_among_text_is_text() {
+    let lookup = |text: &str| (text == "$(ref.a.b)").then(|| json!(80));
+    let value =
+        json!({"port": "$(ref.a.b)", "url": "http://x:$(ref.a.b)/$(VAR)", "other": "$(ref.c.d)"});
+    assert_eq!(
+        substitute(&value, &lookup),
+        json!({"port": 80, "url": "http://x:80/$(VAR)", "other": "$(ref.c.d)"})
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_text_breaks_the_reader_of_references(text in "[$()ref.a\\[\\]'\"0-9é ]{0,40}") {
+        let resources = json!([{"name": "a", "type": "ConfigMap"}, {"name": "z", "type": "ConfigMap", "properties": {"data": {"x": text}}}]);
+        if let Err(error) = planned(resources) {
+            prop_assert_eq!(error.code, ErrorCode::InvalidReference);
+        }
+    }
+
+    #[test]
+    fn a_value_found_by_its_path_is_the_one_put_there(key in "[a-zA-Z][a-zA-Z0-9./-]{0,12}", index in 0usize..4) {
+        let names = references::Names::new(["a"].into_iter());
+        let mut items = vec![json!(0); index];
+        items.push(json!("here"));
+        let object = json!({"data": {key.clone(): items}});
+        let found = references::collect(&json!(format!("$(ref.a.data['{key}'][{index}])")), &names).unwrap();
+        prop_assert_eq!(found[0].path.find(&object), Some(&json!("here")));
+    }
+}
