@@ -32,6 +32,14 @@ pub struct ApplyRequest {
     pub timeout_ms: u64,
 }
 
+/// What `POST /configurations/check` answers to an [`ApplyRequest`] that can be planned; nothing is applied.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckResponse {
+    /// The object that each resource becomes, in the order of the resources.
+    pub objects: Vec<ObjectRef>,
+}
+
 /// `DELETE /configurations`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -42,9 +42,9 @@ pub struct UpdateDeployment {
     pub labels: Option<BTreeMap<String, String>>,
 }
 
-/// The query of every write.
+/// The query of every write. What is not known is refused: a misspelt wish must not become a change of the cluster.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WriteQuery {
     /// Time for the whole operation, in milliseconds; the manager's default if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

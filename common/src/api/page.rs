@@ -6,7 +6,7 @@ use crate::model::limits::{PAGE_ITEMS, PAGE_ITEMS_MAX};
 
 /// `?limit=&pageToken=` of every list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PageQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,

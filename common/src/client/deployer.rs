@@ -9,7 +9,9 @@ use serde::Serialize;
 use super::error::ClientError;
 use super::http::Endpoint;
 use super::lines::documents;
-use crate::api::deployer::{ApplyRequest, DeleteRequest, Event, ObjectStatus, StatusRequest};
+use crate::api::deployer::{
+    ApplyRequest, CheckResponse, DeleteRequest, Event, ObjectStatus, StatusRequest,
+};
 use crate::server::health::Readiness;
 
 /// Heartbeats come every few seconds; silence for this long means that nobody works on it any more.
@@ -46,6 +48,19 @@ impl DeployerClient {
         request: &DeleteRequest,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
         self.stream(Method::DELETE, request).await
+    }
+
+    /// Whether the request can be planned: unknown kinds, objects named twice, references that lead nowhere or in a circle.
+    pub async fn check(
+        &self,
+        request: &ApplyRequest,
+        deadline: Duration,
+    ) -> Result<CheckResponse, ClientError> {
+        let request = self
+            .endpoint
+            .request(Method::POST, &["configurations", "check"])
+            .json(request);
+        self.endpoint.fetch(request, Some(deadline)).await
     }
 
     /// The live state of recorded objects, in the order of the request.

@@ -9,4 +9,4 @@ mod serve;
 
 pub use body::Body;
 pub use error::{ApiError, method_not_allowed};
-pub use serve::{Listen, serve};
+pub use serve::{Listen, at, serve};

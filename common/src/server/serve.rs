@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, PathConfig, PayloadConfig, QueryConfig, ServiceConfig};
-use actix_web::{App, HttpServer};
+use actix_web::{App, HttpServer, Resource};
 
-use super::error::{ApiError, no_such_route};
+use super::error::{ApiError, method_not_allowed, no_such_route};
 use super::observe::observe;
 use super::{health, metrics};
 use crate::api::error::ErrorCode;
@@ -49,8 +49,8 @@ where
             .app_data(QueryConfig::default().error_handler(|error, _| refused("query", &error)))
             .app_data(PathConfig::default().error_handler(|error, _| refused("path", &error)))
             .wrap(from_fn(observe))
-            .route("/healthz", web::get().to(health::healthz))
-            .route("/metrics", web::get().to(metrics::metrics))
+            .service(at("/healthz").route(web::get().to(health::healthz)))
+            .service(at("/metrics").route(web::get().to(metrics::metrics)))
             .configure(routes)
             .default_service(web::to(no_such_route))
     })
@@ -62,6 +62,11 @@ where
     }
     tracing::info!(address = %bound, "listening on {bound}");
     server.await
+}
+
+/// A path whose other methods answer 405.
+pub fn at(path: &str) -> Resource {
+    web::resource(path).default_service(web::to(method_not_allowed))
 }
 
 fn refused(part: &str, error: &dyn std::fmt::Display) -> actix_web::Error {

@@ -72,6 +72,12 @@ const REFUSED: &[Case] = &[
         named: &["undefined.jinja", "3"],
     },
     Case {
+        fault: "an unknown kind",
+        config: "resources:\n- {name: good, type: ConfigMap}\n- {name: a, type: ConfigMapp}\n",
+        code: 1,
+        named: &["case.yaml:3", "'a'", "ConfigMapp"],
+    },
+    Case {
         fault: "a template that does not exist",
         config: "resources:\n- {name: a, type: 'nosuch:v1'}\n",
         code: 3,
@@ -114,48 +120,13 @@ async fn what_cannot_be_expanded_is_explained_and_not_recorded() -> Result<()> {
             "{} left a deployment behind",
             case.fault
         );
+        assert_eq!(
+            stack.names("configmaps")?,
+            ["kube-root-ca.crt"],
+            "{} left objects behind",
+            case.fault
+        );
     }
-    Ok(())
-}
-
-#[tokio::test]
-async fn an_unknown_kind_is_named_and_can_be_corrected() -> Result<()> {
-    let stack = Stack::start().await?;
-    stack.write(
-        "kinds.yaml",
-        "resources:\n- {name: a, type: ConfigMapp, properties: {}}\n",
-    )?;
-    let error = stack
-        .dm
-        .fails(
-            1,
-            &["deploy", "kinds.yaml", "--namespace", &stack.namespace],
-        )
-        .await?;
-    assert!(
-        error.contains("ConfigMapp") && error.contains('a'),
-        "{error}"
-    );
-
-    stack.write(
-        "kinds.yaml",
-        "resources:\n- {name: a, type: ConfigMap, properties: {}}\n",
-    )?;
-    let again = if stack.dm.run(&["get", "kinds"]).await?.code == 0 {
-        "update"
-    } else {
-        "deploy"
-    };
-    let namespace: &[&str] = if again == "deploy" {
-        &["--namespace", &stack.namespace]
-    } else {
-        &[]
-    };
-    stack
-        .dm
-        .ok(&[&[again, "kinds.yaml"], namespace].concat())
-        .await?;
-    assert!(stack.names("configmaps")?.contains(&"a".to_owned()));
     Ok(())
 }
 
@@ -171,7 +142,9 @@ async fn an_object_that_the_api_server_rejects_is_named_and_the_others_are_not_l
             &["deploy", "mixed.yaml", "--namespace", &stack.namespace],
         )
         .await?;
-    assert!(error.contains("bad") && error.contains("99999"), "{error}");
+    for named in ["bad", "99999", "mixed.yaml:3"] {
+        assert!(error.contains(named), "{named} is not named:\n{error}");
+    }
 
     let deployment = stack.dm.json(&["get", "mixed"]).await?;
     assert_eq!(deployment["state"]["status"], "Failed");

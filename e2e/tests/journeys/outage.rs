@@ -61,7 +61,8 @@ async fn without_expandybird_deployments_can_be_read_but_not_made() -> Result<()
 }
 
 #[tokio::test]
-async fn without_resourcifier_a_write_fails_by_name_and_can_be_repeated() -> Result<()> {
+async fn without_resourcifier_a_write_fails_by_name_leaves_nothing_and_can_be_repeated()
+-> Result<()> {
     let mut stack = Stack::start().await?;
     stack.resourcifier.crash()?;
     missed(&stack, "resourcifier").await?;
@@ -85,8 +86,7 @@ async fn without_resourcifier_a_write_fails_by_name_and_can_be_repeated() -> Res
     stack.resourcifier.again().await?;
     stack.ready().await?;
     stack
-        .dm
-        .ok(&["update", "replicatedservice:v1", "--name", "web"])
+        .deploy(&["replicatedservice:v1", "--name", "web"])
         .await?;
     assert_eq!(stack.ready_pods()?, 1);
     stack.dm.ok(&["delete", "web"]).await?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use common::api::deployer::*;
-use common::api::error::{ErrorBody, ErrorCode};
+use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::{AppliedObject, ObjectRef, Resource};
 use common::server::health::Check;
 use futures::StreamExt;
@@ -16,6 +16,8 @@ use super::{Deployer, Events, Job};
 /// Resources of these names are refused, and never ready.
 pub const REFUSED: &str = "refused";
 pub const SLOW: &str = "slow";
+/// Resources of this name cannot even be planned.
+pub const UNKNOWN: &str = "unknown";
 
 #[derive(Debug, Default)]
 pub struct FakeDeployer {
@@ -157,6 +159,21 @@ fn object_of(resource: &Resource) -> AppliedObject {
 
 #[async_trait]
 impl Deployer for FakeDeployer {
+    async fn check(&self, request: &ApplyRequest, _: Duration) -> Result<(), Box<ErrorBody>> {
+        let unknown = |resource: &&Resource| resource.name.as_str() == UNKNOWN;
+        let Some(resource) = request.resources.iter().find(unknown) else {
+            return Ok(());
+        };
+        let location = Location {
+            resource: Some(resource.name.to_string()),
+            ..Location::default()
+        };
+        let message = format!("resource '{}' has an unknown type", resource.name);
+        Err(Box::new(
+            ErrorBody::new(ErrorCode::UnknownType, message).at(location),
+        ))
+    }
+
     async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>> {
         let gate = self.gate.lock().unwrap().clone();
         if let Some(gate) = gate {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::api::deployer::{ObjectStatus, StatusRequest};
+use common::api::deployer::{ApplyRequest, ObjectStatus, StatusRequest};
 use common::api::error::{ErrorBody, ErrorCode};
 use common::client::{ClientError, DeployerClient};
 use common::server::health::Check;
@@ -27,6 +27,15 @@ impl HttpDeployer {
 
 #[async_trait]
 impl Deployer for HttpDeployer {
+    async fn check(
+        &self,
+        request: &ApplyRequest,
+        deadline: Duration,
+    ) -> Result<(), Box<ErrorBody>> {
+        let checked = self.client.check(request, deadline).await;
+        checked.map(|_| ()).map_err(told)
+    }
+
     async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>> {
         let events = match job {
             Job::Create(request) => self.client.create(request).await.map(StreamExt::boxed),

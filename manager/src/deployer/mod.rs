@@ -29,6 +29,10 @@ pub enum Job {
 
 #[async_trait]
 pub trait Deployer: Send + Sync {
+    /// Refuses what cannot be planned, with every fault of it; changes nothing.
+    async fn check(&self, request: &ApplyRequest, deadline: Duration)
+    -> Result<(), Box<ErrorBody>>;
+
     async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>>;
 
     /// The live state of recorded objects, in the order of the request.

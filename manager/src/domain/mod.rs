@@ -7,3 +7,4 @@ pub mod imports;
 pub mod instances;
 pub mod manifest;
 pub mod operation;
+pub mod place;

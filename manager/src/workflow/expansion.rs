@@ -10,13 +10,13 @@ use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::expander::{ExpandRequest, ExpandResponse};
 use common::api::manager::Expansion;
 use common::model::{DeploymentName, InputConfig, ManifestName, Namespace, ResolvedType, TypeName};
-use common::yaml;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::retry::{Retry, is_transient};
+use super::retry::Retry;
 use crate::domain::imports::{Imports, ImportsError};
+use crate::domain::place::Source;
 use crate::expander::Expander;
 use crate::registry::{Registries, RegistryError};
 
@@ -84,7 +84,12 @@ impl Expansions {
             if references.is_empty() {
                 return Ok(finished(response, resolved));
             }
-            let place = |reference: &TypeName| place(&request, &response, reference);
+            let source = Source {
+                file: &request.name,
+                content: &request.content,
+                layout: &response.layout,
+            };
+            let place = |reference: &TypeName| source.of(|node| node.type_name == *reference);
             self.fetch(references, place, &mut imports, &mut resolved)
                 .await?;
         }
@@ -142,13 +147,8 @@ impl Expansions {
         request: &ExpandRequest,
         deadline: Instant,
     ) -> Result<ExpandResponse, Box<ErrorBody>> {
-        for wait in &self.retry.waits {
-            match self.expander.expand(request, left(deadline)).await {
-                Err(error) if is_transient(&error) => tokio::time::sleep(*wait).await,
-                outcome => return outcome,
-            }
-        }
-        self.expander.expand(request, left(deadline)).await
+        let attempt = || self.expander.expand(request, left(deadline));
+        self.retry.persist(attempt).await
     }
 }
 
@@ -205,26 +205,4 @@ fn too_many(error: &ImportsError) -> Box<ErrorBody> {
 fn unresolved(reference: &TypeName, error: &RegistryError, place: Location) -> Box<ErrorBody> {
     let message = format!("type {:?} cannot be resolved: {error}", reference.as_str());
     Box::new(ErrorBody::new(error.code(), message).at(place))
-}
-
-/// The first resource that has the type; of one that a template made, the line of the configuration's own resource above it.
-fn place(request: &ExpandRequest, response: &ExpandResponse, reference: &TypeName) -> Location {
-    let nodes = response.layout.walk();
-    let found = nodes.iter().find(|(_, node)| node.type_name == *reference);
-    let Some((path, node)) = found else {
-        return Location::default();
-    };
-    let pointer = path
-        .to_string()
-        .replace(['.', '['], "/")
-        .replace(['$', ']'], "");
-    let at = yaml::locate(&request.content, &pointer, &yaml::Limits::DEFAULT);
-    let number = |n: usize| u32::try_from(n).ok();
-    Location {
-        file: Some(request.name.clone()),
-        line: at.and_then(|at| number(at.line)),
-        column: at.and_then(|at| number(at.column)),
-        resource: Some(node.name.to_string()),
-        path: Some(path.to_string()),
-    }
 }

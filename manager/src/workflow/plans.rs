@@ -6,9 +6,13 @@ use super::step::Step;
 
 pub fn steps(operation: OperationType) -> &'static [Step] {
     match operation {
-        OperationType::Create | OperationType::Update => {
-            &[Step::Expand, Step::Store, Step::Apply, Step::Publish]
-        }
+        OperationType::Create | OperationType::Update => &[
+            Step::Expand,
+            Step::Check,
+            Step::Store,
+            Step::Apply,
+            Step::Publish,
+        ],
         // A deployment is first updated to the empty manifest, then removed (the design's "Deployments").
         OperationType::Delete => &[Step::Empty, Step::Remove, Step::Forget],
     }
@@ -28,8 +32,8 @@ mod tests {
         ]
         .map(row);
         insta::assert_snapshot!(table.join("\n"), @r"
-        Create: [Expand, Store, Apply, Publish]
-        Update: [Expand, Store, Apply, Publish]
+        Create: [Expand, Check, Store, Apply, Publish]
+        Update: [Expand, Check, Store, Apply, Publish]
         Delete: [Empty, Remove, Forget]
         ");
     }

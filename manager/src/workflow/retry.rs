@@ -20,6 +20,22 @@ impl Default for Retry {
     }
 }
 
+impl Retry {
+    /// Tries, and again after each wait, while the service is away.
+    pub async fn persist<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, Box<ErrorBody>>
+    where
+        F: Future<Output = Result<T, Box<ErrorBody>>>,
+    {
+        for wait in &self.waits {
+            match attempt().await {
+                Err(error) if is_transient(&error) => tokio::time::sleep(*wait).await,
+                outcome => return outcome,
+            }
+        }
+        attempt().await
+    }
+}
+
 /// Whether the error says that a service is away, and nothing is wrong with the request.
 pub fn is_transient(error: &ErrorBody) -> bool {
     error.code.status() == 503

@@ -1,6 +1,7 @@
 //! What a step is given, and what it comes to.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{Deployment, DeploymentName, ManifestName, OperationId};
@@ -10,12 +11,14 @@ use super::expansion::Expansions;
 use super::live::Live;
 use super::retry::Retry;
 use crate::deployer::Deployer;
-use crate::store::operations::OperationRecord;
+use crate::domain::place::Source;
+use crate::store::operations::{self, OperationRecord};
 use crate::store::{Changes, Store, StoreError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Expand,
+    Check,
     Store,
     Apply,
     Publish,
@@ -29,6 +32,7 @@ impl Step {
     pub fn verb(self) -> &'static str {
         match self {
             Step::Expand => "expanding",
+            Step::Check => "checking",
             Step::Store | Step::Empty => "storing",
             Step::Apply => "applying",
             Step::Publish => "publishing",
@@ -73,6 +77,24 @@ impl Run<'_> {
         manifest.ok_or_else(|| {
             StoreError::Missing(format!("the manifest's name of operation {}", self.id()))
         })
+    }
+
+    /// What is left until the deadline.
+    pub fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Adds to an error that names resources where in the configuration they stand.
+    pub async fn place(&self, error: &mut ErrorBody) -> Result<(), StoreError> {
+        let input = operations::input(self.store(), self.id()).await?;
+        let expansion = operations::expansion(self.store(), self.id()).await?;
+        let source = Source {
+            file: self.deployment().as_str(),
+            content: &input.content,
+            layout: &expansion.layout,
+        };
+        source.add_to(error);
+        Ok(())
     }
 
     /// The deployment, where an earlier step or operation must have stored it.

@@ -11,10 +11,10 @@ use serde_json::json;
 use super::Ticket;
 use crate::app::App;
 use crate::deployer::Job;
-use crate::deployer::fake::{Interruption, REFUSED};
+use crate::deployer::fake::{Interruption, REFUSED, UNKNOWN};
 use crate::error::Error;
 use crate::service::deployments::Precondition;
-use crate::stage::{DyingKv, Stage, copied};
+use crate::stage::{DyingKv, LateKv, Stage, copied};
 use crate::store::kv::SledKv;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,15 +22,17 @@ enum Write {
     Create,
     CreateRefused,
     CreateBroken,
+    CreateUnknown,
     Update,
     UpdateBroken,
     Delete,
 }
 
-const WRITES: [Write; 6] = [
+const WRITES: [Write; 7] = [
     Write::Create,
     Write::CreateRefused,
     Write::CreateBroken,
+    Write::CreateUnknown,
     Write::Update,
     Write::UpdateBroken,
     Write::Delete,
@@ -69,6 +71,11 @@ impl Write {
             Write::CreateRefused => {
                 deployments
                     .create(create(content(&["a", REFUSED])), &query)
+                    .await
+            }
+            Write::CreateUnknown => {
+                deployments
+                    .create(create(content(&["a", UNKNOWN])), &query)
                     .await
             }
             Write::CreateBroken => deployments.create(create(broken()), &query).await,
@@ -252,6 +259,29 @@ async fn a_write_that_cannot_be_journaled_is_not_accepted_and_leaves_nothing() {
 }
 
 #[tokio::test]
+async fn an_operation_whose_caller_goes_away_while_it_is_committed_runs_all_the_same() {
+    let stage = Stage::new();
+    let app = stage.manager_on(Arc::new(LateKv(stage.kv.clone()))).await;
+    {
+        let mut asked = std::pin::pin!(Write::Create.start(&app));
+        assert!(futures::poll!(asked.as_mut()).is_pending());
+    }
+    let operation = loop {
+        match last_operation(&app).await {
+            Some(operation) => break operation,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    let ticket = loop {
+        match app.engine.ticket(&operation.id) {
+            Some(ticket) => break ticket,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    assert_eq!(ticket.outcome().await.unwrap().operation.error, None);
+}
+
+#[tokio::test]
 async fn whatever_an_operation_comes_to_it_releases_the_deployment_and_its_payload() {
     for write in WRITES {
         let stage = stage_for(write).await;
@@ -268,6 +298,26 @@ async fn whatever_an_operation_comes_to_it_releases_the_deployment_and_its_paylo
             .collect();
         assert!(held.is_empty(), "{write:?} left {held:?}");
     }
+}
+
+#[tokio::test]
+async fn primitives_that_cannot_be_planned_are_told_by_their_place_and_leave_nothing() {
+    let stage = stage_for(Write::CreateUnknown).await;
+    let app = stage.manager().await;
+    let outcome = Write::CreateUnknown
+        .start(&app)
+        .await
+        .unwrap()
+        .outcome()
+        .await
+        .unwrap();
+    let error = outcome.operation.error.clone().unwrap();
+    assert_eq!(error.code, ErrorCode::UnknownType);
+    let place = error.location.unwrap();
+    assert_eq!(place.path.as_deref(), Some("$.resources[1]"));
+    assert!(place.line.is_some(), "{place:?}");
+    assert!(app.services.deployments.get(&web()).await.is_err());
+    assert_eq!(stage.deployer.jobs(), []);
 }
 
 #[tokio::test]

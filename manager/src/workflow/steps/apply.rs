@@ -49,7 +49,8 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
             changes,
             ..Done::default()
         }),
-        Verdict::Failed(error) => {
+        Verdict::Failed(mut error) => {
+            run.place(&mut error).await?;
             let failed = deployment::failed(before, &error);
             deployments::put(&mut changes, &failed)?;
             Err(Failure {

@@ -32,7 +32,8 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     })
 }
 
-async fn namespace(run: &Run<'_>) -> Result<Namespace, StoreError> {
+/// The deployment's namespace: the one it is created in, or the one it has.
+pub async fn namespace(run: &Run<'_>) -> Result<Namespace, StoreError> {
     match &run.record.intent {
         Intent::Create { namespace, .. } => Ok(namespace.clone()),
         Intent::Update { .. } | Intent::Delete { .. } => Ok(run.stored().await?.namespace),

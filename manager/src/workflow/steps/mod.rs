@@ -1,6 +1,7 @@
 //! The steps, a file each. Every one may be run again after a crash at any point and comes to the same.
 
 mod apply;
+mod check;
 mod empty;
 mod expand;
 mod forget;
@@ -14,6 +15,7 @@ use super::step::{Done, Run, Step, StepError};
 pub async fn run(step: Step, run: &Run<'_>) -> Result<Done, StepError> {
     match step {
         Step::Expand => expand::run(run).await,
+        Step::Check => check::run(run).await,
         Step::Store => store::run(run).await,
         Step::Apply => apply::run(run).await,
         Step::Publish => publish::run(run).await,
