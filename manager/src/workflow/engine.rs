@@ -21,6 +21,7 @@ use super::plans;
 use super::recovery;
 use super::step::{Done, Failure, Run, Step, StepError, Tools};
 use super::steps;
+use crate::domain::deployment;
 use crate::domain::operation::{Event, State};
 use crate::store::deployments::{self, Found};
 use crate::store::operations::OperationRecord;
@@ -112,24 +113,23 @@ impl Engine {
 
     /// Accepts an operation: durable, and holder of its deployment, when this returns. A conflict means that the
     /// deployment was not as it was found, or is held.
+    ///
+    /// Committing and starting are one, in a task of their own: the caller may go away in between, and an operation that
+    /// is committed and not started would hold its deployment until the next start of the manager.
     pub async fn accept(
         &self,
         record: OperationRecord,
         input: &InputConfig,
         found: Option<&Found>,
     ) -> Result<Ticket, StoreError> {
-        let operation = &record.operation;
-        let mut changes = Changes::default();
-        deployments::hold(&mut changes, &operation.deployment, &operation.id)?;
-        deployments::expect(&mut changes, &operation.deployment, found);
-        if let Some(found) = found {
-            let taken =
-                crate::domain::deployment::taken(found.deployment.clone(), operation.id.clone());
-            deployments::put(&mut changes, &taken)?;
-        }
-        operations::add(&mut changes, &record, input)?;
-        self.shared.tools.store.commit(changes).await?;
-        Ok(self.start(record))
+        let changes = acceptance(&record, input, found)?;
+        let engine = self.clone();
+        let begin = async move {
+            engine.shared.tools.store.commit(changes).await?;
+            Ok(engine.start(record))
+        };
+        let begun = self.shared.runtime.spawn(begin.in_current_span()).await;
+        begun.unwrap_or_else(|error| Err(StoreError::Broken(error.to_string())))
     }
 
     /// An operation that runs or ended lately.
@@ -325,10 +325,10 @@ impl<'a> Course<'a> {
         let mut record = self.record.clone();
         record.operation.warnings.extend(done.warnings);
         record.operation.status = state.status();
+        record.operation.progress = self.live.operation().progress.clone();
         if state.status() == OperationStatus::Done {
             record.operation.end_time = Some(now);
             record.operation.error = state.error().cloned();
-            record.operation.progress = self.live.operation().progress.clone();
             deployments::release(&mut changes, &record.operation.deployment);
             operations::expire(
                 &tools.store,
@@ -361,6 +361,24 @@ impl<'a> Course<'a> {
             deployment: self.deployment,
         }
     }
+}
+
+/// The records of a new operation and its hold on the deployment.
+fn acceptance(
+    record: &OperationRecord,
+    input: &InputConfig,
+    found: Option<&Found>,
+) -> Result<Changes, StoreError> {
+    let operation = &record.operation;
+    let mut changes = Changes::default();
+    deployments::hold(&mut changes, &operation.deployment, &operation.id)?;
+    deployments::expect(&mut changes, &operation.deployment, found);
+    if let Some(found) = found {
+        let taken = deployment::taken(found.deployment.clone(), operation.id.clone());
+        deployments::put(&mut changes, &taken)?;
+    }
+    operations::add(&mut changes, record, input)?;
+    Ok(changes)
 }
 
 fn failed(step: usize, failure: Failure) -> (Vec<Event>, Done) {

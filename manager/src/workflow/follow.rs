@@ -112,6 +112,8 @@ impl Follower<'_> {
                         .resources
                         .iter()
                         .for_each(|resource| self.count(resource));
+                    // What was asked for and turned out not to be there is no part of the whole.
+                    self.total = self.states.len();
                     self.show();
                     return Ok(report);
                 }
