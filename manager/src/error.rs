@@ -40,7 +40,7 @@ impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         match error {
             Error::Refused(body) => Self(*body),
-            Error::Store(error @ StoreError::PageToken) => {
+            Error::Store(error @ (StoreError::PageToken | StoreError::PageLimit)) => {
                 Self::new(ErrorCode::InvalidRequest, error.to_string())
             }
             Error::Store(error) => Self::internal(&error),

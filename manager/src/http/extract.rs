@@ -18,12 +18,16 @@ pub fn prefers_async(request: &HttpRequest) -> bool {
         .any(|preference| preference.eq_ignore_ascii_case("respond-async"))
 }
 
-/// `If-Match` (RFC 9110): `*` is no condition beyond the deployment's existence, which a write needs anyway.
+/// `If-Match` (RFC 9110): `*` is no condition beyond the deployment's existence, which a write needs anyway. A condition
+/// that names no tag that can be read is one that nothing fulfils.
 pub fn precondition(request: &HttpRequest) -> Precondition {
+    if !request.headers().contains_key("if-match") {
+        return Precondition::None;
+    }
     let tags: Vec<_> = values(request.headers(), "if-match")
         .map(|tag| tag.trim_matches('"').to_owned())
         .collect();
-    if tags.is_empty() || tags.iter().any(|tag| tag == "*") {
+    if tags.iter().any(|tag| tag == "*") {
         return Precondition::None;
     }
     Precondition::OneOf(tags)

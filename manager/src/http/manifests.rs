@@ -11,6 +11,7 @@ use super::extract::name;
 use crate::service::Services;
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LayoutQuery {
     /// One node, such as `$.resources[0]`; the whole layout if absent or `$`.
     path: Option<String>,

@@ -15,9 +15,8 @@ mod types;
 #[cfg(test)]
 mod tests;
 
-use actix_web::Resource;
 use actix_web::web::{self, Data, ServiceConfig, get, post, put};
-use common::server::method_not_allowed;
+use common::server::at;
 
 use crate::service::Services;
 
@@ -58,9 +57,4 @@ pub fn routes(routes: &mut ServiceConfig, services: &Services) {
         .service(at("/operations").route(get().to(operations::list)))
         .service(at("/operations/{operation}").route(get().to(operations::get)))
         .service(at("/operations/{operation}/events").route(get().to(events::get)));
-}
-
-/// A path whose other methods answer 405.
-fn at(path: &str) -> Resource {
-    web::resource(path).default_service(web::to(method_not_allowed))
 }

@@ -12,7 +12,7 @@ use crate::service::Services;
 
 /// Spelled out: a query cannot be flattened, because its numbers are texts.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListQuery {
     deployment: Option<String>,
     limit: Option<usize>,

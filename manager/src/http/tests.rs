@@ -162,6 +162,15 @@ async fn a_created_deployment_comes_with_its_address_and_its_tag() {
     )
     .await;
     assert_eq!(refused.status(), StatusCode::PRECONDITION_FAILED);
+    let unreadable = send(
+        &served,
+        Method::PUT,
+        "/deployments/web",
+        &[("if-match", "")],
+        json!(change(service("b"))),
+    )
+    .await;
+    assert_eq!(unreadable.status(), StatusCode::PRECONDITION_FAILED);
     let accepted = send(
         &served,
         Method::PUT,
@@ -605,6 +614,34 @@ async fn what_is_wrong_with_a_request_is_told_by_its_code() {
             Method::GET,
             "/deployments?pageToken=zz",
             json!(null),
+            400,
+            ErrorCode::InvalidRequest,
+        ),
+        (
+            Method::GET,
+            "/deployments?limit=0",
+            json!(null),
+            400,
+            ErrorCode::InvalidRequest,
+        ),
+        (
+            Method::GET,
+            "/operations?deploymnet=web",
+            json!(null),
+            400,
+            ErrorCode::InvalidRequest,
+        ),
+        (
+            Method::POST,
+            "/healthz",
+            json!(null),
+            405,
+            ErrorCode::MethodNotAllowed,
+        ),
+        (
+            Method::POST,
+            "/deployments?prewiev=true",
+            json!({"name": "web", "content": "{}"}),
             400,
             ErrorCode::InvalidRequest,
         ),

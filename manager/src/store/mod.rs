@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use common::api::page::{Page, PageQuery};
+use common::model::limits::PAGE_ITEMS_MAX;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -33,8 +34,13 @@ pub enum StoreError {
     /// Something that another record speaks of.
     #[error("the record of {0} is missing; the store is damaged: restore a backup")]
     Missing(String),
+    /// Something that no manager could have come to.
+    #[error("the store or the manager is at fault: {0}")]
+    Broken(String),
     #[error("the page token is not one that this list gave")]
     PageToken,
+    #[error("a page of 0 items leads nowhere: give a limit from 1 to {PAGE_ITEMS_MAX}")]
+    PageLimit,
 }
 
 impl StoreError {
@@ -127,9 +133,13 @@ impl Store {
         query: &PageQuery,
         order: Order,
     ) -> Result<Page<(Key, Bytes)>, StoreError> {
-        let after = query
-            .page_token
-            .as_deref()
+        if query.limit == Some(0) {
+            return Err(StoreError::PageLimit);
+        }
+        // An empty token asks for the first page, as an absent one does.
+        let token = query.page_token.as_deref();
+        let after = token
+            .filter(|token| !token.is_empty())
             .map(|token| decoded(token).map(|rest| [prefix.as_slice(), &rest].concat()));
         let after = after.transpose()?;
         let limit = query.limit();
