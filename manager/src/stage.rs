@@ -198,3 +198,24 @@ impl Kv for DyingKv {
         self.inner.commit(commit).await
     }
 }
+
+/// A store whose commits are answered a moment after they are done, as on a disk.
+#[derive(Debug)]
+pub struct LateKv(pub Arc<MemoryKv>);
+
+#[async_trait]
+impl Kv for LateKv {
+    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+        self.0.get(key).await
+    }
+
+    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
+        self.0.scan(scan).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
+        let done = self.0.commit(commit).await;
+        tokio::task::yield_now().await;
+        done
+    }
+}

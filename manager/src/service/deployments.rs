@@ -256,14 +256,14 @@ fn record(draft: &Draft, found: Option<&Found>) -> Result<OperationRecord, Store
 /// Ids begin with the time: their order is that of their beginning.
 fn operation_id() -> Result<OperationId, StoreError> {
     let id = format!("op-{}", uuid::Uuid::now_v7().simple());
-    OperationId::parse(id).map_err(|error| StoreError::Missing(error.to_string()))
+    OperationId::parse(id).map_err(|error| StoreError::Broken(error.to_string()))
 }
 
 fn manifest_name(
     latest: Option<&ManifestName>,
     now: Timestamp,
 ) -> Result<ManifestName, StoreError> {
-    manifest::name(latest, now).map_err(|error| StoreError::Missing(error.to_string()))
+    manifest::name(latest, now).map_err(|error| StoreError::Broken(error.to_string()))
 }
 
 pub fn missing(name: &DeploymentName) -> Error {

@@ -17,5 +17,5 @@ pub fn state(id: &OperationId, events: &[Event]) -> Result<State, StoreError> {
 
 /// A journal that no engine could have written.
 pub fn illegal(id: &OperationId, error: &IllegalEvent) -> StoreError {
-    StoreError::Missing(format!("an event of operation {id}: {error}"))
+    StoreError::Broken(format!("the journal of operation {id}: {error}"))
 }
