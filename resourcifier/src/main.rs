@@ -1,1 +1,71 @@
-fn main() {}
+//! The process: flags, wiring, and nothing else.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Parser;
+use common::server::{Listen, serve};
+use common::telemetry;
+use resourcifier::http;
+use resourcifier::kubectl::{CommandLine, Settings};
+use resourcifier::service::Deployer;
+
+/// Where it listens if nobody says otherwise.
+const DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8082);
+
+/// Applies the resources of deployments to a Kubernetes cluster, through kubectl.
+#[derive(Debug, Parser)]
+#[command(name = "resourcifier", version)]
+struct Arguments {
+    #[command(flatten)]
+    listen: Listen,
+    /// The kubectl to run, 1.28 or later.
+    #[arg(
+        long,
+        env = "DM_KUBECTL",
+        value_name = "PATH",
+        default_value = "kubectl"
+    )]
+    kubectl: PathBuf,
+    /// The kubeconfig with the cluster and the credentials [default: KUBECONFIG, or kubectl's own].
+    #[arg(long, env = "DM_KUBECONFIG", value_name = "PATH")]
+    kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig to use [default: its current one].
+    #[arg(long, env = "DM_CONTEXT", value_name = "NAME")]
+    context: Option<String>,
+}
+
+#[actix_web::main]
+async fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    telemetry::init(arguments.listen.log_format);
+    let Arguments {
+        listen,
+        kubectl,
+        kubeconfig,
+        context,
+    } = arguments;
+    let kubectl = CommandLine::new(Settings {
+        program: kubectl,
+        kubeconfig,
+        context,
+    })
+    .context("cannot make the folder for kubectl's cache")?;
+    let deployer = Arc::new(Deployer::new(Arc::new(kubectl)));
+    tell_what_is_missing(&deployer).await;
+    serve(&listen, DEFAULT, http::routes(deployer))
+        .await
+        .context("the service stopped")
+}
+
+/// The service starts without kubectl or a cluster and recovers by itself, but never silently.
+async fn tell_what_is_missing(deployer: &Deployer) {
+    for check in deployer.checks().await {
+        match check.ready {
+            true => tracing::info!(check.name, "{}: {}", check.name, check.message),
+            false => tracing::warn!(check.name, "{} is not ready: {}", check.name, check.message),
+        }
+    }
+}

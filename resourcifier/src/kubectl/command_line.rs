@@ -321,20 +321,14 @@ impl Kubectl for CommandLine {
             .unwrap_or(("", &query.kind.api_version));
         let resource = format!("{}.{version}.{group}", query.kind.resource);
         let mut arguments = vec!["get", "--ignore-not-found", "-o", "json"];
-        arguments.extend(
-            query
-                .namespace
-                .map(|namespace| ["-n", namespace])
-                .into_iter()
-                .flatten(),
-        );
-        arguments.extend(
-            query
-                .selector
-                .map(|selector| ["-l", selector])
-                .into_iter()
-                .flatten(),
-        );
+        match query.namespace {
+            Some(namespace) => arguments.extend(["-n", namespace]),
+            None if query.kind.namespaced => arguments.push("--all-namespaces"),
+            None => {}
+        }
+        if let Some(selector) = query.selector {
+            arguments.extend(["-l", selector]);
+        }
         arguments.extend(["--", &resource]);
         arguments.extend(query.name);
         let finished = self.run("get", &arguments, Vec::new(), within).await?;

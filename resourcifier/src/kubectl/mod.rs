@@ -47,6 +47,7 @@ pub struct Versions {
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
     pub kind: &'a ServedKind,
+    /// Every namespace, if none is named.
     pub namespace: Option<&'a str>,
     pub name: Option<&'a str>,
     /// A label selector, in kubectl's syntax.

@@ -83,16 +83,13 @@ impl<'a> Hosts<'a> {
         let (mut namespaces, mut definitions) = (HashMap::new(), HashMap::new());
         for (index, object) in objects.iter().enumerate() {
             let spec = &object.value["spec"];
-            match (
-                object.id.kind.as_str(),
-                spec["group"].as_str(),
-                spec["names"]["kind"].as_str(),
-            ) {
-                ("Namespace", ..) => drop(namespaces.insert(object.id.name.as_str(), index)),
-                ("CustomResourceDefinition", Some(group), Some(kind)) => {
-                    drop(definitions.insert((group, kind), index))
-                }
-                _ => {}
+            if object.id.kind == "Namespace" {
+                namespaces.insert(object.id.name.as_str(), index);
+            }
+            let defined = spec["group"].as_str().zip(spec["names"]["kind"].as_str());
+            if let Some(defined) = defined.filter(|_| object.id.kind == "CustomResourceDefinition")
+            {
+                definitions.insert(defined, index);
             }
         }
         Self {

@@ -107,10 +107,6 @@ impl Catalog {
         self.versions.insert(api_version.to_owned(), kinds);
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.preferred.is_empty()
-    }
-
     /// Whether the cluster has been asked for this very version already.
     pub fn knows_version(&self, api_version: &str) -> bool {
         self.versions.contains_key(api_version)

@@ -1,0 +1,166 @@
+//! What a live object means for the change that is asked for: may it be touched, and was it changed?
+//!
+//! Pure.
+
+use common::api::deployer::Action;
+use common::model::{CreatePolicy, DeletePolicy, DeploymentName};
+use serde_json::Value;
+
+use crate::plan;
+
+/// Why an object is left alone.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("it belongs to deployment {0}; delete it there, or give it another name here")]
+    OfAnother(String),
+    #[error(
+        "it exists already, and the create policy is CREATE; delete it, or use CREATE_OR_ACQUIRE to take it over"
+    )]
+    Exists,
+    #[error(
+        "it does not exist, and the create policy is ACQUIRE; create it, or use CREATE_OR_ACQUIRE"
+    )]
+    NothingToAcquire,
+}
+
+/// Whether the deployment may apply over what is there. `recorded` is the UID on record, if it was applied before.
+pub fn claim(
+    live: Option<&Value>,
+    deployment: &DeploymentName,
+    recorded: Option<&str>,
+    policy: CreatePolicy,
+) -> Result<(), Refusal> {
+    let Some(live) = live else {
+        return if policy == CreatePolicy::Acquire {
+            Err(Refusal::NothingToAcquire)
+        } else {
+            Ok(())
+        };
+    };
+    match owner(live) {
+        Some(owner) if owner == deployment.as_str() => Ok(()),
+        Some(owner) => Err(Refusal::OfAnother(owner.to_owned())),
+        None if recorded.is_some() && recorded == uid(live) => Ok(()),
+        None if policy == CreatePolicy::Create => Err(Refusal::Exists),
+        None => Ok(()),
+    }
+}
+
+pub fn owner(live: &Value) -> Option<&str> {
+    live["metadata"]["labels"].get(plan::DEPLOYMENT)?.as_str()
+}
+
+pub fn uid(live: &Value) -> Option<&str> {
+    live["metadata"]["uid"].as_str()
+}
+
+pub fn is_terminating(live: &Value) -> bool {
+    live["metadata"]["deletionTimestamp"].is_string()
+}
+
+/// The finalizers that hold an object that is being deleted.
+pub fn finalizers(live: &Value) -> Vec<&str> {
+    live["metadata"]["finalizers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect()
+}
+
+/// The wave that the object was applied in.
+pub fn wave(live: &Value) -> usize {
+    annotation(live, plan::WAVE)
+        .and_then(|wave| wave.parse().ok())
+        .unwrap_or(0)
+}
+
+/// The delete policy that the object was applied with.
+pub fn delete_policy(live: &Value) -> DeletePolicy {
+    match annotation(live, plan::DELETE_POLICY) {
+        Some("ABANDON") => DeletePolicy::Abandon,
+        _ => DeletePolicy::Delete,
+    }
+}
+
+fn annotation<'a>(live: &'a Value, key: &str) -> Option<&'a str> {
+    live["metadata"]["annotations"].get(key)?.as_str()
+}
+
+/// What applying did, by the object before and after. The status is its controller's and the version goes with it.
+pub fn action(before: Option<&Value>, after: &Value) -> Action {
+    match before {
+        Some(before) if uid(before) == uid(after) && stripped(before) == stripped(after) => {
+            Action::Unchanged
+        }
+        Some(before) if uid(before) == uid(after) => Action::Configured,
+        _ => Action::Created,
+    }
+}
+
+fn stripped(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(map) = object.as_object_mut() {
+        map.remove("status");
+    }
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        metadata.remove("resourceVersion");
+        metadata.remove("managedFields");
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn live(owner: Option<&str>) -> Value {
+        let labels = owner.map_or_else(|| json!({}), |owner| json!({plan::DEPLOYMENT: owner}));
+        json!({"metadata": {"uid": "u", "labels": labels}})
+    }
+
+    #[test]
+    fn nothing_of_another_deployment_is_taken_and_the_policy_decides_the_rest() {
+        use CreatePolicy::{Acquire, Create, CreateOrAcquire};
+        let web = DeploymentName::parse("web").unwrap();
+        let (none, ours, theirs) = (live(None), live(Some("web")), live(Some("other")));
+        let cases = [
+            (None, None, CreateOrAcquire, Ok(())),
+            (None, None, Acquire, Err(Refusal::NothingToAcquire)),
+            (Some(&none), None, CreateOrAcquire, Ok(())),
+            (Some(&none), None, Create, Err(Refusal::Exists)),
+            (Some(&none), Some("u"), Create, Ok(())),
+            (Some(&ours), None, Create, Ok(())),
+            (
+                Some(&theirs),
+                None,
+                CreateOrAcquire,
+                Err(Refusal::OfAnother("other".to_owned())),
+            ),
+            (
+                Some(&theirs),
+                Some("u"),
+                CreateOrAcquire,
+                Err(Refusal::OfAnother("other".to_owned())),
+            ),
+        ];
+        for (live, recorded, policy, expected) in cases {
+            assert_eq!(claim(live, &web, recorded, policy), expected);
+        }
+    }
+
+    #[test]
+    fn a_change_of_status_alone_is_no_change() {
+        let before =
+            json!({"metadata": {"uid": "u", "resourceVersion": "1"}, "spec": 1, "status": 1});
+        let same =
+            json!({"metadata": {"uid": "u", "resourceVersion": "2"}, "spec": 1, "status": 2});
+        let changed = json!({"metadata": {"uid": "u", "resourceVersion": "2"}, "spec": 2});
+        let other = json!({"metadata": {"uid": "v"}, "spec": 1});
+        assert_eq!(action(None, &same), Action::Created);
+        assert_eq!(action(Some(&before), &same), Action::Unchanged);
+        assert_eq!(action(Some(&before), &changed), Action::Configured);
+        assert_eq!(action(Some(&before), &other), Action::Created);
+    }
+}

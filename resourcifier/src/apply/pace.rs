@@ -1,0 +1,70 @@
+//! How long work goes on: the request's deadline, the patience with a cluster that is away, the time between polls.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Polls come this fast after something happened, and slower while nothing does.
+const FASTEST: Duration = Duration::from_millis(200);
+const SLOWEST: Duration = Duration::from_secs(2);
+/// A call that is only just in time still gets this long, so that its outcome is known.
+const LEAST: Duration = Duration::from_secs(1);
+/// One call, however much time is left.
+const MOST: Duration = Duration::from_secs(120);
+/// An API server that restarts is back sooner; one that is gone should not hold a caller for the whole of its timeout.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The time that is left for a request.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline {
+    at: Instant,
+    total: Duration,
+}
+
+impl Deadline {
+    /// A year at most: longer than any operation, shorter than a clock overflows.
+    pub fn after(milliseconds: u64) -> Self {
+        let total = Duration::from_millis(milliseconds).min(Duration::from_secs(365 * 24 * 3600));
+        Self {
+            at: Instant::now() + total,
+            total,
+        }
+    }
+
+    pub fn is_over(self) -> bool {
+        Instant::now() >= self.at
+    }
+
+    pub fn total(self) -> Duration {
+        self.total
+    }
+
+    /// The time for one call.
+    pub fn call(self) -> Duration {
+        self.at
+            .saturating_duration_since(Instant::now())
+            .clamp(LEAST, MOST)
+    }
+}
+
+/// The waits between polls.
+#[derive(Debug)]
+pub struct Pace(Duration);
+
+impl Pace {
+    pub fn new() -> Self {
+        Self(FASTEST)
+    }
+
+    /// Something happened: more may soon.
+    pub fn hurry(&mut self) {
+        self.0 = FASTEST;
+    }
+
+    /// Waits, but not beyond the deadline.
+    pub async fn rest(&mut self, deadline: Deadline) {
+        let end = (Instant::now() + self.0).min(deadline.at);
+        self.0 = self.0.mul_f64(1.5).min(SLOWEST);
+        tokio::time::sleep_until(end).await;
+    }
+}

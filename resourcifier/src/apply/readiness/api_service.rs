@@ -1,0 +1,14 @@
+//! APIServices: available.
+
+use serde_json::Value;
+
+use super::Readiness;
+use super::fields::condition;
+
+pub fn readiness(live: &Value) -> Readiness {
+    match condition(live, "Available") {
+        Some(available) if available.is_true => Readiness::Ready,
+        Some(available) => Readiness::waiting(available.sentence()),
+        None => Readiness::waiting("it is not available yet"),
+    }
+}

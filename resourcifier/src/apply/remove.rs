@@ -1,0 +1,552 @@
+//! Deletes objects, backwards through the waves in which they were applied, and waits until they are gone.
+//!
+//! Only what is surely the deployment's is touched: a recorded object by its UID, any other by its mark.
+
+use std::collections::BTreeMap;
+
+use common::api::deployer::{Action, Event, ResourceReport, ResourceState};
+use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::model::{AppliedObject, DeletePolicy, ObjectRef, Resource, ResourceName, TypeName};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::pace::{PATIENCE, Pace};
+use super::{BATCH, CallerGone, Context, change};
+use crate::kubectl::{Cascade, KubectlError, Marks, ObjectError, ObjectFault, Outcomes};
+use crate::plan;
+
+/// One object to remove.
+#[derive(Debug, Clone)]
+pub struct Target {
+    name: ResourceName,
+    type_name: TypeName,
+    object: ObjectRef,
+    /// The UID on record; without one, the object must carry the deployment's mark.
+    uid: Option<String>,
+}
+
+impl Target {
+    pub fn recorded(old: AppliedObject) -> Result<Self, ErrorBody> {
+        let type_name = TypeName::parse(&old.object.kind).map_err(|error| {
+            ErrorBody::new(
+                ErrorCode::InvalidRequest,
+                format!("recorded object: {error}"),
+            )
+        })?;
+        Ok(Self {
+            name: old.resource,
+            type_name,
+            object: old.object,
+            uid: Some(old.uid),
+        })
+    }
+
+    pub fn unconfirmed(resource: Resource, object: ObjectRef) -> Self {
+        Self {
+            name: resource.name,
+            type_name: resource.type_name,
+            object,
+            uid: None,
+        }
+    }
+}
+
+pub struct Removed {
+    pub reports: Vec<ResourceReport>,
+    /// What is still there.
+    pub left: Vec<AppliedObject>,
+}
+
+/// What would have been removed, had nothing else failed.
+pub fn withheld(targets: Vec<Target>) -> Removed {
+    let mut items: Vec<Item> = targets.into_iter().map(Item::new).collect();
+    items.iter_mut().for_each(|item| {
+        item.skipped("it is kept, because other resources of the deployment are not ready")
+    });
+    outcome(items)
+}
+
+/// Removes the targets; `policy` goes over the one of each object. A failure is in the reports, never an early end.
+pub async fn remove(
+    context: Context<'_>,
+    targets: Vec<Target>,
+    policy: Option<DeletePolicy>,
+) -> Result<Removed, CallerGone> {
+    let mut run = Run {
+        context,
+        items: targets.into_iter().map(Item::new).collect(),
+    };
+    run.find().await?;
+    run.leave_what_is_not_ours();
+    run.abandon(policy).await?;
+    run.delete().await?;
+    run.tell().await?;
+    Ok(outcome(run.items))
+}
+
+fn outcome(items: Vec<Item>) -> Removed {
+    let items: Vec<Item> = items.into_iter().filter(|item| !item.never_ours).collect();
+    Removed {
+        left: items.iter().filter_map(Item::record).collect(),
+        reports: items.iter().map(Item::report).collect(),
+    }
+}
+
+/// One target on its way.
+struct Item {
+    target: Target,
+    live: Option<Value>,
+    state: ResourceState,
+    action: Option<Action>,
+    reason: Option<String>,
+    error: Option<ErrorBody>,
+    /// Not on record and without our mark: as if it had not been asked for.
+    never_ours: bool,
+    told: Option<(ResourceState, Option<String>)>,
+}
+
+impl Item {
+    fn new(target: Target) -> Self {
+        Self {
+            target,
+            live: None,
+            state: ResourceState::Pending,
+            action: None,
+            reason: None,
+            error: None,
+            never_ours: false,
+            told: None,
+        }
+    }
+
+    fn gone(&mut self, action: Option<Action>, reason: Option<&str>) {
+        self.state = ResourceState::Gone;
+        self.action = action;
+        self.reason = reason.map(str::to_owned);
+    }
+
+    fn skipped(&mut self, reason: &str) {
+        self.state = ResourceState::Skipped;
+        self.reason = Some(reason.to_owned());
+    }
+
+    fn failed(&mut self, code: ErrorCode, reason: &str) {
+        self.state = ResourceState::Failed;
+        self.reason = None;
+        let location = Location {
+            resource: Some(self.target.name.to_string()),
+            ..Location::default()
+        };
+        let message = format!(
+            "resource {} ({}): {reason}",
+            self.target.name, self.target.object
+        );
+        self.error = Some(ErrorBody::new(code, message).at(location));
+    }
+
+    fn failed_by(&mut self, error: &ObjectError) {
+        let code = if error.fault == ObjectFault::Transient {
+            ErrorCode::ClusterUnavailable
+        } else {
+            ErrorCode::ResourcesFailed
+        };
+        self.failed(code, &error.text);
+    }
+
+    fn is_pending(&self) -> bool {
+        self.state == ResourceState::Pending
+    }
+
+    fn wave(&self) -> usize {
+        self.live.as_ref().map_or(0, change::wave)
+    }
+
+    fn uid(&self) -> Option<&str> {
+        self.target
+            .uid
+            .as_deref()
+            .or_else(|| self.live.as_ref().and_then(change::uid))
+    }
+
+    fn report(&self) -> ResourceReport {
+        ResourceReport {
+            name: self.target.name.clone(),
+            type_name: self.target.type_name.clone(),
+            object: Some(self.target.object.clone()),
+            uid: self.uid().map(str::to_owned),
+            action: self.action,
+            state: self.state,
+            reason: self.reason.clone(),
+            error: self.error.clone(),
+            final_properties: None,
+        }
+    }
+
+    fn record(&self) -> Option<AppliedObject> {
+        let uid = self
+            .uid()
+            .filter(|_| self.state != ResourceState::Gone)?
+            .to_owned();
+        Some(AppliedObject {
+            resource: self.target.name.clone(),
+            object: self.target.object.clone(),
+            uid,
+        })
+    }
+}
+
+struct Run<'a> {
+    context: Context<'a>,
+    items: Vec<Item>,
+}
+
+impl Run<'_> {
+    async fn tell(&mut self) -> Result<(), CallerGone> {
+        self.context.events.listened()?;
+        for item in self.items.iter_mut().filter(|item| !item.never_ours) {
+            let now = (item.state, item.reason.clone());
+            if item.told.as_ref() != Some(&now) {
+                item.told = Some(now);
+                self.context
+                    .events
+                    .send(Event::Resource(item.report()))
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pending(&self) -> Vec<usize> {
+        (0..self.items.len())
+            .filter(|&index| self.items[index].is_pending())
+            .collect()
+    }
+
+    /// Finds the live objects. A kind that is not served any more has none.
+    async fn find(&mut self) -> Result<(), CallerGone> {
+        for item in &mut self.items {
+            match self.context.catalog.current(&item.target.object) {
+                Some(kind) => item.target.object.api_version.clone_from(&kind.api_version),
+                None => item.gone(None, None),
+            }
+        }
+        let pending = self.pending();
+        for batch in pending.chunks(BATCH) {
+            match self.patiently(batch).await? {
+                Ok(outcomes) => {
+                    batch
+                        .iter()
+                        .zip(outcomes)
+                        .for_each(|(&index, outcome)| match outcome {
+                            Ok(Some(live)) => self.items[index].live = Some(live),
+                            Ok(None) => self.items[index].gone(None, None),
+                            Err(error) => self.items[index].failed_by(&error),
+                        })
+                }
+                Err(error) => self.failed(batch, &error),
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, batch: &[usize], error: &KubectlError) {
+        batch
+            .iter()
+            .for_each(|&index| self.items[index].failed(error.code(), &error.to_string()));
+    }
+
+    /// Reads objects, with patience for a cluster that is away.
+    async fn patiently(
+        &self,
+        batch: &[usize],
+    ) -> Result<Result<Outcomes<Option<Value>>, KubectlError>, CallerGone> {
+        let objects: Vec<ObjectRef> = batch
+            .iter()
+            .map(|&index| self.items[index].target.object.clone())
+            .collect();
+        let (started, mut pace) = (Instant::now(), Pace::new());
+        loop {
+            self.context.events.listened()?;
+            let outcomes = self
+                .context
+                .kubectl
+                .get(&objects, self.context.deadline.call())
+                .await;
+            let is_final = outcomes
+                .as_ref()
+                .err()
+                .is_none_or(|error| !error.is_transient());
+            if is_final || self.context.deadline.is_over() || started.elapsed() >= PATIENCE {
+                return Ok(outcomes);
+            }
+            pace.rest(self.context.deadline).await;
+        }
+    }
+
+    fn leave_what_is_not_ours(&mut self) {
+        let deployment = self.context.deployment.as_str();
+        for item in self.items.iter_mut().filter(|item| item.is_pending()) {
+            let Some(live) = &item.live else { continue };
+            let owner = change::owner(live);
+            let is_recorded = item
+                .target
+                .uid
+                .as_deref()
+                .map(|uid| Some(uid) == change::uid(live));
+            match (is_recorded, owner) {
+                (None, Some(owner)) if owner == deployment => {}
+                (None, _) => {
+                    item.never_ours = true;
+                    item.gone(None, None);
+                }
+                (Some(false), _) => item.gone(
+                    None,
+                    Some("another object has taken its name since; it is left alone"),
+                ),
+                (Some(true), Some(owner)) if owner != deployment => {
+                    let reason = format!("it belongs to deployment {owner} now and is left alone");
+                    item.gone(None, Some(&reason));
+                }
+                (Some(true), _) => {}
+            }
+        }
+    }
+
+    /// Leaves objects in the cluster and takes the marks off, so that another deployment can take them over.
+    async fn abandon(&mut self, policy: Option<DeletePolicy>) -> Result<(), CallerGone> {
+        let is_abandoned = |item: &Item| {
+            policy.or_else(|| item.live.as_ref().map(change::delete_policy))
+                == Some(DeletePolicy::Abandon)
+        };
+        let abandoned: Vec<usize> = self
+            .pending()
+            .into_iter()
+            .filter(|&index| is_abandoned(&self.items[index]))
+            .collect();
+        let marks = Marks {
+            labels: &[plan::DEPLOYMENT],
+            annotations: &[plan::RESOURCE, plan::DELETE_POLICY, plan::WAVE],
+        };
+        for batch in abandoned.chunks(BATCH) {
+            self.context.events.listened()?;
+            match self
+                .context
+                .kubectl
+                .unmark(&self.objects(batch), &marks, self.context.deadline.call())
+                .await
+            {
+                Ok(()) => batch
+                    .iter()
+                    .for_each(|&index| self.items[index].gone(Some(Action::Abandoned), None)),
+                Err(error) => self.failed(batch, &error),
+            }
+        }
+        Ok(())
+    }
+
+    fn objects(&self, batch: &[usize]) -> Vec<ObjectRef> {
+        batch
+            .iter()
+            .map(|&index| self.items[index].target.object.clone())
+            .collect()
+    }
+
+    /// The last wave first. What failed holds back the waves before it: something of it may need them to go.
+    async fn delete(&mut self) -> Result<(), CallerGone> {
+        let mut waves: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for index in self.pending() {
+            waves
+                .entry(self.items[index].wave())
+                .or_default()
+                .push(index);
+        }
+        let mut held_back = false;
+        for wave in waves.into_values().rev() {
+            if held_back {
+                wave.iter().for_each(|&index| {
+                    self.items[index].skipped("what depends on it could not be deleted")
+                });
+                continue;
+            }
+            self.delete_wave(&wave).await?;
+            held_back = wave
+                .iter()
+                .any(|&index| self.items[index].state == ResourceState::Failed);
+        }
+        Ok(())
+    }
+
+    async fn delete_wave(&mut self, wave: &[usize]) -> Result<(), CallerGone> {
+        self.ask_for_deletion(wave).await?;
+        self.wait_until_gone(wave).await
+    }
+
+    async fn ask_for_deletion(&mut self, indices: &[usize]) -> Result<(), CallerGone> {
+        let (owning, plain): (Vec<usize>, Vec<usize>) = indices
+            .iter()
+            .copied()
+            .partition(|&index| may_own(&self.items[index].target.object));
+        for (indices, cascade) in [(owning, Cascade::Foreground), (plain, Cascade::Background)] {
+            for batch in indices.chunks(BATCH) {
+                self.context.events.listened()?;
+                self.ask(batch, cascade).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn ask(&mut self, batch: &[usize], cascade: Cascade) {
+        match self
+            .context
+            .kubectl
+            .delete(&self.objects(batch), cascade, self.context.deadline.call())
+            .await
+        {
+            Ok(outcomes) => {
+                batch
+                    .iter()
+                    .zip(outcomes)
+                    .for_each(|(&index, outcome)| match outcome {
+                        Err(error) if error.fault != ObjectFault::Transient => {
+                            self.items[index].failed_by(&error)
+                        }
+                        _ => self.items[index].state = ResourceState::Deleting,
+                    })
+            }
+            // Whether it was asked for is not known: the wait finds out, and asks again.
+            Err(error) if error.is_transient() => batch
+                .iter()
+                .for_each(|&index| self.items[index].state = ResourceState::Deleting),
+            Err(error) => self.failed(batch, &error),
+        }
+    }
+
+    async fn wait_until_gone(&mut self, wave: &[usize]) -> Result<(), CallerGone> {
+        let mut pace = Pace::new();
+        loop {
+            let waiting: Vec<usize> = wave
+                .iter()
+                .copied()
+                .filter(|&index| self.items[index].state == ResourceState::Deleting)
+                .collect();
+            if waiting.is_empty() {
+                return self.tell().await;
+            }
+            for batch in waiting.chunks(BATCH) {
+                match self.patiently(batch).await? {
+                    Ok(outcomes) => batch
+                        .iter()
+                        .zip(outcomes)
+                        .for_each(|(&index, outcome)| self.looked(index, outcome)),
+                    Err(error) => self.failed(batch, &error),
+                }
+            }
+            self.tell().await?;
+            self.ask_again(&waiting).await?;
+            if self.context.deadline.is_over() {
+                waiting.iter().for_each(|&index| self.too_late(index));
+                return self.tell().await;
+            }
+            if waiting
+                .iter()
+                .any(|&index| self.items[index].state == ResourceState::Deleting)
+            {
+                pace.rest(self.context.deadline).await;
+            }
+        }
+    }
+
+    fn looked(&mut self, index: usize, outcome: Result<Option<Value>, ObjectError>) {
+        let item = &mut self.items[index];
+        match outcome {
+            Ok(Some(live)) if change::uid(&live) == item.uid() => {
+                item.reason = match (
+                    change::is_terminating(&live),
+                    change::finalizers(&live).join(", "),
+                ) {
+                    (true, held) if held == "foregroundDeletion" => {
+                        Some("it waits for its dependants to go".to_owned())
+                    }
+                    (true, held) if !held.is_empty() => Some(format!("finalizers hold it: {held}")),
+                    _ => None,
+                };
+                item.live = Some(live);
+            }
+            Ok(_) => item.gone(Some(Action::Deleted), None),
+            Err(error) if error.fault == ObjectFault::Transient => item.reason = Some(error.text),
+            Err(error) => item.failed_by(&error),
+        }
+    }
+
+    /// Objects that were to be deleted and show no sign of it: the call was lost with the API server.
+    async fn ask_again(&mut self, waiting: &[usize]) -> Result<(), CallerGone> {
+        let is_untouched = |item: &Item| {
+            item.state == ResourceState::Deleting
+                && !item.live.as_ref().is_some_and(change::is_terminating)
+        };
+        let untouched: Vec<usize> = waiting
+            .iter()
+            .copied()
+            .filter(|&index| is_untouched(&self.items[index]))
+            .collect();
+        self.ask_for_deletion(&untouched).await
+    }
+
+    fn too_late(&mut self, index: usize) {
+        let item = &mut self.items[index];
+        if item.state == ResourceState::Deleting {
+            let reason = item
+                .reason
+                .clone()
+                .unwrap_or_else(|| "the API server has not removed it".to_owned());
+            let seconds = self.context.deadline.total().as_secs_f32();
+            item.failed(
+                ErrorCode::Timeout,
+                &format!("it is not gone after {seconds} s: {reason}"),
+            );
+        }
+    }
+}
+
+/// Whether objects of the kind can own others, so that they have to go first. The garbage collector handles such
+/// objects one by one and slowly, so plain data is spared.
+fn may_own(object: &ObjectRef) -> bool {
+    const OWN_NOTHING: &[(&str, &[&str])] = &[
+        (
+            "",
+            &[
+                "ConfigMap",
+                "Secret",
+                "ServiceAccount",
+                "Namespace",
+                "PersistentVolume",
+                "PersistentVolumeClaim",
+                "LimitRange",
+                "ResourceQuota",
+            ],
+        ),
+        (
+            "rbac.authorization.k8s.io",
+            &["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"],
+        ),
+        (
+            "networking.k8s.io",
+            &["Ingress", "IngressClass", "NetworkPolicy"],
+        ),
+        ("policy", &["PodDisruptionBudget"]),
+        ("autoscaling", &["HorizontalPodAutoscaler"]),
+        ("scheduling.k8s.io", &["PriorityClass"]),
+        ("storage.k8s.io", &["StorageClass"]),
+        ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
+        (
+            "admissionregistration.k8s.io",
+            &[
+                "MutatingWebhookConfiguration",
+                "ValidatingWebhookConfiguration",
+            ],
+        ),
+    ];
+    !OWN_NOTHING
+        .iter()
+        .any(|(group, kinds)| *group == object.group() && kinds.contains(&object.kind.as_str()))
+}

@@ -1,0 +1,182 @@
+//! The routes, and the stream of events that a write answers with.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web::{self, Data, Path, Query, ServiceConfig};
+use actix_web::{HttpResponse, Responder};
+use bytes::Bytes;
+use common::api::deployer::{
+    ApplyRequest, DeleteRequest, EVENT_STREAM, Event, Report, StatusRequest,
+};
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::Namespace;
+use common::request_id;
+use common::server::{ApiError, Body, health, method_not_allowed};
+use futures::Stream;
+use tokio::sync::mpsc::{self, Receiver};
+use tracing::Instrument;
+
+use crate::apply::{Events, Stopped};
+use crate::service::Deployer;
+
+/// A caller takes silence of 30 s for a broken connection.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// Events on their way to a slow caller.
+const BUFFERED: usize = 64;
+
+/// Every route.
+pub fn routes(deployer: Arc<Deployer>) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
+    move |config| {
+        config
+            .app_data(Data::from(deployer.clone()))
+            .route("/readyz", web::get().to(readyz))
+            .service(
+                web::resource("/configurations")
+                    .route(web::post().to(apply))
+                    .route(web::put().to(apply))
+                    .route(web::delete().to(delete))
+                    .default_service(web::to(method_not_allowed)),
+            )
+            .service(
+                web::resource("/configurations/check")
+                    .route(web::post().to(check))
+                    .default_service(web::to(method_not_allowed)),
+            )
+            .service(
+                web::resource("/configurations/status")
+                    .route(web::post().to(status))
+                    .default_service(web::to(method_not_allowed)),
+            )
+            .service(
+                web::resource("/configurations/{type}")
+                    .route(web::get().to(list))
+                    .default_service(web::to(method_not_allowed)),
+            )
+            .service(
+                web::resource("/configurations/{type}/{name}")
+                    .route(web::get().to(get))
+                    .default_service(web::to(method_not_allowed)),
+            );
+    }
+}
+
+async fn readyz(deployer: Data<Deployer>) -> impl Responder {
+    health::readiness(deployer.checks().await)
+}
+
+async fn apply(
+    deployer: Data<Deployer>,
+    Body(request): Body<ApplyRequest>,
+) -> Result<HttpResponse, ApiError> {
+    let prepared = deployer.prepare_apply(request).await?;
+    Ok(streamed(move |events| async move {
+        deployer.apply(prepared, &events).await
+    }))
+}
+
+async fn delete(
+    deployer: Data<Deployer>,
+    Body(request): Body<DeleteRequest>,
+) -> Result<HttpResponse, ApiError> {
+    let prepared = deployer.prepare_delete(request).await?;
+    Ok(streamed(move |events| async move {
+        deployer.delete(prepared, &events).await
+    }))
+}
+
+async fn check(
+    deployer: Data<Deployer>,
+    Body(request): Body<ApplyRequest>,
+) -> Result<HttpResponse, ApiError> {
+    let prepared = deployer.prepare_apply(request).await?;
+    Ok(HttpResponse::Ok().json(prepared.checked()))
+}
+
+async fn status(
+    deployer: Data<Deployer>,
+    Body(request): Body<StatusRequest>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(deployer.status(request).await?))
+}
+
+/// Where to look; every namespace, if none is named.
+#[derive(Debug, serde::Deserialize)]
+struct Where {
+    namespace: Option<Namespace>,
+}
+
+async fn list(
+    deployer: Data<Deployer>,
+    path: Path<String>,
+    Query(place): Query<Where>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(deployer.read(&path, None, place.namespace.as_ref()).await?))
+}
+
+async fn get(
+    deployer: Data<Deployer>,
+    path: Path<(String, String)>,
+    Query(place): Query<Where>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(
+        deployer
+            .read(&path.0, Some(&path.1), place.namespace.as_ref())
+            .await?,
+    ))
+}
+
+/// Answers at once, and does the work while the answer's body is read. If the caller goes away, the work
+/// notices after the kubectl call that runs, and stops.
+fn streamed<W, F>(work: W) -> HttpResponse
+where
+    W: FnOnce(Events) -> F,
+    F: Future<Output = Result<Report, Stopped>> + 'static,
+{
+    let (sender, receiver) = mpsc::channel(BUFFERED);
+    let events = Events::new(sender);
+    let work = finish(work(events.clone()), events).in_current_span();
+    actix_web::rt::spawn(request_id::scope(
+        request_id::current().unwrap_or_else(request_id::fresh),
+        work,
+    ));
+    HttpResponse::Ok()
+        .content_type(EVENT_STREAM)
+        .streaming(lines(receiver))
+}
+
+/// Ends the stream with the report or the error.
+async fn finish(work: impl Future<Output = Result<Report, Stopped>>, events: Events) {
+    let last = match work.await {
+        Ok(report) => Event::Report(report),
+        Err(Stopped::Refused(error)) => Event::Error { error },
+        Err(Stopped::CallerGone(gone)) => return tracing::warn!("stopped: {gone}"),
+    };
+    if let Err(gone) = events.send(last).await {
+        tracing::warn!("the outcome could not be told: {gone}");
+    }
+}
+
+fn lines(receiver: Receiver<Event>) -> impl Stream<Item = Result<Bytes, Infallible>> {
+    futures::stream::unfold(receiver, |mut receiver| async move {
+        let event = match tokio::time::timeout(HEARTBEAT, receiver.recv()).await {
+            Ok(event) => event?,
+            Err(_) => Event::Heartbeat,
+        };
+        Some((Ok(line(&event)), receiver))
+    })
+}
+
+fn line(event: &Event) -> Bytes {
+    let text = serde_json::to_string(event).or_else(|error| {
+        tracing::error!(%error, "an event cannot be written");
+        let error = ErrorBody::new(
+            ErrorCode::Internal,
+            "an event could not be written; the log has the cause",
+        );
+        serde_json::to_string(&Event::Error { error })
+    });
+    Bytes::from(text.unwrap_or_default() + "\n")
+}
