@@ -1,12 +1,16 @@
 //! The store on disk, in sled. The only file that knows sled.
 //!
 //! sled writes its log with `sync_file_range`, which survives the death of the process but not a loss of power: so
-//! each commit also syncs the file itself. Commits that arrive together share the work: sled flushes all that is
-//! buffered, and the second flush finds nothing left to do.
+//! each commit also syncs the file itself, and the files beside it that sled keeps large values in and never syncs.
+//! Commits that arrive together share the work: sled flushes all that is buffered, and the second flush finds nothing
+//! left to do.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::File;
-use std::path::Path;
-use std::sync::Arc;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -22,6 +26,55 @@ pub struct SledKv {
     db: sled::Db,
     /// sled's own log file, to sync it.
     log: Arc<File>,
+    blobs: Arc<Blobs>,
+}
+
+/// The files of values that are too large for sled's log. They are written once, before the log tells of them.
+#[derive(Debug)]
+struct Blobs {
+    folder: PathBuf,
+    /// The sizes of those that are synced: one that has grown since was not whole then.
+    synced: Mutex<HashMap<OsString, u64>>,
+}
+
+impl Blobs {
+    /// Makes all that are there survive a loss of power.
+    fn sync(&self) -> io::Result<()> {
+        // Only what is synced gets into the map, whatever fails.
+        let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.sizes()?;
+        synced.retain(|name, size| found.get(name) == Some(size));
+        found.retain(|name, _| !synced.contains_key(name));
+        if found.is_empty() {
+            return Ok(());
+        }
+        for name in found.keys() {
+            let file = File::open(self.folder.join(name));
+            unless_gone(file.and_then(|file| file.sync_all()))?;
+        }
+        File::open(&self.folder)?.sync_all()?;
+        synced.extend(found);
+        Ok(())
+    }
+
+    fn sizes(&self) -> io::Result<HashMap<OsString, u64>> {
+        let mut found = HashMap::new();
+        for entry in std::fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if let Some(metadata) = unless_gone(entry.metadata())? {
+                found.insert(entry.file_name(), metadata.len());
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// sled deletes blobs that nothing refers to any more, at any time.
+fn unless_gone<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
+    match outcome {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        outcome => outcome.map(Some),
+    }
 }
 
 impl SledKv {
@@ -33,9 +86,14 @@ impl SledKv {
             .open();
         let db = opened.map_err(|error| not_opened(path, &error))?;
         let log = File::open(path.join("db")).map_err(|error| failed("opened", &error))?;
+        let blobs = Blobs {
+            folder: path.join("blobs"),
+            synced: Mutex::default(),
+        };
         Ok(Self {
             db,
             log: Arc::new(log),
+            blobs: Arc::new(blobs),
         })
     }
 
@@ -72,9 +130,8 @@ impl SledKv {
             TransactionError::Storage(error) => failed("written", &error),
         })?;
         self.db.flush().map_err(|error| failed("written", &error))?;
-        self.log
-            .sync_data()
-            .map_err(|error| failed("written", &error))
+        let synced = self.log.sync_data().and_then(|()| self.blobs.sync());
+        synced.map_err(|error| failed("written", &error))
     }
 }
 
@@ -155,6 +212,28 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let error = SledKv::open(file.path()).unwrap_err().to_string();
         assert!(error.contains(&*file.path().to_string_lossy()), "{error}");
+    }
+
+    #[tokio::test]
+    async fn what_sled_keeps_beside_its_log_is_synced_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let kv = SledKv::open(folder.path()).unwrap();
+        let large = Bytes::from(vec![7u8; 64 * 1024]);
+        let put = (0..50u8).map(|n| (vec![n], large.clone())).collect();
+        kv.commit(Commit {
+            put,
+            ..Commit::default()
+        })
+        .await
+        .unwrap();
+        let synced = kv.blobs.synced.lock().unwrap().clone();
+        assert!(!synced.is_empty(), "sled has put all into its log");
+        let sizes = kv.blobs.sizes().unwrap();
+        assert!(
+            sizes
+                .iter()
+                .all(|(name, size)| synced.get(name) == Some(size))
+        );
     }
 
     /// The folder is copied while the store is open, as a crash would leave it: nothing was closed in order.
