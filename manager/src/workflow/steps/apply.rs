@@ -1,36 +1,28 @@
 //! Brings the cluster to the manifest: what it lists is applied and ready, what is recorded and not listed is pruned.
 
 use common::api::deployer::ApplyRequest;
+use common::model::Deployment;
 
 use super::verdict::{self, Verdict};
 use crate::deployer::Job;
-use crate::domain::deployment;
 use crate::domain::operation::Intent;
-use crate::store::{Changes, deployments, manifests};
+use crate::store::deployments::Objects;
+use crate::store::{StoreError, deployments, manifests};
 use crate::workflow::follow::{self, Followed};
-use crate::workflow::step::{Done, Failure, Run, StepError};
+use crate::workflow::step::{Done, Run, StepError};
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let before = run.stored().await?;
-    let name = run.manifest()?;
-    let resources = manifests::expansion(run.store(), run.deployment(), name)
-        .await?
-        .resources;
     let mut objects = deployments::objects(run.store(), run.deployment()).await?;
-    let total = resources.len();
-    let request = ApplyRequest {
-        deployment: run.deployment().clone(),
-        namespace: before.namespace.clone(),
-        resources,
-        recorded: objects.recorded.clone(),
-        timeout_ms: follow::left_ms(run.deadline),
-    };
+    let request = request(run, &before, &objects).await?;
+    let total = request.resources.len();
     let job = match run.record.intent {
         Intent::Create { .. } => Job::Create(request),
         Intent::Update { .. } | Intent::Delete { .. } => Job::Update(request),
     };
     let Followed { seen, ended } = follow::job(run, job, total).await;
-    let verdict = match ended {
+    let name = run.manifest()?;
+    let mut verdict = match ended {
         Ok(report) => {
             let verdict = verdict::of(&report);
             objects.recorded = report.objects;
@@ -42,23 +34,23 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
             Verdict::Failed(error)
         }
     };
-    let mut changes = Changes::default();
-    deployments::put_objects(&mut changes, run.deployment(), &objects)?;
-    match verdict {
-        Verdict::Fine => Ok(Done {
-            changes,
-            ..Done::default()
-        }),
-        Verdict::Failed(mut error) => {
-            run.place(&mut error).await?;
-            let failed = deployment::failed(before, &error);
-            deployments::put(&mut changes, &failed)?;
-            Err(Failure {
-                error,
-                changes,
-                deployment: Some(failed),
-            }
-            .into())
-        }
+    if let Verdict::Failed(error) = &mut verdict {
+        run.place(error).await?;
     }
+    verdict::conclude(before, &objects, verdict)
+}
+
+async fn request(
+    run: &Run<'_>,
+    before: &Deployment,
+    objects: &Objects,
+) -> Result<ApplyRequest, StoreError> {
+    let manifest = manifests::expansion(run.store(), run.deployment(), run.manifest()?).await?;
+    Ok(ApplyRequest {
+        deployment: run.deployment().clone(),
+        namespace: before.namespace.clone(),
+        resources: manifest.resources,
+        recorded: objects.recorded.clone(),
+        timeout_ms: follow::left_ms(run.deadline),
+    })
 }

@@ -1,16 +1,18 @@
 //! Deletes from the cluster all that is recorded of the deployment, and all that an interrupted apply may have left.
 
+use std::collections::HashSet;
+
 use common::api::deployer::DeleteRequest;
 use common::model::{Deployment, Resource};
+use serde_json::json;
 
 use super::verdict::{self, Verdict};
 use crate::deployer::Job;
-use crate::domain::deployment;
 use crate::domain::operation::Intent;
 use crate::store::deployments::Objects;
-use crate::store::{Changes, StoreError, deployments, manifests};
+use crate::store::{StoreError, deployments, manifests};
 use crate::workflow::follow::{self, Followed};
-use crate::workflow::step::{Done, Failure, Run, StepError};
+use crate::workflow::step::{Done, Run, StepError};
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let before = run.stored().await?;
@@ -37,34 +39,16 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         }
         Err(error) => Verdict::Failed(error),
     };
-    let mut changes = Changes::default();
-    deployments::put_objects(&mut changes, run.deployment(), &objects)?;
-    match verdict {
-        Verdict::Fine => Ok(Done {
-            changes,
-            ..Done::default()
-        }),
-        Verdict::Failed(error) => {
-            let failed = deployment::failed(before, &error);
-            deployments::put(&mut changes, &failed)?;
-            Err(Failure {
-                error,
-                changes,
-                deployment: Some(failed),
-            }
-            .into())
-        }
-    }
+    verdict::conclude(before, &objects, verdict)
 }
 
-/// The resources of all manifests whose apply never reported.
+/// The resources of all manifests whose apply never reported, each once: most tries were for the same.
 async fn unconfirmed(run: &Run<'_>, objects: &Objects) -> Result<Vec<Resource>, StoreError> {
-    let mut resources: Vec<Resource> = Vec::new();
+    let (mut resources, mut met) = (Vec::new(), HashSet::new());
     for manifest in &objects.unconfirmed {
-        let more = manifests::expansion(run.store(), run.deployment(), manifest)
-            .await?
-            .resources;
-        resources.extend(more);
+        let more = manifests::expansion(run.store(), run.deployment(), manifest).await?;
+        let more = more.resources.into_iter();
+        resources.extend(more.filter(|resource| met.insert(json!(resource).to_string())));
     }
     Ok(resources)
 }

@@ -1,7 +1,13 @@
-//! Whether a report is a success, and the error that the caller sees if it is not.
+//! Whether a report is a success, the error that the caller sees if it is not, and what is written in either case.
 
 use common::api::deployer::{Report, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::model::Deployment;
+
+use crate::domain::deployment;
+use crate::store::deployments::Objects;
+use crate::store::{Changes, deployments};
+use crate::workflow::step::{Done, Failure, StepError};
 
 pub enum Verdict {
     Fine,
@@ -10,6 +16,8 @@ pub enum Verdict {
 
 /// A message names this many resources.
 const NAMED: usize = 5;
+/// An error has this many causes, which also are the sentences of the deployment's state: nobody reads thousands.
+const CAUSES: usize = 100;
 
 pub fn of(report: &Report) -> Verdict {
     let failed: Vec<_> = report
@@ -20,8 +28,9 @@ pub fn of(report: &Report) -> Verdict {
     if failed.is_empty() {
         return Verdict::Fine;
     }
-    let causes: Vec<_> = failed.iter().map(|resource| cause(resource)).collect();
+    let mut causes: Vec<_> = failed.iter().map(|resource| cause(resource)).collect();
     let all_late = causes.iter().all(|cause| cause.code == ErrorCode::Timeout);
+    causes.truncate(CAUSES);
     let (code, what) = match all_late {
         true => (ErrorCode::Timeout, "were not ready in time"),
         false => (ErrorCode::ResourcesFailed, "failed"),
@@ -38,7 +47,40 @@ pub fn of(report: &Report) -> Verdict {
         report.resources.len(),
         names.join(", ")
     );
+    causes.extend(uncounted(failed.len()).map(|rest| ErrorBody::new(code, rest)));
     Verdict::Failed(Box::new(ErrorBody::new(code, message).caused_by(causes)))
+}
+
+/// The sentence that stands for the causes that are left out.
+fn uncounted(failed: usize) -> Option<String> {
+    let rest = failed.checked_sub(CAUSES).filter(|&rest| rest > 0)?;
+    Some(format!(
+        "{rest} more resources failed; the deployment's resources show the state of each"
+    ))
+}
+
+/// What a job came to: the objects that exist now and, if it failed, the deployment as failed.
+pub fn conclude(
+    before: Deployment,
+    objects: &Objects,
+    verdict: Verdict,
+) -> Result<Done, StepError> {
+    let mut changes = Changes::default();
+    deployments::put_objects(&mut changes, &before.name, objects)?;
+    let Verdict::Failed(error) = verdict else {
+        return Ok(Done {
+            changes,
+            ..Done::default()
+        });
+    };
+    let failed = deployment::failed(before, &error);
+    deployments::put(&mut changes, &failed)?;
+    Err(Failure {
+        error,
+        changes,
+        deployment: Some(failed),
+    }
+    .into())
 }
 
 /// The resource's own error, or one made of what is known.
@@ -84,6 +126,21 @@ mod tests {
             verdict(json!([{"name": "a", "type": "Pod", "state": "READY"}])),
             None
         );
+    }
+
+    #[test]
+    fn of_very_many_failures_the_first_are_told_and_the_rest_counted() {
+        let failed = |n: usize| json!({"name": format!("r{n}"), "type": "Pod", "state": "FAILED"});
+        let report = Report {
+            resources: serde_json::from_value((0..CAUSES + 20).map(failed).collect()).unwrap(),
+            objects: Vec::new(),
+        };
+        let Verdict::Failed(error) = of(&report) else {
+            panic!("no failure")
+        };
+        assert_eq!(error.causes.len(), CAUSES + 1);
+        let last = &error.causes[CAUSES].message;
+        assert!(last.starts_with("20 more resources failed"), "{last}");
     }
 
     #[test]
