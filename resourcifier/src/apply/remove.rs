@@ -125,6 +125,12 @@ impl Item {
         self.reason = reason.map(str::to_owned);
     }
 
+    /// There is no such object; what is not on record was never there.
+    fn missing(&mut self) {
+        self.never_ours = self.target.uid.is_none();
+        self.gone(None, None);
+    }
+
     fn skipped(&mut self, reason: &str) {
         self.state = ResourceState::Skipped;
         self.reason = Some(reason.to_owned());
@@ -227,7 +233,7 @@ impl Run<'_> {
         for item in &mut self.items {
             match self.context.catalog.current(&item.target.object) {
                 Some(kind) => item.target.object.api_version.clone_from(&kind.api_version),
-                None => item.gone(None, None),
+                None => item.missing(),
             }
         }
         let pending = self.pending();
@@ -239,7 +245,7 @@ impl Run<'_> {
                         .zip(outcomes)
                         .for_each(|(&index, outcome)| match outcome {
                             Ok(Some(live)) => self.items[index].live = Some(live),
-                            Ok(None) => self.items[index].gone(None, None),
+                            Ok(None) => self.items[index].missing(),
                             Err(error) => self.items[index].failed_by(&error),
                         })
                 }

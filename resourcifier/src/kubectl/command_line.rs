@@ -103,6 +103,82 @@ impl CommandLine {
     }
 }
 
+/// What `kubectl apply` prints: all objects at its end, but none if one failed; or the name of each as it is done.
+#[derive(Debug, Clone, Copy)]
+enum Print {
+    Objects,
+    Names,
+}
+
+impl CommandLine {
+    async fn get_all(
+        &self,
+        objects: &[ObjectRef],
+        within: Duration,
+    ) -> Result<Finished, KubectlError> {
+        let arguments = ["get", "--ignore-not-found", "-o", "json", "-f", "-"];
+        self.run("get", &arguments, stdin(objects.iter().map(stub)), within)
+            .await
+    }
+
+    async fn apply_as(
+        &self,
+        print: Print,
+        manager: &str,
+        objects: &[Value],
+        within: Duration,
+    ) -> Result<Finished, KubectlError> {
+        let manager = format!("--field-manager={manager}");
+        let format = match print {
+            Print::Objects => "json",
+            Print::Names => "name",
+        };
+        let mut arguments = vec![
+            "apply",
+            "--server-side",
+            "--force-conflicts=false",
+            "--validate=false",
+        ];
+        arguments.extend([manager.as_str(), "-o", format, "-f", "-"]);
+        let mut finished = self
+            .run("apply", &arguments, stdin(objects.iter().cloned()), within)
+            .await?;
+        finished.stderr = redact::redacted(finished.stderr, objects);
+        Ok(finished)
+    }
+
+    /// After a call in which something failed: the same once more, so that kubectl tells what succeeded.
+    /// Applying what is applied changes nothing.
+    async fn apply_and_tell(
+        &self,
+        manager: &str,
+        objects: &[Value],
+        refs: &[ObjectRef],
+        within: Duration,
+    ) -> Result<Outcomes<Value>, KubectlError> {
+        let finished = self
+            .apply_as(Print::Names, manager, objects, within)
+            .await?;
+        let done = output::done(refs, &String::from_utf8_lossy(&finished.stdout));
+        let failed: Vec<usize> = (0..refs.len()).filter(|&index| !done[index]).collect();
+        let mut errors = output::assign(refs, &failed, &finished.stderr);
+        let applied: Vec<ObjectRef> = (0..refs.len())
+            .filter(|&index| done[index])
+            .map(|index| refs[index].clone())
+            .collect();
+        let mut live = self.get(&applied, within).await?.into_iter();
+        let outcome = |index| match errors.remove(&index) {
+            Some(error) => Err(error),
+            None => live
+                .next()
+                .transpose()?
+                .flatten()
+                .ok_or_else(output::silence),
+        };
+        Ok((0..refs.len()).map(outcome).collect())
+    }
+}
+
 #[async_trait]
 impl Kubectl for CommandLine {
     async fn versions(&self, within: Duration) -> Result<Versions, KubectlError> {
@@ -170,27 +246,35 @@ impl Kubectl for CommandLine {
         objects: &[ObjectRef],
         within: Duration,
     ) -> Result<Outcomes<Option<Value>>, KubectlError> {
-        let arguments = ["get", "--ignore-not-found", "-o", "json", "-f", "-"];
-        let finished = self
-            .run("get", &arguments, stdin(objects.iter().map(stub)), within)
-            .await?;
-        let mut found = by_object("get", &finished)?;
-        let mut answers: Vec<_> = objects
-            .iter()
-            .map(|object| found.remove(&key(object)))
+        if objects.is_empty() {
+            return Ok(Vec::new());
+        }
+        let finished = self.get_all(objects, within).await?;
+        if finished.success {
+            return Ok(found(objects, by_object("get", &finished)?));
+        }
+        // kubectl prints no object if one cannot be read: the others are asked for again without those.
+        let unreadable = output::named_errors(objects, &finished.stderr);
+        if unreadable.is_empty() {
+            return Err(failure("get", &finished));
+        }
+        let is_readable = |index: &usize| !unreadable.contains_key(index);
+        let readable: Vec<ObjectRef> = (0..objects.len())
+            .filter(is_readable)
+            .map(|index| objects[index].clone())
             .collect();
-        let missing = indices(&answers);
-        let errors = if finished.success {
-            HashMap::new()
-        } else {
-            get_errors(objects, &missing, &finished)?
+        let mut found = match readable.is_empty() {
+            true => HashMap::new(),
+            false => by_object(
+                "get",
+                &succeeded("get", self.get_all(&readable, within).await?)?,
+            )?,
         };
-        let mut errors = errors;
-        Ok(answers
-            .drain(..)
-            .enumerate()
-            .map(|(index, answer)| errors.remove(&index).map_or(Ok(answer), Err))
-            .collect())
+        let outcome = |(index, object): (usize, &ObjectRef)| match unreadable.get(&index) {
+            Some(error) => Err(error.clone()),
+            None => Ok(found.remove(&key(object))),
+        };
+        Ok(objects.iter().enumerate().map(outcome).collect())
     }
 
     async fn apply(
@@ -199,39 +283,19 @@ impl Kubectl for CommandLine {
         objects: &[Value],
         within: Duration,
     ) -> Result<Outcomes<Value>, KubectlError> {
-        let manager = format!("--field-manager={manager}");
-        let arguments = [
-            "apply",
-            "--server-side",
-            "--force-conflicts=false",
-            "--validate=false",
-            &manager,
-            "-o",
-            "json",
-            "-f",
-            "-",
-        ];
-        let mut finished = self
-            .run("apply", &arguments, stdin(objects.iter().cloned()), within)
-            .await?;
-        finished.stderr = redact::redacted(finished.stderr, objects);
         let refs: Vec<ObjectRef> = objects.iter().map(crate::plan::object_ref).collect();
-        let mut applied = by_object("apply", &finished)?;
-        let answers: Vec<_> = refs
-            .iter()
-            .map(|object| applied.remove(&key(object)))
-            .collect();
-        let mut errors = output::assign(&refs, &indices(&answers), &finished.stderr);
-        Ok(answers
-            .into_iter()
-            .enumerate()
-            .map(|(index, answer)| match answer {
-                Some(live) => Ok(live),
-                None => Err(errors
-                    .remove(&index)
-                    .unwrap_or_else(|| output::object_error(&finished.stderr))),
-            })
-            .collect())
+        let finished = self
+            .apply_as(Print::Objects, manager, objects, within)
+            .await?;
+        if finished.success {
+            let mut applied = by_object("apply", &finished)?;
+            let outcome = |object| applied.remove(&key(object)).ok_or_else(output::silence);
+            return Ok(refs.iter().map(outcome).collect());
+        }
+        if refs.len() == 1 {
+            return Ok(vec![Err(output::only_error(&finished.stderr))]);
+        }
+        self.apply_and_tell(manager, objects, &refs, within).await
     }
 
     async fn delete(
@@ -364,35 +428,18 @@ fn by_object(call: &'static str, finished: &Finished) -> Result<HashMap<Key, Val
         .collect())
 }
 
-fn indices(answers: &[Option<Value>]) -> Vec<usize> {
-    answers
+fn found(objects: &[ObjectRef], mut found: HashMap<Key, Value>) -> Outcomes<Option<Value>> {
+    objects
         .iter()
-        .enumerate()
-        .filter(|(_, answer)| answer.is_none())
-        .map(|(index, _)| index)
+        .map(|object| Ok(found.remove(&key(object))))
         .collect()
 }
 
-/// What a failed `get` says of the objects that it did not give: some of them may simply not exist.
-fn get_errors(
-    objects: &[ObjectRef],
-    missing: &[usize],
-    finished: &Finished,
-) -> Result<HashMap<usize, super::ObjectError>, KubectlError> {
-    let messages = output::messages(&finished.stderr);
-    let named: HashMap<_, _> = missing
-        .iter()
-        .filter_map(|&index| {
-            let message = messages
-                .iter()
-                .find(|message| output::names(message, &objects[index]))?;
-            Some((index, output::object_error(message)))
-        })
-        .collect();
-    if named.len() < messages.len() {
-        Err(failure("get", finished))
+fn succeeded(call: &'static str, finished: Finished) -> Result<Finished, KubectlError> {
+    if finished.success {
+        Ok(finished)
     } else {
-        Ok(named)
+        Err(failure(call, &finished))
     }
 }
 

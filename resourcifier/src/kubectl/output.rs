@@ -218,13 +218,59 @@ fn unassigned(messages: &[String], unserved: &[String]) -> ObjectError {
         .collect::<Vec<_>>()
         .join("\n");
     if all.is_empty() {
-        let text = "kubectl says neither that it succeeded nor why not".to_owned();
-        return ObjectError {
-            fault: ObjectFault::Refused,
-            text,
-        };
+        silence()
+    } else {
+        object_error(&all)
     }
-    object_error(&all)
+}
+
+/// The error of an object that nothing is said of.
+pub fn silence() -> ObjectError {
+    let text = "kubectl says neither that it succeeded nor why not".to_owned();
+    ObjectError {
+        fault: ObjectFault::Refused,
+        text,
+    }
+}
+
+/// The error of a call with one object.
+pub fn only_error(stderr: &str) -> ObjectError {
+    unassigned(&messages(stderr), &[])
+}
+
+/// The errors that name their object, by its index.
+pub fn named_errors(objects: &[ObjectRef], stderr: &str) -> HashMap<usize, ObjectError> {
+    let messages = messages(stderr);
+    let named = |(index, object)| {
+        Some((
+            index,
+            object_error(messages.iter().find(|message| names(message, object))?),
+        ))
+    };
+    objects.iter().enumerate().filter_map(named).collect()
+}
+
+/// Which objects `-o name` tells of, as `deployment.apps/web`: in their order, for namespaces are not told.
+pub fn done(objects: &[ObjectRef], stdout: &str) -> Vec<bool> {
+    let mut lines = stdout.lines().peekable();
+    objects
+        .iter()
+        .map(|object| {
+            lines
+                .next_if(|line| **line == printed_name(object))
+                .is_some()
+        })
+        .collect()
+}
+
+fn printed_name(object: &ObjectRef) -> String {
+    let dot = if object.group().is_empty() { "" } else { "." };
+    format!(
+        "{}{dot}{}/{}",
+        object.kind.to_lowercase(),
+        object.group(),
+        object.name
+    )
 }
 
 /// The objects that kubectl printed: nothing, one, or a list.

@@ -180,3 +180,25 @@ fn nothing_one_object_and_a_list_are_read_alike() {
     );
     assert!(objects(b"{").is_err());
 }
+
+#[test]
+fn what_was_done_is_told_by_order_where_names_repeat_across_namespaces() {
+    let deployment = ObjectRef {
+        api_version: "apps/v1".into(),
+        kind: "Deployment".into(),
+        ..config_map("web")
+    };
+    let elsewhere = ObjectRef {
+        namespace: Some("other".into()),
+        ..config_map("a")
+    };
+    let objects = [config_map("a"), config_map("bad"), elsewhere, deployment];
+    assert_eq!(
+        done(&objects, "configmap/a\ndeployment.apps/web\n"),
+        [true, false, false, true]
+    );
+    assert_eq!(
+        done(&objects, "configmap/a\nconfigmap/a\n"),
+        [true, false, true, false]
+    );
+}
