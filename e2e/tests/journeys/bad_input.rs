@@ -75,7 +75,7 @@ const REFUSED: &[Case] = &[
         fault: "an unknown kind",
         config: "resources:\n- {name: good, type: ConfigMap}\n- {name: a, type: ConfigMapp}\n",
         code: 1,
-        named: &["case.yaml:3", "'a'", "ConfigMapp"],
+        named: &["case.yaml:3", "resource a", "ConfigMapp"],
     },
     Case {
         fault: "a template that does not exist",
