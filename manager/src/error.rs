@@ -49,3 +49,55 @@ impl From<Error> for ApiError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
+
+    use regex::Regex;
+
+    fn sources(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let below = |path: PathBuf| match path.is_dir() {
+            true => sources(&path),
+            false => vec![path],
+        };
+        paths.flat_map(below).collect()
+    }
+
+    /// The program's text, and its tests'.
+    fn parted() -> (String, String) {
+        let (mut program, mut tests) = (String::new(), String::new());
+        for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            match file.file_name().and_then(|name| name.to_str()) {
+                Some("tests.rs" | "conformance.rs") => tests += &text,
+                Some("fake.rs" | "stage.rs" | "loopback.rs") => {}
+                _ => {
+                    let (own, its_tests) = text.split_once("mod tests {").unwrap_or((&text, ""));
+                    program += own;
+                    tests += its_tests;
+                }
+            }
+        }
+        (program, tests)
+    }
+
+    #[test]
+    fn every_code_that_the_manager_gives_is_asked_for_by_a_test() {
+        let (program, tests) = parted();
+        let given = Regex::new(r"ErrorCode::([A-Z]\w+)").unwrap();
+        let given: BTreeSet<_> = given
+            .captures_iter(&program)
+            .map(|found| found[1].to_owned())
+            .collect();
+        let words: BTreeSet<_> = tests.split(|c: char| !c.is_alphanumeric()).collect();
+        let untested: Vec<_> = given
+            .iter()
+            .filter(|code| !words.contains(code.as_str()))
+            .collect();
+        assert!(untested.is_empty(), "no test asks for {untested:?}");
+    }
+}

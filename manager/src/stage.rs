@@ -30,17 +30,22 @@ pub struct Stage {
 
 impl Stage {
     pub fn new() -> Self {
-        let registry = tempfile::tempdir().unwrap();
-        let version = registry.path().join("pair").join("v1");
-        std::fs::create_dir_all(&version).unwrap();
-        let template = r#"{"resources": [{"name": "left", "type": "Service"}, {"name": "right", "type": "Pod"}]}"#;
-        std::fs::write(version.join("pair.jinja"), template).unwrap();
-        Self {
+        let stage = Self {
             kv: Arc::default(),
             expander: Arc::default(),
             deployer: Arc::default(),
-            registry,
-        }
+            registry: tempfile::tempdir().unwrap(),
+        };
+        let pair = r#"{"resources": [{"name": "left", "type": "Service"}, {"name": "right", "type": "Pod"}]}"#;
+        stage.add_template("pair", pair);
+        stage
+    }
+
+    /// Puts a template's version v1 into the registry.
+    pub fn add_template(&self, name: &str, content: &str) {
+        let version = self.registry.path().join(name).join("v1");
+        std::fs::create_dir_all(&version).unwrap();
+        std::fs::write(version.join(format!("{name}.jinja")), content).unwrap();
     }
 
     pub async fn manager(&self) -> App {

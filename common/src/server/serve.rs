@@ -4,6 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use actix_web::http::header::{ALLOW, HeaderValue};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, PathConfig, PayloadConfig, QueryConfig, ServiceConfig};
 use actix_web::{App, HttpServer, Resource};
@@ -49,8 +50,8 @@ where
             .app_data(QueryConfig::default().error_handler(|error, _| refused("query", &error)))
             .app_data(PathConfig::default().error_handler(|error, _| refused("path", &error)))
             .wrap(from_fn(observe))
-            .service(at("/healthz").route(web::get().to(health::healthz)))
-            .service(at("/metrics").route(web::get().to(metrics::metrics)))
+            .service(at("/healthz", "GET").route(web::get().to(health::healthz)))
+            .service(at("/metrics", "GET").route(web::get().to(metrics::metrics)))
             .configure(routes)
             .default_service(web::to(no_such_route))
     })
@@ -64,9 +65,15 @@ where
     server.await
 }
 
-/// A path whose other methods answer 405.
-pub fn at(path: &str) -> Resource {
-    web::resource(path).default_service(web::to(method_not_allowed))
+/// A path with these methods, such as `GET, POST`; all others answer 405 and name these (RFC 9110, `Allow`).
+pub fn at(path: &str, methods: &'static str) -> Resource {
+    let refuse = move |request| async move {
+        let mut response = method_not_allowed(request).await;
+        let allowed = HeaderValue::from_static(methods);
+        response.headers_mut().insert(ALLOW, allowed);
+        response
+    };
+    web::resource(path).default_service(web::to(refuse))
 }
 
 fn refused(part: &str, error: &dyn std::fmt::Display) -> actix_web::Error {

@@ -15,46 +15,45 @@ mod types;
 #[cfg(test)]
 mod tests;
 
-use actix_web::web::{self, Data, ServiceConfig, get, post, put};
+use actix_web::http::Method;
+use actix_web::web::{Data, ServiceConfig, method};
 use common::server::at;
 
 use crate::service::Services;
 
-pub fn routes(routes: &mut ServiceConfig, services: &Services) {
-    routes
-        .app_data(Data::new(services.clone()))
-        .service(at("/readyz").route(get().to(readiness::get)))
-        .service(
-            at("/deployments")
-                .route(get().to(deployments::list))
-                .route(post().to(deployments::create)),
-        )
-        .service(
-            at("/deployments/{deployment}")
-                .route(get().to(deployments::get))
-                .route(put().to(deployments::update))
-                .route(web::delete().to(deployments::delete)),
-        )
-        .service(at("/deployments/{deployment}/resources").route(get().to(deployments::resources)))
-        .service(at("/deployments/{deployment}/manifests").route(get().to(manifests::list)))
-        .service(
-            at("/deployments/{deployment}/manifests/{manifest}").route(get().to(manifests::get)),
-        )
-        .service(
-            at("/deployments/{deployment}/manifests/{manifest}/layout")
-                .route(get().to(manifests::layout)),
-        )
-        .service(at("/types").route(get().to(types::list)))
-        .service(at("/types/{type}/instances").route(get().to(types::instances)))
-        .service(at("/types/{type}/metadata").route(get().to(types::metadata)))
-        .service(at("/types/{type}/registry").route(get().to(types::registry)))
-        .service(at("/registries").route(get().to(registries::list)))
-        .service(at("/registries/{registry}").route(get().to(registries::get)))
-        .service(at("/registries/{registry}/types").route(get().to(registries::templates)))
-        .service(at("/registries/{registry}/types/{type}").route(get().to(registries::template)))
-        .service(at("/registries/{registry}/download").route(get().to(registries::download)))
-        .service(at("/expand").route(post().to(expand::post)))
-        .service(at("/operations").route(get().to(operations::list)))
-        .service(at("/operations/{operation}").route(get().to(operations::get)))
-        .service(at("/operations/{operation}/events").route(get().to(events::get)));
+/// `"/path" METHOD handler, METHOD handler;`
+macro_rules! routes {
+    ($($path:literal $first:ident $handler:path $(, $method:ident $further:path)*;)*) => {
+        pub fn routes(routes: &mut ServiceConfig, services: &Services) {
+            routes.app_data(Data::new(services.clone()));
+            $(
+                let methods = concat!(stringify!($first) $(, ", ", stringify!($method))*);
+                let resource = at($path, methods).route(method(Method::$first).to($handler));
+                routes.service(resource$(.route(method(Method::$method).to($further)))*);
+            )*
+        }
+    };
+}
+
+routes! {
+    "/readyz" GET readiness::get;
+    "/deployments" GET deployments::list, POST deployments::create;
+    "/deployments/{deployment}" GET deployments::get, PUT deployments::update, DELETE deployments::delete;
+    "/deployments/{deployment}/resources" GET deployments::resources;
+    "/deployments/{deployment}/manifests" GET manifests::list;
+    "/deployments/{deployment}/manifests/{manifest}" GET manifests::get;
+    "/deployments/{deployment}/manifests/{manifest}/layout" GET manifests::layout;
+    "/types" GET types::list;
+    "/types/{type}/instances" GET types::instances;
+    "/types/{type}/metadata" GET types::metadata;
+    "/types/{type}/registry" GET types::registry;
+    "/registries" GET registries::list;
+    "/registries/{registry}" GET registries::get;
+    "/registries/{registry}/types" GET registries::templates;
+    "/registries/{registry}/types/{type}" GET registries::template;
+    "/registries/{registry}/download" GET registries::download;
+    "/expand" POST expand::post;
+    "/operations" GET operations::list;
+    "/operations/{operation}" GET operations::get;
+    "/operations/{operation}/events" GET events::get;
 }

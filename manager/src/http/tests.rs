@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::deployer::fake::{Interruption, REFUSED, SLOW};
 use crate::expander::fake::{BROKEN, away};
 use crate::stage::Served;
+use crate::store::kv::{Commit, Kv};
 
 fn web() -> DeploymentName {
     DeploymentName::parse("web").unwrap()
@@ -565,6 +566,37 @@ async fn an_expansion_alone_stores_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn references_that_lead_on_and_on_are_given_up() {
+    let served = Served::new().await;
+    for level in 0..40 {
+        let further = json!([{"name": "on", "type": format!("level{}:v1", level + 1)}]);
+        let template = content(further);
+        served
+            .stage
+            .add_template(&format!("level{level}"), &template);
+    }
+    let request =
+        json!({"name": "web", "content": content(json!([{"name": "on", "type": "level0:v1"}]))});
+    let request = serde_json::from_value(request).unwrap();
+    let error = answered(served.client.expand(&request).await);
+    assert_eq!(error.code, ErrorCode::TooDeep);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_of_the_service_is_told_by_the_request_id_alone() {
+    let served = Served::new().await;
+    let damaged = Commit {
+        put: vec![(b"deployment\0web".to_vec(), "{".into())],
+        ..Commit::default()
+    };
+    served.stage.kv.commit(damaged).await.unwrap();
+    let error = answered(served.client.deployment(&web()).await);
+    assert_eq!(error.code, ErrorCode::Internal);
+    assert!(!error.message.contains("web"), "{}", error.message);
+    assert!(!error.request_id.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn registries_and_their_templates_are_shown() {
     let served = Served::new().await;
     let registries = served.client.registries().await.unwrap().items;
@@ -841,4 +873,37 @@ async fn lists_come_in_pages() {
         .collect();
     assert_eq!(names, ["a", "b", "c"]);
     assert_eq!(second.next_page_token, None);
+}
+
+/// The table of routes as it is written: path, methods.
+fn table() -> Vec<(String, String)> {
+    let lines = include_str!("mod.rs").lines().map(str::trim);
+    let routes = lines.filter(|line| line.starts_with("\"/") && line.ends_with(';'));
+    let row = |line: &str| {
+        let mut words = line.split_whitespace();
+        let path = words.next().unwrap().trim_matches('"').to_owned();
+        let methods: Vec<_> = words.step_by(2).collect();
+        (path, methods.join(", "))
+    };
+    routes.map(row).collect()
+}
+
+#[test]
+fn the_routes_are_a_promise() {
+    let rows: Vec<_> = table()
+        .into_iter()
+        .map(|(path, methods)| format!("{path} {methods}"))
+        .collect();
+    insta::assert_snapshot!(rows.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_path_names_the_methods_that_it_has() {
+    let served = Served::new().await;
+    for (path, methods) in table() {
+        let path = path.replace(['{', '}'], "");
+        let response = send(&served, Method::PATCH, &path, &[], Value::Null).await;
+        assert_eq!(response.headers()["allow"], methods, "{path}");
+        assert_eq!(code(response).await.1, ErrorCode::MethodNotAllowed);
+    }
 }
