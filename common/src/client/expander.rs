@@ -21,18 +21,17 @@ impl ExpanderClient {
         })
     }
 
-    /// Expands; repeated while the service is away, for an expansion has no effects.
+    /// Expands, in one try. It has no effects, so the caller may repeat it while the service is away.
     pub async fn expand(
         &self,
         request: &ExpandRequest,
         deadline: Duration,
     ) -> Result<ExpandResponse, ClientError> {
-        let send = || {
-            self.endpoint
-                .request(Method::POST, &["expand"])
-                .json(request)
-        };
-        self.endpoint.fetch_repeatedly(send, deadline).await
+        let request = self
+            .endpoint
+            .request(Method::POST, &["expand"])
+            .json(request);
+        self.endpoint.fetch(request, Some(deadline)).await
     }
 
     /// What the service says of itself, ready or not.
