@@ -47,13 +47,17 @@ async fn main() -> anyhow::Result<()> {
         kubeconfig,
         context,
     } = arguments;
-    let kubectl = CommandLine::new(Settings {
+    let cache = tempfile::Builder::new()
+        .prefix("resourcifier-")
+        .tempdir()
+        .context("cannot make a folder for kubectl's cache")?;
+    let settings = Settings {
         program: kubectl,
         kubeconfig,
         context,
-    })
-    .context("cannot make the folder for kubectl's cache")?;
-    let deployer = Arc::new(Deployer::new(Arc::new(kubectl)));
+        cache: cache.path().to_owned(),
+    };
+    let deployer = Arc::new(Deployer::new(Arc::new(CommandLine::new(settings))));
     tell_what_is_missing(&deployer).await;
     serve(&listen, DEFAULT, http::routes(deployer))
         .await

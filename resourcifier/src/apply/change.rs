@@ -50,6 +50,11 @@ pub fn owner(live: &Value) -> Option<&str> {
     live["metadata"]["labels"].get(plan::DEPLOYMENT)?.as_str()
 }
 
+/// Whether the recommended label names us; a user's own value is never touched.
+pub fn is_labelled_by_us(live: &Value) -> bool {
+    live["metadata"]["labels"][plan::MANAGED_BY] == plan::MANAGER
+}
+
 pub fn uid(live: &Value) -> Option<&str> {
     live["metadata"]["uid"].as_str()
 }

@@ -320,25 +320,36 @@ impl Run<'_> {
 
     /// Leaves objects in the cluster and takes the marks off, so that another deployment can take them over.
     async fn abandon(&mut self, policy: Option<DeletePolicy>) -> Result<(), CallerGone> {
-        let is_abandoned = |item: &Item| {
-            policy.or_else(|| item.live.as_ref().map(change::delete_policy))
-                == Some(DeletePolicy::Abandon)
+        let policy_of =
+            |item: &Item| policy.or_else(|| item.live.as_ref().map(change::delete_policy));
+        let is_abandoned =
+            |index: &usize| policy_of(&self.items[*index]) == Some(DeletePolicy::Abandon);
+        let is_labelled = |index: &usize| {
+            self.items[*index]
+                .live
+                .as_ref()
+                .is_some_and(change::is_labelled_by_us)
         };
-        let abandoned: Vec<usize> = self
-            .pending()
-            .into_iter()
-            .filter(|&index| is_abandoned(&self.items[index]))
-            .collect();
-        let marks = Marks {
-            labels: &[plan::DEPLOYMENT],
-            annotations: &[plan::RESOURCE, plan::DELETE_POLICY, plan::WAVE],
-        };
-        for batch in abandoned.chunks(BATCH) {
+        let abandoned = self.pending().into_iter().filter(is_abandoned);
+        let (labelled, others): (Vec<usize>, Vec<usize>) = abandoned.partition(is_labelled);
+        self.unmark(&labelled, &[plan::DEPLOYMENT, plan::MANAGED_BY])
+            .await?;
+        self.unmark(&others, &[plan::DEPLOYMENT]).await
+    }
+
+    async fn unmark(&mut self, indices: &[usize], labels: &[&str]) -> Result<(), CallerGone> {
+        let annotations = &[plan::RESOURCE, plan::DELETE_POLICY, plan::WAVE];
+        for batch in indices.chunks(BATCH) {
             self.context.events.listened()?;
+            let marks = Marks {
+                labels,
+                annotations,
+            };
+            let objects = self.objects(batch);
             match self
                 .context
                 .kubectl
-                .unmark(&self.objects(batch), &marks, self.context.deadline.call())
+                .unmark(&objects, &marks, self.context.deadline.call())
                 .await
             {
                 Ok(()) => batch

@@ -12,7 +12,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::model::ObjectRef;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
 use super::error::KubectlError;
@@ -33,24 +32,22 @@ pub struct Settings {
     pub program: PathBuf,
     pub kubeconfig: Option<PathBuf>,
     pub context: Option<String>,
+    /// A folder of the process's own for kubectl's cache: it goes by address, and must not outlive a cluster.
+    pub cache: PathBuf,
 }
 
 #[derive(Debug)]
 pub struct CommandLine {
     settings: Settings,
-    /// kubectl's discovery cache goes by address and outlives clusters, so it is ours and goes with the process.
-    cache: TempDir,
     slots: Semaphore,
 }
 
 impl CommandLine {
-    pub fn new(settings: Settings) -> std::io::Result<Self> {
-        let cache = tempfile::Builder::new().prefix("resourcifier-").tempdir()?;
-        Ok(Self {
+    pub fn new(settings: Settings) -> Self {
+        Self {
             settings,
-            cache,
             slots: Semaphore::new(AT_ONCE),
-        })
+        }
     }
 
     async fn run(
@@ -93,7 +90,7 @@ impl CommandLine {
         let mut all: Vec<OsString> = vec![
             REQUEST_TIMEOUT.into(),
             "--cache-dir".into(),
-            self.cache.path().into(),
+            self.settings.cache.as_os_str().into(),
         ];
         if let Some(context) = &self.settings.context {
             all.push(format!("--context={context}").into());
