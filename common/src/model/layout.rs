@@ -84,6 +84,7 @@ impl LayoutPath {
             let (index, after) = rest
                 .strip_prefix(".resources[")
                 .and_then(|step| step.split_once(']'))
+                .filter(|(index, _)| index.bytes().all(|digit| digit.is_ascii_digit()))
                 .ok_or_else(refused)?;
             steps.push(index.parse().map_err(|_| refused())?);
             rest = after;
@@ -163,6 +164,8 @@ mod tests {
             "$.resources[0",
             "$[0]",
             "$.resources[-1]",
+            "$.resources[+1]",
+            "$.resources[]",
         ] {
             assert!(LayoutPath::parse(bad).is_err(), "{bad}");
         }
