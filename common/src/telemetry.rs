@@ -1,11 +1,13 @@
 //! Logs: one line an event on stderr, as text for people or JSON for programs.
 //!
-//! `DM_LOG` (else `RUST_LOG`) filters, in `tracing`'s directive syntax; the default is `info`.
+//! `DM_LOG` (else `RUST_LOG`) filters, in `tracing`'s directive syntax; the default is `info`. A directive that cannot be
+//! read is named on stderr and left out.
 
 use std::io::IsTerminal;
 
 use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
@@ -16,11 +18,8 @@ pub enum LogFormat {
 
 /// Starts logging for the process. A second call changes nothing: the first one wins.
 pub fn init(format: LogFormat) {
-    let filter = EnvFilter::try_from_env("DM_LOG")
-        .or_else(|_| EnvFilter::try_from_default_env())
-        .unwrap_or_else(|_| EnvFilter::new("info"));
     let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_env_filter(filter())
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     // An `Err` means that logging has been started before, by a test of the same process.
@@ -28,4 +27,12 @@ pub fn init(format: LogFormat) {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),
     };
+}
+
+fn filter() -> EnvFilter {
+    let own = std::env::var_os("DM_LOG").is_some();
+    EnvFilter::builder()
+        .with_default_directive(LevelFilter::INFO.into())
+        .with_env_var(if own { "DM_LOG" } else { "RUST_LOG" })
+        .from_env_lossy()
 }
