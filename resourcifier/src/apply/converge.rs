@@ -2,19 +2,17 @@
 //!
 //! A failed resource holds back only what depends on it.
 
-use common::api::deployer::{Event, ResourceReport, ResourceState};
+use common::api::deployer::{ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{AppliedObject, ObjectRef, UpdatePolicy};
 use serde_json::Value;
 
+use super::batch::{by_size, refuse};
 use super::pace::Pace;
 use super::work::Work;
 use super::{BATCH, CallerGone, Context, Stopped, causes, change};
 use crate::kubectl::{Cascade, KubectlError, ObjectError, ObjectFault};
 use crate::plan::{self, Plan};
-
-/// Bytes of one call's input: with the batch, what bounds memory.
-const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 pub struct Converged {
     /// In the order of the plan.
@@ -135,7 +133,7 @@ impl Run<'_> {
         self.context.events.listened()?;
         for work in &mut self.works {
             if let Some(report) = work.news() {
-                self.context.events.send(Event::Resource(report)).await?;
+                self.context.events.resource(report).await?;
             }
         }
         Ok(())
@@ -460,39 +458,6 @@ impl Run<'_> {
             reports: self.works.iter().map(Work::report).collect(),
         }
     }
-}
-
-fn refuse(mut faults: Vec<ErrorBody>) -> Result<(), ErrorBody> {
-    match faults.len() {
-        0 => Ok(()),
-        1 => Err(faults.remove(0)),
-        count => {
-            let message = format!(
-                "{count} objects cannot be applied, so nothing was; the first: {}",
-                faults[0].message
-            );
-            Err(ErrorBody::new(faults[0].code, message).caused_by(faults))
-        }
-    }
-}
-
-/// A batch in parts of a bounded size.
-fn by_size(indices: Vec<usize>, objects: Vec<Value>) -> Vec<(Vec<usize>, Vec<Value>)> {
-    let mut parts: Vec<(Vec<usize>, Vec<Value>)> = Vec::new();
-    let mut bytes = BATCH_BYTES;
-    for (index, object) in indices.into_iter().zip(objects) {
-        let size = object.to_string().len();
-        if bytes + size > BATCH_BYTES {
-            parts.push((Vec::new(), Vec::new()));
-            bytes = 0;
-        }
-        bytes += size;
-        if let Some((indices, objects)) = parts.last_mut() {
-            indices.push(index);
-            objects.push(object);
-        }
-    }
-    parts
 }
 
 fn code(error: &ObjectError) -> ErrorCode {

@@ -9,11 +9,13 @@
 //! ```
 //! What is done can be done again: a caller that does not know how far it came repeats it.
 
+mod batch;
 mod causes;
 mod change;
 mod converge;
 mod discovery;
 mod events;
+mod item;
 mod pace;
 pub mod readiness;
 mod remove;
@@ -23,7 +25,8 @@ use common::api::deployer::{Report, ResourceState};
 use common::api::error::ErrorBody;
 use common::model::{AppliedObject, DeletePolicy, DeploymentName, ObjectRef, Resource};
 
-use self::remove::{Target, withheld};
+use self::item::Target;
+use self::remove::withheld;
 use crate::kubectl::Kubectl;
 use crate::plan::{Catalog, Plan};
 

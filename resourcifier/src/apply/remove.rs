@@ -4,52 +4,17 @@
 
 use std::collections::BTreeMap;
 
-use common::api::deployer::{Action, Event, ResourceReport, ResourceState};
-use common::api::error::{ErrorBody, ErrorCode, Location};
-use common::model::{AppliedObject, DeletePolicy, ObjectRef, Resource, ResourceName, TypeName};
+use common::api::deployer::{Action, ResourceReport, ResourceState};
+use common::api::error::ErrorCode;
+use common::model::{AppliedObject, DeletePolicy, ObjectRef};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::item::{Item, Target, may_own};
 use super::pace::{PATIENCE, Pace};
 use super::{BATCH, CallerGone, Context, change};
 use crate::kubectl::{Cascade, KubectlError, Marks, ObjectError, ObjectFault, Outcomes};
 use crate::plan;
-
-/// One object to remove.
-#[derive(Debug, Clone)]
-pub struct Target {
-    name: ResourceName,
-    type_name: TypeName,
-    object: ObjectRef,
-    /// The UID on record; without one, the object must carry the deployment's mark.
-    uid: Option<String>,
-}
-
-impl Target {
-    pub fn recorded(old: AppliedObject) -> Result<Self, ErrorBody> {
-        let type_name = TypeName::parse(&old.object.kind).map_err(|error| {
-            ErrorBody::new(
-                ErrorCode::InvalidRequest,
-                format!("recorded object: {error}"),
-            )
-        })?;
-        Ok(Self {
-            name: old.resource,
-            type_name,
-            object: old.object,
-            uid: Some(old.uid),
-        })
-    }
-
-    pub fn unconfirmed(resource: Resource, object: ObjectRef) -> Self {
-        Self {
-            name: resource.name,
-            type_name: resource.type_name,
-            object,
-            uid: None,
-        }
-    }
-}
 
 pub struct Removed {
     pub reports: Vec<ResourceReport>,
@@ -92,115 +57,6 @@ fn outcome(items: Vec<Item>) -> Removed {
     }
 }
 
-/// One target on its way.
-struct Item {
-    target: Target,
-    live: Option<Value>,
-    state: ResourceState,
-    action: Option<Action>,
-    reason: Option<String>,
-    error: Option<ErrorBody>,
-    /// Not on record and without our mark: as if it had not been asked for.
-    never_ours: bool,
-    told: Option<(ResourceState, Option<String>)>,
-}
-
-impl Item {
-    fn new(target: Target) -> Self {
-        Self {
-            target,
-            live: None,
-            state: ResourceState::Pending,
-            action: None,
-            reason: None,
-            error: None,
-            never_ours: false,
-            told: None,
-        }
-    }
-
-    fn gone(&mut self, action: Option<Action>, reason: Option<&str>) {
-        self.state = ResourceState::Gone;
-        self.action = action;
-        self.reason = reason.map(str::to_owned);
-    }
-
-    /// There is no such object; what is not on record was never there.
-    fn missing(&mut self) {
-        self.never_ours = self.target.uid.is_none();
-        self.gone(None, None);
-    }
-
-    fn skipped(&mut self, reason: &str) {
-        self.state = ResourceState::Skipped;
-        self.reason = Some(reason.to_owned());
-    }
-
-    fn failed(&mut self, code: ErrorCode, reason: &str) {
-        self.state = ResourceState::Failed;
-        self.reason = None;
-        let location = Location {
-            resource: Some(self.target.name.to_string()),
-            ..Location::default()
-        };
-        let message = format!(
-            "resource {} ({}): {reason}",
-            self.target.name, self.target.object
-        );
-        self.error = Some(ErrorBody::new(code, message).at(location));
-    }
-
-    fn failed_by(&mut self, error: &ObjectError) {
-        let code = if error.fault == ObjectFault::Transient {
-            ErrorCode::ClusterUnavailable
-        } else {
-            ErrorCode::ResourcesFailed
-        };
-        self.failed(code, &error.text);
-    }
-
-    fn is_pending(&self) -> bool {
-        self.state == ResourceState::Pending
-    }
-
-    fn wave(&self) -> usize {
-        self.live.as_ref().map_or(0, change::wave)
-    }
-
-    fn uid(&self) -> Option<&str> {
-        self.target
-            .uid
-            .as_deref()
-            .or_else(|| self.live.as_ref().and_then(change::uid))
-    }
-
-    fn report(&self) -> ResourceReport {
-        ResourceReport {
-            name: self.target.name.clone(),
-            type_name: self.target.type_name.clone(),
-            object: Some(self.target.object.clone()),
-            uid: self.uid().map(str::to_owned),
-            action: self.action,
-            state: self.state,
-            reason: self.reason.clone(),
-            error: self.error.clone(),
-            final_properties: None,
-        }
-    }
-
-    fn record(&self) -> Option<AppliedObject> {
-        let uid = self
-            .uid()
-            .filter(|_| self.state != ResourceState::Gone)?
-            .to_owned();
-        Some(AppliedObject {
-            resource: self.target.name.clone(),
-            object: self.target.object.clone(),
-            uid,
-        })
-    }
-}
-
 struct Run<'a> {
     context: Context<'a>,
     items: Vec<Item>,
@@ -209,15 +65,8 @@ struct Run<'a> {
 impl Run<'_> {
     async fn tell(&mut self) -> Result<(), CallerGone> {
         self.context.events.listened()?;
-        for item in self.items.iter_mut().filter(|item| !item.never_ours) {
-            let now = (item.state, item.reason.clone());
-            if item.told.as_ref() != Some(&now) {
-                item.told = Some(now);
-                self.context
-                    .events
-                    .send(Event::Resource(item.report()))
-                    .await?;
-            }
+        for report in self.items.iter_mut().filter_map(Item::news) {
+            self.context.events.resource(report).await?;
         }
         Ok(())
     }
@@ -523,47 +372,4 @@ impl Run<'_> {
             );
         }
     }
-}
-
-/// Whether objects of the kind can own others, so that they have to go first. The garbage collector handles such
-/// objects one by one and slowly, so plain data is spared.
-fn may_own(object: &ObjectRef) -> bool {
-    const OWN_NOTHING: &[(&str, &[&str])] = &[
-        (
-            "",
-            &[
-                "ConfigMap",
-                "Secret",
-                "ServiceAccount",
-                "Namespace",
-                "PersistentVolume",
-                "PersistentVolumeClaim",
-                "LimitRange",
-                "ResourceQuota",
-            ],
-        ),
-        (
-            "rbac.authorization.k8s.io",
-            &["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"],
-        ),
-        (
-            "networking.k8s.io",
-            &["Ingress", "IngressClass", "NetworkPolicy"],
-        ),
-        ("policy", &["PodDisruptionBudget"]),
-        ("autoscaling", &["HorizontalPodAutoscaler"]),
-        ("scheduling.k8s.io", &["PriorityClass"]),
-        ("storage.k8s.io", &["StorageClass"]),
-        ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
-        (
-            "admissionregistration.k8s.io",
-            &[
-                "MutatingWebhookConfiguration",
-                "ValidatingWebhookConfiguration",
-            ],
-        ),
-    ];
-    !OWN_NOTHING
-        .iter()
-        .any(|(group, kinds)| *group == object.group() && kinds.contains(&object.kind.as_str()))
 }

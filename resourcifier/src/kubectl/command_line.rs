@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use common::model::ObjectRef;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::error::KubectlError;
+use super::objects::{by_object, found, key, stdin, stub};
 use super::process::{Finished, Invocation, run};
 use super::{Cascade, Kubectl, Marks, Outcomes, Query, Versions, output, redact};
 use crate::plan::ServedKind;
@@ -405,55 +406,12 @@ impl Kubectl for CommandLine {
     }
 }
 
-/// What identifies an object whatever version it is written in.
-type Key = (String, String, Option<String>, String);
-
-fn key(object: &ObjectRef) -> Key {
-    (
-        object.group().to_owned(),
-        object.kind.clone(),
-        object.namespace.clone(),
-        object.name.clone(),
-    )
-}
-
-fn by_object(call: &'static str, finished: &Finished) -> Result<HashMap<Key, Value>, KubectlError> {
-    let objects = output::objects(&finished.stdout).map_err(|reason| malformed(call, &reason))?;
-    Ok(objects
-        .into_iter()
-        .map(|object| (key(&crate::plan::object_ref(&object)), object))
-        .collect())
-}
-
-fn found(objects: &[ObjectRef], mut found: HashMap<Key, Value>) -> Outcomes<Option<Value>> {
-    objects
-        .iter()
-        .map(|object| Ok(found.remove(&key(object))))
-        .collect()
-}
-
 fn succeeded(call: &'static str, finished: Finished) -> Result<Finished, KubectlError> {
     if finished.success {
         Ok(finished)
     } else {
         Err(failure(call, &finished))
     }
-}
-
-/// As much of an object as kubectl needs to find it.
-fn stub(object: &ObjectRef) -> Value {
-    let mut metadata = json!({"name": object.name});
-    if let Some(namespace) = &object.namespace {
-        metadata["namespace"] = json!(namespace);
-    }
-    json!({"apiVersion": object.api_version, "kind": object.kind, "metadata": metadata})
-}
-
-fn stdin(objects: impl Iterator<Item = Value>) -> Vec<u8> {
-    let items: Vec<Value> = objects.collect();
-    json!({"apiVersion": "v1", "kind": "List", "items": items})
-        .to_string()
-        .into_bytes()
 }
 
 fn failure(call: &'static str, finished: &Finished) -> KubectlError {

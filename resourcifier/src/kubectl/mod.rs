@@ -6,6 +6,7 @@
 
 mod command_line;
 mod error;
+mod objects;
 mod output;
 mod process;
 mod redact;

@@ -1,0 +1,207 @@
+//! One object on its way out: where it stands, and how that is told.
+
+use common::api::deployer::{Action, ResourceReport, ResourceState};
+use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::model::{AppliedObject, ObjectRef, Resource, ResourceName, TypeName};
+use serde_json::Value;
+
+use super::change;
+use crate::kubectl::{ObjectError, ObjectFault};
+
+/// One object to remove.
+#[derive(Debug, Clone)]
+pub struct Target {
+    name: ResourceName,
+    type_name: TypeName,
+    pub object: ObjectRef,
+    /// The UID on record; without one, the object must carry the deployment's mark.
+    pub uid: Option<String>,
+}
+
+impl Target {
+    pub fn recorded(old: AppliedObject) -> Result<Self, ErrorBody> {
+        let type_name = TypeName::parse(&old.object.kind).map_err(|error| {
+            ErrorBody::new(
+                ErrorCode::InvalidRequest,
+                format!("recorded object: {error}"),
+            )
+        })?;
+        Ok(Self {
+            name: old.resource,
+            type_name,
+            object: old.object,
+            uid: Some(old.uid),
+        })
+    }
+
+    pub fn unconfirmed(resource: Resource, object: ObjectRef) -> Self {
+        Self {
+            name: resource.name,
+            type_name: resource.type_name,
+            object,
+            uid: None,
+        }
+    }
+}
+
+/// One target on its way.
+pub struct Item {
+    pub target: Target,
+    pub live: Option<Value>,
+    pub state: ResourceState,
+    action: Option<Action>,
+    pub reason: Option<String>,
+    error: Option<ErrorBody>,
+    /// Not on record and without our mark: as if it had not been asked for.
+    pub never_ours: bool,
+    told: Option<(ResourceState, Option<String>)>,
+}
+
+impl Item {
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            live: None,
+            state: ResourceState::Pending,
+            action: None,
+            reason: None,
+            error: None,
+            never_ours: false,
+            told: None,
+        }
+    }
+
+    pub fn gone(&mut self, action: Option<Action>, reason: Option<&str>) {
+        self.state = ResourceState::Gone;
+        self.action = action;
+        self.reason = reason.map(str::to_owned);
+    }
+
+    /// There is no such object; what is not on record was never there.
+    pub fn missing(&mut self) {
+        self.never_ours = self.target.uid.is_none();
+        self.gone(None, None);
+    }
+
+    pub fn skipped(&mut self, reason: &str) {
+        self.state = ResourceState::Skipped;
+        self.reason = Some(reason.to_owned());
+    }
+
+    pub fn failed(&mut self, code: ErrorCode, reason: &str) {
+        self.state = ResourceState::Failed;
+        self.reason = None;
+        let location = Location {
+            resource: Some(self.target.name.to_string()),
+            ..Location::default()
+        };
+        let message = format!(
+            "resource {} ({}): {reason}",
+            self.target.name, self.target.object
+        );
+        self.error = Some(ErrorBody::new(code, message).at(location));
+    }
+
+    pub fn failed_by(&mut self, error: &ObjectError) {
+        let code = if error.fault == ObjectFault::Transient {
+            ErrorCode::ClusterUnavailable
+        } else {
+            ErrorCode::ResourcesFailed
+        };
+        self.failed(code, &error.text);
+    }
+
+    /// A report, if there is something new to tell.
+    pub fn news(&mut self) -> Option<ResourceReport> {
+        let now = (self.state, self.reason.clone());
+        if self.never_ours || self.told.as_ref() == Some(&now) {
+            return None;
+        }
+        self.told = Some(now);
+        Some(self.report())
+    }
+
+    pub fn is_pending(&self) -> bool {
+        self.state == ResourceState::Pending
+    }
+
+    pub fn wave(&self) -> usize {
+        self.live.as_ref().map_or(0, change::wave)
+    }
+
+    pub fn uid(&self) -> Option<&str> {
+        self.target
+            .uid
+            .as_deref()
+            .or_else(|| self.live.as_ref().and_then(change::uid))
+    }
+
+    pub fn report(&self) -> ResourceReport {
+        ResourceReport {
+            name: self.target.name.clone(),
+            type_name: self.target.type_name.clone(),
+            object: Some(self.target.object.clone()),
+            uid: self.uid().map(str::to_owned),
+            action: self.action,
+            state: self.state,
+            reason: self.reason.clone(),
+            error: self.error.clone(),
+            final_properties: None,
+        }
+    }
+
+    pub fn record(&self) -> Option<AppliedObject> {
+        let uid = self
+            .uid()
+            .filter(|_| self.state != ResourceState::Gone)?
+            .to_owned();
+        Some(AppliedObject {
+            resource: self.target.name.clone(),
+            object: self.target.object.clone(),
+            uid,
+        })
+    }
+}
+
+/// Whether objects of the kind can own others, so that they have to go first. The garbage collector handles such
+/// objects one by one and slowly, so plain data is spared.
+pub fn may_own(object: &ObjectRef) -> bool {
+    const OWN_NOTHING: &[(&str, &[&str])] = &[
+        (
+            "",
+            &[
+                "ConfigMap",
+                "Secret",
+                "ServiceAccount",
+                "Namespace",
+                "PersistentVolume",
+                "PersistentVolumeClaim",
+                "LimitRange",
+                "ResourceQuota",
+            ],
+        ),
+        (
+            "rbac.authorization.k8s.io",
+            &["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"],
+        ),
+        (
+            "networking.k8s.io",
+            &["Ingress", "IngressClass", "NetworkPolicy"],
+        ),
+        ("policy", &["PodDisruptionBudget"]),
+        ("autoscaling", &["HorizontalPodAutoscaler"]),
+        ("scheduling.k8s.io", &["PriorityClass"]),
+        ("storage.k8s.io", &["StorageClass"]),
+        ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
+        (
+            "admissionregistration.k8s.io",
+            &[
+                "MutatingWebhookConfiguration",
+                "ValidatingWebhookConfiguration",
+            ],
+        ),
+    ];
+    !OWN_NOTHING
+        .iter()
+        .any(|(group, kinds)| *group == object.group() && kinds.contains(&object.kind.as_str()))
+}

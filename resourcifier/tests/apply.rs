@@ -1,0 +1,341 @@
+//! Applying and deleting, against a cluster in memory.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+
+mod support;
+
+use std::sync::Arc;
+
+use common::api::deployer::{Action, ApplyRequest, DeleteRequest, Report, ResourceState};
+use common::api::error::{ErrorBody, ErrorCode};
+use resourcifier::apply::{Events, Stopped};
+use resourcifier::plan::{DEPLOYMENT, MANAGED_BY};
+use resourcifier::service::Deployer;
+use serde_json::{Value, json};
+use support::Cluster;
+use tokio::sync::mpsc;
+
+struct World {
+    cluster: Arc<Cluster>,
+    deployer: Deployer,
+}
+
+impl World {
+    fn new() -> Self {
+        let cluster = Arc::new(Cluster::default());
+        Self {
+            deployer: Deployer::new(cluster.clone()),
+            cluster,
+        }
+    }
+
+    fn events() -> Events {
+        let (sender, mut receiver) = mpsc::channel(16);
+        tokio::spawn(async move { while receiver.recv().await.is_some() {} });
+        Events::new(sender)
+    }
+
+    async fn try_apply(
+        &self,
+        resources: Value,
+        recorded: &Report,
+        timeout_ms: u64,
+    ) -> Result<Report, ErrorBody> {
+        let request = json!({
+            "deployment": "web", "namespace": "home", "resources": resources, "recorded": recorded.objects, "timeoutMs": timeout_ms,
+        });
+        let request: ApplyRequest = serde_json::from_value(request).unwrap();
+        let prepared = self.deployer.prepare_apply(request).await?;
+        ended(self.deployer.apply(prepared, &Self::events()).await)
+    }
+
+    async fn apply(&self, resources: Value, recorded: &Report) -> Report {
+        self.try_apply(resources, recorded, 20_000).await.unwrap()
+    }
+
+    async fn delete(&self, request: Value) -> Report {
+        let mut whole =
+            json!({"deployment": "web", "namespace": "home", "recorded": [], "timeoutMs": 20_000});
+        whole
+            .as_object_mut()
+            .unwrap()
+            .extend(request.as_object().unwrap().clone());
+        let request: DeleteRequest = serde_json::from_value(whole).unwrap();
+        let prepared = self.deployer.prepare_delete(request).await.unwrap();
+        ended(self.deployer.delete(prepared, &Self::events()).await).unwrap()
+    }
+
+    fn calls(&self) -> Vec<String> {
+        self.cluster.with(|state| std::mem::take(&mut state.calls))
+    }
+}
+
+fn ended(outcome: Result<Report, Stopped>) -> Result<Report, ErrorBody> {
+    outcome.map_err(|stopped| match stopped {
+        Stopped::Refused(error) => error,
+        Stopped::CallerGone(gone) => panic!("{gone}"),
+    })
+}
+
+fn map(name: &str) -> Value {
+    json!({"name": name, "type": "ConfigMap"})
+}
+
+fn map_after(name: &str, before: &str) -> Value {
+    json!({"name": name, "type": "ConfigMap", "metadata": {"dependsOn": [before]}})
+}
+
+fn states(report: &Report) -> Vec<(&str, ResourceState)> {
+    report
+        .resources
+        .iter()
+        .map(|resource| (resource.name.as_str(), resource.state))
+        .collect()
+}
+
+#[tokio::test]
+async fn many_objects_take_one_call() {
+    let world = World::new();
+    let report = world
+        .apply(json!([map("a"), map("b"), map("c")]), &Report::default())
+        .await;
+    assert!(
+        report
+            .resources
+            .iter()
+            .all(|resource| resource.action == Some(Action::Created))
+    );
+    assert_eq!(report.objects.len(), 3);
+    assert_eq!(world.calls(), ["apply a b c"]);
+}
+
+#[tokio::test]
+async fn what_is_applied_again_is_unchanged_and_what_is_gone_from_the_configuration_is_pruned() {
+    let world = World::new();
+    let first = world
+        .apply(json!([map("a"), map("b")]), &Report::default())
+        .await;
+    let second = world.apply(json!([map("a")]), &first).await;
+    assert_eq!(second.resources[0].action, Some(Action::Unchanged));
+    assert_eq!(
+        (
+            second.resources[1].name.as_str(),
+            second.resources[1].action
+        ),
+        ("b", Some(Action::Deleted))
+    );
+    assert_eq!(world.cluster.names(), ["a"]);
+    assert_eq!(second.objects.len(), 1);
+}
+
+#[tokio::test]
+async fn a_failure_holds_back_its_dependants_and_the_pruning_and_nothing_else() {
+    let world = World::new();
+    let first = world.apply(json!([map("old")]), &Report::default()).await;
+    world
+        .cluster
+        .with(|state| state.refused.push("bad".to_owned()));
+    let report = world
+        .apply(
+            json!([
+                map("bad"),
+                map_after("next", "bad"),
+                map_after("last", "next"),
+                map("fine")
+            ]),
+            &first,
+        )
+        .await;
+    use ResourceState::{Failed, Ready, Skipped};
+    assert_eq!(
+        states(&report),
+        [
+            ("bad", Failed),
+            ("next", Skipped),
+            ("last", Skipped),
+            ("fine", Ready),
+            ("old", Skipped)
+        ]
+    );
+    assert_eq!(
+        report.errors().next().unwrap().message,
+        "resource bad (ConfigMap home/bad): bad is refused"
+    );
+    assert_eq!(world.cluster.names(), ["fine", "old"]);
+    let recorded: Vec<&str> = report
+        .objects
+        .iter()
+        .map(|object| object.object.name.as_str())
+        .collect();
+    assert_eq!(recorded, ["fine", "old"]);
+}
+
+#[tokio::test]
+async fn a_value_is_waited_for_and_put_in_with_its_type() {
+    let world = World::new();
+    world.cluster.with(|state| {
+        state
+            .later
+            .insert("svc".to_owned(), (2, json!({"port": 80})))
+    });
+    let reader = json!({"name": "reader", "type": "ConfigMap", "properties": {"port": "$(ref.svc.status.port)"}});
+    let report = world
+        .apply(
+            json!([reader, {"name": "svc", "type": "Service"}]),
+            &Report::default(),
+        )
+        .await;
+    assert_eq!(
+        report.resources[0].final_properties,
+        Some(json!({"port": 80}))
+    );
+    assert_eq!(world.calls(), ["apply svc", "apply reader"]);
+}
+
+#[tokio::test]
+async fn a_dependant_waits_until_the_other_is_ready() {
+    let world = World::new();
+    let complete = json!({"conditions": [{"type": "Complete", "status": "True"}]});
+    world
+        .cluster
+        .with(|state| state.later.insert("job".to_owned(), (2, complete)));
+    let report = world
+        .apply(
+            json!([map_after("after", "job"), {"name": "job", "type": "Job"}]),
+            &Report::default(),
+        )
+        .await;
+    assert_eq!(
+        states(&report),
+        [
+            ("after", ResourceState::Ready),
+            ("job", ResourceState::Ready)
+        ]
+    );
+    assert_eq!(world.calls(), ["apply job", "apply after"]);
+}
+
+#[tokio::test]
+async fn when_time_is_over_each_says_what_it_waited_for() {
+    let world = World::new();
+    let report = world
+        .try_apply(
+            json!([map_after("after", "job"), {"name": "job", "type": "Job"}]),
+            &Report::default(),
+            300,
+        )
+        .await
+        .unwrap();
+    let errors: Vec<&ErrorBody> = report.errors().collect();
+    assert!(errors.iter().all(|error| error.code == ErrorCode::Timeout));
+    assert!(
+        errors[1]
+            .message
+            .ends_with("is not ready after 0.3 s: 0 of 1 pods have succeeded"),
+        "{}",
+        errors[1]
+    );
+    assert_eq!(report.objects.len(), 1, "what was applied is on record");
+}
+
+#[tokio::test]
+async fn an_object_of_another_deployment_stops_all_before_anything_is_applied() {
+    let world = World::new();
+    let foreign = json!({"metadata": {"uid": "u", "labels": {DEPLOYMENT: "other"}}});
+    world
+        .cluster
+        .with(|state| state.objects.insert("theirs".to_owned(), foreign));
+    let error = world
+        .try_apply(
+            json!([map("mine"), map("theirs")]),
+            &Report::default(),
+            1000,
+        )
+        .await
+        .unwrap_err();
+    assert!(
+        error.message.contains("resource theirs") && error.message.contains("deployment other"),
+        "{error}"
+    );
+    assert_eq!(world.calls(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_api_server_that_is_away_for_a_while_is_waited_for() {
+    let world = World::new();
+    let first = world.apply(json!([map("a")]), &Report::default()).await;
+    world.cluster.with(|state| state.away = 2);
+    let report = world.delete(json!({"recorded": first.objects})).await;
+    assert_eq!(states(&report), [("a", ResourceState::Gone)]);
+}
+
+#[tokio::test]
+async fn deletion_goes_backwards_through_the_waves() {
+    let world = World::new();
+    let report = world
+        .apply(
+            json!([map_after("c", "b"), map_after("b", "a"), map("a"), map("z")]),
+            &Report::default(),
+        )
+        .await;
+    world.calls();
+    let deleted = world.delete(json!({"recorded": report.objects})).await;
+    assert_eq!(world.calls(), ["delete c", "delete b", "delete z a"]);
+    assert!(deleted.objects.is_empty() && world.cluster.names().is_empty());
+}
+
+#[tokio::test]
+async fn an_object_that_took_the_place_of_a_recorded_one_is_left_alone() {
+    let world = World::new();
+    let report = world.apply(json!([map("a")]), &Report::default()).await;
+    world
+        .cluster
+        .with(|state| state.objects.get_mut("a").unwrap()["metadata"]["uid"] = json!("another"));
+    let deleted = world.delete(json!({"recorded": report.objects})).await;
+    assert_eq!(
+        (deleted.resources[0].state, deleted.resources[0].action),
+        (ResourceState::Gone, None)
+    );
+    assert_eq!(world.cluster.names(), ["a"]);
+}
+
+#[tokio::test]
+async fn what_is_not_on_record_is_deleted_only_with_the_deployments_mark() {
+    let world = World::new();
+    world.apply(json!([map("ours")]), &Report::default()).await;
+    world.cluster.with(|state| {
+        state
+            .objects
+            .insert("strange".to_owned(), json!({"metadata": {"uid": "u"}}))
+    });
+    let deleted = world
+        .delete(json!({"unconfirmed": [map("ours"), map("strange"), map("never")]}))
+        .await;
+    assert_eq!(states(&deleted), [("ours", ResourceState::Gone)]);
+    assert_eq!(world.cluster.names(), ["strange"]);
+}
+
+#[tokio::test]
+async fn an_abandoned_object_stays_without_our_marks() {
+    let world = World::new();
+    let keep =
+        json!({"name": "keep", "type": "ConfigMap", "metadata": {"deletePolicy": "ABANDON"}});
+    let report = world
+        .apply(json!([keep, map("go")]), &Report::default())
+        .await;
+    let deleted = world.delete(json!({"recorded": report.objects})).await;
+    let actions: Vec<_> = deleted
+        .resources
+        .iter()
+        .map(|resource| resource.action)
+        .collect();
+    assert_eq!(actions, [Some(Action::Deleted), Some(Action::Abandoned)]);
+    let labels = world
+        .cluster
+        .with(|state| state.objects["keep"]["metadata"]["labels"].clone());
+    assert!(
+        labels.get(DEPLOYMENT).is_none() && labels.get(MANAGED_BY).is_none(),
+        "{labels}"
+    );
+    assert!(deleted.objects.is_empty());
+}
