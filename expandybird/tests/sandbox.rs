@@ -643,6 +643,8 @@ async fn a_zygote_that_died_is_replaced_unnoticed() {
         nix::sys::signal::Signal::SIGKILL,
     )
     .unwrap();
+    // Until then the process that was forked ahead may still serve.
+    support::process_is_gone(id).await;
     let next = result_of(&sandbox, "import os\nreturn os.getppid()").await;
     assert_ne!(next, zygote);
 }

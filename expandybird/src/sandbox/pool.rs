@@ -1,7 +1,10 @@
 //! Keeps one zygote alive and bounds the sessions forked from it.
+//!
+//! One process is forked ahead of need, so that a request does not wait for the fork; it serves one
+//! request like any other, and no place in the pool is taken until then.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use expandybird_protocol::control::Configuration;
@@ -12,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use super::SandboxOptions;
 use super::error::SandboxError;
 use super::process::Zygote;
-use super::session::Session;
+use super::session::{Session, Spare};
 
 /// A zygote that failed to start is not tried again for this long: every request would pay for it.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -46,6 +49,33 @@ enum Current {
 pub(super) struct Warm {
     pub(super) zygote: Arc<Zygote>,
     pub(super) lockdown: Lockdown,
+    spare: Arc<StdMutex<Option<Spare>>>,
+}
+
+impl Warm {
+    /// The process forked ahead, or one forked now.
+    fn take_spare(&self) -> Result<Spare, SandboxError> {
+        match self.spare().take() {
+            Some(spare) => Ok(spare),
+            None => Spare::fork(&self.zygote),
+        }
+    }
+
+    /// For the request that comes next. Failing is not this request's failure: the next one forks
+    /// for itself, and says what is wrong.
+    fn fork_ahead(&self) {
+        let mut spare = self.spare();
+        if spare.is_none() {
+            match Spare::fork(&self.zygote) {
+                Ok(forked) => *spare = Some(forked),
+                Err(error) => tracing::debug!(%error, "no process is forked ahead"),
+            }
+        }
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Option<Spare>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Pool {
@@ -95,7 +125,11 @@ impl Pool {
         let warm = timeout_at(deadline, self.warm())
             .await
             .map_err(|_| SandboxError::Timeout)??;
-        Session::open(warm.zygote, permit, open, limits, deadline).await
+        let spare = warm.take_spare()?;
+        let session =
+            Session::open(warm.zygote.clone(), spare, permit, open, limits, deadline).await?;
+        warm.fork_ahead();
+        Ok(session)
     }
 
     async fn permit(&self, deadline: Instant) -> Result<OwnedSemaphorePermit, SandboxError> {
@@ -135,7 +169,13 @@ impl Pool {
         let lockdown = probe(zygote.clone()).await?;
         let python = &zygote.python_version;
         tracing::info!(python.version = %python, ?lockdown, "python templates are ready");
-        Ok(Warm { zygote, lockdown })
+        let warm = Warm {
+            zygote,
+            lockdown,
+            spare: Arc::default(),
+        };
+        warm.fork_ahead();
+        Ok(warm)
     }
 }
 
@@ -152,7 +192,8 @@ async fn probe(zygote: Arc<Zygote>) -> Result<Lockdown, SandboxError> {
         seed: 0,
     });
     let deadline = Instant::now() + PROBE_TIMEOUT;
-    let session = Session::open(zygote, permit, &open, PROBE_LIMITS, deadline).await?;
+    let spare = Spare::fork(&zygote)?;
+    let session = Session::open(zygote, spare, permit, &open, PROBE_LIMITS, deadline).await?;
     Ok(session.lockdown())
 }
 

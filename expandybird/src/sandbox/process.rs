@@ -53,8 +53,9 @@ struct Sessions {
 #[derive(Debug)]
 struct Running {
     ended: oneshot::Sender<Exit>,
-    // Held until the process is reaped, not merely until its session is dropped.
-    _permit: OwnedSemaphorePermit,
+    /// Held until the process is reaped, not merely until its session is dropped. None while the
+    /// process waits for its session.
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 /// A session's process, as the one who started it sees it.
@@ -89,12 +90,8 @@ impl Zygote {
         Ok(zygote)
     }
 
-    /// Forks a process that talks on `stream`.
-    pub(super) fn fork(
-        &self,
-        stream: &OwnedFd,
-        permit: OwnedSemaphorePermit,
-    ) -> Result<Started, SandboxError> {
+    /// Forks a process that talks on `stream`, and waits there for its session.
+    pub(super) fn fork(&self, stream: &OwnedFd) -> Result<Started, SandboxError> {
         let (sender, ended) = oneshot::channel();
         let mut sessions = lock(&self.sessions);
         let id = sessions.next;
@@ -106,10 +103,26 @@ impl Zygote {
             .map_err(|_| SandboxError::ZygoteLost)?;
         let entry = Running {
             ended: sender,
-            _permit: permit,
+            permit: None,
         };
         running.insert(id, entry);
         Ok(Started { id, ended })
+    }
+
+    /// Takes a place in the pool for a process that waited; false if it has ended meanwhile.
+    pub(super) fn occupy(&self, session: u64, permit: OwnedSemaphorePermit) -> bool {
+        let mut sessions = lock(&self.sessions);
+        let running = sessions
+            .running
+            .as_mut()
+            .and_then(|all| all.get_mut(&session));
+        match running {
+            Some(running) => {
+                running.permit = Some(permit);
+                true
+            }
+            None => false,
+        }
     }
 
     /// Ends a session's process, if it has not ended by itself.
@@ -128,9 +141,11 @@ impl Zygote {
         lock(&self.sessions).running.is_some()
     }
 
+    /// Processes that have a session.
     pub(super) fn running(&self) -> usize {
         let sessions = lock(&self.sessions);
-        sessions.running.as_ref().map_or(0, HashMap::len)
+        let running = sessions.running.iter().flat_map(HashMap::values);
+        running.filter(|running| running.permit.is_some()).count()
     }
 
     /// Never blocks: a zygote that does not read its few small messages is as good as gone.

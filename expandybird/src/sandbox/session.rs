@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::channel;
 use super::error::SandboxError;
-use super::process::Zygote;
+use super::process::{Started, Zygote};
 
 /// How long the zygote may take to say how a process ended whose stream is closed.
 const OBITUARY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -31,27 +31,45 @@ pub struct Session {
     lockdown: Lockdown,
 }
 
+/// A process that waits for its session; it has seen nothing of any request.
+#[derive(Debug)]
+pub(super) struct Spare {
+    stream: UnixStream,
+    started: Started,
+}
+
+impl Spare {
+    pub(super) fn fork(zygote: &Zygote) -> Result<Self, SandboxError> {
+        let (stream, theirs) = stream_pair()?;
+        let started = zygote.fork(&theirs)?;
+        Ok(Self { stream, started })
+    }
+}
+
 impl Session {
-    /// Forks a process and waits until it is locked down.
+    /// Gives a waiting process its session, and waits until it is locked down.
     pub(super) async fn open(
         zygote: Arc<Zygote>,
+        spare: Spare,
         permit: OwnedSemaphorePermit,
         open: &ToWorker,
         limits: Limits,
         deadline: Instant,
     ) -> Result<Self, SandboxError> {
-        let (ours, theirs) = stream_pair()?;
-        let started = zygote.fork(&theirs, permit)?;
-        drop(theirs);
+        let id = spare.started.id;
+        let is_there = zygote.occupy(id, permit);
         let mut session = Self {
-            id: started.id,
+            id,
             zygote,
-            stream: Some(ours),
-            ended: started.ended,
+            stream: Some(spare.stream),
+            ended: spare.started.ended,
             limits,
             deadline,
             lockdown: Lockdown::default(),
         };
+        if !is_there {
+            return Err(session.obituary().await);
+        }
         session.lockdown = match session.ask(open).await? {
             FromWorker::Opened(lockdown) => lockdown,
             FromWorker::Refused { reason } => return Err(refused(&reason)),

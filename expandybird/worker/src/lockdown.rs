@@ -49,11 +49,10 @@ impl Prepared {
         })
     }
 
-    /// Locks this process down and says what is in force.
-    pub fn apply(self, limits: &Limits) -> Result<Lockdown, WorkerError> {
+    /// Locks this process down and says what is in force, once [`limit_resources`] has followed.
+    pub fn apply(self) -> Result<Lockdown, WorkerError> {
         prctl::set_no_new_privs().map_err(WorkerError::system("set no_new_privs"))?;
         prctl::set_dumpable(false).map_err(WorkerError::system("hide from debuggers"))?;
-        limit_resources(limits)?;
         let rules = self.files.restrict_self().map_err(WorkerError::FileRules)?;
         let seccomp = self.system_calls.install();
         if let Err(error) = &seccomp {
@@ -102,7 +101,8 @@ fn report(rules: &RestrictionStatus, seccomp: bool) -> Lockdown {
     }
 }
 
-fn limit_resources(limits: &Limits) -> Result<(), WorkerError> {
+/// The last part of the lockdown, which differs from session to session.
+pub fn limit_resources(limits: &Limits) -> Result<(), WorkerError> {
     let hard = [
         (Resource::RLIMIT_NPROC, 0),
         (Resource::RLIMIT_NOFILE, OPEN_FILES),

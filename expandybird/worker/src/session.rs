@@ -22,10 +22,13 @@ pub fn run(
 ) -> Result<(), WorkerError> {
     lockdown::die_with(zygote)?;
     let mut stream = take_stream()?;
+    // Before the server asks: a process may be forked ahead of need, and what is done by then
+    // costs no request any time.
+    let lockdown = prepared.apply();
     let Some(open) = read_open(&mut stream)? else {
         return Ok(());
     };
-    match prepared.apply(&open.limits) {
+    match lockdown.and_then(|report| lockdown::limit_resources(&open.limits).map(|()| report)) {
         Ok(report) if report.missing().is_empty() || allow_weak_lockdown => {
             frame::write(&mut stream, &FromWorker::Opened(report))?;
             serve(&interpreter.open(open)?, stream)
