@@ -94,9 +94,23 @@ impl Engine for Python {
                 TemplateResult::Text(text) => Rendered::Text(text),
                 TemplateResult::Data(value) => Rendered::Data(value),
             },
-            warnings: Vec::new(),
+            warnings: printed(&output.printed, instance.template.path()),
         })
     }
+}
+
+/// Whoever prints wants it to be seen; the result is no place for it.
+fn printed(text: &str, file: &str) -> Vec<String> {
+    const SHOWN: usize = 200;
+    let text = text.trim();
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    vec![format!("{file} printed, outside of its result: {shown}")]
 }
 
 /// The template's innermost frame is the place; the others are shown above it.

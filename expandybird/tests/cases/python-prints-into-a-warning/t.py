@@ -1,0 +1,3 @@
+def GenerateConfig(context):
+    print('seen', context.env['name'])
+    return {'resources': []}
