@@ -1,21 +1,20 @@
 //! The use case as a whole: what holds for every request, whatever its templates do.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test ends where it fails"
-)]
+#![expect(clippy::unwrap_used, reason = "a test ends where it fails")]
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use common::api::error::ErrorCode;
 use common::api::expander::ExpandRequest;
 use common::model::Import;
+use common::yaml::{self, Duplicates};
 use expandybird::engine::jinja;
 use expandybird::expansion::Bounds;
 use expandybird::sandbox::{self, Sandbox, SandboxOptions};
 use expandybird::service::{Expander, Options};
+use serde_json::Value;
 
 /// Beside the program: `cargo build -p expandybird-worker` puts it there.
 fn expander(timeout: Duration, jinja: jinja::Limits) -> Expander {
@@ -50,6 +49,55 @@ fn request(template: &str, content: &str) -> ExpandRequest {
         }],
         ..ExpandRequest::default()
     }
+}
+
+/// What `expandybird expand FILE` prints.
+fn expanded_without_a_server(file: &Path) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_expandybird"))
+        .args(["expand", "--env", "deployment=d"])
+        .arg(file)
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    yaml::read(&text, &yaml::Limits::DEFAULT, Duplicates::Error)
+        .unwrap()
+        .value
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_expands_without_a_server_to_the_same_with_the_imports_beside_it() {
+    let template = "resources: [{name: {{ env.deployment }}-{{ properties.n }}, type: T}]";
+    let schema = "properties: {n: {default: 7}}";
+    let config = "imports: [{path: t.jinja}]\nresources: [{name: a, type: t.jinja}]\n";
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("config.yaml", config),
+        ("t.jinja", template),
+        ("t.jinja.schema", schema),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let local = expanded_without_a_server(&folder.path().join("config.yaml"));
+
+    let mut same = request("t.jinja", template);
+    same.content = config.to_owned();
+    same.imports.push(Import {
+        name: "t.jinja.schema".to_owned(),
+        path: None,
+        content: schema.to_owned(),
+    });
+    same.env.insert("deployment".to_owned(), "d".into());
+    let answer = expander(Duration::from_secs(20), jinja::Limits::default())
+        .expand(same)
+        .await
+        .unwrap_or_else(|error| panic!("{}", error.0));
+    assert_eq!(answer.config.resources[0].name.as_str(), "d-7");
+    assert_eq!(
+        local.to_string(),
+        serde_json::to_value(answer).unwrap().to_string()
+    );
 }
 
 const VARYING: &str = "\

@@ -312,9 +312,68 @@ fn matches(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            (0..3).prop_map(Value::from)
+        ];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            let list = prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from);
+            let map = prop::collection::btree_map("[abc]", inner, 0..3);
+            prop_oneof![list, map.prop_map(|map| json!(map))]
+        })
+    }
+
+    fn schema() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(json!({})),
+            value().prop_map(|value| json!({ "default": value }))
+        ];
+        leaf.prop_recursive(3, 16, 3, |inner| {
+            let parts = prop::collection::btree_map("[abc]", inner.clone(), 0..3);
+            (value(), parts, inner.clone(), inner).prop_map(|(default, parts, items, others)| {
+                json!({"default": default, "properties": parts, "items": items, "additionalProperties": others})
+            })
+        })
+    }
+
+    /// Whether all that was given is still there.
+    fn keeps(filled: &Value, given: &Value) -> bool {
+        match (filled, given) {
+            (Value::Object(filled), Value::Object(given)) => given
+                .iter()
+                .all(|(key, given)| filled.get(key).is_some_and(|filled| keeps(filled, given))),
+            (Value::Array(filled), Value::Array(given)) => {
+                filled.len() == given.len()
+                    && filled
+                        .iter()
+                        .zip(given)
+                        .all(|(filled, given)| keeps(filled, given))
+            }
+            (filled, given) => filled == given,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn defaults_never_replace_what_is_given_and_fill_once_for_all(schema in schema(), given in value()) {
+            let once = filled(schema.clone(), given.clone());
+            prop_assert!(keeps(&once, &given), "{once}");
+            prop_assert_eq!(filled(schema, once.clone()), once);
+        }
+
+        #[test]
+        fn no_schema_at_all_makes_filling_panic(schema in value(), mut given in value()) {
+            // An error would do, but none of these schemas refers to anything.
+            prop_assert_eq!(fill(&schema, None, &mut given), Ok(()));
+        }
+    }
 
     fn filled(schema: Value, mut instance: Value) -> Value {
         let branches =
