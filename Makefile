@@ -32,6 +32,7 @@ test: lint build cluster ## everything: formatting, lints, unit, integration and
 	cargo test --workspace
 
 bench: release cluster ## the figures that the README quotes, side by side with what a user would use instead
+	cargo bench -p expandybird
 	cargo bench -p e2e
 
 clean: demo-down ## remove what was built here (the control plane's cache stays)

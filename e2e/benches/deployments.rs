@@ -1,29 +1,16 @@
-//! The figures that the README quotes: each ours beside what a user would use instead, measured in turn in one run.
+//! Deployments of many objects, beside kubectl with the same objects, measured in turn in one run.
 //!
-//! `make bench` builds in release mode and runs this. Times are medians over the runs, with the fastest and slowest.
+//! `make bench` builds in release mode and runs this, for the figures that the README quotes. Times are medians over the runs, with the fastest and slowest.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
-use common::api::expander::ExpandRequest;
-use common::client::ExpanderClient;
-use common::model::Import;
+use anyhow::{Context, Result};
 use e2e::Stack;
-use e2e::program::checkout;
 
 /// Deployments of many objects are slow: three runs each, in turn.
 const RUNS: usize = 3;
-/// Single expansions are fast.
-const EXPANSIONS: usize = 200;
-/// Fresh Python processes to compare with.
-const PROCESSES: usize = 15;
 /// Objects of one deployment.
 const OBJECTS: usize = 500;
-
-const JINJA: &str = "resources:\n{% for n in range(properties.count) %}\n- name: {{ env.name }}-{{ n }}\n  type: ConfigMap\n  properties: {data: {index: '{{ n }}'}}\n{% endfor %}\n";
-const PYTHON: &str = "def GenerateConfig(context):\n    name = context.env['name']\n    count = context.properties['count']\n    return {'resources': [{'name': '%s-%d' % (name, n), 'type': 'ConfigMap', 'properties': {'data': {'index': str(n)}}} for n in range(count)]}\n";
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -33,9 +20,6 @@ async fn main() -> Result<()> {
     }
     let stack = Stack::start().await?;
     println!("| what | ours | instead | ours / instead |\n|---|---|---|---|");
-    for (file, source) in [("small.jinja", JINJA), ("small.py", PYTHON)] {
-        expansion(&stack, file, source).await?;
-    }
     deployment(&stack).await
 }
 
@@ -75,54 +59,6 @@ async fn timed<T>(times: &mut Times, work: impl Future<Output = Result<T>>) -> R
     let done = work.await?;
     times.0.push(started.elapsed());
     Ok(done)
-}
-
-/// One small template over HTTP, beside one fresh Python process.
-async fn expansion(stack: &Stack, file: &str, source: &str) -> Result<()> {
-    let client = ExpanderClient::new(&stack.expandybird.url())?;
-    let import = Import {
-        name: file.to_owned(),
-        path: None,
-        content: source.to_owned(),
-    };
-    let content = format!("resources: [{{name: one, type: {file}, properties: {{count: 3}}}}]");
-    let request = ExpandRequest {
-        name: "bench".to_owned(),
-        content,
-        imports: vec![import],
-        ..ExpandRequest::default()
-    };
-    let (mut ours, mut instead) = (Times(Vec::new()), Times(Vec::new()));
-    client.expand(&request, Duration::from_secs(10)).await?;
-    for _ in 0..EXPANSIONS {
-        let response = timed(&mut ours, async {
-            Ok(client.expand(&request, Duration::from_secs(10)).await?)
-        })
-        .await?;
-        ensure!(response.config.resources.len() == 3);
-    }
-    let path = stack.write(file, source)?;
-    for _ in 0..PROCESSES {
-        timed(&mut instead, async { fresh_python(&path) }).await?;
-    }
-    row(&format!("expand {file}"), &ours, &instead);
-    Ok(())
-}
-
-fn fresh_python(template: &Path) -> Result<()> {
-    let output = Command::new("python3")
-        .arg(checkout().join("e2e/benches/side_by_side.py"))
-        .arg(template)
-        .arg("{count: 3}")
-        .env("PYTHONPATH", checkout().join("target/python"))
-        .stdin(Stdio::null())
-        .output()?;
-    ensure!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Ok(())
 }
 
 /// Many ConfigMaps: deployed, updated without a change, and deleted, beside kubectl with the same objects.
