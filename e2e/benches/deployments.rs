@@ -1,6 +1,7 @@
 //! Deployments of many objects, beside kubectl with the same objects, measured in turn in one run.
 //!
-//! `make bench` builds in release mode and runs this, for the figures that the README quotes. Times are medians over the runs, with the fastest and slowest.
+//! `make bench` builds in release mode and runs this, for the figures that the README quotes. Times
+//! are medians over the runs, with the fastest and slowest.
 
 use std::time::{Duration, Instant};
 
