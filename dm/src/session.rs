@@ -15,7 +15,6 @@ use crate::terminal::Terminal;
 
 pub struct Session<'s, 't> {
     pub client: ManagerClient,
-    pub service: String,
     pub format: Format,
     pub timeout: Option<Duration>,
     pub terminal: &'s mut Terminal<'t>,
@@ -26,7 +25,6 @@ impl<'s, 't> Session<'s, 't> {
         let client = ManagerClient::new(&flags.service)?;
         Ok(Self {
             client,
-            service: flags.service,
             format: flags.output,
             timeout: flags.timeout,
             terminal,

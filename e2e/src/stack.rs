@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use common::client::ManagerClient;
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -73,10 +72,6 @@ impl Stack {
         let path = self.folder().join(name);
         std::fs::write(&path, content)?;
         Ok(path)
-    }
-
-    pub fn client(&self) -> Result<ManagerClient> {
-        Ok(ManagerClient::new(&self.manager.url())?)
     }
 
     /// `GET` at the manager; the body as JSON.

@@ -226,8 +226,27 @@ impl ManagerClient {
         self.read(&["registries"]).await
     }
 
-    pub async fn templates(&self, registry: &str) -> Result<Page<TemplateSummary>, ClientError> {
-        self.read(&["registries", registry, "types"]).await
+    /// The templates whose names the regular expression matches; all, if there is none.
+    pub async fn templates(
+        &self,
+        registry: &str,
+        regex: Option<&str>,
+        page: &PageQuery,
+    ) -> Result<Page<TemplateSummary>, ClientError> {
+        #[derive(Serialize)]
+        struct Query<'a> {
+            #[serde(flatten)]
+            page: &'a PageQuery,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            regex: Option<&'a str>,
+        }
+        self.endpoint
+            .get(
+                &["registries", registry, "types"],
+                &Query { page, regex },
+                READ,
+            )
+            .await
     }
 
     pub async fn operations(

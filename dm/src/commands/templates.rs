@@ -1,20 +1,14 @@
 //! `dm templates`: what registries offer.
 
-use std::time::Duration;
-
 use clap::Args;
 use common::api::manager::TemplateSummary;
-use common::api::page::{Page, PageQuery};
-use common::client::ClientError;
-use common::client::http::Endpoint;
+use common::api::page::Page;
+use common::client::{ClientError, ManagerClient};
 use serde::Serialize;
 
 use crate::error::Failure;
 use crate::output::table::Table;
 use crate::session::{Session, all_pages};
-
-/// The manager lists a registry from its own cache or over the network.
-const READ: Duration = Duration::from_secs(60);
 
 /// List the templates of a registry, or of all.
 #[derive(Debug, Args)]
@@ -43,10 +37,9 @@ struct Listed {
 
 impl Templates {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let endpoint = Endpoint::new("the manager", &session.service)?;
         let page = match &self.registry {
-            Some(registry) => self.of(&endpoint, registry, None).await?,
-            None => self.of_all(session, &endpoint).await?,
+            Some(registry) => self.of(&session.client, registry, None).await?,
+            None => self.of_all(&session.client).await?,
         };
         let named = self.registry.clone().unwrap_or_default();
         let mut table = Table::new(&["REGISTRY", "TEMPLATE", "VERSIONS"]);
@@ -58,15 +51,11 @@ impl Templates {
         session.show(&page, |_| table.render(width))
     }
 
-    async fn of_all(
-        &self,
-        session: &Session<'_, '_>,
-        endpoint: &Endpoint,
-    ) -> Result<Page<Listed>, ClientError> {
+    async fn of_all(&self, client: &ManagerClient) -> Result<Page<Listed>, ClientError> {
         let mut items = Vec::new();
-        for registry in session.client.registries().await?.items {
+        for registry in client.registries().await?.items {
             items.extend(
-                self.of(endpoint, &registry.name, Some(&registry.name))
+                self.of(client, &registry.name, Some(&registry.name))
                     .await?
                     .items,
             );
@@ -76,36 +65,20 @@ impl Templates {
 
     async fn of(
         &self,
-        endpoint: &Endpoint,
+        client: &ManagerClient,
         registry: &str,
         label: Option<&str>,
     ) -> Result<Page<Listed>, ClientError> {
-        let page = all_pages(|page| self.page(endpoint, registry, page)).await?;
+        let page = all_pages(|page| async move {
+            client
+                .templates(registry, self.regex.as_deref(), &page)
+                .await
+        })
+        .await?;
         let list = |template| Listed {
             registry: label.map(str::to_owned),
             template,
         };
         Ok(Page::whole(page.items.into_iter().map(list).collect()))
-    }
-
-    async fn page(
-        &self,
-        endpoint: &Endpoint,
-        registry: &str,
-        page: PageQuery,
-    ) -> Result<Page<TemplateSummary>, ClientError> {
-        let limit = page.limit.map(|limit| limit.to_string());
-        let query = [
-            ("limit", limit.as_ref()),
-            ("pageToken", page.page_token.as_ref()),
-            ("regex", self.regex.as_ref()),
-        ];
-        let query: Vec<_> = query
-            .into_iter()
-            .filter_map(|(key, value)| Some((key, value?)))
-            .collect();
-        endpoint
-            .get(&["registries", registry, "types"], &query, READ)
-            .await
     }
 }

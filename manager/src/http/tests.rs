@@ -601,7 +601,12 @@ async fn registries_and_their_templates_are_shown() {
     let served = Served::new().await;
     let registries = served.client.registries().await.unwrap().items;
     assert_eq!(registries[0].name, "default");
-    let templates = served.client.templates("default").await.unwrap().items;
+    let templates = served
+        .client
+        .templates("default", None, &PageQuery::default())
+        .await
+        .unwrap()
+        .items;
     assert_eq!(
         (templates[0].name.as_str(), templates[0].versions.as_slice()),
         ("pair", &["v1".to_owned()][..])
