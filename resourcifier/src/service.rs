@@ -327,6 +327,7 @@ fn status(applied: &AppliedObject, state: ObjectState, reason: Option<String>) -
         applied: applied.clone(),
         state,
         reason,
+        drift: Vec::new(),
     }
 }
 

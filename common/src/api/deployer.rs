@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::error::ErrorBody;
 use crate::model::{
-    AppliedObject, DeletePolicy, DeploymentName, Namespace, ObjectRef, Resource, ResourceName,
-    TypeName,
+    AppliedObject, ConflictPolicy, CreatePolicy, DeletePolicy, DeploymentName, Namespace,
+    ObjectRef, Resource, ResourceName, TypeName, UpdatePolicy,
 };
 
 /// The media type of a stream of events.
@@ -28,8 +28,96 @@ pub struct ApplyRequest {
     /// What is known to exist of this deployment; what is not desired any more is pruned.
     #[serde(default)]
     pub recorded: Vec<AppliedObject>,
+    #[serde(default)]
+    pub policies: Policies,
+    /// How the objects were when the caller looked (a preview): if one of them has changed since, nothing is applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<Basis>,
     /// Time for all of it, readiness included, in milliseconds.
     pub timeout_ms: u64,
+}
+
+/// Policies of a whole request: each overrides that of every resource.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Policies {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub create: Option<CreatePolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update: Option<UpdatePolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delete: Option<DeletePolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<ConflictPolicy>,
+}
+
+/// How an object was when somebody looked at it, as far as it is the deployment's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Basis {
+    pub object: ObjectRef,
+    /// Absent: there was no such object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<String>,
+    /// `sha256:<hex>` over the fields that the deployment owns, with their values: changes of others leave it as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owned: Option<String>,
+}
+
+/// What would be done to an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ResourceIntent {
+    Create,
+    Update,
+    /// Deleted and made anew, as a field cannot be changed.
+    Replace,
+    Delete,
+    /// An object that is there and belongs to nobody becomes the deployment's.
+    Acquire,
+    /// Left in the cluster and forgotten.
+    Abandon,
+    None,
+}
+
+/// One field that differs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FieldChange {
+    /// As in references: `spec.containers[0].image`; a key that is no identifier stands as `["a.b/c"]`.
+    pub path: String,
+    /// Absent: there is no such field before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    /// Absent: there is no such field afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Value>,
+}
+
+/// What a write would do to one resource, or to one object to prune.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceDiff {
+    pub name: ResourceName,
+    #[serde(rename = "type")]
+    pub type_name: TypeName,
+    pub intent: ResourceIntent,
+    /// How the object is now.
+    pub basis: Basis,
+    /// By the API server's own dry run, in the order of the object's fields; values of Secrets are never in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<FieldChange>,
+    /// References whose values are known only once it is applied: the fields that hold them are not compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+    /// Why it would fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorBody>,
+}
+
+/// What a whole write would do: every desired resource in its order, then what would be pruned.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DiffReport {
+    pub resources: Vec<ResourceDiff>,
 }
 
 /// What `POST /configurations/check` answers to an [`ApplyRequest`] that can be planned; nothing is applied.
@@ -62,10 +150,24 @@ pub struct DeleteRequest {
 #[serde(rename_all = "camelCase")]
 pub struct StatusRequest {
     pub objects: Vec<AppliedObject>,
+    /// What they should be: without it, drift is not looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desired: Option<DesiredState>,
+}
+
+/// What a deployment asks for, to compare the live objects with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DesiredState {
+    pub deployment: DeploymentName,
+    pub namespace: Namespace,
+    pub resources: Vec<Resource>,
+    #[serde(default)]
+    pub policies: Policies,
 }
 
 /// One recorded object as it is now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectStatus {
     #[serde(flatten)]
@@ -74,6 +176,9 @@ pub struct ObjectStatus {
     /// Why it is not ready, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Fields of ours that others have changed: `before` is the live value, `after` what is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drift: Vec<FieldChange>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +206,8 @@ pub enum Event {
     Heartbeat,
     /// The last event: the work is done, with or without failures.
     Report(Report),
+    /// The last event of `POST /configurations/diff`, which takes an [`ApplyRequest`] and changes nothing.
+    Diff(DiffReport),
     /// The last event: the work could not be done as a whole.
     Error { error: ErrorBody },
 }

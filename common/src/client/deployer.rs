@@ -33,21 +33,32 @@ impl DeployerClient {
         &self,
         request: &ApplyRequest,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
-        self.stream(Method::POST, request).await
+        self.stream(Method::POST, &["configurations"], request)
+            .await
     }
 
     pub async fn update(
         &self,
         request: &ApplyRequest,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
-        self.stream(Method::PUT, request).await
+        self.stream(Method::PUT, &["configurations"], request).await
     }
 
     pub async fn delete(
         &self,
         request: &DeleteRequest,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
-        self.stream(Method::DELETE, request).await
+        self.stream(Method::DELETE, &["configurations"], request)
+            .await
+    }
+
+    /// What an update would do; nothing is changed.
+    pub async fn diff(
+        &self,
+        request: &ApplyRequest,
+    ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
+        self.stream(Method::POST, &["configurations", "diff"], request)
+            .await
     }
 
     /// Whether the request can be planned: unknown kinds, objects named twice, references that lead nowhere or in a circle.
@@ -86,12 +97,10 @@ impl DeployerClient {
     async fn stream<R: Serialize>(
         &self,
         method: Method,
+        path: &[&str],
         request: &R,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<R>, ClientError> {
-        let request = self
-            .endpoint
-            .request(method, &["configurations"])
-            .json(request);
+        let request = self.endpoint.request(method, path).json(request);
         let answer = tokio::time::timeout(IDLE, self.endpoint.send(request, None))
             .await
             .map_err(|_| {

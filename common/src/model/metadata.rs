@@ -12,6 +12,7 @@ pub struct ResourceMetadata {
     pub create_policy: CreatePolicy,
     pub delete_policy: DeletePolicy,
     pub update_policy: UpdatePolicy,
+    pub conflict_policy: ConflictPolicy,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +38,19 @@ pub enum UpdatePolicy {
     #[default]
     Apply,
     Replace,
+}
+
+/// What to do about a field that another manager of the object owns with another value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ConflictPolicy {
+    /// The resource fails; the error names the other manager, the field and both values.
+    #[default]
+    Fail,
+    /// The field becomes ours.
+    Take,
+    /// The field stays as it is and theirs, such as `replicas` under an autoscaler.
+    Yield,
 }
 
 /// Why a `metadata` cannot be read.

@@ -17,7 +17,7 @@ pub use configuration::{Configuration, Output, Resource};
 pub use deployment::{Deployment, DeploymentState, DeploymentStatus};
 pub use layout::{Layout, LayoutNode, LayoutPath};
 pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedType};
-pub use metadata::{CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};
+pub use metadata::{ConflictPolicy, CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};
 pub use name::{
     DeploymentName, ManifestName, NameError, Namespace, OperationId, ResourceName, TypeName,
 };

@@ -227,6 +227,7 @@ impl Deployer for FakeDeployer {
                 applied: object.clone(),
                 state,
                 reason: None,
+                drift: Vec::new(),
             }
         });
         Ok(states.collect())

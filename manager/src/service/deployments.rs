@@ -78,7 +78,7 @@ impl Deployments {
         }
         Ok(Page::whole(
             self.deployer
-                .status(&StatusRequest { objects }, STATUS)
+                .status(&StatusRequest { objects, desired: None }, STATUS)
                 .await?,
         ))
     }

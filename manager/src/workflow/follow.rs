@@ -118,6 +118,7 @@ impl Follower<'_> {
                     return Ok(report);
                 }
                 Event::Error { error } => return Err(Box::new(error)),
+                Event::Diff(_) => break,
             }
         }
         Err(Box::new(ErrorBody::new(

@@ -1,6 +1,6 @@
 //! Brings the cluster to the manifest: what it lists is applied and ready, what is recorded and not listed is pruned.
 
-use common::api::deployer::ApplyRequest;
+use common::api::deployer::{ApplyRequest, Policies};
 use common::model::Deployment;
 
 use super::verdict::{self, Verdict};
@@ -51,6 +51,8 @@ async fn request(
         namespace: before.namespace.clone(),
         resources: manifest.resources,
         recorded: objects.recorded.clone(),
+        policies: Policies::default(),
+        expected: Vec::new(),
         timeout_ms: follow::left_ms(run.deadline),
     })
 }

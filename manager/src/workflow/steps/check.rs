@@ -3,7 +3,7 @@
 //! An unknown kind or a circle of references is a fault of the configuration, as one that cannot be expanded is: it leaves
 //! nothing behind.
 
-use common::api::deployer::ApplyRequest;
+use common::api::deployer::{ApplyRequest, Policies};
 
 use super::expand::namespace;
 use crate::store::operations;
@@ -17,6 +17,8 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         namespace: namespace(run).await?,
         resources: expansion.expanded_config.resources,
         recorded: Vec::new(),
+        policies: Policies::default(),
+        expected: Vec::new(),
         timeout_ms: left_ms(run.deadline),
     };
     let check = || run.tools.deployer.check(&request, run.left());
