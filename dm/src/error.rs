@@ -43,6 +43,10 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::TemplateOutput
         | ErrorCode::TemplateFuel
         | ErrorCode::TemplateForbidden
+        | ErrorCode::TemplateImport
+        | ErrorCode::TemplateCrashed
+        | ErrorCode::PatternTooCostly
+        | ErrorCode::YamlTooLarge
         | ErrorCode::TooDeep
         | ErrorCode::TooManyResources
         | ErrorCode::UnknownType

@@ -48,6 +48,10 @@ codes! {
     TemplateOutput         "TEMPLATE_OUTPUT"          400 "A template's output is larger than it may be.";
     TemplateFuel           "TEMPLATE_FUEL"            400 "A Jinja template took more steps than it may.";
     TemplateForbidden      "TEMPLATE_FORBIDDEN"       400 "A template tried what the sandbox does not allow.";
+    TemplateImport         "TEMPLATE_IMPORT"          400 "A template imports a module that is neither for templates nor among the imports.";
+    TemplateCrashed        "TEMPLATE_CRASHED"         400 "A template brought its own process down, or garbled what it says.";
+    PatternTooCostly       "PATTERN_TOO_COSTLY"       400 "A schema's pattern takes more steps on a value than it may.";
+    YamlTooLarge           "YAML_TOO_LARGE"           400 "A YAML text is larger or deeper than it may be, with what its aliases repeat.";
     TooDeep                "TOO_DEEP"                 400 "Templates are nested deeper than they may be.";
     TooManyResources       "TOO_MANY_RESOURCES"       400 "The configuration expands to more resources than it may.";
     UnknownType            "UNKNOWN_TYPE"             400 "A type is neither an import, nor a template reference, nor a kind that the cluster serves.";

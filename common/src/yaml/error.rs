@@ -73,6 +73,16 @@ pub enum YamlErrorKind {
     MultipleDocuments,
 }
 
+impl YamlErrorKind {
+    /// Whether the text may be well written, and merely asks for more than a reader gives.
+    pub fn is_limit(&self) -> bool {
+        matches!(
+            self,
+            Self::TooLarge { .. } | Self::TooDeep { .. } | Self::TooManyNodes { .. }
+        )
+    }
+}
+
 impl YamlError {
     pub(super) fn new(kind: YamlErrorKind, location: Location, text: &str) -> YamlError {
         let line_text = line(text, location.line).map(Box::from);

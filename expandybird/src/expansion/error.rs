@@ -16,6 +16,8 @@ pub enum Fault {
     NotYaml { name: String, reason: String },
     #[error("the output of '{template}' is not valid YAML: {reason}")]
     OutputNotYaml { template: String, reason: String },
+    #[error("{what} is more than is read: {reason}")]
+    YamlTooLarge { what: String, reason: String },
     #[error("'{name}' holds {found}; a configuration is a map with 'resources:'")]
     NotAMap { name: String, found: &'static str },
     #[error("'{field}' is {found}; it is a list of maps, each with {entries}")]
@@ -118,6 +120,7 @@ impl Fault {
             | Self::AmbiguousImport(_)
             | Self::NoResourcesField
             | Self::UnsupportedLanguage { .. } => ErrorCode::InvalidConfiguration,
+            Self::YamlTooLarge { .. } => ErrorCode::YamlTooLarge,
             Self::Schema(fault) => fault.code(),
             Self::MalformedReference { .. }
             | Self::UnknownReference { .. }

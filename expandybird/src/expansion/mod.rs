@@ -345,9 +345,5 @@ fn cause(
         "{path}.properties{}",
         schema::json_path(&refusal.pointer)
     ));
-    ErrorBody::new(
-        common::api::error::ErrorCode::InvalidProperties,
-        refusal.to_string(),
-    )
-    .at(location)
+    ErrorBody::new(refusal.code(), refusal.to_string()).at(location)
 }

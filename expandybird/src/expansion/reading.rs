@@ -48,9 +48,13 @@ impl<'a> Text<'a> {
         let document =
             yaml::read(content, &Limits::DEFAULT, Duplicates::Error).map_err(|error| {
                 let location = self.point(Some(error.location));
-                let fault = Fault::NotYaml {
-                    name: self.file.to_owned(),
-                    reason: error.to_string(),
+                let (name, reason) = (self.file.to_owned(), error.to_string());
+                let fault = match error.kind.is_limit() {
+                    true => Fault::YamlTooLarge {
+                        what: format!("'{name}'"),
+                        reason,
+                    },
+                    false => Fault::NotYaml { name, reason },
                 };
                 fault.at(location).with_excerpt(error.excerpt())
             })?;
@@ -123,11 +127,17 @@ fn is_nothing(value: &Value) -> bool {
 /// What a template returned as text.
 pub fn output(text: &str, template: &str) -> Result<(Value, Vec<String>), Fault> {
     let document = yaml::read(text, &Limits::DEFAULT, Duplicates::Warn).map_err(|error| {
-        Fault::OutputNotYaml {
-            template: template.to_owned(),
-            reason: format!("{error}\n{}", error.excerpt())
-                .trim_end()
-                .to_owned(),
+        let reason = format!("{error}\n{}", error.excerpt());
+        let reason = reason.trim_end().to_owned();
+        match error.kind.is_limit() {
+            true => Fault::YamlTooLarge {
+                what: format!("the output of '{template}'"),
+                reason,
+            },
+            false => Fault::OutputNotYaml {
+                template: template.to_owned(),
+                reason,
+            },
         }
     })?;
     let warnings = document

@@ -51,15 +51,14 @@ impl SandboxError {
             Self::TemplateRaised(_) | Self::MissingFunction(_) | Self::InvalidResult(_) => {
                 ErrorCode::TemplateFailed
             }
-            Self::Forbidden(_) | Self::ForbiddenImport(_) | Self::ForbiddenSyscall => {
-                ErrorCode::TemplateForbidden
-            }
+            Self::Forbidden(_) | Self::ForbiddenSyscall => ErrorCode::TemplateForbidden,
+            Self::ForbiddenImport(_) => ErrorCode::TemplateImport,
             Self::Timeout => ErrorCode::TemplateTimeout,
             Self::MemoryExceeded { .. } => ErrorCode::TemplateMemory,
             Self::OutputTooLarge { .. } => ErrorCode::TemplateOutput,
             // Only a template can bring its own process down, or garble what it says.
             Self::WorkerDied { .. } | Self::Protocol(_) | Self::OutOfTurn => {
-                ErrorCode::TemplateFailed
+                ErrorCode::TemplateCrashed
             }
             Self::ZygoteLost | Self::Busy { .. } => ErrorCode::Unavailable,
             Self::NotAvailable { .. } => ErrorCode::ExpanderUnavailable,

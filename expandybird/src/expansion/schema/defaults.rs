@@ -4,13 +4,18 @@
 //! or by default). It goes through `items`, `allOf`, `anyOf` and `oneOf` (until a branch passes,
 //! `required` aside), `dependencies`, `patternProperties`, `additionalProperties` and local `$ref`s.
 
-use jsonschema::ValidatorMap;
+use std::collections::HashMap;
+
+use jsonschema::{Validator, ValidatorMap};
 use serde_json::{Map, Value};
 
 /// Levels of schemas within schemas. A `$ref` to its own parent with a default would never end.
 const DEPTH: usize = 100;
 /// Schemas looked at for one instance: 100,000 is far beyond any real one and takes milliseconds.
 const STEPS: usize = 100_000;
+/// Matches of patterns that may go back over their steps: each can take a millisecond, and this
+/// is the only walk over schema and instance that can be stopped before the validator's own.
+const COSTLY_MATCHES: usize = 5_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DefaultsError {
@@ -18,6 +23,11 @@ pub enum DefaultsError {
     TooDeep,
     #[error("its defaults never end: they take more than {STEPS} steps")]
     TooMany,
+    #[error(
+        "more than {COSTLY_MATCHES} values are matched with patterns that look around or back; \
+         write them without (?=, (?!, (?<, \\1 and the like"
+    )]
+    TooManyMatches,
     #[error("'{0}' refers to nothing in the schema")]
     UnknownReference(String),
 }
@@ -30,7 +40,9 @@ pub fn fill(
     let mut filler = Filler {
         root: schema,
         branches,
+        patterns: HashMap::new(),
         steps: 0,
+        costly_matches: 0,
     };
     filler.fill(&At::root(schema), instance, 0)
 }
@@ -110,7 +122,10 @@ impl<'s> At<'s> {
 struct Filler<'s> {
     root: &'s Value,
     branches: Option<&'s ValidatorMap>,
+    /// Those of `patternProperties`, compiled when first needed; none if it is no pattern.
+    patterns: HashMap<&'s str, Option<Validator>>,
     steps: usize,
+    costly_matches: usize,
 }
 
 impl<'s> Filler<'s> {
@@ -120,12 +135,14 @@ impl<'s> Filler<'s> {
         instance: &mut Value,
         depth: usize,
     ) -> Result<(), DefaultsError> {
-        self.steps += 1;
+        self.take_step()?;
         if depth > DEPTH {
             return Err(DefaultsError::TooDeep);
         }
-        if self.steps > STEPS {
-            return Err(DefaultsError::TooMany);
+        if let (Some(Value::String(pattern)), Value::String(_)) =
+            (at.schema.get("pattern"), &*instance)
+        {
+            self.take_match(pattern)?;
         }
         if let Some(target) = self.referred(at)? {
             return self.fill(&target, instance, depth + 1);
@@ -143,6 +160,36 @@ impl<'s> Filler<'s> {
         }
         self.fill_branches(at, "anyOf", instance, depth)?;
         self.fill_branches(at, "oneOf", instance, depth)
+    }
+
+    fn take_step(&mut self) -> Result<(), DefaultsError> {
+        self.steps += 1;
+        match self.steps > STEPS {
+            true => Err(DefaultsError::TooMany),
+            false => Ok(()),
+        }
+    }
+
+    fn take_match(&mut self, pattern: &str) -> Result<(), DefaultsError> {
+        self.costly_matches += usize::from(goes_back(pattern));
+        match self.costly_matches > COSTLY_MATCHES {
+            true => Err(DefaultsError::TooManyMatches),
+            false => Ok(()),
+        }
+    }
+
+    /// A Python search, bounded; a pattern that cannot be compiled has been refused before.
+    fn matches(&mut self, pattern: &'s str, name: &str) -> Result<bool, DefaultsError> {
+        self.take_step()?;
+        self.take_match(pattern)?;
+        let validator = self
+            .patterns
+            .entry(pattern)
+            .or_insert_with(|| super::pattern(pattern));
+        let name = Value::String(name.to_owned());
+        Ok(validator
+            .as_ref()
+            .is_some_and(|validator| validator.is_valid(&name)))
     }
 
     /// What a local `$ref` leads to; remote ones have been refused before.
@@ -208,8 +255,10 @@ impl<'s> Filler<'s> {
             let Some(part) = at.child(&["patternProperties", pattern]) else {
                 continue;
             };
-            for (_, value) in map.iter_mut().filter(|(name, _)| matches(pattern, name)) {
-                self.fill(&part, value, depth + 1)?;
+            for (name, value) in map.iter_mut() {
+                if self.matches(pattern, name)? {
+                    self.fill(&part, value, depth + 1)?;
+                }
             }
         }
         Ok(())
@@ -229,13 +278,14 @@ impl<'s> Filler<'s> {
         };
         let properties = at.map("properties");
         let patterns = at.map("patternProperties");
-        let is_named = |name: &String| {
-            properties.is_some_and(|properties| properties.contains_key(name))
-                || patterns
-                    .is_some_and(|patterns| patterns.keys().any(|pattern| matches(pattern, name)))
-        };
-        for (_, value) in map.iter_mut().filter(|(name, _)| !is_named(name)) {
-            self.fill(&part, value, depth + 1)?;
+        for (name, value) in map.iter_mut() {
+            let mut is_named = properties.is_some_and(|properties| properties.contains_key(name));
+            for pattern in patterns.iter().flat_map(|patterns| patterns.keys()) {
+                is_named = is_named || self.matches(pattern, name)?;
+            }
+            if !is_named {
+                self.fill(&part, value, depth + 1)?;
+            }
         }
         Ok(())
     }
@@ -304,10 +354,17 @@ impl<'s> Filler<'s> {
     }
 }
 
-/// A Python search, bounded; a pattern that cannot be compiled has been refused before.
-fn matches(pattern: &str, name: &str) -> bool {
-    super::pattern(pattern)
-        .is_some_and(|validator| validator.is_valid(&Value::String(name.to_owned())))
+/// Whether a pattern may go back over its steps, by what it is written with. Without any of these a
+/// search is as fast as the text is long.
+fn goes_back(pattern: &str) -> bool {
+    const LOOKING: [&str; 8] = ["(?=", "(?!", "(?<", "(?>", "(?(", "(?P", "\\k", "\\g"];
+    let refers_back = || {
+        let pairs = pattern.as_bytes().windows(2);
+        pairs.clone().any(|pair| matches!(pair, [b'\\', b'1'..=b'9']))
+            // Possessive: `a*+`, `a++`, `a?+`, `a{2}+`.
+            || pairs.clone().any(|pair| matches!(pair, [b'*' | b'+' | b'?' | b'}', b'+']))
+    };
+    LOOKING.iter().any(|construct| pattern.contains(construct)) || refers_back()
 }
 
 #[cfg(test)]

@@ -7,11 +7,13 @@
 mod defaults;
 
 use common::api::error::ErrorCode;
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator, ValidatorMap};
 use serde_json::{Map, Value};
 
 use crate::cache::{Cache, Key};
 use common::yaml::{self, Duplicates};
+use defaults::DefaultsError;
 
 /// Schemas kept compiled. Compiling one takes about a millisecond; a deployment has a dozen.
 const KEPT: usize = 256;
@@ -31,6 +33,10 @@ pub fn cache() -> SchemaCache {
 pub enum SchemaFault {
     #[error("Invalid schema '{schema}': {reason}")]
     Invalid { schema: String, reason: String },
+    #[error("Invalid schema '{schema}': it is more than is read: {reason}")]
+    TooLarge { schema: String, reason: String },
+    #[error("Invalid schema '{schema}': {reason}")]
+    TooCostly { schema: String, reason: String },
     #[error("File '{file}' requested in schema '{schema}' but not included with imports.")]
     MissingImport { file: String, schema: String },
     #[error("Invalid properties for '{template}': {}", sentence(.refusals))]
@@ -44,7 +50,12 @@ impl SchemaFault {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Invalid { .. } | Self::MissingImport { .. } => ErrorCode::InvalidSchema,
-            Self::Refused { .. } => ErrorCode::InvalidProperties,
+            Self::TooLarge { .. } => ErrorCode::YamlTooLarge,
+            Self::TooCostly { .. } => ErrorCode::PatternTooCostly,
+            Self::Refused { refusals, .. } => {
+                let costly = refusals.iter().find(|refusal| refusal.is_too_costly);
+                costly.map_or(ErrorCode::InvalidProperties, Refusal::code)
+            }
         }
     }
 }
@@ -55,6 +66,17 @@ pub struct Refusal {
     /// JSON pointer into the properties; empty for all of them.
     pub pointer: String,
     pub message: String,
+    /// Nobody knows whether the value fits: matching it was given up.
+    pub is_too_costly: bool,
+}
+
+impl Refusal {
+    pub fn code(&self) -> ErrorCode {
+        match self.is_too_costly {
+            true => ErrorCode::PatternTooCostly,
+            false => ErrorCode::InvalidProperties,
+        }
+    }
 }
 
 impl std::fmt::Display for Refusal {
@@ -114,11 +136,15 @@ impl Schema {
             reason,
         };
         let read = yaml::read(text, &yaml::Limits::DEFAULT, Duplicates::Warn).map_err(|error| {
-            invalid(
-                format!("{error}\n{}", error.excerpt())
-                    .trim_end()
-                    .to_owned(),
-            )
+            let reason = format!("{error}\n{}", error.excerpt());
+            let reason = reason.trim_end().to_owned();
+            match error.kind.is_limit() {
+                true => SchemaFault::TooLarge {
+                    schema: name.to_owned(),
+                    reason,
+                },
+                false => invalid(reason),
+            }
         })?;
         let document = match read.value {
             Value::Null => Value::Object(Map::new()),
@@ -153,9 +179,14 @@ impl Schema {
         mut properties: Value,
     ) -> Result<Value, SchemaFault> {
         defaults::fill(&self.document, self.branches.as_ref(), &mut properties).map_err(
-            |reason| SchemaFault::Invalid {
-                schema: name.to_owned(),
-                reason: reason.to_string(),
+            |error| {
+                let (schema, reason) = (name.to_owned(), error.to_string());
+                match error {
+                    DefaultsError::TooManyMatches => SchemaFault::TooCostly { schema, reason },
+                    DefaultsError::TooDeep
+                    | DefaultsError::TooMany
+                    | DefaultsError::UnknownReference(_) => SchemaFault::Invalid { schema, reason },
+                }
             },
         )?;
         let refusals: Vec<_> = self
@@ -227,9 +258,21 @@ fn described(error: &ValidationError<'_>) -> String {
 }
 
 fn refusal(error: &ValidationError<'_>) -> Refusal {
+    let is_too_costly = matches!(
+        error.kind(),
+        ValidationErrorKind::BacktrackLimitExceeded { .. }
+    );
+    let message = match is_too_costly {
+        true => format!(
+            "the schema's pattern takes more than {BACKTRACK_STEPS} steps here; \
+             write it without repetitions within repetitions"
+        ),
+        false => error.to_string(),
+    };
     Refusal {
         pointer: error.instance_path().as_str().to_owned(),
-        message: error.to_string(),
+        message,
+        is_too_costly,
     }
 }
 
@@ -295,6 +338,25 @@ mod tests {
             json!({"a": text}),
         );
         assert_eq!(found.len(), 1, "{found:?}");
+    }
+
+    #[test]
+    fn a_pattern_given_up_has_a_code_of_its_own_and_many_are_not_even_begun() {
+        let schema = r"properties: {a: {items: {pattern: '^(a|a)*\1b'}}}";
+        let text = format!("{}!", "a".repeat(60));
+        for count in [1, 100_000] {
+            let fault = applied(schema, json!({"a": vec![text.as_str(); count]})).unwrap_err();
+            assert_eq!(fault.code(), ErrorCode::PatternTooCostly, "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_schema_of_too_many_aliases_has_a_code_of_its_own() {
+        let more: String = (1..30)
+            .map(|n| format!("a{n}: &a{n} [*a{m}, *a{m}]\n", m = n - 1))
+            .collect();
+        let fault = Schema::compile("t.schema", &format!("a0: &a0 [x, x]\n{more}")).unwrap_err();
+        assert_eq!(fault.code(), ErrorCode::YamlTooLarge, "{fault}");
     }
 
     #[test]
