@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::apply::readiness::{self, Readiness};
 use crate::apply::{self, BATCH, Context, Deadline, Discovery, Events, Stopped};
 use crate::kubectl::{Kubectl, Query};
-use crate::plan::{self, Catalog, Desired, Plan, Wanted};
+use crate::plan::{self, Catalog, Desired, Plan, ServedKind, Wanted};
 
 /// For what only looks.
 const LOOK: Duration = Duration::from_secs(20);
@@ -191,7 +191,9 @@ impl Deployer {
             object
         };
         let objects: Vec<ObjectRef> = batch.iter().filter(served).map(current).collect();
-        let mut outcomes = self.kubectl.get(&objects, LOOK).await?.into_iter();
+        let mut outcomes = apply::each(&*self.kubectl, &objects, LOOK)
+            .await
+            .into_iter();
         Ok(batch
             .iter()
             .map(
@@ -240,13 +242,24 @@ impl Deployer {
             );
             return Err(ErrorBody::new(ErrorCode::InvalidRequest, message));
         }
-        let query = Query {
-            kind,
-            namespace: namespace.map(Namespace::as_str),
-            name,
-            selector: None,
+        let namespace = namespace.map(Namespace::as_str);
+        let found = match name {
+            Some(name) => {
+                self.kubectl
+                    .get(&object(kind, namespace, name), LOOK)
+                    .await?
+            }
+            None => {
+                let query = Query {
+                    kind,
+                    namespace,
+                    selector: None,
+                    metadata_only: false,
+                };
+                let items = apply::all(&*self.kubectl, query, LOOK).await?;
+                Some(json!({"apiVersion": "v1", "kind": "List", "items": items}))
+            }
         };
-        let found = self.kubectl.read(query, LOOK).await?;
         let missing = || {
             ErrorBody::new(
                 ErrorCode::NotFound,
@@ -343,6 +356,15 @@ fn live_status(applied: &AppliedObject, live: &Value) -> ObjectStatus {
         Readiness::Ready => status(applied, ObjectState::Ready, None),
         Readiness::Waiting(reason) => status(applied, ObjectState::NotReady, Some(reason)),
         Readiness::Failed(reason) => status(applied, ObjectState::Failed, Some(reason)),
+    }
+}
+
+fn object(kind: &ServedKind, namespace: Option<&str>, name: &str) -> ObjectRef {
+    ObjectRef {
+        api_version: kind.api_version.clone(),
+        kind: kind.kind.clone(),
+        namespace: namespace.filter(|_| kind.namespaced).map(str::to_owned),
+        name: name.to_owned(),
     }
 }
 

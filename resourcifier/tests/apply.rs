@@ -94,7 +94,7 @@ fn states(report: &Report) -> Vec<(&str, ResourceState)> {
 }
 
 #[tokio::test]
-async fn many_objects_take_one_call() {
+async fn each_object_is_applied_once() {
     let world = World::new();
     let report = world
         .apply(json!([map("a"), map("b"), map("c")]), &Report::default())
@@ -106,7 +106,7 @@ async fn many_objects_take_one_call() {
             .all(|resource| resource.action == Some(Action::Created))
     );
     assert_eq!(report.objects.len(), 3);
-    assert_eq!(world.calls(), ["apply a b c"]);
+    assert_eq!(world.calls(), ["apply a", "apply b", "apply c"]);
 }
 
 #[tokio::test]
@@ -280,7 +280,10 @@ async fn deletion_goes_backwards_through_the_waves() {
         .await;
     world.calls();
     let deleted = world.delete(json!({"recorded": report.objects})).await;
-    assert_eq!(world.calls(), ["delete c", "delete b", "delete z a"]);
+    assert_eq!(
+        world.calls(),
+        ["delete c", "delete b", "delete z", "delete a"]
+    );
     assert!(deleted.objects.is_empty() && world.cluster.names().is_empty());
 }
 

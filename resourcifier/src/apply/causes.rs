@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Context;
 use super::readiness::pod_trouble;
+use super::{Context, fetch};
 use crate::kubectl::Query;
 use crate::plan::Wanted;
 
@@ -36,14 +36,14 @@ pub async fn of(context: Context<'_>, live: &Value) -> Option<String> {
     let query = Query {
         kind,
         namespace: live["metadata"]["namespace"].as_str(),
-        name: None,
         selector: Some(&selector.join(",")),
+        metadata_only: false,
     };
-    let pods = match context.kubectl.read(query, WITHIN).await {
-        Ok(pods) => pods?,
+    let pods = match fetch::all(context.kubectl, query, WITHIN).await {
+        Ok(pods) => pods,
         Err(error) => return Some(format!("its pods cannot be read: {error}")),
     };
-    let troubles = pods["items"].as_array()?.iter().filter_map(|pod| {
+    let troubles = pods.iter().filter_map(|pod| {
         Some(format!(
             "pod {}: {}",
             pod["metadata"]["name"].as_str()?,

@@ -5,13 +5,14 @@
 use common::api::deployer::{ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{AppliedObject, ObjectRef, UpdatePolicy};
+use futures::StreamExt;
 use serde_json::Value;
 
 use super::batch::{by_size, refuse};
 use super::pace::Pace;
 use super::work::Work;
-use super::{BATCH, CallerGone, Context, Stopped, causes, change};
-use crate::kubectl::{Cascade, KubectlError, ObjectError, ObjectFault};
+use super::{BATCH, CallerGone, Context, Stopped, causes, change, fetch};
+use crate::kubectl::{ApplyOptions, Cascade, DeleteOptions, KubectlError, Outcomes};
 use crate::plan::{self, Plan};
 
 pub struct Converged {
@@ -60,8 +61,12 @@ impl Run<'_> {
         let mut faults = Vec::new();
         for batch in indices.chunks(BATCH) {
             self.context.events.listened()?;
-            let outcomes = self.get(batch).await.map_err(ErrorBody::from)?;
+            let outcomes = self.get(batch).await;
             for (&index, outcome) in batch.iter().zip(outcomes) {
+                let outcome = match outcome {
+                    Err(error) if error.is_transient() => return Err(ErrorBody::from(error).into()),
+                    outcome => outcome,
+                };
                 faults.extend(self.checked(index, outcome).err());
             }
         }
@@ -71,11 +76,11 @@ impl Run<'_> {
     fn checked(
         &mut self,
         index: usize,
-        outcome: Result<Option<Value>, ObjectError>,
+        outcome: Result<Option<Value>, KubectlError>,
     ) -> Result<(), ErrorBody> {
         let work = &mut self.works[index];
         let live = outcome
-            .map_err(|error| work.fault(code(&error), &format!("it cannot be read: {error}")))?;
+            .map_err(|error| work.fault(error.code(), &format!("it cannot be read: {error}")))?;
         let policy = work.node.metadata.create_policy;
         let claim = change::claim(
             live.as_ref(),
@@ -88,18 +93,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    async fn get(
-        &self,
-        indices: &[usize],
-    ) -> Result<Vec<Result<Option<Value>, ObjectError>>, KubectlError> {
+    async fn get(&self, indices: &[usize]) -> Outcomes<Option<Value>> {
         let objects: Vec<ObjectRef> = indices
             .iter()
             .map(|&index| self.works[index].node.object.clone())
             .collect();
-        self.context
-            .kubectl
-            .get(&objects, self.context.deadline.call())
-            .await
+        fetch::each(self.context.kubectl, &objects, self.context.deadline.call()).await
     }
 
     async fn work(&mut self) -> Result<(), CallerGone> {
@@ -205,14 +204,11 @@ impl Run<'_> {
         if unknown.is_empty() {
             return;
         }
-        let outcomes = match self.get(&unknown).await {
-            Ok(outcomes) => outcomes,
-            Err(error) => return self.troubled(&unknown, &error),
-        };
+        let outcomes = self.get(&unknown).await;
         for (index, outcome) in unknown.into_iter().zip(outcomes) {
             match outcome {
-                Err(error) if error.fault == ObjectFault::Transient => {
-                    self.works[index].troubled(code(&error), &error.text)
+                Err(error) if error.is_transient() => {
+                    self.works[index].troubled(error.code(), &error.to_string())
                 }
                 outcome => {
                     if let Err(fault) = self.checked(index, outcome) {
@@ -296,15 +292,19 @@ impl Run<'_> {
 
     async fn apply(&mut self, indices: &[usize], objects: &[Value]) {
         let manager = plan::field_manager(self.context.deployment);
-        let outcomes = match self
-            .context
-            .kubectl
-            .apply(&manager, objects, self.context.deadline.call())
-            .await
-        {
-            Ok(outcomes) => outcomes,
-            Err(error) => return self.troubled(indices, &error),
+        let options = ApplyOptions {
+            manager: &manager,
+            force: false,
+            dry_run: false,
         };
+        let within = self.context.deadline.call();
+        let calls = objects
+            .iter()
+            .map(|object| self.context.kubectl.apply(object, options, within));
+        let outcomes: Outcomes<Value> = futures::stream::iter(calls)
+            .buffered(fetch::AT_ONCE)
+            .collect()
+            .await;
         for (&index, outcome) in indices.iter().zip(outcomes) {
             match outcome {
                 Ok(live) => {
@@ -316,45 +316,34 @@ impl Run<'_> {
         }
     }
 
-    async fn refused(&mut self, index: usize, error: &ObjectError) {
+    async fn refused(&mut self, index: usize, error: &KubectlError) {
         let work = &mut self.works[index];
         let replaceable = work.node.metadata.update_policy == UpdatePolicy::Replace
             && !work.replaced
             && work.before().is_some();
-        match error.fault {
-            ObjectFault::Transient => work.troubled(code(error), &error.text),
-            ObjectFault::Refused if replaceable => self.replace(index).await,
-            ObjectFault::Refused | ObjectFault::Conflict => work.failed(code(error), &error.text),
+        match error {
+            _ if error.is_transient() => work.troubled(error.code(), &error.to_string()),
+            _ if error.is_refusal() && replaceable => self.replace(index).await,
+            _ => work.failed(error.code(), &error.to_string()),
         }
     }
 
     /// Deletes an object that cannot be changed into what is asked for; it is made anew once it is gone.
     async fn replace(&mut self, index: usize) {
         let object = self.works[index].node.object.clone();
-        let outcomes = self
-            .context
-            .kubectl
-            .delete(&[object], Cascade::Foreground, self.context.deadline.call())
-            .await;
+        let options = DeleteOptions {
+            uid: self.works[index].before().and_then(change::uid),
+            cascade: Cascade::Foreground,
+        };
+        let within = self.context.deadline.call();
+        let outcome = self.context.kubectl.delete(&object, options, within).await;
         let work = &mut self.works[index];
-        match outcomes.map(|outcomes| outcomes.into_iter().find_map(Result::err)) {
-            Ok(None) => {
+        match outcome {
+            Ok(_) => {
                 (work.replaced, work.before) = (true, None);
                 work.waits_for("it cannot be changed and its update policy is REPLACE: the object of before is being deleted");
             }
-            Ok(Some(error)) => {
-                work.failed(code(&error), &format!("it cannot be replaced: {error}"))
-            }
             Err(error) => work.failed(error.code(), &format!("it cannot be replaced: {error}")),
-        }
-    }
-
-    fn troubled(&mut self, indices: &[usize], error: &KubectlError) {
-        for &index in indices {
-            match error.is_transient() {
-                true => self.works[index].troubled(error.code(), &error.to_string()),
-                false => self.works[index].failed(error.code(), &error.to_string()),
-            }
         }
     }
 
@@ -363,12 +352,9 @@ impl Run<'_> {
         let awaited = self.awaited();
         for batch in awaited.chunks(BATCH) {
             self.context.events.listened()?;
-            match self.get(batch).await {
-                Ok(outcomes) => batch
-                    .iter()
-                    .zip(outcomes)
-                    .for_each(|(&index, outcome)| self.looked(index, outcome)),
-                Err(error) => self.troubled(&self.unready(batch), &error),
+            let outcomes = self.get(batch).await;
+            for (&index, outcome) in batch.iter().zip(outcomes) {
+                self.looked(index, outcome);
             }
         }
         Ok(())
@@ -394,15 +380,7 @@ impl Run<'_> {
             .collect()
     }
 
-    fn unready(&self, batch: &[usize]) -> Vec<usize> {
-        batch
-            .iter()
-            .copied()
-            .filter(|&index| self.works[index].state == ResourceState::Applied)
-            .collect()
-    }
-
-    fn looked(&mut self, index: usize, outcome: Result<Option<Value>, ObjectError>) {
+    fn looked(&mut self, index: usize, outcome: Result<Option<Value>, KubectlError>) {
         let work = &mut self.works[index];
         match outcome {
             Ok(Some(live)) => work.observed(live),
@@ -410,10 +388,9 @@ impl Run<'_> {
                 ErrorCode::ResourcesFailed,
                 "it was deleted by somebody else while it was waited for",
             ),
-            Err(error) if error.fault == ObjectFault::Transient => {
-                work.troubled(code(&error), &error.text)
-            }
-            Err(error) => work.failed(code(&error), &error.text),
+            Err(_) if work.state == ResourceState::Ready => {}
+            Err(error) if error.is_transient() => work.troubled(error.code(), &error.to_string()),
+            Err(error) => work.failed(error.code(), &error.to_string()),
         }
     }
 
@@ -457,12 +434,5 @@ impl Run<'_> {
                 .collect(),
             reports: self.works.iter().map(Work::report).collect(),
         }
-    }
-}
-
-fn code(error: &ObjectError) -> ErrorCode {
-    match error.fault {
-        ObjectFault::Transient => ErrorCode::ClusterUnavailable,
-        ObjectFault::Refused | ObjectFault::Conflict => ErrorCode::ResourcesFailed,
     }
 }

@@ -6,7 +6,7 @@ use common::model::{AppliedObject, ObjectRef, Resource, ResourceName, TypeName};
 use serde_json::Value;
 
 use super::change;
-use crate::kubectl::{ObjectError, ObjectFault};
+use crate::kubectl::KubectlError;
 
 /// One object to remove.
 #[derive(Debug, Clone)]
@@ -102,13 +102,8 @@ impl Item {
         self.error = Some(ErrorBody::new(code, message).at(location));
     }
 
-    pub fn failed_by(&mut self, error: &ObjectError) {
-        let code = if error.fault == ObjectFault::Transient {
-            ErrorCode::ClusterUnavailable
-        } else {
-            ErrorCode::ResourcesFailed
-        };
-        self.failed(code, &error.text);
+    pub fn failed_by(&mut self, error: &KubectlError) {
+        self.failed(error.code(), &error.to_string());
     }
 
     /// A report, if there is something new to tell.

@@ -15,6 +15,7 @@ mod change;
 mod converge;
 mod discovery;
 mod events;
+mod fetch;
 mod item;
 mod pace;
 pub mod readiness;
@@ -33,6 +34,7 @@ use crate::plan::{Catalog, Plan};
 pub use change::uid;
 pub use discovery::Discovery;
 pub use events::{CallerGone, Events};
+pub use fetch::{all, each};
 pub use pace::Deadline;
 
 /// Objects of one call: enough that starting a process does not count, few enough that memory and news keep flowing.

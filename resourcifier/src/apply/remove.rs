@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use common::api::deployer::{Action, ResourceReport, ResourceState};
 use common::api::error::ErrorCode;
 use common::model::{AppliedObject, DeletePolicy, ObjectRef};
+use futures::StreamExt;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::item::{Item, Target, may_own};
 use super::pace::{PATIENCE, Pace};
-use super::{BATCH, CallerGone, Context, change};
-use crate::kubectl::{Cascade, KubectlError, Marks, ObjectError, ObjectFault, Outcomes};
+use super::{BATCH, CallerGone, Context, change, fetch};
+use crate::kubectl::{Cascade, DeleteOptions, KubectlError, Marks, Outcomes};
 use crate::plan;
 
 pub struct Removed {
@@ -87,34 +88,19 @@ impl Run<'_> {
         }
         let pending = self.pending();
         for batch in pending.chunks(BATCH) {
-            match self.patiently(batch).await? {
-                Ok(outcomes) => {
-                    batch
-                        .iter()
-                        .zip(outcomes)
-                        .for_each(|(&index, outcome)| match outcome {
-                            Ok(Some(live)) => self.items[index].live = Some(live),
-                            Ok(None) => self.items[index].missing(),
-                            Err(error) => self.items[index].failed_by(&error),
-                        })
+            for (&index, outcome) in batch.iter().zip(self.patiently(batch).await?) {
+                match outcome {
+                    Ok(Some(live)) => self.items[index].live = Some(live),
+                    Ok(None) => self.items[index].missing(),
+                    Err(error) => self.items[index].failed_by(&error),
                 }
-                Err(error) => self.failed(batch, &error),
             }
         }
         Ok(())
     }
 
-    fn failed(&mut self, batch: &[usize], error: &KubectlError) {
-        batch
-            .iter()
-            .for_each(|&index| self.items[index].failed(error.code(), &error.to_string()));
-    }
-
     /// Reads objects, with patience for a cluster that is away.
-    async fn patiently(
-        &self,
-        batch: &[usize],
-    ) -> Result<Result<Outcomes<Option<Value>>, KubectlError>, CallerGone> {
+    async fn patiently(&self, batch: &[usize]) -> Result<Outcomes<Option<Value>>, CallerGone> {
         let objects: Vec<ObjectRef> = batch
             .iter()
             .map(|&index| self.items[index].target.object.clone())
@@ -122,15 +108,15 @@ impl Run<'_> {
         let (started, mut pace) = (Instant::now(), Pace::new());
         loop {
             self.context.events.listened()?;
-            let outcomes = self
-                .context
-                .kubectl
-                .get(&objects, self.context.deadline.call())
-                .await;
-            let is_final = outcomes
-                .as_ref()
-                .err()
-                .is_none_or(|error| !error.is_transient());
+            let within = self.context.deadline.call();
+            let outcomes = fetch::each(self.context.kubectl, &objects, within).await;
+            let is_trouble = |outcome: &Result<_, KubectlError>| {
+                outcome
+                    .as_ref()
+                    .err()
+                    .is_some_and(KubectlError::is_transient)
+            };
+            let is_final = !outcomes.iter().any(is_trouble);
             if is_final || self.context.deadline.is_over() || started.elapsed() >= PATIENCE {
                 return Ok(outcomes);
             }
@@ -194,17 +180,12 @@ impl Run<'_> {
                 labels,
                 annotations,
             };
-            let objects = self.objects(batch);
-            match self
-                .context
-                .kubectl
-                .unmark(&objects, &marks, self.context.deadline.call())
-                .await
-            {
-                Ok(()) => batch
-                    .iter()
-                    .for_each(|&index| self.items[index].gone(Some(Action::Abandoned), None)),
-                Err(error) => self.failed(batch, &error),
+            for (index, object) in batch.iter().copied().zip(self.objects(batch)) {
+                let within = self.context.deadline.call();
+                match self.context.kubectl.unmark(&object, &marks, within).await {
+                    Ok(()) => self.items[index].gone(Some(Action::Abandoned), None),
+                    Err(error) => self.items[index].failed_by(&error),
+                }
             }
         }
         Ok(())
@@ -262,28 +243,29 @@ impl Run<'_> {
     }
 
     async fn ask(&mut self, batch: &[usize], cascade: Cascade) {
-        match self
-            .context
-            .kubectl
-            .delete(&self.objects(batch), cascade, self.context.deadline.call())
-            .await
-        {
-            Ok(outcomes) => {
-                batch
-                    .iter()
-                    .zip(outcomes)
-                    .for_each(|(&index, outcome)| match outcome {
-                        Err(error) if error.fault != ObjectFault::Transient => {
-                            self.items[index].failed_by(&error)
-                        }
-                        _ => self.items[index].state = ResourceState::Deleting,
-                    })
+        let within = self.context.deadline.call();
+        let outcomes: Vec<_> = {
+            let calls = batch.iter().map(|&index| {
+                let item = &self.items[index];
+                let options = DeleteOptions {
+                    uid: item.uid(),
+                    cascade,
+                };
+                self.context
+                    .kubectl
+                    .delete(&item.target.object, options, within)
+            });
+            futures::stream::iter(calls)
+                .buffered(fetch::AT_ONCE)
+                .collect()
+                .await
+        };
+        for (&index, outcome) in batch.iter().zip(outcomes) {
+            match outcome {
+                Err(error) if !error.is_transient() => self.items[index].failed_by(&error),
+                // Whether it was asked for is not known after an error: the wait finds out, and asks again.
+                _ => self.items[index].state = ResourceState::Deleting,
             }
-            // Whether it was asked for is not known: the wait finds out, and asks again.
-            Err(error) if error.is_transient() => batch
-                .iter()
-                .for_each(|&index| self.items[index].state = ResourceState::Deleting),
-            Err(error) => self.failed(batch, &error),
         }
     }
 
@@ -299,12 +281,8 @@ impl Run<'_> {
                 return self.tell().await;
             }
             for batch in waiting.chunks(BATCH) {
-                match self.patiently(batch).await? {
-                    Ok(outcomes) => batch
-                        .iter()
-                        .zip(outcomes)
-                        .for_each(|(&index, outcome)| self.looked(index, outcome)),
-                    Err(error) => self.failed(batch, &error),
+                for (&index, outcome) in batch.iter().zip(self.patiently(batch).await?) {
+                    self.looked(index, outcome);
                 }
             }
             self.tell().await?;
@@ -322,7 +300,7 @@ impl Run<'_> {
         }
     }
 
-    fn looked(&mut self, index: usize, outcome: Result<Option<Value>, ObjectError>) {
+    fn looked(&mut self, index: usize, outcome: Result<Option<Value>, KubectlError>) {
         let item = &mut self.items[index];
         match outcome {
             Ok(Some(live)) if change::uid(&live) == item.uid() => {
@@ -339,7 +317,7 @@ impl Run<'_> {
                 item.live = Some(live);
             }
             Ok(_) => item.gone(Some(Action::Deleted), None),
-            Err(error) if error.fault == ObjectFault::Transient => item.reason = Some(error.text),
+            Err(error) if error.is_transient() => item.reason = Some(error.to_string()),
             Err(error) => item.failed_by(&error),
         }
     }

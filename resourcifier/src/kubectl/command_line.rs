@@ -4,7 +4,6 @@
 //! `--validate=false` costs nothing: server-side apply itself refuses unknown fields, while kubectl's own validation
 //! stops a whole batch for one object, and before 1.34 decodes the OpenAPI document for each object.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,9 +14,12 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::error::KubectlError;
-use super::objects::{by_object, found, key, stdin, stub};
+use super::objects::{by_object, key, stdin, stub};
 use super::process::{Finished, Invocation, run};
-use super::{Cascade, Kubectl, Marks, Outcomes, Query, Versions, output, redact};
+use super::{
+    ApplyOptions, Cascade, DeleteOptions, Deletion, Kubectl, Log, Marks, ObjectEvent, Page,
+    PageRequest, Query, Versions, Watch, output, redact,
+};
 use crate::plan::ServedKind;
 
 /// One request to the API server takes at most this long.
@@ -101,13 +103,6 @@ impl CommandLine {
     }
 }
 
-/// What `kubectl apply` prints: all objects at its end, but none if one failed; or the name of each as it is done.
-#[derive(Debug, Clone, Copy)]
-enum Print {
-    Objects,
-    Names,
-}
-
 impl CommandLine {
     async fn get_all(
         &self,
@@ -117,63 +112,6 @@ impl CommandLine {
         let arguments = ["get", "--ignore-not-found", "-o", "json", "-f", "-"];
         self.run("get", &arguments, stdin(objects.iter().map(stub)), within)
             .await
-    }
-
-    async fn apply_as(
-        &self,
-        print: Print,
-        manager: &str,
-        objects: &[Value],
-        within: Duration,
-    ) -> Result<Finished, KubectlError> {
-        let manager = format!("--field-manager={manager}");
-        let format = match print {
-            Print::Objects => "json",
-            Print::Names => "name",
-        };
-        let mut arguments = vec![
-            "apply",
-            "--server-side",
-            "--force-conflicts=false",
-            "--validate=false",
-        ];
-        arguments.extend([manager.as_str(), "-o", format, "-f", "-"]);
-        let mut finished = self
-            .run("apply", &arguments, stdin(objects.iter().cloned()), within)
-            .await?;
-        finished.stderr = redact::redacted(finished.stderr, objects);
-        Ok(finished)
-    }
-
-    /// After a call in which something failed: the same once more, so that kubectl tells what succeeded.
-    /// Applying what is applied changes nothing.
-    async fn apply_and_tell(
-        &self,
-        manager: &str,
-        objects: &[Value],
-        refs: &[ObjectRef],
-        within: Duration,
-    ) -> Result<Outcomes<Value>, KubectlError> {
-        let finished = self
-            .apply_as(Print::Names, manager, objects, within)
-            .await?;
-        let done = output::done(refs, &String::from_utf8_lossy(&finished.stdout));
-        let failed: Vec<usize> = (0..refs.len()).filter(|&index| !done[index]).collect();
-        let mut errors = output::assign(refs, &failed, &finished.stderr);
-        let applied: Vec<ObjectRef> = (0..refs.len())
-            .filter(|&index| done[index])
-            .map(|index| refs[index].clone())
-            .collect();
-        let mut live = self.get(&applied, within).await?.into_iter();
-        let outcome = |index| match errors.remove(&index) {
-            Some(error) => Err(error),
-            None => live
-                .next()
-                .transpose()?
-                .flatten()
-                .ok_or_else(output::silence),
-        };
-        Ok((0..refs.len()).map(outcome).collect())
     }
 }
 
@@ -241,141 +179,22 @@ impl Kubectl for CommandLine {
 
     async fn get(
         &self,
-        objects: &[ObjectRef],
-        within: Duration,
-    ) -> Result<Outcomes<Option<Value>>, KubectlError> {
-        if objects.is_empty() {
-            return Ok(Vec::new());
-        }
-        let finished = self.get_all(objects, within).await?;
-        if finished.success {
-            return Ok(found(objects, by_object("get", &finished)?));
-        }
-        // kubectl prints no object if one cannot be read: the others are asked for again without those.
-        let unreadable = output::named_errors(objects, &finished.stderr);
-        if unreadable.is_empty() {
-            return Err(failure("get", &finished));
-        }
-        let is_readable = |index: &usize| !unreadable.contains_key(index);
-        let readable: Vec<ObjectRef> = (0..objects.len())
-            .filter(is_readable)
-            .map(|index| objects[index].clone())
-            .collect();
-        let mut found = match readable.is_empty() {
-            true => HashMap::new(),
-            false => by_object(
-                "get",
-                &succeeded("get", self.get_all(&readable, within).await?)?,
-            )?,
-        };
-        let outcome = |(index, object): (usize, &ObjectRef)| match unreadable.get(&index) {
-            Some(error) => Err(error.clone()),
-            None => Ok(found.remove(&key(object))),
-        };
-        Ok(objects.iter().enumerate().map(outcome).collect())
-    }
-
-    async fn apply(
-        &self,
-        manager: &str,
-        objects: &[Value],
-        within: Duration,
-    ) -> Result<Outcomes<Value>, KubectlError> {
-        let refs: Vec<ObjectRef> = objects.iter().map(crate::plan::object_ref).collect();
-        let finished = self
-            .apply_as(Print::Objects, manager, objects, within)
-            .await?;
-        if finished.success {
-            let mut applied = by_object("apply", &finished)?;
-            let outcome = |object| applied.remove(&key(object)).ok_or_else(output::silence);
-            return Ok(refs.iter().map(outcome).collect());
-        }
-        if refs.len() == 1 {
-            return Ok(vec![Err(output::only_error(&finished.stderr))]);
-        }
-        self.apply_and_tell(manager, objects, &refs, within).await
-    }
-
-    async fn delete(
-        &self,
-        objects: &[ObjectRef],
-        cascade: Cascade,
-        within: Duration,
-    ) -> Result<Outcomes<()>, KubectlError> {
-        let cascade = match cascade {
-            Cascade::Foreground => "--cascade=foreground",
-            Cascade::Background => "--cascade=background",
-        };
-        let arguments = [
-            "delete",
-            "--ignore-not-found",
-            "--wait=false",
-            cascade,
-            "-o",
-            "name",
-            "-f",
-            "-",
-        ];
-        let finished = self
-            .run(
-                "delete",
-                &arguments,
-                stdin(objects.iter().map(stub)),
-                within,
-            )
-            .await?;
-        if finished.success {
-            return Ok(objects.iter().map(|_| Ok(())).collect());
-        }
-        let messages = output::messages(&finished.stderr);
-        let deleted = String::from_utf8_lossy(&finished.stdout).into_owned();
-        let is_deleted = |object: &ObjectRef| {
-            deleted
-                .lines()
-                .any(|line| line.ends_with(&format!("/{}", object.name)))
-        };
-        Ok(objects
-            .iter()
-            .map(|object| {
-                match messages
-                    .iter()
-                    .find(|message| output::names(message, object))
-                {
-                    Some(message) => Err(output::object_error(message)),
-                    None if is_deleted(object) => Ok(()),
-                    None => Err(output::object_error(&messages.join("\n"))),
-                }
-            })
-            .collect())
-    }
-
-    async fn unmark(
-        &self,
-        objects: &[ObjectRef],
-        marks: &Marks<'_>,
-        within: Duration,
-    ) -> Result<(), KubectlError> {
-        for (call, keys) in [("label", marks.labels), ("annotate", marks.annotations)] {
-            let removals: Vec<String> = keys.iter().map(|key| format!("{key}-")).collect();
-            let arguments: Vec<&str> = [call, "-f", "-"]
-                .into_iter()
-                .chain(removals.iter().map(String::as_str))
-                .collect();
-            let finished = self
-                .run(call, &arguments, stdin(objects.iter().map(stub)), within)
-                .await?;
-            if !finished.success {
-                return Err(failure(call, &finished));
-            }
-        }
-        Ok(())
-    }
-
-    async fn read(
-        &self,
-        query: Query<'_>,
+        object: &ObjectRef,
         within: Duration,
     ) -> Result<Option<Value>, KubectlError> {
+        let finished = self.get_all(std::slice::from_ref(object), within).await?;
+        if !finished.success {
+            return Err(failure("get", &finished));
+        }
+        Ok(by_object("get", &finished)?.remove(&key(object)))
+    }
+
+    async fn list(
+        &self,
+        query: Query<'_>,
+        _: PageRequest<'_>,
+        within: Duration,
+    ) -> Result<Page, KubectlError> {
         let (group, version) = query
             .kind
             .api_version
@@ -392,29 +211,155 @@ impl Kubectl for CommandLine {
             arguments.extend(["-l", selector]);
         }
         arguments.extend(["--", &resource]);
-        arguments.extend(query.name);
         let finished = self.run("get", &arguments, Vec::new(), within).await?;
         if !finished.success {
             return Err(failure("get", &finished));
         }
-        if finished.stdout.iter().all(u8::is_ascii_whitespace) {
-            return Ok(None);
+        let items =
+            output::objects(&finished.stdout).map_err(|reason| malformed("get", &reason))?;
+        Ok(Page {
+            items,
+            ..Page::default()
+        })
+    }
+
+    async fn watch(&self, _: Query<'_>, _: &str, _: Duration) -> Result<Watch, KubectlError> {
+        Ok(Box::pin(futures::stream::empty()))
+    }
+
+    async fn apply(
+        &self,
+        object: &Value,
+        options: ApplyOptions<'_>,
+        within: Duration,
+    ) -> Result<Value, KubectlError> {
+        let manager = format!("--field-manager={}", options.manager);
+        let force = format!("--force-conflicts={}", options.force);
+        let mut arguments = vec![
+            "apply",
+            "--server-side",
+            "--validate=false",
+            &force,
+            &manager,
+        ];
+        if options.dry_run {
+            arguments.push("--dry-run=server");
         }
-        serde_json::from_slice(&finished.stdout)
-            .map(Some)
-            .map_err(|error| malformed("get", &error.to_string()))
+        arguments.extend(["-o", "json", "-f", "-"]);
+        let finished = self
+            .run(
+                "apply",
+                &arguments,
+                stdin(std::iter::once(object.clone())),
+                within,
+            )
+            .await?;
+        if !finished.success {
+            let stderr = redact::redacted(finished.stderr, std::slice::from_ref(object));
+            return Err(output::only_error(&stderr).into());
+        }
+        let applied = by_object("apply", &finished)?.into_values().next();
+        applied.ok_or_else(|| output::silence().into())
+    }
+
+    async fn delete(
+        &self,
+        object: &ObjectRef,
+        options: DeleteOptions<'_>,
+        within: Duration,
+    ) -> Result<Deletion, KubectlError> {
+        let live = self.get(object, within).await?;
+        let uid = live.as_ref().map(|live| live["metadata"]["uid"].as_str());
+        match (uid, options.uid) {
+            (None, _) => return Ok(Deletion::Missing),
+            (Some(live), Some(asked)) if live != Some(asked) => return Ok(Deletion::Replaced),
+            _ => {}
+        }
+        let cascade = match options.cascade {
+            Cascade::Foreground => "--cascade=foreground",
+            Cascade::Background => "--cascade=background",
+        };
+        let arguments = [
+            "delete",
+            "--ignore-not-found",
+            "--wait=false",
+            cascade,
+            "-f",
+            "-",
+        ];
+        let finished = self
+            .run(
+                "delete",
+                &arguments,
+                stdin(std::iter::once(stub(object))),
+                within,
+            )
+            .await?;
+        match finished.success {
+            true => Ok(Deletion::Asked),
+            false => Err(failure("delete", &finished)),
+        }
+    }
+
+    async fn unmark(
+        &self,
+        object: &ObjectRef,
+        marks: &Marks<'_>,
+        within: Duration,
+    ) -> Result<(), KubectlError> {
+        for (call, keys) in [("label", marks.labels), ("annotate", marks.annotations)] {
+            let removals: Vec<String> = keys.iter().map(|key| format!("{key}-")).collect();
+            let arguments: Vec<&str> = [call, "-f", "-"]
+                .into_iter()
+                .chain(removals.iter().map(String::as_str))
+                .collect();
+            let finished = self
+                .run(
+                    call,
+                    &arguments,
+                    stdin(std::iter::once(stub(object))),
+                    within,
+                )
+                .await?;
+            if !finished.success {
+                return Err(failure(call, &finished));
+            }
+        }
+        Ok(())
+    }
+
+    async fn log(&self, log: Log<'_>, within: Duration) -> Result<String, KubectlError> {
+        let tail = format!("--tail={}", log.lines);
+        let previous = format!("--previous={}", log.previous);
+        let arguments = [
+            "logs",
+            "-n",
+            log.namespace,
+            &tail,
+            &previous,
+            "-c",
+            log.container,
+            "--",
+            log.pod,
+        ];
+        let finished = self.run("logs", &arguments, Vec::new(), within).await?;
+        match finished.success {
+            true => Ok(String::from_utf8_lossy(&finished.stdout).into_owned()),
+            false => Err(failure("logs", &finished)),
+        }
+    }
+
+    async fn events(
+        &self,
+        _: &ObjectRef,
+        _: Option<&str>,
+        _: Duration,
+    ) -> Result<Vec<ObjectEvent>, KubectlError> {
+        Ok(Vec::new())
     }
 }
 
-fn succeeded(call: &'static str, finished: Finished) -> Result<Finished, KubectlError> {
-    if finished.success {
-        Ok(finished)
-    } else {
-        Err(failure(call, &finished))
-    }
-}
-
-fn failure(call: &'static str, finished: &Finished) -> KubectlError {
+fn failure(_: &'static str, finished: &Finished) -> KubectlError {
     let messages = output::messages(&finished.stderr);
     let text = if messages.is_empty() {
         finished.stderr.trim().to_owned()
@@ -425,10 +370,7 @@ fn failure(call: &'static str, finished: &Finished) -> KubectlError {
     if error.fault == super::ObjectFault::Transient {
         KubectlError::Unreachable(error.text)
     } else {
-        KubectlError::Failed {
-            call,
-            text: error.text,
-        }
+        error.into()
     }
 }
 

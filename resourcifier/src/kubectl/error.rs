@@ -1,22 +1,25 @@
-//! Why a call, or one object of a call, did not succeed.
+//! Why a call did not succeed.
 
 use common::api::error::{ErrorBody, ErrorCode};
 
-/// Why a call as a whole brought no result.
+/// Why a call brought no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KubectlError {
     #[error("kubectl cannot be run ({program}: {reason}); install it, or name it with --kubectl")]
     Missing { program: String, reason: String },
     #[error("the Kubernetes API server cannot be used: {0}")]
     Unreachable(String),
-    #[error("`kubectl {call}` was stopped after {seconds} s without an end")]
+    #[error("the Kubernetes API server did not answer within {seconds} s ({call})")]
     TimedOut { call: &'static str, seconds: u64 },
-    #[error("`kubectl {call}` wrote more than {limit} MiB")]
+    #[error("the answer to {call} is larger than {limit} MiB")]
     TooMuch { call: &'static str, limit: usize },
-    #[error("`kubectl {call}` failed: {text}")]
-    Failed { call: &'static str, text: String },
-    #[error("the output of `kubectl {call}` is not understood: {reason}")]
+    #[error("there are more than {limit} such objects; ask for fewer")]
+    TooMany { limit: usize },
+    #[error("the answer to {call} is not understood: {reason}")]
     Malformed { call: &'static str, reason: String },
+    /// The API server's own answer.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
 }
 
 impl KubectlError {
@@ -25,7 +28,11 @@ impl KubectlError {
             Self::Missing { .. } | Self::Unreachable(_) | Self::TimedOut { .. } => {
                 ErrorCode::ClusterUnavailable
             }
-            Self::Failed { .. } => ErrorCode::ResourcesFailed,
+            Self::Object(error) => match error.fault {
+                ObjectFault::Transient => ErrorCode::ClusterUnavailable,
+                ObjectFault::Refused | ObjectFault::Conflict => ErrorCode::ResourcesFailed,
+            },
+            Self::TooMany { .. } => ErrorCode::InvalidRequest,
             Self::TooMuch { .. } | Self::Malformed { .. } => ErrorCode::Internal,
         }
     }
@@ -33,6 +40,19 @@ impl KubectlError {
     /// Whether the same call may succeed a little later.
     pub fn is_transient(&self) -> bool {
         self.code() == ErrorCode::ClusterUnavailable
+    }
+
+    /// Whether the API server has decided against this very object, as it is asked for.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Object(error) if error.fault == ObjectFault::Refused)
+    }
+
+    /// The fields that other managers own, if that is why.
+    pub fn conflicts(&self) -> &[Cause] {
+        match self {
+            Self::Object(error) if error.fault == ObjectFault::Conflict => &error.causes,
+            _ => &[],
+        }
     }
 }
 
@@ -42,20 +62,32 @@ impl From<KubectlError> for ErrorBody {
     }
 }
 
-/// Why one object did not succeed, in the API server's words.
+/// Why the API server did not do what it was asked, in its words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct ObjectError {
     pub fault: ObjectFault,
     pub text: String,
+    /// What is wrong with which field, where it says so.
+    pub causes: Vec<Cause>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectFault {
     /// The API server does not take it, and will not on the next try.
     Refused,
-    /// Another field manager owns a field of it.
+    /// Other field managers own fields of it; each is one of the causes.
     Conflict,
     /// The API server is away, overloaded, or has not caught up.
     Transient,
+}
+
+/// One field that is at fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// The API server's word for it, such as `FieldManagerConflict` or `FieldValueRequired`.
+    pub reason: String,
+    /// As the API server writes it: `.spec.replicas` in a conflict, `spec.replicas` where a value is invalid.
+    pub field: String,
+    pub message: String,
 }

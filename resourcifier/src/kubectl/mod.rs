@@ -1,12 +1,20 @@
-//! The port to the cluster: what the service asks of kubectl, and what each call promises.
+//! The port to the cluster: what the service asks for, and what each call promises.
 //!
-//! Promises of every adapter: a call ends within its `within`; outcomes come one for each object, in the order asked;
-//! an object that neither succeeded nor has an error of its own is told as failed, never left out; no answer or
-//! error carries a Secret's values. The port knows nothing of deployments, waves or readiness.
+//! Promises of every adapter, held by one conformance suite (`tests/kubectl.rs`):
+//! - A call ends within its `within`, and what it answers is bounded.
+//! - Calls may run at once; the adapter bounds how many do, and slows all of them down when the cluster says so.
+//! - Each call can be repeated: what is applied, deleted or unmarked already is a success again.
+//! - No error carries a Secret's values.
+//!
+//! The port knows nothing of deployments, waves or readiness.
 
 mod command_line;
 mod error;
 mod objects;
+#[expect(
+    dead_code,
+    reason = "it reads batches too; the adapter that runs kubectl for each call is about to go"
+)]
 mod output;
 mod process;
 mod redact;
@@ -15,45 +23,19 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use common::model::ObjectRef;
+use futures::stream::BoxStream;
 use serde_json::Value;
 
 use crate::plan::ServedKind;
 
 pub use command_line::{CommandLine, Settings};
-pub use error::{KubectlError, ObjectError, ObjectFault};
+pub use error::{Cause, KubectlError, ObjectError, ObjectFault};
 
-/// What became of each object of a call.
-pub type Outcomes<T> = Vec<Result<T, ObjectError>>;
+/// What became of each of several objects, in the order asked.
+pub type Outcomes<T> = Vec<Result<T, KubectlError>>;
 
-/// How an object's dependants are deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cascade {
-    /// The object stays until its dependants are gone: where it is gone, they are.
-    Foreground,
-    /// The object goes at once. For kinds that own nothing.
-    Background,
-}
-
-/// The versions that meet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Versions {
-    pub client: String,
-    /// The API server's, or why it is not known.
-    pub server: Result<String, String>,
-    /// Set when the two are further apart than Kubernetes supports.
-    pub skew: Option<String>,
-}
-
-/// Which objects of a kind to read.
-#[derive(Debug, Clone, Copy)]
-pub struct Query<'a> {
-    pub kind: &'a ServedKind,
-    /// Every namespace, if none is named.
-    pub namespace: Option<&'a str>,
-    pub name: Option<&'a str>,
-    /// A label selector, in kubectl's syntax.
-    pub selector: Option<&'a str>,
-}
+/// The objects that change, as they change.
+pub type Watch = BoxStream<'static, Result<Change, KubectlError>>;
 
 #[async_trait]
 pub trait Kubectl: Send + Sync {
@@ -66,40 +48,160 @@ pub trait Kubectl: Send + Sync {
     /// The kinds of one version of a group; none if it is not served.
     async fn kinds_of(&self, api_version: &str) -> Result<Vec<ServedKind>, KubectlError>;
 
-    /// The live objects; `None` for what does not exist.
+    /// The live object; `None` if it does not exist.
     async fn get(
         &self,
-        objects: &[ObjectRef],
+        object: &ObjectRef,
         within: Duration,
-    ) -> Result<Outcomes<Option<Value>>, KubectlError>;
+    ) -> Result<Option<Value>, KubectlError>;
 
-    /// Server-side apply, in the order given; gives the objects as they are afterwards.
+    /// One page of the objects of a kind. A page token that is too old is a transient error: begin again.
+    async fn list(
+        &self,
+        query: Query<'_>,
+        page: PageRequest<'_>,
+        within: Duration,
+    ) -> Result<Page, KubectlError>;
+
+    /// What changes from a list's version on. The stream ends by itself, at the latest after `within`; then list again.
+    async fn watch(
+        &self,
+        query: Query<'_>,
+        version: &str,
+        within: Duration,
+    ) -> Result<Watch, KubectlError>;
+
+    /// Server-side apply; gives the object as it is afterwards, or with `dry_run` as it would be.
     async fn apply(
         &self,
-        manager: &str,
-        objects: &[Value],
+        object: &Value,
+        options: ApplyOptions<'_>,
         within: Duration,
-    ) -> Result<Outcomes<Value>, KubectlError>;
+    ) -> Result<Value, KubectlError>;
 
-    /// Asks for deletion and does not wait for it; what does not exist is a success.
+    /// Asks for deletion and does not wait for it.
     async fn delete(
         &self,
-        objects: &[ObjectRef],
-        cascade: Cascade,
+        object: &ObjectRef,
+        options: DeleteOptions<'_>,
         within: Duration,
-    ) -> Result<Outcomes<()>, KubectlError>;
+    ) -> Result<Deletion, KubectlError>;
 
-    /// Takes labels and annotations off objects.
+    /// Takes labels and annotations off; what does not exist has none.
     async fn unmark(
         &self,
-        objects: &[ObjectRef],
+        object: &ObjectRef,
         marks: &Marks<'_>,
         within: Duration,
     ) -> Result<(), KubectlError>;
 
-    /// One object, or a list of them; `None` if it does not exist.
-    async fn read(&self, query: Query<'_>, within: Duration)
-    -> Result<Option<Value>, KubectlError>;
+    /// The last lines that a container wrote, at most some 64 KiB of them.
+    async fn log(&self, log: Log<'_>, within: Duration) -> Result<String, KubectlError>;
+
+    /// The latest events about an object, the newest last; `uid` tells it from others of its name.
+    async fn events(
+        &self,
+        object: &ObjectRef,
+        uid: Option<&str>,
+        within: Duration,
+    ) -> Result<Vec<ObjectEvent>, KubectlError>;
+}
+
+/// The versions that meet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Versions {
+    pub client: String,
+    /// The API server's, or why it is not known.
+    pub server: Result<String, String>,
+    /// Set when the two are further apart than Kubernetes supports.
+    pub skew: Option<String>,
+}
+
+/// Which objects of a kind to look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'a> {
+    pub kind: &'a ServedKind,
+    /// Every namespace, if none is named.
+    pub namespace: Option<&'a str>,
+    /// A label selector, as `key=value,other=value`.
+    pub selector: Option<&'a str>,
+    /// Only `apiVersion`, `kind` and `metadata`.
+    pub metadata_only: bool,
+}
+
+/// Which page of a list.
+#[derive(Debug, Clone, Copy)]
+pub struct PageRequest<'a> {
+    /// The most objects; an adapter may give fewer where they are large.
+    pub limit: usize,
+    /// [`Page::next`] of the page before.
+    pub after: Option<&'a str>,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Page {
+    pub items: Vec<Value>,
+    /// Asks for the next page; `None` on the last.
+    pub next: Option<String>,
+    /// From where to watch.
+    pub version: String,
+}
+
+/// One change of a watched object.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// It is new, or looks like this now.
+    Is(Value),
+    /// It is gone; this is how it looked last.
+    Gone(Value),
+}
+
+impl Change {
+    pub fn object(&self) -> &Value {
+        match self {
+            Self::Is(object) | Self::Gone(object) => object,
+        }
+    }
+}
+
+/// How an object is applied.
+#[derive(Debug, Clone, Copy)]
+pub struct ApplyOptions<'a> {
+    /// Who owns the fields from now on.
+    pub manager: &'a str,
+    /// Whether fields are taken from other managers; else that is an [`ObjectFault::Conflict`].
+    pub force: bool,
+    /// Nothing is written, but all is checked: defaults, admission and conflicts.
+    pub dry_run: bool,
+}
+
+/// How an object is deleted.
+#[derive(Debug, Clone, Copy)]
+pub struct DeleteOptions<'a> {
+    /// Only the object with this UID is deleted.
+    pub uid: Option<&'a str>,
+    pub cascade: Cascade,
+}
+
+/// How an object's dependants are deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cascade {
+    /// The object stays until its dependants are gone: where it is gone, they are.
+    Foreground,
+    /// The object goes at once. For kinds that own nothing.
+    Background,
+}
+
+/// What became of the wish to delete an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deletion {
+    /// It is gone, or its finalizers still hold it.
+    Asked,
+    /// There is no such object.
+    Missing,
+    /// Another object has its name; it was left alone.
+    Replaced,
 }
 
 /// Keys to take off.
@@ -107,4 +209,27 @@ pub trait Kubectl: Send + Sync {
 pub struct Marks<'a> {
     pub labels: &'a [&'a str],
     pub annotations: &'a [&'a str],
+}
+
+/// Which lines of a log.
+#[derive(Debug, Clone, Copy)]
+pub struct Log<'a> {
+    pub namespace: &'a str,
+    pub pod: &'a str,
+    pub container: &'a str,
+    pub lines: usize,
+    /// Of the container before its last restart.
+    pub previous: bool,
+}
+
+/// What the cluster noted about an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectEvent {
+    pub warning: bool,
+    pub reason: String,
+    pub message: String,
+    /// How often it happened.
+    pub count: u64,
+    /// When it happened last, as the cluster writes times; empty if it does not say.
+    pub at: String,
 }

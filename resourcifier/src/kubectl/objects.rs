@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use common::model::ObjectRef;
 use serde_json::{Value, json};
 
-use super::Outcomes;
 use super::error::KubectlError;
 use super::output;
 use super::process::Finished;
@@ -32,13 +31,6 @@ pub fn by_object(
         .into_iter()
         .map(|object| (key(&crate::plan::object_ref(&object)), object))
         .collect())
-}
-
-pub fn found(objects: &[ObjectRef], mut found: HashMap<Key, Value>) -> Outcomes<Option<Value>> {
-    objects
-        .iter()
-        .map(|object| Ok(found.remove(&key(object))))
-        .collect()
 }
 
 /// As much of an object as kubectl needs to find it.

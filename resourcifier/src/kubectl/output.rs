@@ -131,6 +131,7 @@ pub fn object_error(message: &str) -> ObjectError {
         return ObjectError {
             fault: ObjectFault::Conflict,
             text: conflict(&tidy(message)),
+            causes: Vec::new(),
         };
     }
     let is_transient = is_unreachable(message) || NOT_YET.iter().any(|sign| message.contains(sign));
@@ -142,6 +143,7 @@ pub fn object_error(message: &str) -> ObjectError {
     ObjectError {
         fault,
         text: tidy(message),
+        causes: Vec::new(),
     }
 }
 
@@ -230,6 +232,7 @@ pub fn silence() -> ObjectError {
     ObjectError {
         fault: ObjectFault::Refused,
         text,
+        causes: Vec::new(),
     }
 }
 

@@ -160,9 +160,9 @@ async fn bounded(
 }
 
 fn failed(call: &'static str, error: &std::io::Error) -> KubectlError {
-    KubectlError::Failed {
+    KubectlError::Malformed {
         call,
-        text: error.to_string(),
+        reason: error.to_string(),
     }
 }
 

@@ -1,19 +1,29 @@
 //! A cluster in memory behind the port, whose troubles are scripted.
+//!
+//! It keeps the port's promises for objects without lists that merge: every list is one value.
 
-use std::collections::BTreeMap;
+mod fields;
+mod port;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
-use std::time::Duration;
 
-use async_trait::async_trait;
 use common::model::ObjectRef;
 use resourcifier::kubectl::{
-    Cascade, Kubectl, KubectlError, Marks, ObjectError, ObjectFault, Outcomes, Query, Versions,
+    ApplyOptions, Cause, Change, DeleteOptions, Deletion, KubectlError, ObjectError, ObjectEvent,
+    ObjectFault,
 };
-use resourcifier::plan::{ServedKind, object_ref};
+use resourcifier::plan::object_ref;
 use serde_json::{Value, json};
+use tokio::sync::broadcast;
 
-#[derive(Debug, Default)]
-pub struct Cluster(Mutex<State>);
+use fields::Path;
+
+#[derive(Debug)]
+pub struct Cluster {
+    state: Mutex<State>,
+    changes: broadcast::Sender<Change>,
+}
 
 #[derive(Debug, Default)]
 pub struct State {
@@ -21,45 +31,78 @@ pub struct State {
     pub objects: BTreeMap<String, Value>,
     /// Objects that the API server refuses.
     pub refused: Vec<String>,
-    /// What an object becomes when it has been looked at this many times.
+    /// What an object's status becomes when it has been looked at this many times.
     pub later: BTreeMap<String, (usize, Value)>,
     /// Calls that fail before the API server is back.
     pub away: usize,
-    /// `apply a b`, `delete c`: the calls that change something.
+    /// Whether changes can be watched; else that is forbidden.
+    pub watchable: bool,
+    /// The logs of containers, by `pod/container`.
+    pub logs: BTreeMap<String, String>,
+    /// What was noted about objects, by name.
+    pub events: BTreeMap<String, Vec<ObjectEvent>>,
+    /// `apply a`, `delete c`: the calls that change something.
     pub calls: Vec<String>,
+    /// `get a`, `list ConfigMap`: the others.
+    pub reads: Vec<String>,
+    /// Which fields each manager owns, by the object's name.
+    owned: BTreeMap<String, BTreeMap<String, BTreeSet<Path>>>,
     uids: usize,
+    version: usize,
+}
+
+impl Default for Cluster {
+    fn default() -> Self {
+        Self {
+            state: Mutex::default(),
+            changes: broadcast::channel(256).0,
+        }
+    }
 }
 
 impl Cluster {
     pub fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        change(&mut self.0.lock().unwrap())
+        change(&mut self.state.lock().unwrap())
     }
 
     pub fn names(&self) -> Vec<String> {
         self.with(|state| state.objects.keys().cloned().collect())
     }
 
-    fn reach(&self) -> Result<std::sync::MutexGuard<'_, State>, KubectlError> {
-        let mut state = self.0.lock().unwrap();
-        if state.away > 0 {
-            state.away -= 1;
-            return Err(KubectlError::Unreachable("connection refused".to_owned()));
-        }
-        Ok(state)
+    /// What a controller writes; whoever watches sees it.
+    pub fn set_status(&self, name: &str, status: Value) {
+        let object = self.with(|state| {
+            let version = state.next_version();
+            let object = state.objects.get_mut(name)?;
+            object["status"] = status;
+            object["metadata"]["resourceVersion"] = version;
+            Some(object.clone())
+        });
+        object
+            .into_iter()
+            .for_each(|object| self.tell(Change::Is(object)));
+    }
+
+    fn tell(&self, change: Change) {
+        // Nobody may be watching.
+        let _ = self.changes.send(change);
     }
 }
 
-fn served(api_version: &str, kind: &str, resource: &str) -> ServedKind {
-    ServedKind {
-        api_version: api_version.to_owned(),
-        kind: kind.to_owned(),
-        resource: resource.to_owned(),
-        namespaced: true,
-        applicable: true,
-    }
+pub fn refusal(fault: ObjectFault, text: &str, causes: Vec<Cause>) -> KubectlError {
+    KubectlError::Object(ObjectError {
+        fault,
+        text: text.to_owned(),
+        causes,
+    })
 }
 
 impl State {
+    fn next_version(&mut self) -> Value {
+        self.version += 1;
+        json!(self.version.to_string())
+    }
+
     fn look(&mut self, name: &str) -> Option<Value> {
         if let Some((looks, then)) = self.later.get_mut(name) {
             match looks.checked_sub(1) {
@@ -73,117 +116,59 @@ impl State {
         self.objects.get(name).cloned()
     }
 
-    fn apply(&mut self, object: &Value) -> Result<Value, ObjectError> {
+    fn apply(&mut self, object: &Value, options: ApplyOptions<'_>) -> Result<Value, KubectlError> {
         let name = object_ref(object).name;
         if self.refused.contains(&name) {
-            return Err(ObjectError {
-                fault: ObjectFault::Refused,
-                text: format!("{name} is refused"),
-            });
+            return Err(refusal(
+                ObjectFault::Refused,
+                &format!("{name} is refused"),
+                Vec::new(),
+            ));
         }
-        let mut live = object.clone();
-        self.uids += 1;
-        let before = self.objects.get(&name);
-        live["metadata"]["uid"] = before.map_or_else(
-            || json!(format!("uid-{}", self.uids)),
-            |old| old["metadata"]["uid"].clone(),
-        );
-        live["status"] = before.map_or(Value::Null, |old| old["status"].clone());
-        self.objects.insert(name, live.clone());
+        let before = self.objects.get(&name).cloned();
+        let mut owned = self.owned.get(&name).cloned().unwrap_or_default();
+        let mut live = before.clone().unwrap_or_else(|| self.newborn(object));
+        let conflicts = fields::apply(&mut live, object, &mut owned, options);
+        if !conflicts.is_empty() {
+            let text = format!("other managers own {} fields", conflicts.len());
+            return Err(refusal(ObjectFault::Conflict, &text, conflicts));
+        }
+        live["metadata"]["managedFields"] = fields::managed(&live, &owned);
+        if before.as_ref() != Some(&live) {
+            live["metadata"]["resourceVersion"] = self.next_version();
+        }
+        if !options.dry_run {
+            self.owned.insert(name.clone(), owned);
+            self.objects.insert(name, live.clone());
+        }
         Ok(live)
     }
 
-    fn note(&mut self, call: &str, objects: &[ObjectRef]) {
-        let names: Vec<&str> = objects.iter().map(|object| object.name.as_str()).collect();
-        self.calls.push(format!("{call} {}", names.join(" ")));
-    }
-}
-
-#[async_trait]
-impl Kubectl for Cluster {
-    async fn versions(&self, _: Duration) -> Result<Versions, KubectlError> {
-        let server = self
-            .reach()
-            .map(|_| "v1".to_owned())
-            .map_err(|error| error.to_string());
-        Ok(Versions {
-            client: "v1".to_owned(),
-            server,
-            skew: None,
-        })
-    }
-
-    async fn kinds(&self) -> Result<Vec<ServedKind>, KubectlError> {
-        Ok(vec![
-            served("v1", "ConfigMap", "configmaps"),
-            served("v1", "Service", "services"),
-            served("batch/v1", "Job", "jobs"),
-        ])
-    }
-
-    async fn kinds_of(&self, _: &str) -> Result<Vec<ServedKind>, KubectlError> {
-        Ok(Vec::new())
-    }
-
-    async fn get(
-        &self,
-        objects: &[ObjectRef],
-        _: Duration,
-    ) -> Result<Outcomes<Option<Value>>, KubectlError> {
-        let mut state = self.reach()?;
-        Ok(objects
-            .iter()
-            .map(|object| Ok(state.look(&object.name)))
-            .collect())
-    }
-
-    async fn apply(
-        &self,
-        _: &str,
-        objects: &[Value],
-        _: Duration,
-    ) -> Result<Outcomes<Value>, KubectlError> {
-        let mut state = self.reach()?;
-        state.note("apply", &objects.iter().map(object_ref).collect::<Vec<_>>());
-        Ok(objects.iter().map(|object| state.apply(object)).collect())
-    }
-
-    async fn delete(
-        &self,
-        objects: &[ObjectRef],
-        _: Cascade,
-        _: Duration,
-    ) -> Result<Outcomes<()>, KubectlError> {
-        let mut state = self.reach()?;
-        state.note("delete", objects);
-        for object in objects {
-            state.objects.remove(&object.name);
+    fn newborn(&mut self, object: &Value) -> Value {
+        self.uids += 1;
+        let mut live =
+            json!({"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": {}});
+        for field in ["name", "namespace"] {
+            if let Some(value) = object["metadata"].get(field) {
+                live["metadata"][field] = value.clone();
+            }
         }
-        Ok(objects.iter().map(|_| Ok(())).collect())
+        live["metadata"]["uid"] = json!(format!("uid-{}", self.uids));
+        live
     }
 
-    async fn unmark(
-        &self,
-        objects: &[ObjectRef],
-        marks: &Marks<'_>,
-        _: Duration,
-    ) -> Result<(), KubectlError> {
-        let mut state = self.reach()?;
-        state.note("unmark", objects);
-        for object in objects {
-            let labels = state
-                .objects
-                .get_mut(&object.name)
-                .and_then(|live| live["metadata"]["labels"].as_object_mut());
-            labels
-                .into_iter()
-                .for_each(|labels| labels.retain(|key, _| !marks.labels.contains(&key.as_str())));
+    fn delete(&mut self, object: &ObjectRef, options: DeleteOptions<'_>) -> Deletion {
+        let Some(live) = self.objects.get(&object.name) else {
+            return Deletion::Missing;
+        };
+        if options
+            .uid
+            .is_some_and(|uid| live["metadata"]["uid"] != uid)
+        {
+            return Deletion::Replaced;
         }
-        Ok(())
-    }
-
-    async fn read(&self, query: Query<'_>, _: Duration) -> Result<Option<Value>, KubectlError> {
-        let mut state = self.reach()?;
-        Ok(query.name.and_then(|name| state.look(name)))
+        self.objects.remove(&object.name);
+        self.owned.remove(&object.name);
+        Deletion::Asked
     }
 }
