@@ -54,11 +54,15 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::PayloadTooLarge
         | ErrorCode::UnsupportedMediaType
         | ErrorCode::ResourcesFailed
+        | ErrorCode::DeletesNotAllowed
+        | ErrorCode::IdempotencyConflict
+        | ErrorCode::OperationStopped
         | ErrorCode::Internal => ExitCode::Failed,
         ErrorCode::NotFound | ErrorCode::TemplateNotFound => ExitCode::NotFound,
-        ErrorCode::AlreadyExists | ErrorCode::OperationRunning | ErrorCode::PreconditionFailed => {
-            ExitCode::Conflict
-        }
+        ErrorCode::AlreadyExists
+        | ErrorCode::OperationRunning
+        | ErrorCode::NothingRunning
+        | ErrorCode::PreconditionFailed => ExitCode::Conflict,
         ErrorCode::RegistryUnavailable
         | ErrorCode::ExpanderUnavailable
         | ErrorCode::DeployerUnavailable

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use common::api::deployer::ObjectState;
+use common::api::manager::ResourcesQuery;
 use common::client::{ClientError, ManagerClient};
 use common::model::Operation;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -97,12 +98,17 @@ impl Drop for Progress<'_, '_> {
 
 /// What the first resource that is not ready waits for. Only for show: where the manager cannot tell, nothing is shown.
 async fn reason(operation: &Operation, client: &ManagerClient) -> String {
-    let Ok(resources) = client.resources(&operation.deployment).await else {
+    let quick = ResourcesQuery {
+        drift: Some(false),
+        ..ResourcesQuery::default()
+    };
+    let Ok(resources) = client.resources(&operation.deployment, &quick).await else {
         return String::new();
     };
     let waiting = resources
         .items
         .into_iter()
+        .map(|item| item.status)
         .find(|item| item.state != ObjectState::Ready);
     let shown =
         waiting.and_then(|item| Some(format!(" · {}: {}", item.applied.resource, item.reason?)));

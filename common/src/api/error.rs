@@ -60,9 +60,13 @@ codes! {
     MethodNotAllowed       "METHOD_NOT_ALLOWED"       405 "The route exists, but not with this method.";
     AlreadyExists          "ALREADY_EXISTS"           409 "A deployment of this name exists.";
     OperationRunning       "OPERATION_RUNNING"        409 "Another operation is running on the deployment.";
-    PreconditionFailed     "PRECONDITION_FAILED"      412 "The deployment changed since the caller read it (If-Match).";
+    OperationStopped       "OPERATION_STOPPED"        409 "The operation was stopped on request; nothing was undone.";
+    NothingRunning         "NOTHING_RUNNING"          409 "There is no operation to stop: none is running, or it is done.";
+    PreconditionFailed     "PRECONDITION_FAILED"      412 "What the caller goes by has changed since: the deployment (If-Match), or what a preview showed.";
     PayloadTooLarge        "PAYLOAD_TOO_LARGE"        413 "The request's body is larger than it may be.";
     UnsupportedMediaType   "UNSUPPORTED_MEDIA_TYPE"   415 "The request's body is neither JSON nor YAML.";
+    DeletesNotAllowed      "DELETES_NOT_ALLOWED"      422 "The update would delete most of the deployment's objects, and the request does not allow that (allowDeletes).";
+    IdempotencyConflict    "IDEMPOTENCY_CONFLICT"     422 "The Idempotency-Key was given before, with another request.";
     ResourcesFailed        "RESOURCES_FAILED"         422 "The cluster refused some resources, or they failed; the causes name each.";
     Internal               "INTERNAL"                 500 "A fault of the service; its log has the request id.";
     RegistryUnavailable    "REGISTRY_UNAVAILABLE"     503 "A template registry cannot be reached.";

@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::deployer::ObjectStatus;
+use super::deployer::{ObjectStatus, Policies, ResourceDiff};
 use crate::model::{
-    DeletePolicy, DeploymentName, Import, LayoutPath, ManifestName, Namespace, ResolvedType,
-    ResourceName, TypeName,
+    ConflictPolicy, CreatePolicy, DeletePolicy, DeploymentName, DiffSummary, DriftPolicy, Import,
+    LayoutPath, ManifestName, Namespace, ObjectRef, ResolvedType, ResourceName, TypeName,
+    UpdatePolicy,
 };
+
+/// The header that makes a write safe to repeat: the same key with the same request is the same operation, for a day.
+pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// `POST /deployments`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,31 +31,124 @@ pub struct CreateDeployment {
     pub description: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
+    /// What is done about drift that a scheduled check finds.
+    #[serde(default)]
+    pub drift_policy: DriftPolicy,
 }
 
-/// `PUT /deployments/{d}`: a whole new configuration. What is absent of the rest stays as it is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// `PUT /deployments/{d}`: a whole new configuration, or the preview to commit. What is absent of the rest stays as it is.
+///
+/// Also the body of `POST /deployments/{d}/diff`, where `manifest` may be any manifest of the deployment.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpdateDeployment {
-    pub content: String,
-    #[serde(default)]
+    /// The new configuration's YAML text: this or `manifest`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imports: Vec<Import>,
+    /// The deployment's preview: it is applied exactly as it was previewed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<ManifestName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<String, String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift_policy: Option<DriftPolicy>,
+}
+
+/// `POST /deployments/{d}/rollback`: to a manifest of the deployment, with its stored expansion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RollbackDeployment {
+    pub manifest: ManifestName,
 }
 
 /// The query of every write. What is not known is refused: a misspelt wish must not become a change of the cluster.
+/// So is a wish that the write cannot fulfil, such as the preview of a delete.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WriteQuery {
     /// Time for the whole operation, in milliseconds; the manager's default if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Only for `DELETE`.
+    /// Stores what would happen and applies nothing. For creates and updates.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub preview: bool,
+    /// Of an update or a rollback: that it may delete more than half of the deployment's objects.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub allow_deletes: bool,
+    /// A create or an update that fails while it is applied is undone: the deployment goes back to the manifest that
+    /// was deployed last, or is removed if there is none.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub rollback_on_failure: bool,
+    /// Policies override those of every resource; a commit has those of its preview.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub create_policy: Option<CreatePolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update_policy: Option<UpdatePolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict_policy: Option<ConflictPolicy>,
+    /// The only policy that a `DELETE` has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delete_policy: Option<DeletePolicy>,
+}
+
+impl WriteQuery {
+    pub fn policies(&self) -> Policies {
+        Policies {
+            create: self.create_policy,
+            update: self.update_policy,
+            delete: self.delete_policy,
+            conflict: self.conflict_policy,
+        }
+    }
+}
+
+/// The query of `POST /deployments/{d}/diff`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DiffQuery {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Of a deployment that does not exist yet; one that exists has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub create_policy: Option<CreatePolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update_policy: Option<UpdatePolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict_policy: Option<ConflictPolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delete_policy: Option<DeletePolicy>,
+}
+
+impl DiffQuery {
+    pub fn policies(&self) -> Policies {
+        Policies {
+            create: self.create_policy,
+            update: self.update_policy,
+            delete: self.delete_policy,
+            conflict: self.conflict_policy,
+        }
+    }
+}
+
+/// What `POST /deployments/{d}/diff` answers: what an update would do now. Nothing of it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diff {
+    pub summary: DiffSummary,
+    /// Every desired resource in its order, then what would be pruned.
+    pub resources: Vec<ResourceDiff>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// `POST /expand`: as a create would, without storing or applying anything.
@@ -110,8 +207,56 @@ pub struct TypeInstance {
     pub path: LayoutPath,
 }
 
+/// The query of `GET /deployments/{d}/resources`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ResourcesQuery {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_token: Option<String>,
+    /// `false`: drift is not looked for, which takes a dry run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<bool>,
+}
+
 /// `GET /deployments/{d}/resources`.
-pub type Resources = super::page::Page<ObjectStatus>;
+pub type Resources = super::page::Page<LiveResource>;
+
+/// One recorded object as it is in the cluster, and what was asked for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LiveResource {
+    #[serde(flatten)]
+    pub status: ObjectStatus,
+    /// Its properties with their references replaced, as they were applied; absent where there were no references, and
+    /// of Secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub final_properties: Option<Value>,
+}
+
+/// `GET /deployments/{d}/graph`: which resources of the latest manifest wait for which.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Graph {
+    /// Every primitive, in the manifest's order.
+    pub nodes: Vec<GraphNode>,
+    pub edges: Vec<GraphEdge>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphNode {
+    pub name: ResourceName,
+    #[serde(rename = "type")]
+    pub type_name: TypeName,
+    pub object: ObjectRef,
+}
+
+/// `from` is applied once `to` is there. Both are indices of nodes: names are unique within one template only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct GraphEdge {
+    pub from: usize,
+    pub to: usize,
+}
 
 /// An item of `GET /registries`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

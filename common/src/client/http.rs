@@ -107,15 +107,16 @@ impl Endpoint {
     pub async fn fetch_repeatedly<T: DeserializeOwned>(
         &self,
         request: impl Fn() -> RequestBuilder,
-        deadline: Duration,
+        deadline: impl Into<Option<Duration>>,
     ) -> Result<T, ClientError> {
+        let deadline = deadline.into();
         for wait in BACKOFF {
-            match self.fetch(request(), Some(deadline)).await {
+            match self.fetch(request(), deadline).await {
                 Err(error) if error.is_transient() => tokio::time::sleep(wait).await,
                 outcome => return outcome,
             }
         }
-        self.fetch(request(), Some(deadline)).await
+        self.fetch(request(), deadline).await
     }
 
     /// `GET`, tried again while the service is away.

@@ -25,6 +25,40 @@ pub enum Answer {
     AtOnce,
 }
 
+/// What goes with a write beside its body.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Write {
+    pub query: WriteQuery,
+    /// The deployment's fingerprint: the write is refused if it has another one by then.
+    pub if_match: Option<String>,
+    /// The same key again gets the answer of the first time: with one, a write is repeated until it is answered.
+    pub idempotency_key: Option<String>,
+}
+
+impl From<&WriteQuery> for Write {
+    fn from(query: &WriteQuery) -> Self {
+        Self {
+            query: query.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Write {
+    fn headers(&self, mut request: RequestBuilder) -> RequestBuilder {
+        if let Some(fingerprint) = &self.if_match {
+            request = request.header("if-match", format!("\"{fingerprint}\""));
+        }
+        if let Some(key) = &self.idempotency_key {
+            request = request.header(IDEMPOTENCY_KEY, key);
+        }
+        request
+    }
+}
+
+/// The body of a write that has none.
+const NOTHING: Option<&()> = None;
+
 #[derive(Debug, Clone)]
 pub struct ManagerClient {
     endpoint: Endpoint,
@@ -40,93 +74,133 @@ impl ManagerClient {
     pub async fn create(
         &self,
         request: &CreateDeployment,
-        query: &WriteQuery,
+        write: impl Into<Write>,
     ) -> Result<Deployment, ClientError> {
-        self.write(
-            Method::POST,
-            &["deployments"],
-            query,
-            Some(request),
-            Answer::WhenDone,
-        )
-        .await
+        self.post(&["deployments"], write, request, Answer::WhenDone)
+            .await
     }
 
     pub async fn create_async(
         &self,
         request: &CreateDeployment,
-        query: &WriteQuery,
+        write: impl Into<Write>,
     ) -> Result<Operation, ClientError> {
-        self.write(
-            Method::POST,
-            &["deployments"],
-            query,
-            Some(request),
-            Answer::AtOnce,
-        )
-        .await
+        self.post(&["deployments"], write, request, Answer::AtOnce)
+            .await
     }
 
     pub async fn update(
         &self,
         name: &DeploymentName,
         request: &UpdateDeployment,
-        query: &WriteQuery,
+        write: impl Into<Write>,
     ) -> Result<Deployment, ClientError> {
-        self.write(
-            Method::PUT,
-            &["deployments", name.as_str()],
-            query,
-            Some(request),
-            Answer::WhenDone,
-        )
-        .await
+        let path = ["deployments", name.as_str()];
+        self.write(Method::PUT, &path, write, Some(request), Answer::WhenDone)
+            .await
     }
 
     pub async fn update_async(
         &self,
         name: &DeploymentName,
         request: &UpdateDeployment,
-        query: &WriteQuery,
+        write: impl Into<Write>,
     ) -> Result<Operation, ClientError> {
-        self.write(
-            Method::PUT,
-            &["deployments", name.as_str()],
-            query,
-            Some(request),
-            Answer::AtOnce,
-        )
-        .await
+        let path = ["deployments", name.as_str()];
+        self.write(Method::PUT, &path, write, Some(request), Answer::AtOnce)
+            .await
     }
 
     pub async fn delete(
         &self,
         name: &DeploymentName,
-        query: &WriteQuery,
+        write: impl Into<Write>,
     ) -> Result<Deployment, ClientError> {
-        self.write(
-            Method::DELETE,
-            &["deployments", name.as_str()],
-            query,
-            None::<&()>,
-            Answer::WhenDone,
-        )
-        .await
+        let path = ["deployments", name.as_str()];
+        self.write(Method::DELETE, &path, write, NOTHING, Answer::WhenDone)
+            .await
     }
 
     pub async fn delete_async(
         &self,
         name: &DeploymentName,
-        query: &WriteQuery,
+        write: impl Into<Write>,
     ) -> Result<Operation, ClientError> {
-        self.write(
-            Method::DELETE,
-            &["deployments", name.as_str()],
-            query,
-            None::<&()>,
-            Answer::AtOnce,
-        )
-        .await
+        let path = ["deployments", name.as_str()];
+        self.write(Method::DELETE, &path, write, NOTHING, Answer::AtOnce)
+            .await
+    }
+
+    /// To the configuration of an earlier manifest, as a new manifest.
+    pub async fn rollback(
+        &self,
+        name: &DeploymentName,
+        request: &RollbackDeployment,
+        write: impl Into<Write>,
+    ) -> Result<Deployment, ClientError> {
+        let path = ["deployments", name.as_str(), "rollback"];
+        self.post(&path, write, request, Answer::WhenDone).await
+    }
+
+    pub async fn rollback_async(
+        &self,
+        name: &DeploymentName,
+        request: &RollbackDeployment,
+        write: impl Into<Write>,
+    ) -> Result<Operation, ClientError> {
+        let path = ["deployments", name.as_str(), "rollback"];
+        self.post(&path, write, request, Answer::AtOnce).await
+    }
+
+    /// Stops the running operation; nothing is undone. Gives it as it ended.
+    pub async fn stop(
+        &self,
+        name: &DeploymentName,
+        write: impl Into<Write>,
+    ) -> Result<Operation, ClientError> {
+        let path = ["deployments", name.as_str(), "stop"];
+        self.write(Method::POST, &path, write, NOTHING, Answer::WhenDone)
+            .await
+    }
+
+    /// As [`Self::stop`], by the operation.
+    pub async fn cancel(&self, id: &OperationId) -> Result<Operation, ClientError> {
+        let path = ["operations", id.as_str(), "cancel"];
+        let write = Write::default();
+        self.write(Method::POST, &path, write, NOTHING, Answer::WhenDone)
+            .await
+    }
+
+    /// What an update to the configuration, or to a stored manifest, would do now; nothing is stored. The deployment
+    /// need not exist.
+    pub async fn diff(
+        &self,
+        name: &DeploymentName,
+        request: &UpdateDeployment,
+        query: &DiffQuery,
+    ) -> Result<Diff, ClientError> {
+        let path = ["deployments", name.as_str(), "diff"];
+        let send = self
+            .endpoint
+            .with_query(Method::POST, &path, query)
+            .json(request);
+        self.endpoint.fetch(send, None).await
+    }
+
+    /// The manifest that can be committed, with what it would do.
+    pub async fn preview(&self, name: &DeploymentName) -> Result<Manifest, ClientError> {
+        self.read(&["deployments", name.as_str(), "preview"]).await
+    }
+
+    /// Drops the preview; the deployment stays as it is.
+    pub async fn drop_preview(
+        &self,
+        name: &DeploymentName,
+        write: impl Into<Write>,
+    ) -> Result<Deployment, ClientError> {
+        let path = ["deployments", name.as_str(), "preview"];
+        self.write(Method::DELETE, &path, write, NOTHING, Answer::WhenDone)
+            .await
     }
 
     pub async fn deployments(&self, page: &PageQuery) -> Result<Page<Deployment>, ClientError> {
@@ -137,9 +211,20 @@ impl ManagerClient {
         self.read(&["deployments", name.as_str()]).await
     }
 
-    pub async fn resources(&self, name: &DeploymentName) -> Result<Resources, ClientError> {
-        self.read(&["deployments", name.as_str(), "resources"])
+    /// A page of the live state.
+    pub async fn resources(
+        &self,
+        name: &DeploymentName,
+        query: &ResourcesQuery,
+    ) -> Result<Resources, ClientError> {
+        self.endpoint
+            .get(&["deployments", name.as_str(), "resources"], query, READ)
             .await
+    }
+
+    /// Which resources of the latest manifest wait for which.
+    pub async fn graph(&self, name: &DeploymentName) -> Result<Graph, ClientError> {
+        self.read(&["deployments", name.as_str(), "graph"]).await
     }
 
     pub async fn manifests(
@@ -279,21 +364,42 @@ impl ManagerClient {
         self.endpoint.get(segments, &(), READ).await
     }
 
-    /// Sent once: whether a write that got no answer was done, the deployment tells. The manager bounds the time.
+    async fn post<T: DeserializeOwned>(
+        &self,
+        segments: &[&str],
+        write: impl Into<Write>,
+        body: &impl Serialize,
+        answer: Answer,
+    ) -> Result<T, ClientError> {
+        self.write(Method::POST, segments, write, Some(body), answer)
+            .await
+    }
+
+    /// Sent once, as whether a write that got no answer was done, only the deployment tells; with an idempotency key
+    /// repeatedly. The manager bounds the time.
     async fn write<T: DeserializeOwned>(
         &self,
         method: Method,
         segments: &[&str],
-        query: &WriteQuery,
+        write: impl Into<Write>,
         body: Option<&impl Serialize>,
         answer: Answer,
     ) -> Result<T, ClientError> {
-        let request = self.endpoint.with_query(method, segments, query);
-        let request = match body {
-            Some(body) => request.json(body),
-            None => request,
+        let write = write.into();
+        let send = || {
+            let request = self
+                .endpoint
+                .with_query(method.clone(), segments, &write.query);
+            let request = match body {
+                Some(body) => request.json(body),
+                None => request,
+            };
+            prefer(write.headers(request), answer)
         };
-        self.endpoint.fetch(prefer(request, answer), None).await
+        match &write.idempotency_key {
+            Some(_) => self.endpoint.fetch_repeatedly(send, None).await,
+            None => self.endpoint.fetch(send(), None).await,
+        }
     }
 }
 

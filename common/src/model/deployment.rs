@@ -25,8 +25,16 @@ pub struct Deployment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
     pub state: DeploymentState,
+    /// The manifest that was applied last, or is being applied; absent while there is only a preview.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latest_manifest: Option<ManifestName>,
+    /// The last manifest of which all was applied and ready: what a failed update goes back to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deployed_manifest: Option<ManifestName>,
+    /// The manifest that shows what an update would do, and that can be committed. A further preview replaces it; an
+    /// update drops it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<ManifestName>,
     /// The operation that runs or was the last to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<OperationId>,
@@ -34,6 +42,31 @@ pub struct Deployment {
     pub fingerprint: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,
+    #[serde(default)]
+    pub drift_policy: DriftPolicy,
+    /// What the last scheduled check of the latest manifest found. No change of the deployment: the fingerprint stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
+}
+
+/// What is done about drift that a scheduled check finds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum DriftPolicy {
+    /// It is told.
+    #[default]
+    Report,
+    /// The latest manifest is applied again.
+    Correct,
+}
+
+/// How far the cluster is from what a deployment asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Drift {
+    pub checked_at: Timestamp,
+    /// Resources with fields that others changed, or that are gone or replaced.
+    pub resources: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::configuration::{Configuration, Output};
 use super::layout::Layout;
 use super::name::{DeploymentName, ManifestName, TypeName};
+use super::preview::Preview;
 use super::template::Import;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,9 @@ pub struct Manifest {
     #[serde(default)]
     pub outputs: Vec<Output>,
     pub digests: ManifestDigests,
+    /// What applying it would do, if it was made as a preview; it stays with the manifest when that is committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
 }
 
 /// The request as the caller gave it.

@@ -11,10 +11,11 @@ pub mod metadata;
 pub mod name;
 pub mod object;
 pub mod operation;
+pub mod preview;
 pub mod template;
 
 pub use configuration::{Configuration, Output, Resource};
-pub use deployment::{Deployment, DeploymentState, DeploymentStatus};
+pub use deployment::{Deployment, DeploymentState, DeploymentStatus, Drift, DriftPolicy};
 pub use layout::{Layout, LayoutNode, LayoutPath};
 pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedType};
 pub use metadata::{ConflictPolicy, CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};
@@ -22,5 +23,6 @@ pub use name::{
     DeploymentName, ManifestName, NameError, Namespace, OperationId, ResourceName, TypeName,
 };
 pub use object::{AppliedObject, ObjectRef};
-pub use operation::{Operation, OperationStatus, OperationType, Progress};
+pub use operation::{Operation, OperationStatus, OperationType, Progress, Rollback};
+pub use preview::{DiffSummary, Preview};
 pub use template::Import;

@@ -13,6 +13,7 @@ pub struct Operation {
     #[serde(rename = "type")]
     pub operation_type: OperationType,
     pub deployment: DeploymentName,
+    /// The manifest that it made or applied; absent until that is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<ManifestName>,
     /// Who asked; `anonymous` where callers are not told apart.
@@ -27,6 +28,24 @@ pub struct Operation {
     pub error: Option<ErrorBody>,
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Set when the write failed and went back (`rollbackOnFailure`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollback: Option<Rollback>,
+}
+
+/// How a failed write went back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Rollback {
+    /// The manifest whose configuration was restored; absent: there was none, and the deployment is removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<ManifestName>,
+    /// The new manifest that restores it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<ManifestName>,
+    /// Why that failed too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorBody>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +54,11 @@ pub enum OperationType {
     Create,
     Update,
     Delete,
+    /// Stored what a create or an update would do.
+    Preview,
+    Rollback,
+    /// Applied the latest manifest again, as the cluster had drifted from it.
+    Correct,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

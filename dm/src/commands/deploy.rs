@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use common::api::manager::CreateDeployment;
-use common::model::Namespace;
+use common::model::{DriftPolicy, Namespace};
 
 use super::write::{Subject, query, write};
 use crate::error::Failure;
@@ -72,6 +72,7 @@ impl Deploy {
             content: bundle.content,
             imports: bundle.imports,
             namespace: self.namespace,
+            drift_policy: DriftPolicy::default(),
             labels: self.about.labels(),
             description: self.about.description.unwrap_or_default(),
         };

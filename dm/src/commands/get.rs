@@ -1,6 +1,7 @@
 //! `dm get`: one deployment.
 
 use clap::Args;
+use common::api::manager::ResourcesQuery;
 use common::model::DeploymentName;
 use jiff::Timestamp;
 
@@ -27,7 +28,11 @@ impl Get {
         if session.format != Format::Table {
             return Ok(());
         }
-        match session.client.resources(&self.name).await {
+        match session
+            .client
+            .resources(&self.name, &ResourcesQuery::default())
+            .await
+        {
             Ok(page) if page.items.is_empty() => Ok(()),
             Ok(page) => {
                 let table = resources::resources(&page.items).render(session.terminal.width);

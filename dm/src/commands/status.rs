@@ -1,6 +1,7 @@
 //! `dm status`: the live state of a deployment's resources.
 
 use clap::Args;
+use common::api::manager::ResourcesQuery;
 use common::model::DeploymentName;
 
 use crate::error::Failure;
@@ -19,7 +20,10 @@ pub struct Status {
 
 impl Status {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let page = session.client.resources(&self.name).await?;
+        let page = session
+            .client
+            .resources(&self.name, &ResourcesQuery::default())
+            .await?;
         let width = session.terminal.width;
         session.show(&page, |page| {
             resources::resources(&page.items).render(width)

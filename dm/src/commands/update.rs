@@ -40,10 +40,11 @@ impl Update {
         let subject = Subject::new(format!("updating {name} with {shown}"), bundle.sources);
         let labels = self.about.labels();
         let request = UpdateDeployment {
-            content: bundle.content,
+            content: Some(bundle.content),
             imports: bundle.imports,
             description: self.about.description,
             labels: (!labels.is_empty()).then_some(labels),
+            ..UpdateDeployment::default()
         };
         let (client, query) = (session.client.clone(), query(session, None));
         write(

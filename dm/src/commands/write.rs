@@ -51,6 +51,7 @@ pub fn query(session: &Session<'_, '_>, delete_policy: Option<DeletePolicy>) -> 
     WriteQuery {
         timeout_ms,
         delete_policy,
+        ..WriteQuery::default()
     }
 }
 
@@ -100,7 +101,11 @@ pub async fn wait(
         OperationType::Delete => session.show(&operation, |operation| {
             format!("{} is deleted\n", operation.deployment)
         }),
-        OperationType::Create | OperationType::Update => show_deployment(session, &operation).await,
+        OperationType::Create
+        | OperationType::Update
+        | OperationType::Preview
+        | OperationType::Rollback
+        | OperationType::Correct => show_deployment(session, &operation).await,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A deployment and its live resources, for people.
 
-use common::api::deployer::{ObjectState, ObjectStatus};
+use common::api::deployer::ObjectState;
+use common::api::manager::LiveResource;
 use common::model::{Deployment, Operation, OperationStatus, OperationType, Output};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -9,9 +10,9 @@ use super::table::Table;
 use super::text;
 
 /// Each primitive, and why it is not ready.
-pub fn resources(items: &[ObjectStatus]) -> Table {
+pub fn resources(items: &[LiveResource]) -> Table {
     let mut table = Table::new(&["RESOURCE", "KIND", "OBJECT", "STATE", "REASON"]);
-    for item in items {
+    for LiveResource { status: item, .. } in items {
         let object = &item.applied.object;
         let name = match &object.namespace {
             Some(namespace) => format!("{namespace}/{}", object.name),
@@ -133,6 +134,9 @@ pub const fn operation_type(operation_type: OperationType) -> &'static str {
         OperationType::Create => "create",
         OperationType::Update => "update",
         OperationType::Delete => "delete",
+        OperationType::Preview => "preview",
+        OperationType::Rollback => "rollback",
+        OperationType::Correct => "correct",
     }
 }
 
@@ -167,7 +171,7 @@ mod tests {
 
     #[test]
     fn resources_say_why_they_are_not_ready() {
-        let items: Vec<ObjectStatus> = serde_json::from_value(json!([
+        let items: Vec<LiveResource> = serde_json::from_value(json!([
             {"resource": "web-service", "apiVersion": "v1", "kind": "Service", "namespace": "default", "name": "web", "uid": "1", "state": "READY"},
             {"resource": "web", "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": "web", "uid": "2", "state": "NOT_READY", "reason": "1 of 3 pods are ready"},
         ]))

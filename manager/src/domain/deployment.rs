@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use common::api::error::ErrorBody;
 use common::canonical;
 use common::model::{
-    Deployment, DeploymentName, DeploymentState, DeploymentStatus, ManifestName, Namespace,
-    OperationId, Output,
+    Deployment, DeploymentName, DeploymentState, DeploymentStatus, DriftPolicy, ManifestName,
+    Namespace, OperationId, Output,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -77,6 +77,10 @@ pub fn created(
         operation: Some(operation),
         fingerprint: String::new(),
         outputs: Vec::new(),
+        deployed_manifest: None,
+        preview: None,
+        drift_policy: DriftPolicy::default(),
+        drift: None,
     })
 }
 

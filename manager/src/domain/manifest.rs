@@ -57,6 +57,7 @@ pub fn assemble(
         resolved_types: expansion.resolved_types,
         outputs: expansion.outputs,
         digests,
+        preview: None,
     }
 }
 

@@ -98,7 +98,15 @@ async fn a_deployment_is_created_read_updated_and_deleted() {
             .len(),
         2
     );
-    assert_eq!(client.resources(&web()).await.unwrap().items.len(), 1);
+    assert_eq!(
+        client
+            .resources(&web(), &Default::default())
+            .await
+            .unwrap()
+            .items
+            .len(),
+        1
+    );
 
     let deleted = client.delete(&web(), &query).await.unwrap();
     assert_eq!(deleted.state.status, DeploymentStatus::Deleted);
@@ -327,7 +335,13 @@ async fn resources_that_fail_are_named_and_the_deployment_can_be_updated() {
     assert_eq!(failed.state.status, DeploymentStatus::Failed);
     assert_eq!(failed.state.errors, ["refused: the cluster says no"]);
     assert_eq!(
-        served.client.resources(&web()).await.unwrap().items.len(),
+        served
+            .client
+            .resources(&web(), &Default::default())
+            .await
+            .unwrap()
+            .items
+            .len(),
         1
     );
     let updated = served

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use common::api::deployer::StatusRequest;
 use common::api::error::ErrorCode;
-use common::api::manager::{CreateDeployment, Resources, UpdateDeployment, WriteQuery};
+use common::api::manager::{
+    CreateDeployment, LiveResource, Resources, UpdateDeployment, WriteQuery,
+};
 use common::api::page::{Page, PageQuery};
 use common::model::{
     Deployment, DeploymentName, InputConfig, ManifestName, Namespace, Operation, OperationId,
@@ -76,11 +78,16 @@ impl Deployments {
         if objects.is_empty() {
             return Ok(Page::whole(Vec::new()));
         }
-        Ok(Page::whole(
-            self.deployer
-                .status(&StatusRequest { objects, desired: None }, STATUS)
-                .await?,
-        ))
+        let request = StatusRequest {
+            objects,
+            desired: None,
+        };
+        let found = self.deployer.status(&request, STATUS).await?;
+        let live = |status| LiveResource {
+            status,
+            final_properties: None,
+        };
+        Ok(Page::whole(found.into_iter().map(live).collect()))
     }
 
     pub async fn create(
@@ -120,7 +127,10 @@ impl Deployments {
             description: request.description,
             labels: request.labels,
         };
-        let input = input(request.content, request.imports)?;
+        let content = request
+            .content
+            .ok_or_else(|| Error::new(ErrorCode::InvalidRequest, "the request has no content"))?;
+        let input = input(content, request.imports)?;
         self.accept(self.draft(name, intent, input, query, precondition)?)
             .await
     }
@@ -244,6 +254,7 @@ fn record(draft: &Draft, found: Option<&Found>) -> Result<OperationRecord, Store
         end_time: None,
         error: None,
         warnings: Vec::new(),
+        rollback: None,
     };
     Ok(OperationRecord {
         operation,

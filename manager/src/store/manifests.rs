@@ -59,6 +59,7 @@ pub async fn get(
         resolved_types: head.resolved_types,
         outputs: head.outputs,
         digests: head.digests,
+        preview: None,
     }))
 }
 

@@ -238,7 +238,7 @@ impl<'a> Course<'a> {
         // What earlier commits changed of it: warnings, and its end.
         let stored = operations::get(&tools.store, &record.operation.id).await?;
         let record = stored.unwrap_or(record);
-        let plan = plans::steps(record.operation.operation_type);
+        let plan = plans::steps(&record.intent);
         Ok(Self {
             tools,
             live,

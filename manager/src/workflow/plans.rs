@@ -1,12 +1,11 @@
 //! Which steps each kind of operation takes: the table of workflows.
 
-use common::model::OperationType;
-
 use super::step::Step;
+use crate::domain::operation::Intent;
 
-pub fn steps(operation: OperationType) -> &'static [Step] {
-    match operation {
-        OperationType::Create | OperationType::Update => &[
+pub fn steps(intent: &Intent) -> &'static [Step] {
+    match intent {
+        Intent::Create { .. } | Intent::Update { .. } => &[
             Step::Expand,
             Step::Check,
             Step::Store,
@@ -14,21 +13,34 @@ pub fn steps(operation: OperationType) -> &'static [Step] {
             Step::Publish,
         ],
         // A deployment is first updated to the empty manifest, then removed (the design's "Deployments").
-        OperationType::Delete => &[Step::Empty, Step::Remove, Step::Forget],
+        Intent::Delete { .. } => &[Step::Empty, Step::Remove, Step::Forget],
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use common::model::Namespace;
+
     use super::*;
 
     #[test]
     fn the_table_of_workflows() {
-        let row = |operation| format!("{operation:?}: {:?}", steps(operation));
+        let row = |intent: Intent| format!("{:?}: {:?}", intent.operation_type(), steps(&intent));
         let table = [
-            OperationType::Create,
-            OperationType::Update,
-            OperationType::Delete,
+            Intent::Create {
+                namespace: Namespace::parse("default").unwrap(),
+                description: String::new(),
+                labels: BTreeMap::new(),
+            },
+            Intent::Update {
+                description: None,
+                labels: None,
+            },
+            Intent::Delete {
+                delete_policy: None,
+            },
         ]
         .map(row);
         insta::assert_snapshot!(table.join("\n"), @r"
