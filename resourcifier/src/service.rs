@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::deployer::{
-    ApplyRequest, CheckResponse, DeleteRequest, ObjectState, ObjectStatus, Report, StatusRequest,
+    ApplyRequest, CheckResponse, DeleteRequest, ObjectState, ObjectStatus, Policies, Report,
+    StatusRequest,
 };
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{AppliedObject, Namespace, ObjectRef, Resource};
@@ -44,6 +45,7 @@ impl Prepared<Apply> {
         let nodes = self.work.plan.nodes.iter();
         CheckResponse {
             objects: nodes.map(|node| node.object.clone()).collect(),
+            edges: Vec::new(),
         }
     }
 }
@@ -303,6 +305,8 @@ fn desired(request: &ApplyRequest) -> Desired<'_> {
         deployment: &request.deployment,
         namespace: &request.namespace,
         resources: &request.resources,
+        outputs: &request.outputs,
+        policies: request.policies,
     }
 }
 
@@ -314,6 +318,8 @@ fn unconfirmed(request: &DeleteRequest, catalog: &Catalog) -> Vec<(Resource, Obj
                 deployment: &request.deployment,
                 namespace: &request.namespace,
                 resources,
+                outputs: &[],
+                policies: Policies::default(),
             },
             catalog,
         );

@@ -41,9 +41,18 @@ impl World {
         recorded: &Report,
         timeout_ms: u64,
     ) -> Result<Report, ErrorBody> {
-        let request = json!({
-            "deployment": "web", "namespace": "home", "resources": resources, "recorded": recorded.objects, "timeoutMs": timeout_ms,
-        });
+        self.request(
+            json!({"resources": resources, "recorded": recorded.objects, "timeoutMs": timeout_ms}),
+        )
+        .await
+    }
+
+    async fn request(&self, more: Value) -> Result<Report, ErrorBody> {
+        let mut request = json!({"deployment": "web", "namespace": "home"});
+        request
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         let request: ApplyRequest = serde_json::from_value(request).unwrap();
         let prepared = self.deployer.prepare_apply(request).await?;
         ended(self.deployer.apply(prepared, &Self::events()).await)
@@ -190,6 +199,52 @@ async fn a_value_is_waited_for_and_put_in_with_its_type() {
         Some(json!({"port": 80}))
     );
     assert_eq!(world.calls(), ["apply svc", "apply reader"]);
+}
+
+#[tokio::test]
+async fn outputs_get_the_values_that_they_refer_to() {
+    let world = World::new();
+    world.cluster.with(|state| {
+        state
+            .later
+            .insert("svc".to_owned(), (3, json!({"ip": "198.18.0.1"})))
+    });
+    let request = json!({
+        "resources": [{"name": "svc", "type": "Service"}], "timeoutMs": 20_000,
+        "outputs": [{"name": "url", "value": "http://$(ref.svc.status.ip)/"}, {"name": "plain", "value": 1}],
+    });
+    let report = world.request(request).await.unwrap();
+    assert_eq!(
+        json!(report.outputs),
+        json!([{"name": "url", "value": "http://198.18.0.1/"}, {"name": "plain", "value": 1}])
+    );
+}
+
+#[tokio::test]
+async fn an_output_without_a_value_is_told_and_the_resources_are_ready() {
+    let world = World::new();
+    let request = json!({
+        "resources": [map("a")], "timeoutMs": 300, "outputs": [{"name": "ip", "value": "$(ref.a.status.ip)"}],
+    });
+    let report = world.request(request).await.unwrap();
+    assert_eq!(states(&report), [("a", ResourceState::Ready)]);
+    let errors: Vec<String> = report.errors().map(ToString::to_string).collect();
+    assert_eq!(
+        errors,
+        ["output ip: $(ref.a.status.ip) has no value in time"]
+    );
+}
+
+#[tokio::test]
+async fn an_output_that_refers_to_nothing_is_refused_before_anything_is_applied() {
+    let world = World::new();
+    let request = json!({
+        "resources": [map("a")], "timeoutMs": 300, "outputs": [{"name": "ip", "value": "$(ref.b.status.ip)"}],
+    });
+    let error = world.request(request).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::InvalidReference);
+    assert!(error.message.starts_with("output ip"), "{error}");
+    assert_eq!(world.calls(), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::error::ErrorBody;
 use crate::model::{
     AppliedObject, ConflictPolicy, CreatePolicy, DeletePolicy, DeploymentName, Namespace,
-    ObjectRef, Resource, ResourceName, TypeName, UpdatePolicy,
+    ObjectRef, Output, Resource, ResourceName, TypeName, UpdatePolicy,
 };
 
 /// The media type of a stream of events.
@@ -33,6 +33,9 @@ pub struct ApplyRequest {
     /// How the objects were when the caller looked (a preview): if one of them has changed since, nothing is applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<Basis>,
+    /// The configuration's outputs: what they refer to is put in once all is ready.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<Output>,
     /// Time for all of it, readiness included, in milliseconds.
     pub timeout_ms: u64,
 }
@@ -83,7 +86,7 @@ pub enum ResourceIntent {
 /// One field that differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FieldChange {
-    /// As in references: `spec.containers[0].image`; a key that is no identifier stands as `["a.b/c"]`.
+    /// As in references: `spec.containers[0].image`; a key that is no identifier stands as `['a.b/c']`.
     pub path: String,
     /// Absent: there is no such field before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,6 +129,36 @@ pub struct DiffReport {
 pub struct CheckResponse {
     /// The object that each resource becomes, in the order of the resources.
     pub objects: Vec<ObjectRef>,
+    /// What waits for what, by the resource that waits, then by the one that it waits for.
+    #[serde(default)]
+    pub edges: Vec<Edge>,
+}
+
+/// One resource waits for another; both are named by their place among the resources, for names may be borne twice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Edge {
+    pub resource: usize,
+    pub on: usize,
+    /// Whether the other must be ready, or only be there and have the value that is referred to.
+    pub ready: bool,
+    pub because: EdgeReason,
+    /// What of the resource makes it wait: the reference, or the place of its object that names the other.
+    pub detail: String,
+}
+
+/// Why one resource waits for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum EdgeReason {
+    /// `metadata.dependsOn` names it.
+    DependsOn,
+    /// A `$(ref.…)` needs a value of it.
+    Reference,
+    /// The object is in the namespace, or of the kind, that the other makes.
+    Host,
+    /// The object uses the other: a pod its config map, a binding its role.
+    Use,
 }
 
 /// `DELETE /configurations`.
@@ -267,18 +300,26 @@ pub enum ResourceState {
 
 /// The end of a write.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Report {
     /// Every desired resource in its order, then what was pruned or deleted.
     pub resources: Vec<ResourceReport>,
     /// The new record: all that now exists of the deployment, what could not be pruned included.
     pub objects: Vec<AppliedObject>,
+    /// The request's outputs with their values, if all resources are ready.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<Output>,
+    /// Each output whose value did not appear in time; it is not among `outputs`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub output_errors: Vec<ErrorBody>,
 }
 
 impl Report {
-    /// The error of each resource that failed.
+    /// The error of each resource that failed, then of each output without a value.
     pub fn errors(&self) -> impl Iterator<Item = &ErrorBody> {
         self.resources
             .iter()
             .filter_map(|resource| resource.error.as_ref())
+            .chain(&self.output_errors)
     }
 }

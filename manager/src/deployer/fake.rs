@@ -58,7 +58,10 @@ impl FakeDeployer {
     }
 
     fn apply(&self, request: &ApplyRequest) -> Report {
-        let mut report = Report::default();
+        let mut report = Report {
+            outputs: request.outputs.clone(),
+            ..Report::default()
+        };
         for resource in &request.resources {
             report
                 .resources
@@ -138,7 +141,7 @@ impl FakeDeployer {
             .map(|object| self.remove(&object));
         Report {
             resources: resources.collect(),
-            objects: Vec::new(),
+            ..Report::default()
         }
     }
 }

@@ -6,7 +6,7 @@ use common::api::error::ErrorBody;
 use common::canonical;
 use common::model::{
     Deployment, DeploymentName, DeploymentState, DeploymentStatus, DriftPolicy, ManifestName,
-    Namespace, OperationId, Output,
+    Namespace, OperationId,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -98,14 +98,13 @@ pub fn modified(deployment: Deployment, manifest: ManifestName, now: Timestamp) 
 }
 
 /// All of the latest manifest is applied and ready.
-pub fn deployed(deployment: Deployment, outputs: Vec<Output>, now: Timestamp) -> Deployment {
+pub fn deployed(deployment: Deployment, now: Timestamp) -> Deployment {
     fingerprinted(Deployment {
         deployed_at: Some(now),
         state: DeploymentState {
             status: DeploymentStatus::Deployed,
             errors: Vec::new(),
         },
-        outputs,
         ..deployment
     })
 }
@@ -195,7 +194,7 @@ mod tests {
     #[test]
     fn a_deployment_goes_from_created_to_deployed_to_modified_to_deleted() {
         let second = ManifestName::parse("m-2").unwrap();
-        let deployed_once = deployed(web(), Vec::new(), at(2));
+        let deployed_once = deployed(web(), at(2));
         let modified_once = modified(deployed_once.clone(), second.clone(), at(3));
         let gone = deleted(modified_once.clone(), at(4));
         let statuses = [web(), deployed_once, modified_once.clone(), gone].map(|d| d.state.status);
@@ -214,14 +213,14 @@ mod tests {
     fn every_change_changes_the_fingerprint_and_taking_hold_does_not() {
         let before = web();
         assert_ne!(
-            deployed(before.clone(), Vec::new(), at(2)).fingerprint,
+            deployed(before.clone(), at(2)).fingerprint,
             before.fingerprint
         );
         let taken = taken(before.clone(), OperationId::parse("op-2").unwrap());
         assert_eq!(taken.fingerprint, before.fingerprint);
         assert_eq!(
-            deployed(taken, Vec::new(), at(2)).fingerprint,
-            deployed(before, Vec::new(), at(2)).fingerprint
+            deployed(taken, at(2)).fingerprint,
+            deployed(before, at(2)).fingerprint
         );
     }
 

@@ -17,6 +17,7 @@ mod discovery;
 mod events;
 mod fetch;
 mod item;
+mod outputs;
 mod pace;
 pub mod readiness;
 mod remove;
@@ -77,10 +78,12 @@ pub async fn apply(
         })
         .map(|old| Target::recorded(old.clone()))
         .collect::<Result<_, _>>()?;
+    let (targets, planned) = (outputs::targets(&plan), plan.outputs.clone());
     let converged = converge::converge(context, plan, recorded).await?;
     let mut report = Report {
         resources: converged.reports,
         objects: converged.objects,
+        ..Report::default()
     };
     let is_whole = report
         .resources
@@ -91,6 +94,10 @@ pub async fn apply(
     } else {
         withheld(superfluous)
     };
+    if is_whole {
+        (report.outputs, report.output_errors) =
+            outputs::resolve(context, &targets, &planned).await?;
+    }
     report.resources.extend(removed.reports);
     report.objects.extend(removed.left);
     Ok(report)
@@ -117,5 +124,6 @@ pub async fn delete(
     Ok(Report {
         resources: removed.reports,
         objects: removed.left,
+        ..Report::default()
     })
 }

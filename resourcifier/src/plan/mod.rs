@@ -7,11 +7,16 @@ mod kinds;
 mod marks;
 mod object;
 mod order;
+mod outputs;
 mod path;
+mod policies;
 mod references;
 
+use common::api::deployer::Policies;
 use common::api::error::{ErrorBody, ErrorCode, Location};
-use common::model::{DeploymentName, Namespace, ObjectRef, Resource, ResourceMetadata, limits};
+use common::model::{
+    DeploymentName, Namespace, ObjectRef, Output, Resource, ResourceMetadata, limits,
+};
 use serde_json::Value;
 
 pub use graph::Dependency;
@@ -21,6 +26,8 @@ pub use marks::{
 };
 pub use object::object_ref;
 pub use order::rank;
+pub use outputs::PlannedOutput;
+pub use path::Path;
 pub use references::{Reference, substitute};
 
 /// What a deployment asks for.
@@ -30,6 +37,8 @@ pub struct Desired<'a> {
     /// Where namespaced objects go that name no namespace.
     pub namespace: &'a Namespace,
     pub resources: &'a [Resource],
+    pub outputs: &'a [Output],
+    pub policies: Policies,
 }
 
 /// One resource, ready to be applied once what it depends on is there.
@@ -51,6 +60,7 @@ pub struct Node {
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     pub nodes: Vec<Node>,
+    pub outputs: Vec<PlannedOutput>,
 }
 
 /// The plan, or every fault of it, each tied to its resource.
@@ -66,6 +76,7 @@ pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, ErrorBody> 
     let drafts = gathered(object::drafts(desired.resources, catalog))?;
     let objects = gathered(object::resolve(&drafts, desired))?;
     gathered(object::distinct(&objects, desired.resources))?;
+    let outputs = gathered(outputs::planned(desired))?;
     let edges = gathered(graph::edges(&drafts, &objects))?;
     let waves = graph::waves(&edges, desired.resources)?;
     let nodes = drafts.into_iter().zip(objects).zip(edges).zip(waves).map(
@@ -79,7 +90,7 @@ pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, ErrorBody> 
             let template = mark.put_on(object.value);
             Node {
                 resource: draft.resource.clone(),
-                metadata: draft.metadata,
+                metadata: policies::overridden(draft.metadata, desired.policies, &object.id),
                 object: object.id,
                 template,
                 dependencies,
@@ -90,6 +101,7 @@ pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, ErrorBody> 
     );
     Ok(Plan {
         nodes: nodes.collect(),
+        outputs,
     })
 }
 

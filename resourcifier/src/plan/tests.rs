@@ -51,6 +51,8 @@ fn planned(resources: Value) -> Result<Plan, ErrorBody> {
             deployment: &deployment,
             namespace: &namespace,
             resources: &resources,
+            outputs: &[],
+            policies: Policies::default(),
         },
         &catalog(),
     )

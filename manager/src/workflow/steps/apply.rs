@@ -12,7 +12,7 @@ use crate::workflow::follow::{self, Followed};
 use crate::workflow::step::{Done, Run, StepError};
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
-    let before = run.stored().await?;
+    let mut before = run.stored().await?;
     let mut objects = deployments::objects(run.store(), run.deployment()).await?;
     let request = request(run, &before, &objects).await?;
     let total = request.resources.len();
@@ -26,6 +26,9 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         Ok(report) => {
             let verdict = verdict::of(&report);
             objects.recorded = report.objects;
+            if matches!(verdict, Verdict::Fine) {
+                before.outputs = report.outputs;
+            }
             objects.unconfirmed.retain(|manifest| manifest != name);
             verdict
         }
@@ -45,7 +48,9 @@ async fn request(
     before: &Deployment,
     objects: &Objects,
 ) -> Result<ApplyRequest, StoreError> {
-    let manifest = manifests::expansion(run.store(), run.deployment(), run.manifest()?).await?;
+    let name = run.manifest()?;
+    let manifest = manifests::expansion(run.store(), run.deployment(), name).await?;
+    let head = manifests::head(run.store(), run.deployment(), name).await?;
     Ok(ApplyRequest {
         deployment: run.deployment().clone(),
         namespace: before.namespace.clone(),
@@ -53,6 +58,7 @@ async fn request(
         recorded: objects.recorded.clone(),
         policies: Policies::default(),
         expected: Vec::new(),
+        outputs: head.map(|head| head.outputs).unwrap_or_default(),
         timeout_ms: follow::left_ms(run.deadline),
     })
 }

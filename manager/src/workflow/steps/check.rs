@@ -16,6 +16,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         deployment: run.deployment().clone(),
         namespace: namespace(run).await?,
         resources: expansion.expanded_config.resources,
+        outputs: expansion.outputs,
         recorded: Vec::new(),
         policies: Policies::default(),
         expected: Vec::new(),

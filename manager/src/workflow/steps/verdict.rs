@@ -26,7 +26,7 @@ pub fn of(report: &Report) -> Verdict {
         .filter(|resource| resource.state == ResourceState::Failed)
         .collect();
     if failed.is_empty() {
-        return Verdict::Fine;
+        return of_outputs(&report.output_errors);
     }
     let mut causes: Vec<_> = failed.iter().map(|resource| cause(resource)).collect();
     let all_late = causes.iter().all(|cause| cause.code == ErrorCode::Timeout);
@@ -51,6 +51,21 @@ pub fn of(report: &Report) -> Verdict {
     Verdict::Failed(Box::new(ErrorBody::new(code, message).caused_by(causes)))
 }
 
+/// All is ready; a value that an output refers to may still be missing.
+fn of_outputs(errors: &[ErrorBody]) -> Verdict {
+    let Some(first) = errors.first() else {
+        return Verdict::Fine;
+    };
+    let message = format!(
+        "{} outputs have no value, though all resources are ready",
+        errors.len()
+    );
+    let error = ErrorBody::new(first.code, message);
+    Verdict::Failed(Box::new(
+        error.caused_by(errors.iter().take(CAUSES).cloned()),
+    ))
+}
+
 /// The sentence that stands for the causes that are left out.
 fn uncounted(failed: usize) -> Option<String> {
     let rest = failed.checked_sub(CAUSES).filter(|&rest| rest > 0)?;
@@ -59,7 +74,7 @@ fn uncounted(failed: usize) -> Option<String> {
     ))
 }
 
-/// What a job came to: the objects that exist now and, if it failed, the deployment as failed.
+/// What a job came to: the objects that exist now and the deployment, as failed if it did.
 pub fn conclude(
     before: Deployment,
     objects: &Objects,
@@ -68,6 +83,7 @@ pub fn conclude(
     let mut changes = Changes::default();
     deployments::put_objects(&mut changes, &before.name, objects)?;
     let Verdict::Failed(error) = verdict else {
+        deployments::put(&mut changes, &before)?;
         return Ok(Done {
             changes,
             ..Done::default()
@@ -112,7 +128,7 @@ mod tests {
     fn verdict(resources: serde_json::Value) -> Option<(ErrorCode, String)> {
         let report = Report {
             resources: serde_json::from_value(resources).unwrap(),
-            objects: Vec::new(),
+            ..Report::default()
         };
         match of(&report) {
             Verdict::Fine => None,
@@ -129,11 +145,25 @@ mod tests {
     }
 
     #[test]
+    fn an_output_without_a_value_is_a_failure_of_its_own() {
+        let missing = ErrorBody::new(ErrorCode::Timeout, "output ip has no value");
+        let report = Report {
+            output_errors: vec![missing],
+            ..Report::default()
+        };
+        let Verdict::Failed(error) = of(&report) else {
+            panic!("no failure")
+        };
+        assert_eq!(error.code, ErrorCode::Timeout);
+        assert_eq!(error.causes[0].message, "output ip has no value");
+    }
+
+    #[test]
     fn of_very_many_failures_the_first_are_told_and_the_rest_counted() {
         let failed = |n: usize| json!({"name": format!("r{n}"), "type": "Pod", "state": "FAILED"});
         let report = Report {
             resources: serde_json::from_value((0..CAUSES + 20).map(failed).collect()).unwrap(),
-            objects: Vec::new(),
+            ..Report::default()
         };
         let Verdict::Failed(error) = of(&report) else {
             panic!("no failure")

@@ -1,0 +1,107 @@
+//! The values of the configuration's outputs, read once all is ready; what is not there yet is waited for.
+
+use std::collections::BTreeMap;
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::{ObjectRef, Output};
+use serde_json::Value;
+
+use super::pace::Pace;
+use super::{CallerGone, Context};
+use crate::plan::{self, Plan, PlannedOutput, Reference};
+
+/// The outputs with their values, and an error for each that got none.
+pub type Outputs = (Vec<Output>, Vec<ErrorBody>);
+
+/// What outputs refer to: the object of each resource, by its place in the plan.
+pub fn targets(plan: &Plan) -> BTreeMap<usize, ObjectRef> {
+    let references = plan.outputs.iter().flat_map(|output| &output.references);
+    references
+        .map(|reference| reference.target)
+        .map(|target| (target, plan.nodes[target].object.clone()))
+        .collect()
+}
+
+/// Puts the values of the live targets into the outputs.
+pub async fn resolve(
+    context: Context<'_>,
+    targets: &BTreeMap<usize, ObjectRef>,
+    outputs: &[PlannedOutput],
+) -> Result<Outputs, CallerGone> {
+    let (mut lives, mut pace) = (BTreeMap::new(), Pace::new());
+    loop {
+        context.events.listened()?;
+        let trouble = look(context, targets, &mut lives).await;
+        let (known, missing) = substituted(outputs, &lives, trouble.as_deref());
+        if missing.is_empty() || context.deadline.is_over() {
+            return Ok((known, missing));
+        }
+        pace.rest(context.deadline).await;
+    }
+}
+
+/// Reads the targets; what could not be read is told, and may be the next time.
+async fn look(
+    context: Context<'_>,
+    targets: &BTreeMap<usize, ObjectRef>,
+    lives: &mut BTreeMap<usize, Value>,
+) -> Option<String> {
+    let objects: Vec<ObjectRef> = targets.values().cloned().collect();
+    if objects.is_empty() {
+        return None;
+    }
+    let outcomes = match context.kubectl.get(&objects, context.deadline.call()).await {
+        Ok(outcomes) => outcomes,
+        Err(error) => return Some(error.to_string()),
+    };
+    let mut trouble = None;
+    for (&index, outcome) in targets.keys().zip(outcomes) {
+        match outcome {
+            Ok(live) => lives.extend(live.map(|live| (index, live))),
+            Err(error) => trouble = Some(error.to_string()),
+        }
+    }
+    trouble
+}
+
+fn substituted(
+    outputs: &[PlannedOutput],
+    lives: &BTreeMap<usize, Value>,
+    trouble: Option<&str>,
+) -> Outputs {
+    let value_of = |reference: &Reference| reference.path.find(lives.get(&reference.target)?);
+    let (mut known, mut missing) = (Vec::new(), Vec::new());
+    for output in outputs {
+        let unknown = output
+            .references
+            .iter()
+            .find(|reference| value_of(reference).is_none());
+        if let Some(reference) = unknown {
+            missing.push(without_value(output, reference, trouble));
+            continue;
+        }
+        let lookup = |text: &str| {
+            let mut references = output.references.iter();
+            let reference = references.find(|reference| reference.text == text)?;
+            value_of(reference).cloned()
+        };
+        known.push(Output {
+            name: output.name.clone(),
+            value: plan::substitute(&output.value, &lookup),
+        });
+    }
+    (known, missing)
+}
+
+fn without_value(
+    output: &PlannedOutput,
+    reference: &Reference,
+    trouble: Option<&str>,
+) -> ErrorBody {
+    let trouble = trouble.map(|text| format!(": {text}")).unwrap_or_default();
+    let message = format!(
+        "output {}: {} has no value in time{trouble}",
+        output.name, reference.text
+    );
+    ErrorBody::new(ErrorCode::Timeout, message)
+}

@@ -1,0 +1,35 @@
+//! The configuration's outputs: their references are checked with those of the resources.
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::Output;
+use serde_json::Value;
+
+use super::Desired;
+use super::references::{self, Names, Reference};
+
+/// An output whose references are known to mean something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedOutput {
+    pub name: String,
+    /// References still stand in it.
+    pub value: Value,
+    pub references: Vec<Reference>,
+}
+
+pub fn planned(desired: Desired<'_>) -> Vec<Result<PlannedOutput, ErrorBody>> {
+    let names = Names::new(desired.resources.iter().map(|one| one.name.as_str()));
+    let outputs = desired.outputs.iter();
+    outputs.map(|output| check(output, &names)).collect()
+}
+
+fn check(output: &Output, names: &Names<'_>) -> Result<PlannedOutput, ErrorBody> {
+    let references = references::collect(&output.value, names).map_err(|error| {
+        let message = format!("output {}: {error}", output.name);
+        ErrorBody::new(ErrorCode::InvalidReference, message)
+    })?;
+    Ok(PlannedOutput {
+        name: output.name.clone(),
+        value: output.value.clone(),
+        references,
+    })
+}
