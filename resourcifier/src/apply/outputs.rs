@@ -7,7 +7,7 @@ use common::model::{ObjectRef, Output};
 use serde_json::Value;
 
 use super::pace::Pace;
-use super::{CallerGone, Context};
+use super::{CallerGone, Context, fetch};
 use crate::plan::{self, Plan, PlannedOutput, Reference};
 
 /// The outputs with their values, and an error for each that got none.
@@ -47,13 +47,7 @@ async fn look(
     lives: &mut BTreeMap<usize, Value>,
 ) -> Option<String> {
     let objects: Vec<ObjectRef> = targets.values().cloned().collect();
-    if objects.is_empty() {
-        return None;
-    }
-    let outcomes = match context.kubectl.get(&objects, context.deadline.call()).await {
-        Ok(outcomes) => outcomes,
-        Err(error) => return Some(error.to_string()),
-    };
+    let outcomes = fetch::each(context.kubectl, &objects, context.deadline.call()).await;
     let mut trouble = None;
     for (&index, outcome) in targets.keys().zip(outcomes) {
         match outcome {
