@@ -158,38 +158,46 @@ struct Job {
 }
 
 impl Job {
-    fn run(self) -> Result<ExpandResponse, ErrorBody> {
+    /// Begins once more where the processes of templates were lost on the way: an expansion has no
+    /// effects, and from its beginning it comes to the same bytes.
+    fn run(mut self) -> Result<ExpandResponse, ErrorBody> {
         let seed = self.seed();
-        let ExpandRequest {
-            name,
-            content,
-            imports,
-            env,
-        } = self.request;
-        let files = Files::new(imports).map_err(|error| unlocated(error.into(), &name))?;
+        let imports = std::mem::take(&mut self.request.imports);
+        let files =
+            Files::new(imports).map_err(|error| unlocated(error.into(), &self.request.name))?;
+        let outcome = match self.attempt(&files, seed) {
+            (Err(error), true) => {
+                tracing::warn!(%error, "an expansion lost its process; trying again");
+                self.attempt(&files, seed).0
+            }
+            (outcome, _) => outcome,
+        };
+        Ok(outcome?)
+    }
+
+    /// The outcome, and whether it failed only because a process was lost.
+    fn attempt(&self, files: &Files, seed: u64) -> (Result<ExpandResponse, ExpansionError>, bool) {
+        let request = &self.request;
         let opening = Opening {
             files: files.clone(),
             limits: self.options.python,
-            current_time: python::current_time(&env),
+            current_time: python::current_time(&request.env),
             seed,
         };
+        let sandbox = Arc::clone(&self.sandbox);
         let mut engines = Engines {
-            jinja: Jinja::new(&files, self.options.jinja, &self.templates),
-            python: Python::new(self.runtime, self.sandbox, self.deadline, opening),
+            jinja: Jinja::new(files, self.options.jinja, &self.templates),
+            python: Python::new(self.runtime.clone(), sandbox, self.deadline, opening),
         };
         let input = Input {
-            name: &name,
-            content: &content,
-            files: &files,
-            env: &env,
+            name: &request.name,
+            content: &request.content,
+            files,
+            env: &request.env,
         };
-        let budget = Budget::new(self.options.bounds, self.stop);
-        Ok(expansion::expand(
-            &input,
-            &mut engines,
-            &self.schemas,
-            budget,
-        )?)
+        let budget = Budget::new(self.options.bounds, self.stop.clone());
+        let outcome = expansion::expand(&input, &mut engines, &self.schemas, budget);
+        (outcome, engines.python.is_lost())
     }
 
     /// Randomness in templates differs from input to input, and only then.

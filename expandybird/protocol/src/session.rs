@@ -153,13 +153,14 @@ pub enum FailureKind {
     Raised,
     /// The template tried what no template may: a file, a socket, a process.
     Forbidden,
-    /// The template imports a standard module outside the set.
-    ForbiddenImport,
+    /// The template imports what is neither in the set for templates nor among the imports.
+    Import,
     /// The template has no `GenerateConfig`.
     MissingFunction,
     /// The result is no JSON.
     InvalidResult,
     Memory,
+    /// The result, or what was printed beside it.
     OutputTooLarge,
 }
 

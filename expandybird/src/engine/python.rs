@@ -20,6 +20,7 @@ pub struct Python {
     deadline: Instant,
     opening: Opening,
     session: Option<Session>,
+    is_lost: bool,
 }
 
 /// What a session is opened with.
@@ -44,7 +45,13 @@ impl Python {
             deadline,
             opening,
             session: None,
+            is_lost: false,
         }
+    }
+
+    /// Whether the session was lost through no fault of a template: the whole may be tried again.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost
     }
 
     fn open(&self) -> Result<Session, SandboxError> {
@@ -86,9 +93,10 @@ impl Python {
 
 impl Engine for Python {
     fn render(&mut self, instance: &Instance<'_>) -> Result<Output, EngineError> {
-        let output = self
-            .call(instance)
-            .map_err(|error| described(&error, instance.template.path()))?;
+        let output = self.call(instance).map_err(|error| {
+            self.is_lost |= matches!(error, SandboxError::Lost);
+            described(&error, instance.template.path())
+        })?;
         Ok(Output {
             result: match output.result {
                 TemplateResult::Text(text) => Rendered::Text(text),

@@ -17,20 +17,22 @@ pub enum SandboxError {
     InvalidResult(Box<Failure>),
     #[error("the template tried what templates may not do: {}", .0.message)]
     Forbidden(Box<Failure>),
-    #[error("the template imports what templates may not use: {}", .0.message)]
-    ForbiddenImport(Box<Failure>),
+    #[error("an import fails: {}", .0.message)]
+    Import(Box<Failure>),
     #[error("the template made a system call that templates may not make, and was ended")]
     ForbiddenSyscall,
     #[error("the template ran longer than it may")]
     Timeout,
     #[error("the template used more memory than it may ({limit_bytes} bytes)")]
     MemoryExceeded { limit_bytes: u64 },
-    #[error("the template's result is larger than it may be ({limit_bytes} bytes)")]
+    #[error(
+        "the template's result, or what it prints, is larger than it may be ({limit_bytes} bytes)"
+    )]
     OutputTooLarge { limit_bytes: usize },
     #[error("the template's process ended unexpectedly: {}", how(*.exit))]
     WorkerDied { exit: Exit },
-    #[error("all processes of templates are gone; try again")]
-    ZygoteLost,
+    #[error("the template's process was lost through no fault of its own; try again")]
+    Lost,
     #[error("the session is over: an earlier call ended it")]
     SessionOver,
     #[error("all {sessions} processes for templates are busy; try again")]
@@ -52,7 +54,7 @@ impl SandboxError {
                 ErrorCode::TemplateFailed
             }
             Self::Forbidden(_) | Self::ForbiddenSyscall => ErrorCode::TemplateForbidden,
-            Self::ForbiddenImport(_) => ErrorCode::TemplateImport,
+            Self::Import(_) => ErrorCode::TemplateImport,
             Self::Timeout => ErrorCode::TemplateTimeout,
             Self::MemoryExceeded { .. } => ErrorCode::TemplateMemory,
             Self::OutputTooLarge { .. } => ErrorCode::TemplateOutput,
@@ -60,7 +62,7 @@ impl SandboxError {
             Self::WorkerDied { .. } | Self::Protocol(_) | Self::OutOfTurn => {
                 ErrorCode::TemplateCrashed
             }
-            Self::ZygoteLost | Self::Busy { .. } => ErrorCode::Unavailable,
+            Self::Lost | Self::Busy { .. } => ErrorCode::Unavailable,
             Self::NotAvailable { .. } => ErrorCode::ExpanderUnavailable,
             Self::SessionOver => ErrorCode::Internal,
         }
@@ -74,13 +76,13 @@ impl SandboxError {
             | Self::MissingFunction(failure)
             | Self::InvalidResult(failure)
             | Self::Forbidden(failure)
-            | Self::ForbiddenImport(failure) => Some(failure),
+            | Self::Import(failure) => Some(failure),
             Self::ForbiddenSyscall
             | Self::Timeout
             | Self::MemoryExceeded { .. }
             | Self::OutputTooLarge { .. }
             | Self::WorkerDied { .. }
-            | Self::ZygoteLost
+            | Self::Lost
             | Self::SessionOver
             | Self::Busy { .. }
             | Self::NotAvailable { .. }
@@ -103,7 +105,7 @@ impl SandboxError {
         match kind {
             FailureKind::Raised => Self::TemplateRaised(failure),
             FailureKind::Forbidden => Self::Forbidden(failure),
-            FailureKind::ForbiddenImport => Self::ForbiddenImport(failure),
+            FailureKind::Import => Self::Import(failure),
             FailureKind::MissingFunction => Self::MissingFunction(failure),
             FailureKind::InvalidResult => Self::InvalidResult(failure),
             FailureKind::Memory => Self::MemoryExceeded {

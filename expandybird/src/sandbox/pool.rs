@@ -109,8 +109,8 @@ impl Pool {
         let limits = open.limits;
         let open = ToWorker::Open(open);
         match self.open(&open, limits, deadline).await {
-            // No template ran yet, so beginning again with a new zygote repeats nothing.
-            Err(SandboxError::ZygoteLost) => self.open(&open, limits, deadline).await,
+            // No template ran yet, so beginning again with another process repeats nothing.
+            Err(SandboxError::Lost) => self.open(&open, limits, deadline).await,
             outcome => outcome,
         }
     }

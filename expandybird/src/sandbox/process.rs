@@ -97,10 +97,16 @@ impl Zygote {
         let id = sessions.next;
         sessions.next += 1;
         let Some(running) = &mut sessions.running else {
-            return Err(SandboxError::ZygoteLost);
+            return Err(SandboxError::Lost);
         };
-        self.send(&ToZygote::Start { session: id }, Some(stream))
-            .map_err(|_| SandboxError::ZygoteLost)?;
+        if let Err(error) = self.send(&ToZygote::Start { session: id }, Some(stream)) {
+            tracing::debug!(%error, "the zygote takes no more messages");
+            // Not left to the listener, which may learn it later: whoever tries again must not be
+            // given this zygote.
+            sessions.running = None;
+            self.hang_up();
+            return Err(SandboxError::Lost);
+        }
         let entry = Running {
             ended: sender,
             permit: None,
@@ -148,6 +154,13 @@ impl Zygote {
         running.filter(|running| running.permit.is_some()).count()
     }
 
+    /// Both sides read the end of the stream: the zygote ends, the listener reaps it.
+    fn hang_up(&self) {
+        if let Err(error) = shutdown(self.control.as_raw_fd(), Shutdown::Both) {
+            tracing::debug!(%error, "the zygote's socket was closed already");
+        }
+    }
+
     /// Never blocks: a zygote that does not read its few small messages is as good as gone.
     fn send(&self, message: &ToZygote, stream: Option<&OwnedFd>) -> Result<(), Errno> {
         let bytes = serde_json::to_vec(message).map_err(|_| Errno::EINVAL)?;
@@ -166,10 +179,7 @@ impl Zygote {
 
 impl Drop for Zygote {
     fn drop(&mut self) {
-        // Both sides read the end of the stream: the zygote ends, the listener reaps it.
-        if let Err(error) = shutdown(self.control.as_raw_fd(), Shutdown::Both) {
-            tracing::debug!(%error, "the zygote's socket was closed already");
-        }
+        self.hang_up();
     }
 }
 

@@ -48,6 +48,8 @@ impl Spare {
 
 impl Session {
     /// Gives a waiting process its session, and waits until it is locked down.
+    ///
+    /// No template has run by then, so however the process ends, it is none's fault: it is `Lost`.
     pub(super) async fn open(
         zygote: Arc<Zygote>,
         spare: Spare,
@@ -68,9 +70,9 @@ impl Session {
             lockdown: Lockdown::default(),
         };
         if !is_there {
-            return Err(session.obituary().await);
+            return Err(SandboxError::Lost);
         }
-        session.lockdown = match session.ask(open).await? {
+        session.lockdown = match session.ask(open).await.map_err(not_by_a_template)? {
             FromWorker::Opened(lockdown) => lockdown,
             FromWorker::Refused { reason } => return Err(refused(&reason)),
             FromWorker::Returned(_) | FromWorker::Failed(_) => {
@@ -137,7 +139,7 @@ impl Session {
     async fn obituary(&mut self) -> SandboxError {
         match timeout(OBITUARY_TIMEOUT, &mut self.ended).await {
             Ok(Ok(exit)) => SandboxError::from_exit(exit),
-            Ok(Err(_)) => SandboxError::ZygoteLost,
+            Ok(Err(_)) => SandboxError::Lost,
             // It closed its stream and goes on: dropping the session ends it.
             Err(_) => SandboxError::OutOfTurn,
         }
@@ -162,6 +164,16 @@ fn stream_pair() -> Result<(UnixStream, OwnedFd), SandboxError> {
         Ok((UnixStream::from_std(ours)?, OwnedFd::from(theirs)))
     };
     pair().map_err(|error: std::io::Error| SandboxError::unavailable("make a stream", &error))
+}
+
+fn not_by_a_template(error: SandboxError) -> SandboxError {
+    match error {
+        SandboxError::WorkerDied { exit } => {
+            tracing::warn!(?exit, "a process ended before it had a template");
+            SandboxError::Lost
+        }
+        other => other,
+    }
 }
 
 fn refused(reason: &str) -> SandboxError {

@@ -94,7 +94,15 @@ impl<'py> Interpreter<'py> {
             .collect();
         let session = self
             .templates
-            .call_method1("Session", (imports, open.current_time, open.seed))
+            .call_method1(
+                "Session",
+                (
+                    imports,
+                    open.current_time,
+                    open.seed,
+                    open.limits.output_bytes,
+                ),
+            )
             .map_err(WorkerError::python("open a session"))?;
         Ok(Templates {
             session,
@@ -161,7 +169,7 @@ impl<'py> Templates<'py> {
             Ok(text) => TemplateResult::Text(value::text(text, limit)?),
             Err(_) => TemplateResult::Data(value::from_python(object, limit)?),
         };
-        let printed = self.session.getattr("printed")?.call_method0("take")?;
+        let printed = self.session.getattr("printed")?.call_method0("text")?;
         Ok(Output {
             result,
             printed: printed.extract()?,

@@ -112,8 +112,8 @@ pub fn limit_resources(limits: &Limits) -> Result<(), WorkerError> {
     for (resource, value) in hard {
         setrlimit(resource, value, value).map_err(WorkerError::system("limit resources"))?;
     }
-    // The first limit ends it with a signal of its own, SIGXCPU, which tells the server why; the
-    // second, a second later, is for a template that ignores the signal.
+    // The first limit ends it with a signal of its own, SIGXCPU, which tells the server why and
+    // which a session can neither catch nor hold back. The second would only say that it was killed.
     setrlimit(
         Resource::RLIMIT_CPU,
         limits.cpu_seconds,
@@ -140,12 +140,8 @@ pub fn allot(memory: Memory, limits: &Limits) -> Result<(), WorkerError> {
     setrlimit(Resource::RLIMIT_AS, soft, hard).map_err(WorkerError::system("limit memory"))
 }
 
-/// Ends this process when `parent` does.
-pub fn die_with(parent: Pid) -> Result<(), WorkerError> {
+/// Ends this process when `parent` does. False if it has ended already: nobody will end us then.
+pub fn die_with(parent: Pid) -> Result<bool, WorkerError> {
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(WorkerError::system("follow the parent"))?;
-    // It may have ended before the line above.
-    match getppid() == parent {
-        true => Ok(()),
-        false => Err(WorkerError::Unexpected("the zygote is gone")),
-    }
+    Ok(getppid() == parent)
 }

@@ -20,7 +20,9 @@ pub fn run(
     zygote: Pid,
     allow_weak_lockdown: bool,
 ) -> Result<(), WorkerError> {
-    lockdown::die_with(zygote)?;
+    if !lockdown::die_with(zygote)? {
+        return Ok(());
+    }
     let mut stream = take_stream()?;
     // Before the server asks: a process may be forked ahead of need, and what is done by then
     // costs no request any time.

@@ -93,6 +93,11 @@ fn conditional() -> Result<Rules, BackendError> {
         (libc::SYS_prlimit64, vec![rule(0, SeccompCmpOp::Eq, 0)?]),
         // Not the owner or signal of a descriptor: they could kill the parent.
         (libc::SYS_fcntl, one_of(1, FCNTL)?),
+        // Not what happens when its processor time is up: that signal says why it ended.
+        (
+            libc::SYS_rt_sigaction,
+            vec![rule(0, SeccompCmpOp::Ne, libc::SIGXCPU as u64)?],
+        ),
         (libc::SYS_ioctl, one_of(1, IOCTL)?),
     ]))
 }
@@ -151,8 +156,6 @@ const ALLOWED: &[i64] = &[
     libc::SYS_mremap,
     libc::SYS_madvise,
     // Its own signals, threads and time.
-    libc::SYS_rt_sigaction,
-    libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
     libc::SYS_sigaltstack,
     libc::SYS_futex,
@@ -242,7 +245,8 @@ const REFUSED: &[i64] = &[
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
-    // Signals and timers.
+    // Signals and timers. A mask could hold back the signal that ends processor time.
+    libc::SYS_rt_sigprocmask,
     libc::SYS_kill,
     libc::SYS_tkill,
     libc::SYS_tgkill,

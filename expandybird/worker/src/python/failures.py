@@ -76,8 +76,10 @@ def _failure(kind, exception, message, frames, hint):
 
 
 def _kind(error):
-    if isinstance(error, templates.ForbiddenImport):
-        return "forbiddenImport"
+    if isinstance(error, ImportError):
+        return "import"
+    if isinstance(error, templates.TooMuchPrinted):
+        return "outputTooLarge"
     if isinstance(error, templates.MissingFunction):
         return "missingFunction"
     if isinstance(error, OSError) and error.errno in _DENIED:

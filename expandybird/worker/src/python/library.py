@@ -4,9 +4,11 @@ Responsible for the search path, for the set of modules and for an environment t
 about this machine. The set is a promise to authors, not a wall: the walls are the kernel's.
 """
 
+import errno
 import gc
 import importlib
 import os
+import posix
 import sys
 
 # Computing, text and data; nothing that talks to anyone. Every one is loaded before the first fork:
@@ -41,6 +43,7 @@ def warm_up(python_path):
     if python_path is not None:
         python_path = os.fspath(python_path)
     _forget_the_machine()
+    _refuse_shells()
     folders = _search_only(python_path)
     for name in _PACKAGES:
         _require(name, python_path)
@@ -55,6 +58,17 @@ def warm_up(python_path):
     # Keeps the collector of a session from touching, hence copying, the pages it shares.
     gc.freeze()
     return folders
+
+
+def _refused_system(command):
+    """In the place of `os.system`, which tells a refusal as a program that failed."""
+    raise PermissionError(errno.EPERM, "templates may not run programs")
+
+
+def _refuse_shells():
+    _refused_system.__module__ = "os"
+    _refused_system.__name__ = _refused_system.__qualname__ = "system"
+    os.system = posix.system = _refused_system
 
 
 def _forget_the_machine():

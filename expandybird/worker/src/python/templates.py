@@ -25,6 +25,10 @@ class MissingFunction(Exception):
     """A template without `GenerateConfig`."""
 
 
+class TooMuchPrinted(Exception):
+    """More text than even a result may have."""
+
+
 class File:
     """An import of the request, compiled when first needed."""
 
@@ -60,25 +64,36 @@ class Context:
 class Printed(io.TextIOBase):
     """Keeps the beginning of what is printed; nothing of it can reach the result."""
 
-    def __init__(self):
+    def __init__(self, limit):
+        self._limit = limit
+        self.begin()
+
+    def begin(self):
+        """For a new call, whatever the one before left here."""
         self._text = ""
+        self._left = self._limit
 
     def writable(self):
         return True
 
     def write(self, text):
         self._text += text[: PRINTED_CHARACTERS - len(self._text)]
+        self._left -= len(text)
+        self.check()
         return len(text)
 
-    def take(self):
-        text, self._text = self._text, ""
-        return text
+    def check(self):
+        if self._left < 0:
+            raise TooMuchPrinted(f"it prints more than {self._limit} characters")
+
+    def text(self):
+        return self._text
 
 
 class Session:
     """All templates of one request."""
 
-    def __init__(self, imports, current_time, seed):
+    def __init__(self, imports, current_time, seed, output_bytes):
         self._files = {name: File(name, path, content) for name, path, content in imports}
         self._texts = {file.name: file.content for file in self._files.values()}
         self.sources = {file.path: file for file in self._files.values()}
@@ -87,7 +102,7 @@ class Session:
         )
         sys.meta_path.insert(0, self._finder)
         self._builtins = dict(vars(builtins), __import__=self._import)
-        self.printed = Printed()
+        self.printed = Printed(output_bytes)
         fixed.start(current_time, seed)
 
     def call(self, template, env, properties):
@@ -95,10 +110,14 @@ class Session:
         file = self._files.get(template)
         if file is None:
             raise LookupError(f"no import is named '{template}'")
+        self.printed.begin()
         sys.stdout = sys.stderr = self.printed
         self._finder.look_from(file.folders())
         generate = self._function(file)
-        return generate(Context(env, properties, dict(self._texts)))
+        result = generate(Context(env, properties, dict(self._texts)))
+        # Once more: a template may have caught what printing raised.
+        self.printed.check()
+        return result
 
     def _function(self, file):
         module = types.ModuleType(file.module_name())

@@ -1,6 +1,13 @@
 //! The use case as a whole: what holds for every request, whatever its templates do.
 
-#![expect(clippy::unwrap_used, reason = "a test ends where it fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test ends where it fails"
+)]
+
+mod attacks;
+mod lost;
 
 use std::path::Path;
 use std::process::Command;
@@ -38,15 +45,22 @@ fn expander(timeout: Duration, jinja: jinja::Limits) -> Expander {
     Expander::new(options, sandbox.unwrap())
 }
 
+/// An instance of a template.
 fn request(template: &str, content: &str) -> ExpandRequest {
+    let configuration = format!("resources: [{{name: a, type: {template}}}]");
+    request_of(&configuration, &[(template, content)])
+}
+
+fn request_of(configuration: &str, imports: &[(&str, &str)]) -> ExpandRequest {
+    let import = |&(name, content): &(&str, &str)| Import {
+        name: name.to_owned(),
+        path: None,
+        content: content.to_owned(),
+    };
     ExpandRequest {
         name: "config.yaml".to_owned(),
-        content: format!("resources: [{{name: a, type: {template}}}]"),
-        imports: vec![Import {
-            name: template.to_owned(),
-            path: None,
-            content: content.to_owned(),
-        }],
+        content: configuration.to_owned(),
+        imports: imports.iter().map(import).collect(),
         ..ExpandRequest::default()
     }
 }

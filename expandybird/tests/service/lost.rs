@@ -1,0 +1,96 @@
+//! Processes that die for reasons of their own: nobody who asked for an expansion learns of it.
+
+use std::time::Duration;
+
+use expandybird::engine::jinja;
+use expandybird::service::Expander;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tokio::time::Instant;
+
+use crate::{expander, request};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A name that tells the zygote's process id.
+const WHOSE: &str = "import os\ndef GenerateConfig(context): return {'resources': [{'name': 'p%d' % os.getppid(), 'type': 'T'}]}\n";
+
+async fn zygote(expander: &Expander, source: &str) -> i32 {
+    let answer = expander.expand(request("t.py", source)).await;
+    let answer = answer.unwrap_or_else(|error| panic!("{}", error.0));
+    answer.config.resources[0].name.as_str()[1..]
+        .parse()
+        .unwrap()
+}
+
+/// Only a worker: by the time of the call its id may be nobody's, or a stranger's.
+fn end(process: i32) {
+    let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+    if name.starts_with("expandybird-w") {
+        // It may have ended since; only that is wanted.
+        let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
+    }
+}
+
+fn patient() -> Expander {
+    expander(PATIENCE, jinja::Limits::default())
+}
+
+/// Waits until a template runs.
+async fn a_session_runs(expander: &Expander) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let checks = expander.checks().await;
+        if checks
+            .iter()
+            .any(|check| check.message.ends_with(", 1 sessions"))
+        {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{checks:?}");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expansion_whose_process_is_lost_half_way_begins_again() {
+    let expander = patient();
+    let first = zygote(&expander, WHOSE).await;
+    // Ends only under another zygote.
+    let waits = WHOSE.replace("    return", "return").replace(
+        "return",
+        &format!("\n    while os.getppid() == {first}: pass\n    return"),
+    );
+    let asked = zygote(&expander, &waits);
+    let (second, ()) = tokio::join!(asked, async {
+        a_session_runs(&expander).await;
+        end(first);
+    });
+    assert_ne!(first, second);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_right_behind_the_death_of_the_zygote_is_served() {
+    let expander = patient();
+    let mut last = zygote(&expander, WHOSE).await;
+    for _ in 0..20 {
+        end(last);
+        // At once: the server may not have noticed, and the process that was forked ahead may or
+        // may not be alive.
+        last = zygote(&expander, WHOSE).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_died_while_it_waited_for_a_request_is_replaced() {
+    let expander = patient();
+    let first = zygote(&expander, WHOSE).await;
+    for _ in 0..20 {
+        let children = format!("/proc/{first}/task/{first}/children");
+        let waiting = std::fs::read_to_string(children).unwrap();
+        for child in waiting.split_whitespace() {
+            end(child.parse().unwrap());
+        }
+        assert_eq!(zygote(&expander, WHOSE).await, first);
+    }
+}
