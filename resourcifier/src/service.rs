@@ -45,7 +45,7 @@ impl Prepared<Apply> {
         let nodes = self.work.plan.nodes.iter();
         CheckResponse {
             objects: nodes.map(|node| node.object.clone()).collect(),
-            edges: Vec::new(),
+            edges: self.work.plan.edges(),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Pure: it takes what the cluster serves as a value, and knows nothing of live objects, kubectl or time.
 
 mod graph;
+mod json_path;
 mod kinds;
 mod marks;
 mod object;
@@ -11,8 +12,10 @@ mod outputs;
 mod path;
 mod policies;
 mod references;
+mod rule;
+mod uses;
 
-use common::api::deployer::Policies;
+use common::api::deployer::{Edge, Policies};
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::{
     DeploymentName, Namespace, ObjectRef, Output, Resource, ResourceMetadata, limits,
@@ -29,6 +32,7 @@ pub use order::rank;
 pub use outputs::PlannedOutput;
 pub use path::Path;
 pub use references::{Reference, substitute};
+pub use rule::{FAIL_WHEN, READY_WHEN, Rule, rule_of};
 
 /// What a deployment asks for.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +67,22 @@ pub struct Plan {
     pub outputs: Vec<PlannedOutput>,
 }
 
+impl Plan {
+    /// What waits for what.
+    pub fn edges(&self) -> Vec<Edge> {
+        let edges = self.nodes.iter().enumerate().flat_map(|(resource, node)| {
+            node.dependencies.iter().map(move |dependency| Edge {
+                resource,
+                on: dependency.on,
+                ready: dependency.ready,
+                because: dependency.because,
+                detail: dependency.detail.clone(),
+            })
+        });
+        edges.collect()
+    }
+}
+
 /// The plan, or every fault of it, each tied to its resource.
 pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, ErrorBody> {
     let count = desired.resources.len();
@@ -76,8 +96,10 @@ pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, ErrorBody> 
     let drafts = gathered(object::drafts(desired.resources, catalog))?;
     let objects = gathered(object::resolve(&drafts, desired))?;
     gathered(object::distinct(&objects, desired.resources))?;
+    gathered(object::rules(&objects, desired.resources))?;
     let outputs = gathered(outputs::planned(desired))?;
-    let edges = gathered(graph::edges(&drafts, &objects))?;
+    let mut edges = gathered(graph::edges(&drafts, &objects))?;
+    graph::loosen(&mut edges);
     let waves = graph::waves(&edges, desired.resources)?;
     let nodes = drafts.into_iter().zip(objects).zip(edges).zip(waves).map(
         |(((draft, object), dependencies), wave)| {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::kinds::{Catalog, ServedKind, Wanted};
 use super::references::{self, Names, Reference};
+use super::rule::{FAIL_WHEN, READY_WHEN, Rule};
 use super::{Desired, fault};
 
 /// A resource whose kind is known.
@@ -298,6 +299,31 @@ fn written_identity(draft: &Draft<'_>, path: &str) -> Option<String> {
         Some(_) => None,
         None => (field == "name").then(|| draft.resource.name.to_string()),
     }
+}
+
+/// Refuses conditions of readiness that cannot be read. Where a reference stands in one, it is read once it is applied.
+pub fn rules(objects: &[Object], resources: &[Resource]) -> Vec<Result<(), ErrorBody>> {
+    let check = |(object, resource): (&Object, &Resource)| {
+        for annotation in [READY_WHEN, FAIL_WHEN] {
+            let written = &object.value["metadata"]["annotations"][annotation];
+            let Some(text) = written.as_str().filter(|text| references::is_plain(text)) else {
+                continue;
+            };
+            if let Err(error) = Rule::parse(text) {
+                let message = format!(
+                    "resource {}: annotation {annotation}: {error}",
+                    resource.name
+                );
+                let mut fault = invalid(resource, message);
+                if let Some(location) = &mut fault.location {
+                    location.path = Some(format!("metadata.annotations['{annotation}']"));
+                }
+                return Err(fault);
+            }
+        }
+        Ok(())
+    };
+    objects.iter().zip(resources).map(check).collect()
 }
 
 /// Refuses two resources that are one object.

@@ -1,6 +1,7 @@
 //! Configurations and what becomes of them, without a cluster.
 
 use super::*;
+use common::api::deployer::EdgeReason;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -21,6 +22,21 @@ fn catalog() -> Catalog {
         served("v1", "Event", "events", true),
         served("v1", "ConfigMap", "configmaps", true),
         served("v1", "Namespace", "namespaces", false),
+        served("v1", "Secret", "secrets", true),
+        served("v1", "ServiceAccount", "serviceaccounts", true),
+        served("rbac.authorization.k8s.io/v1", "Role", "roles", true),
+        served(
+            "rbac.authorization.k8s.io/v1",
+            "RoleBinding",
+            "rolebindings",
+            true,
+        ),
+        served(
+            "admissionregistration.k8s.io/v1",
+            "ValidatingWebhookConfiguration",
+            "validatingwebhookconfigurations",
+            false,
+        ),
         served("v1", "Service", "services", true),
         served("apps/v1", "Deployment", "deployments", true),
         served("a.example/v1", "Thing", "things", true),
@@ -56,6 +72,13 @@ fn planned(resources: Value) -> Result<Plan, ErrorBody> {
         },
         &catalog(),
     )
+}
+
+fn waits(plan: &Plan, index: usize) -> Vec<(usize, bool, EdgeReason, &str)> {
+    let dependencies = plan.nodes[index].dependencies.iter();
+    dependencies
+        .map(|one| (one.on, one.ready, one.because, one.detail.as_str()))
+        .collect()
 }
 
 fn refused(resources: Value, code: ErrorCode, fragment: &str) {
@@ -216,16 +239,106 @@ fn references_and_depends_on_make_waves() {
         [2, 1, 0]
     );
     assert_eq!(
-        plan.nodes[0].dependencies,
+        waits(&plan, 0),
         [
-            Dependency { on: 1, ready: true },
-            Dependency {
-                on: 2,
-                ready: false
-            }
+            (1, true, EdgeReason::DependsOn, "dependsOn b"),
+            (2, false, EdgeReason::Reference, "$(ref.svc.spec.clusterIP)")
         ]
     );
     assert_eq!(plan.nodes[0].template["metadata"]["annotations"][WAVE], "2");
+}
+
+#[test]
+fn what_an_object_uses_comes_first_without_being_told() {
+    let pod = json!({"serviceAccountName": "sa", "containers": [{"name": "c", "envFrom": [{"configMapRef": {"name": "conf"}}]}], "volumes": [{"name": "v", "secret": {"secretName": "keys"}}]});
+    let plan = planned(json!([
+        {"name": "app", "type": "Deployment", "properties": {"spec": {"template": {"spec": pod}}}},
+        {"name": "conf", "type": "ConfigMap"}, {"name": "keys", "type": "Secret"}, {"name": "sa", "type": "ServiceAccount"},
+        {"name": "bind", "type": "RoleBinding", "properties": {"roleRef": {"kind": "Role", "name": "role"}, "subjects": [{"kind": "ServiceAccount", "name": "sa"}]}},
+        {"name": "role", "type": "Role"},
+        {"name": "elsewhere", "type": "ConfigMap", "properties": {"metadata": {"namespace": "other", "name": "conf"}}},
+    ])).unwrap();
+    let on = |index| {
+        waits(&plan, index)
+            .into_iter()
+            .map(|(on, ..)| on)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(on(0), [1, 2, 3, 4]);
+    assert_eq!(on(4), [3, 5]);
+    assert!(
+        waits(&plan, 0)
+            .iter()
+            .all(|(_, ready, because, _)| !ready && *because == EdgeReason::Use)
+    );
+}
+
+#[test]
+fn a_webhook_waits_for_the_server_behind_its_service() {
+    let service = json!({"spec": {"selector": {"app": "hook"}}});
+    let server = json!({"spec": {"template": {"metadata": {"labels": {"app": "hook", "x": "y"}}}}});
+    let hook =
+        json!({"webhooks": [{"clientConfig": {"service": {"namespace": "home", "name": "svc"}}}]});
+    let plan = planned(json!([
+        {"name": "hook", "type": "ValidatingWebhookConfiguration", "properties": hook},
+        {"name": "svc", "type": "Service", "properties": service},
+        {"name": "server", "type": "Deployment", "properties": server},
+    ]))
+    .unwrap();
+    let waits: Vec<_> = waits(&plan, 0)
+        .into_iter()
+        .map(|(on, ready, ..)| (on, ready))
+        .collect();
+    assert_eq!(waits, [(1, false), (2, true)]);
+}
+
+#[test]
+fn what_is_written_down_wins_over_what_objects_use() {
+    let pod =
+        json!({"containers": [{"name": "c", "envFrom": [{"configMapRef": {"name": "conf"}}]}]});
+    let plan = planned(json!([
+        {"name": "app", "type": "Deployment", "properties": {"spec": {"template": {"spec": pod}}}},
+        {"name": "conf", "type": "ConfigMap", "metadata": {"dependsOn": ["app"]}},
+    ]))
+    .unwrap();
+    assert_eq!((plan.nodes[0].wave, plan.nodes[1].wave), (0, 1));
+}
+
+#[test]
+fn a_name_borne_twice_means_all_that_bear_it_but_not_oneself() {
+    let plan = planned(json!([
+        {"name": "web", "type": "Deployment", "metadata": {"dependsOn": ["web"]}}, {"name": "web", "type": "Service"},
+        {"name": "after", "type": "ConfigMap", "metadata": {"dependsOn": ["web"]}},
+    ])).unwrap();
+    assert_eq!(
+        plan.nodes.iter().map(|node| node.wave).collect::<Vec<_>>(),
+        [1, 0, 2]
+    );
+    assert_eq!(waits(&plan, 2).len(), 2);
+    refused(
+        json!([{"name": "a", "type": "ConfigMap", "metadata": {"dependsOn": ["a"]}}]),
+        ErrorCode::InvalidReference,
+        "a → a",
+    );
+}
+
+#[test]
+fn a_condition_of_readiness_that_cannot_be_read_is_refused_with_its_place() {
+    let properties = json!({"metadata": {"annotations": {READY_WHEN: "{.status.phase"}}});
+    let error =
+        planned(json!([{"name": "a", "type": "ConfigMap", "properties": properties}])).unwrap_err();
+    assert_eq!(error.code, ErrorCode::InvalidConfiguration);
+    assert!(
+        error
+            .message
+            .contains("resource a: annotation deployment-manager.dev/ready-when"),
+        "{error}"
+    );
+    let path = error.location.unwrap().path.unwrap();
+    assert_eq!(
+        path,
+        "metadata.annotations['deployment-manager.dev/ready-when']"
+    );
 }
 
 #[test]
@@ -271,8 +384,8 @@ fn a_name_may_refer_only_to_what_is_written() {
         "ConfigMap team/team-config"
     );
     assert_eq!(
-        plan.nodes[1].dependencies,
-        [Dependency { on: 0, ready: true }]
+        waits(&plan, 1),
+        [(0, true, EdgeReason::Host, "its namespace")]
     );
     let unknown = json!([{"name": "s", "type": "Service"}, {"name": "a", "type": "ConfigMap", "properties": {"metadata": {"name": "$(ref.s.spec.clusterIP)"}}}]);
     refused(
@@ -288,10 +401,7 @@ fn a_definition_makes_its_kind_known_and_comes_first() {
     let plan = planned(json!([{"name": "x", "type": "Crate"}, {"name": "d", "type": "CustomResourceDefinition", "properties": definition}])).unwrap();
     assert_eq!(plan.nodes[0].object.api_version, "c.example/v1");
     assert_eq!(plan.nodes[0].object.namespace, None);
-    assert_eq!(
-        plan.nodes[0].dependencies,
-        [Dependency { on: 1, ready: true }]
-    );
+    assert_eq!(waits(&plan, 0), [(1, true, EdgeReason::Host, "its kind")]);
 }
 
 #[test]
