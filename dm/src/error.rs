@@ -115,8 +115,11 @@ pub enum Failure {
         away: std::time::Duration,
         error: ClientError,
     },
-    #[error("interrupted; {0} goes on")]
-    Interrupted(OperationId),
+    #[error("interrupted; operation {operation} goes on")]
+    Interrupted {
+        operation: OperationId,
+        deployment: DeploymentName,
+    },
     #[error(transparent)]
     Output(#[from] OutputError),
 }
@@ -138,7 +141,7 @@ impl Failure {
             Self::Missing(_) => ExitCode::NotFound,
             Self::TimedOut { .. } => ExitCode::Timeout,
             Self::Lost { .. } => ExitCode::Unavailable,
-            Self::Interrupted(_) => ExitCode::Interrupted,
+            Self::Interrupted { .. } => ExitCode::Interrupted,
             Self::Output(OutputError::Write(error))
                 if error.kind() == std::io::ErrorKind::BrokenPipe =>
             {
@@ -162,7 +165,13 @@ impl Failure {
             Self::Service(ClientError::Unreachable { .. } | ClientError::InvalidUrl { .. }) => {
                 Some("set --service or DM_SERVICE to where the manager listens".to_owned())
             }
-            Self::Lost { operation, .. } | Self::Interrupted(operation) => Some(wait(operation)),
+            Self::Lost { operation, .. } => Some(wait(operation)),
+            Self::Interrupted {
+                operation,
+                deployment,
+            } => Some(format!(
+                "dm wait {operation} follows it again, dm stop {deployment} stops it"
+            )),
             Self::TimedOut {
                 operation: Some(operation),
                 ..

@@ -8,11 +8,8 @@ use dm::Terminal;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let animated = stderr().is_terminal();
-    // Shells tell the width only when asked to: `export COLUMNS`.
-    let columns = std::env::var("COLUMNS")
-        .ok()
-        .and_then(|columns| columns.parse().ok());
-    let width = columns.filter(|_| stdout().is_terminal());
+    let size = console::Term::stdout().size_checked();
+    let width = size.map(|(_, columns)| usize::from(columns));
     let (mut stdin, mut stdout, mut stderr) = (stdin().lock(), stdout().lock(), stderr());
     let mut terminal = Terminal {
         stdin: &mut stdin,

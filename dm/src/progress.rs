@@ -1,72 +1,109 @@
-//! How far an operation is, on standard error: drawn in place on a terminal, else a line for each new step.
+//! How far an operation is, on standard error: a bar in place on a terminal, with a line for each resource that came to
+//! its end above it; elsewhere a line for each new step and each change of a resource.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::api::deployer::ObjectState;
-use common::api::manager::ResourcesQuery;
-use common::client::{ClientError, ManagerClient};
+use common::api::deployer::ResourceReport;
+use common::client::ClientError;
 use common::model::Operation;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::resources::operation_type;
-use crate::output::text;
+use crate::output::{event, text};
 use crate::terminal::Terminal;
 
-/// Why a resource is not ready is asked for once in so many looks at the operation.
-const LOOKS_PER_REASON: u32 = 10;
 const TICK: Duration = Duration::from_millis(100);
-const TEMPLATE: &str = "{spinner} {prefix} {msg} {elapsed}";
+/// Before the number of resources is known.
+const SPINNER: &str = "{spinner} {prefix} {wide_msg}";
+const BAR: &str = "{spinner} {prefix} [{bar:16}] {pos}/{len} {elapsed} {wide_msg}";
 
 pub struct Progress<'p, 't> {
     terminal: &'p mut Terminal<'t>,
     bar: Option<ProgressBar>,
-    last: String,
-    reason: String,
-    looks: u32,
+    /// What is done to what: `update web`.
+    subject: String,
+    step: String,
+    /// What was told last of each resource; events come twice where the manager was started again in between.
+    told: BTreeMap<String, String>,
+    /// What those resources wait for that are not at their end.
+    waiting: BTreeMap<String, String>,
     away: bool,
 }
 
 impl<'p, 't> Progress<'p, 't> {
     pub fn new(terminal: &'p mut Terminal<'t>) -> Self {
         let bar = terminal.animated.then(|| {
-            let style = ProgressStyle::with_template(TEMPLATE)
-                .unwrap_or_else(|_| ProgressStyle::default_spinner());
-            let bar =
-                ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style);
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+                .with_style(style(SPINNER));
             bar.enable_steady_tick(TICK);
             bar
         });
         Self {
             terminal,
             bar,
-            last: String::new(),
-            reason: String::new(),
-            looks: 0,
+            subject: String::new(),
+            step: String::new(),
+            told: BTreeMap::new(),
+            waiting: BTreeMap::new(),
             away: false,
         }
     }
 
-    pub async fn show(&mut self, operation: &Operation, client: &ManagerClient) {
+    /// The operation as it is now.
+    pub fn operation(&mut self, operation: &Operation) {
         self.away = false;
-        let progress = &operation.progress;
-        let subject = format!(
-            "{} {}:",
+        self.subject = format!(
+            "{} {}",
             operation_type(operation.operation_type),
             operation.deployment
         );
+        let progress = &operation.progress;
         let step = text::line(&progress.step);
+        let is_new = step != self.step && !step.is_empty();
+        self.step = step;
         match &self.bar {
             Some(bar) => {
-                bar.set_prefix(subject);
-                if self.looks.is_multiple_of(LOOKS_PER_REASON) && progress.done < progress.total {
-                    self.reason = reason(operation, client).await;
+                bar.set_prefix(format!("{}: {}", self.subject, self.step));
+                if progress.total > 0 && bar.length() != Some(progress.total.into()) {
+                    bar.set_style(style(BAR));
+                    bar.set_length(progress.total.into());
                 }
-                let count = format!("{step} {}/{}", progress.done, progress.total);
-                bar.set_message(format!("{count}{}", self.reason));
+                bar.set_position(progress.done.into());
+                self.show_waiting();
             }
-            None => self.line(format!("{subject} {step}")),
+            None if is_new => self
+                .terminal
+                .note(&format!("{}: {}", self.subject, self.step)),
+            None => {}
         }
-        self.looks = self.looks.wrapping_add(1);
+    }
+
+    /// A resource got somewhere.
+    pub fn resource(&mut self, report: &ResourceReport) {
+        self.away = false;
+        let (name, said) = (event::name(report), event::said(report));
+        if said.is_empty() || self.told.get(&name) == Some(&said) {
+            return;
+        }
+        if event::is_end(report.state) {
+            self.waiting.remove(&name);
+        } else {
+            self.waiting.insert(name.clone(), said.clone());
+        }
+        match &self.bar {
+            Some(bar) => {
+                if event::is_end(report.state) {
+                    let mark = event::mark(report.state);
+                    bar.println(format!("{mark} {name}: {said}"));
+                }
+                self.show_waiting();
+            }
+            None => self
+                .terminal
+                .note(&format!("{}: {name}: {said}", self.subject)),
+        }
+        self.told.insert(name, said);
     }
 
     /// The manager does not answer; the operation may go on all the same.
@@ -74,16 +111,19 @@ impl<'p, 't> Progress<'p, 't> {
         let said = format!("still trying: {}", text::line(&error.to_string()));
         match &self.bar {
             Some(bar) => bar.set_message(said),
-            None if !self.away => self.line(said),
+            None if !self.away => self.terminal.note(&said),
             None => {}
         }
         self.away = true;
     }
 
-    fn line(&mut self, line: String) {
-        if line != self.last && !line.ends_with(": ") {
-            self.terminal.note(&line);
-            self.last = line;
+    /// Behind the bar: what the first of the waiting resources waits for.
+    fn show_waiting(&self) {
+        if let Some(bar) = &self.bar {
+            let first = self.waiting.iter().next();
+            bar.set_message(
+                first.map_or_else(String::new, |(name, said)| format!("{name}: {said}")),
+            );
         }
     }
 }
@@ -96,21 +136,21 @@ impl Drop for Progress<'_, '_> {
     }
 }
 
-/// What the first resource that is not ready waits for. Only for show: where the manager cannot tell, nothing is shown.
-async fn reason(operation: &Operation, client: &ManagerClient) -> String {
-    let quick = ResourcesQuery {
-        drift: Some(false),
-        ..ResourcesQuery::default()
-    };
-    let Ok(resources) = client.resources(&operation.deployment, &quick).await else {
-        return String::new();
-    };
-    let waiting = resources
-        .items
-        .into_iter()
-        .map(|item| item.status)
-        .find(|item| item.state != ObjectState::Ready);
-    let shown =
-        waiting.and_then(|item| Some(format!(" · {}: {}", item.applied.resource, item.reason?)));
-    text::line(&shown.unwrap_or_default())
+/// The templates are constants, tested below; where one were wrong, indicatif's own would be shown.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_templates_can_be_read() {
+        for template in [SPINNER, BAR] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
+    }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::deployer::{ObjectStatus, Policies, ResourceDiff};
+use super::deployer::{ObjectStatus, Policies, ResourceDiff, ResourceReport};
 use crate::model::{
     ConflictPolicy, CreatePolicy, DeletePolicy, DeploymentName, DiffSummary, DriftPolicy, Import,
-    LayoutPath, ManifestName, Namespace, ObjectRef, ResolvedType, ResourceName, TypeName,
-    UpdatePolicy,
+    LayoutPath, ManifestName, Namespace, ObjectRef, Operation, ResolvedType, ResourceName,
+    TypeName, UpdatePolicy,
 };
 
 /// The header that makes a write safe to repeat: the same key with the same request is the same operation, for a day.
@@ -256,6 +256,34 @@ pub struct GraphNode {
 pub struct GraphEdge {
     pub from: usize,
     pub to: usize,
+}
+
+/// `GET /operations/{o}/events`: server-sent events, the name of each in `event:`, its document in `data:`.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "events are handled one by one, and most are of the largest kind"
+)]
+pub enum OperationEvent {
+    /// The operation changed; the last event has its end.
+    Operation(Operation),
+    /// A resource got somewhere.
+    Resource(ResourceReport),
+}
+
+impl OperationEvent {
+    /// The names in `event:`.
+    pub const OPERATION: &'static str = "operation";
+    pub const RESOURCE: &'static str = "resource";
+
+    /// Nothing for an event of a name that a later version may have.
+    pub fn read(event: &str, data: &str) -> Result<Option<Self>, serde_json::Error> {
+        Ok(match event {
+            Self::OPERATION => Some(Self::Operation(serde_json::from_str(data)?)),
+            Self::RESOURCE => Some(Self::Resource(serde_json::from_str(data)?)),
+            _ => None,
+        })
+    }
 }
 
 /// An item of `GET /registries`.

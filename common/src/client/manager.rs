@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use futures::{Stream, TryStreamExt};
 use reqwest::{Method, RequestBuilder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::ClientError;
 use super::http::Endpoint;
+use super::server_sent;
 use crate::api::manager::*;
 use crate::api::page::{Page, PageQuery};
 use crate::model::{
@@ -17,6 +19,9 @@ use crate::server::health::Readiness;
 
 /// Reads answer at once; listing a registry over a slow network is the slowest of them.
 const READ: Duration = Duration::from_secs(60);
+
+/// The manager sends a comment every 10 s where there is nothing to tell; after so long the connection is dead.
+const IDLE: Duration = Duration::from_secs(30);
 
 /// What a write answers: the result, or with `Prefer: respond-async` the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -353,6 +358,37 @@ impl ManagerClient {
 
     pub async fn operation(&self, id: &OperationId) -> Result<Operation, ClientError> {
         self.read(&["operations", id.as_str()]).await
+    }
+
+    /// The events of an operation until it is done, each with its id; those after `last`, if that is given. The stream ends
+    /// early where the manager stops.
+    pub async fn events(
+        &self,
+        id: &OperationId,
+        last: Option<&str>,
+    ) -> Result<
+        impl Stream<Item = Result<(String, OperationEvent), ClientError>> + use<>,
+        ClientError,
+    > {
+        let path = ["operations", id.as_str(), "events"];
+        let mut request = self.endpoint.request(Method::GET, &path);
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        let answer = tokio::time::timeout(IDLE, self.endpoint.send(request, None))
+            .await
+            .map_err(|_| {
+                self.endpoint
+                    .broken_off(format!("no answer for {} s", IDLE.as_secs()))
+            })?;
+        let endpoint = self.endpoint.clone();
+        let events = server_sent::events(self.endpoint.clone(), answer?, IDLE);
+        Ok(events.try_filter_map(move |sent| {
+            let read = OperationEvent::read(&sent.event, &sent.data)
+                .map(|event| event.map(|event| (sent.id, event)))
+                .map_err(|error| endpoint.malformed(&error.to_string()));
+            futures::future::ready(read)
+        }))
     }
 
     /// What the service says of itself, ready or not.

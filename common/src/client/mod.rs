@@ -6,6 +6,7 @@ pub mod expander;
 pub mod http;
 mod lines;
 pub mod manager;
+mod server_sent;
 
 pub use deployer::DeployerClient;
 pub use error::ClientError;

@@ -1,6 +1,7 @@
 //! Results on standard output: documents for programs, tables and trees for people.
 
 pub mod describe;
+pub mod event;
 pub mod resources;
 pub mod table;
 pub mod text;

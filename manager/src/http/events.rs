@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use actix_web::web::{Bytes, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
+use common::api::manager::OperationEvent;
 use common::model::{Operation, OperationId};
 use common::server::ApiError;
 use futures::stream::{self, Stream};
@@ -20,8 +21,6 @@ use super::extract::name;
 use crate::service::Services;
 use crate::service::operations::{LiveEvent, Ticket, Watch};
 
-const OPERATION: &str = "operation";
-const RESOURCE: &str = "resource";
 /// A comment is sent so often, so that either end notices when the other is gone.
 const QUIET: Duration = Duration::from_secs(10);
 
@@ -113,8 +112,8 @@ fn past(operation: &Operation) -> String {
 
 fn written(number: u64, event: &LiveEvent) -> String {
     let (kind, data) = match event {
-        LiveEvent::Operation(operation) => (OPERATION, json(&**operation)),
-        LiveEvent::Resource(report) => (RESOURCE, json(&**report)),
+        LiveEvent::Operation(operation) => (OperationEvent::OPERATION, json(&**operation)),
+        LiveEvent::Resource(report) => (OperationEvent::RESOURCE, json(&**report)),
     };
     format!("id: {}-{number}\nevent: {kind}\ndata: {data}\n\n", *RUN)
 }

@@ -1,143 +1,11 @@
-//! What `run` asks of the manager, and how it ends: against a stand-in that records requests and gives prepared answers.
-#![expect(
-    clippy::unwrap_used,
-    reason = "the stand-in and what drives it are tests too"
-)]
+//! What `run` asks of the manager, and how it ends.
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
-use actix_web::http::StatusCode;
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
-use dm::{ExitCode, Terminal};
+use dm::ExitCode;
 use serde_json::{Value, json};
 
-/// Method and path with query, `Prefer`, and the body.
-type Request = (String, Option<String>, Value);
-type Answers = HashMap<String, (u16, Value)>;
-
-struct Manager {
-    url: String,
-    requests: Arc<Mutex<Vec<Request>>>,
-    answers: Arc<Mutex<Answers>>,
-}
-
-struct State {
-    requests: Arc<Mutex<Vec<Request>>>,
-    answers: Arc<Mutex<Answers>>,
-}
-
-async fn answer(request: HttpRequest, body: web::Bytes, state: web::Data<State>) -> HttpResponse {
-    let asked = format!("{} {}", request.method(), request.uri());
-    let prefer = request
-        .headers()
-        .get("prefer")
-        .and_then(|value| value.to_str().ok());
-    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    state
-        .requests
-        .lock()
-        .unwrap()
-        .push((asked.clone(), prefer.map(str::to_owned), body));
-    let (status, body) = state
-        .answers
-        .lock()
-        .unwrap()
-        .get(&asked)
-        .cloned()
-        .unwrap_or_else(|| {
-            (
-                404,
-                json!({"code": "NOT_FOUND", "message": format!("{asked} is not prepared")}),
-            )
-        });
-    HttpResponse::build(StatusCode::from_u16(status).unwrap()).json(body)
-}
-
-impl Manager {
-    fn start(answers: &[(&str, u16, Value)]) -> Self {
-        let answers = answers
-            .iter()
-            .map(|(asked, status, body)| ((*asked).to_owned(), (*status, body.clone())))
-            .collect();
-        let answers = Arc::new(Mutex::new(answers));
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let state = web::Data::new(State {
-            requests: Arc::clone(&requests),
-            answers: Arc::clone(&answers),
-        });
-        let server = HttpServer::new(move || {
-            App::new()
-                .app_data(state.clone())
-                .default_service(web::to(answer))
-        });
-        let server = server
-            .workers(1)
-            .disable_signals()
-            .bind(("127.0.0.1", 0))
-            .unwrap();
-        let url = format!("http://{}", server.addrs()[0]);
-        actix_web::rt::spawn(server.run());
-        Self {
-            url,
-            requests,
-            answers,
-        }
-    }
-
-    async fn dm(&self, args: &[&str]) -> Said {
-        dm(&[args, &["--service", &self.url]].concat(), b"").await
-    }
-
-    fn asked(&self) -> Vec<Request> {
-        self.requests.lock().unwrap().clone()
-    }
-
-    fn now_answers(&self, asked: &str, body: Value) {
-        self.answers
-            .lock()
-            .unwrap()
-            .insert(asked.to_owned(), (200, body));
-    }
-}
-
-#[derive(Debug)]
-struct Said {
-    code: ExitCode,
-    stdout: String,
-    stderr: String,
-}
-
-async fn dm(args: &[&str], stdin: &[u8]) -> Said {
-    let (mut stdin, mut stdout, mut stderr) = (stdin, Vec::new(), Vec::new());
-    let mut terminal = Terminal {
-        stdin: &mut stdin,
-        stdout: &mut stdout,
-        stderr: &mut stderr,
-        animated: false,
-        width: None,
-    };
-    let args = std::iter::once("dm")
-        .chain(args.iter().copied())
-        .map(Into::into);
-    let code = dm::run(args, &mut terminal).await;
-    Said {
-        code,
-        stdout: String::from_utf8(stdout).unwrap(),
-        stderr: String::from_utf8(stderr).unwrap(),
-    }
-}
-
-fn operation(kind: &str, status: &str) -> Value {
-    json!({"id": "op-1", "type": kind, "deployment": "web", "user": "anonymous", "status": status,
-        "progress": {"step": "applying", "done": 1, "total": 2}, "startTime": "2026-01-01T00:00:00Z", "warnings": []})
-}
-
-fn deployment(status: &str, errors: &[&str]) -> Value {
-    json!({"name": "web", "namespace": "default", "createdAt": "2026-01-01T00:00:00Z",
-        "state": {"status": status, "errors": errors}, "latestManifest": "m-1", "fingerprint": "f"})
-}
+use crate::stand_in::{Manager, deployment, dm, operation};
 
 fn failed(error: Value) -> Value {
     let mut operation = operation("CREATE", "DONE");
@@ -180,9 +48,9 @@ async fn a_template_is_deployed_as_a_configuration_of_one_resource_and_followed(
     assert_eq!(said.code, ExitCode::Done, "{said:?}");
     assert_eq!(said.stdout, "web is Deployed\n");
     assert_eq!(said.stderr, "create web: applying\n");
-    let (_, prefer, body) = &manager.asked()[0];
-    assert_eq!(prefer.as_deref(), Some("respond-async"));
-    insta::assert_json_snapshot!(body);
+    let asked = &manager.asked()[0];
+    assert_eq!(asked.prefer.as_deref(), Some("respond-async"));
+    insta::assert_json_snapshot!(asked.body);
 }
 
 #[actix_web::test]
@@ -205,7 +73,7 @@ async fn a_file_is_sent_with_its_imports_and_an_update_replaces_it() {
         serde_json::from_str::<Value>(&said.stdout).unwrap(),
         deployment("Deployed", &[])
     );
-    insta::assert_json_snapshot!(&manager.asked()[0].2);
+    insta::assert_json_snapshot!(&manager.asked()[0].body);
 }
 
 #[actix_web::test]
@@ -379,5 +247,5 @@ async fn a_configuration_comes_from_standard_input() {
         "{}",
         said.stderr
     );
-    assert_eq!(manager.asked()[0].2["content"], "resources: []\n");
+    assert_eq!(manager.asked()[0].body["content"], "resources: []\n");
 }

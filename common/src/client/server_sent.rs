@@ -1,0 +1,103 @@
+//! Server-sent events, as the HTML standard has them: what the manager streams about an operation.
+//!
+//! Reads fields, joins data lines and leaves comments out. It refuses to know how to connect again: the caller has the
+//! id of the last event and decides.
+
+use std::time::Duration;
+
+use futures::{Stream, StreamExt, TryStreamExt};
+use reqwest::Response;
+use tokio_util::codec::{FramedRead, LinesCodec};
+use tokio_util::io::StreamReader;
+
+use super::error::ClientError;
+use super::http::Endpoint;
+
+/// One event holds at most an operation with the errors of all its resources.
+const LINE_BYTES: usize = 64 * 1024 * 1024;
+
+/// One event. Fields that it does not have are empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerSent {
+    /// What to send as `Last-Event-ID` to go on after this one.
+    pub id: String,
+    pub event: String,
+    pub data: String,
+}
+
+impl ServerSent {
+    /// Takes a line in; gives the event that an empty line ends, if it has data.
+    fn take(&mut self, line: &str) -> Option<ServerSent> {
+        if line.is_empty() {
+            let event = std::mem::take(self);
+            return (!event.data.is_empty()).then_some(event);
+        }
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "id" => value.clone_into(&mut self.id),
+            "event" => value.clone_into(&mut self.event),
+            "data" if self.data.is_empty() => value.clone_into(&mut self.data),
+            "data" => self.data.extend(["\n", value]),
+            // Comments have no field name; what else there is, is not for us.
+            _ => {}
+        }
+        None
+    }
+}
+
+/// The events of the answer. Silence, comments included, for longer than `idle` is an error.
+pub(super) fn events(
+    endpoint: Endpoint,
+    response: Response,
+    idle: Duration,
+) -> impl Stream<Item = Result<ServerSent, ClientError>> {
+    let bytes = StreamReader::new(response.bytes_stream().map_err(std::io::Error::other));
+    let lines = FramedRead::new(bytes, LinesCodec::new_with_max_length(LINE_BYTES));
+    let start = (Box::pin(lines), ServerSent::default());
+    futures::stream::try_unfold(start, move |(mut lines, mut event)| {
+        let endpoint = endpoint.clone();
+        async move {
+            loop {
+                let line = tokio::time::timeout(idle, lines.next())
+                    .await
+                    .map_err(|_| {
+                        endpoint.broken_off(format!("nothing came for {} s", idle.as_secs()))
+                    })?;
+                let Some(line) = line else { return Ok(None) };
+                let line = line.map_err(|error| endpoint.broken_off(error.to_string()))?;
+                if let Some(whole) = event.take(&line) {
+                    return Ok(Some((whole, (lines, event))));
+                }
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<ServerSent> {
+        let mut event = ServerSent::default();
+        text.split('\n')
+            .filter_map(|line| event.take(line))
+            .collect()
+    }
+
+    #[test]
+    fn fields_are_read_and_comments_left_out() {
+        let read = read(
+            ":\n\n: quiet\nid: r-1\nevent: resource\ndata: {}\nretry: 5\n\ndata:a\ndata: b\n\nid: lost",
+        );
+        let event = |id: &str, event: &str, data: &str| ServerSent {
+            id: id.to_owned(),
+            event: event.to_owned(),
+            data: data.to_owned(),
+        };
+        assert_eq!(
+            read,
+            [event("r-1", "resource", "{}"), event("", "", "a\nb")]
+        );
+    }
+}

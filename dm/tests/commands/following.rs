@@ -1,0 +1,202 @@
+//! Following an operation: what is shown, and what happens when the connection or the user breaks it off.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use dm::ExitCode;
+use nix::pty::{Winsize, openpty};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+use crate::stand_in::{End, Manager, deployment, event, operation};
+
+/// On a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn resource(name: &str, state: &str, more: Value) -> Value {
+    let mut report = json!({"name": name, "type": "Deployment", "state": state,
+        "object": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name}});
+    report
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    report
+}
+
+fn waiting() -> Value {
+    resource("web", "APPLIED", json!({"reason": "0 of 3 pods are ready"}))
+}
+
+fn ready() -> Value {
+    resource("web", "READY", json!({"action": "CREATED"}))
+}
+
+/// Its operation runs; its deployment is there.
+fn manager() -> Manager {
+    Manager::start(&[
+        ("GET /operations/op-1", 200, operation("CREATE", "RUNNING")),
+        ("GET /deployments/web", 200, deployment("Deployed", &[])),
+    ])
+}
+
+#[actix_web::test]
+async fn each_change_of_a_resource_is_a_line() {
+    let manager = manager();
+    let events = [
+        event(1, "operation", &operation("CREATE", "RUNNING")),
+        event(2, "resource", &waiting()),
+        event(3, "resource", &waiting()),
+        event(4, "unheard-of", &json!({})),
+        event(5, "resource", &ready()),
+        event(6, "operation", &operation("CREATE", "DONE")),
+    ];
+    manager.will_stream(events.concat(), End::Whole);
+    let said = manager.dm(&["wait", "op-1"]).await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    insta::assert_snapshot!(said.stderr, @r"
+    create web: applying
+    create web: Deployment web: waiting: 0 of 3 pods are ready
+    create web: Deployment web: ready (created)
+    ");
+}
+
+#[actix_web::test]
+async fn a_connection_that_breaks_is_taken_up_after_the_last_event() {
+    let manager = manager();
+    manager.will_stream(event(2, "resource", &waiting()), End::Whole);
+    manager.will_stream(String::new(), End::Cut);
+    let rest = [
+        event(2, "resource", &waiting()),
+        event(3, "resource", &ready()),
+        event(4, "operation", &operation("CREATE", "DONE")),
+    ];
+    manager.will_stream(rest.concat(), End::Whole);
+    let said = manager.dm(&["wait", "op-1"]).await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    assert_eq!(said.stderr.matches("0 of 3 pods").count(), 1, "{said:?}");
+    let last: Vec<_> = manager
+        .asked()
+        .into_iter()
+        .filter(|request| request.asked.ends_with("/events"))
+        .map(|request| request.last_event_id)
+        .collect();
+    assert_eq!(
+        last,
+        [None, Some("run-2".to_owned()), Some("run-2".to_owned())]
+    );
+}
+
+#[actix_web::test]
+async fn an_end_that_no_event_told_of_is_seen_all_the_same() {
+    let manager = manager();
+    manager.now_answers("GET /operations/op-1", operation("CREATE", "DONE"));
+    manager.will_stream(String::new(), End::Cut);
+    manager.will_stream(String::new(), End::Cut);
+    let said = manager.dm(&["wait", "op-1"]).await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+}
+
+/// `dm` as a process; its standard error is a terminal of 100 columns.
+struct OnTerminal {
+    process: Child,
+    screen: File,
+}
+
+impl OnTerminal {
+    fn start(manager: &Manager, args: &[&str]) -> Self {
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: 100,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        let pty = openpty(Some(&size), None).unwrap();
+        let slave: OwnedFd = pty.slave;
+        let process = Command::new(env!("CARGO_BIN_EXE_dm"))
+            .args(args)
+            .args(["--service", &manager.url])
+            .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(slave)
+            .spawn()
+            .unwrap();
+        let screen = File::from(pty.master);
+        Self { process, screen }
+    }
+
+    /// Reads on until the screen has shown this.
+    async fn shows(&mut self, expected: &str) -> String {
+        let mut screen = self.screen.try_clone().unwrap();
+        let expected = expected.to_owned();
+        let read = actix_web::rt::task::spawn_blocking(move || {
+            let (mut shown, mut byte) = (Vec::new(), [0]);
+            while !String::from_utf8_lossy(&shown).contains(&expected) {
+                match screen.read(&mut byte) {
+                    Ok(1) => shown.push(byte[0]),
+                    // The last writer is gone.
+                    _ => break,
+                }
+            }
+            String::from_utf8_lossy(&shown).into_owned()
+        });
+        let read = tokio::time::timeout(PATIENCE, read).await;
+        read.expect("the screen did not show it").unwrap()
+    }
+
+    fn interrupt(&self) {
+        let pid = Pid::from_raw(self.process.id().try_into().unwrap());
+        kill(pid, Signal::SIGINT).unwrap();
+    }
+
+    fn ends(mut self) -> Option<i32> {
+        self.process.wait().unwrap().code()
+    }
+}
+
+impl Drop for OnTerminal {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[actix_web::test]
+async fn an_interrupt_stops_following_and_says_how_to_go_on() {
+    let manager = manager();
+    let mut dm = OnTerminal::start(&manager, &["wait", "op-1"]);
+    dm.shows("applying").await;
+    dm.interrupt();
+    let shown = dm.shows("dm stop web").await;
+    for part in ["operation op-1 goes on", "dm wait op-1", "dm stop web"] {
+        assert!(shown.contains(part), "{part} is not in\n{shown}");
+    }
+    assert_eq!(dm.ends(), Some(130));
+}
+
+#[actix_web::test]
+async fn on_a_terminal_a_bar_says_how_far_it_is_and_what_it_waits_for() {
+    let manager = manager();
+    let events = [
+        event(1, "operation", &operation("CREATE", "RUNNING")),
+        event(
+            2,
+            "resource",
+            &resource("db", "READY", json!({"action": "UNCHANGED"})),
+        ),
+        event(3, "resource", &waiting()),
+    ];
+    manager.will_stream(events.concat(), End::Silence);
+    let mut dm = OnTerminal::start(&manager, &["wait", "op-1"]);
+    let shown = dm.shows("Deployment web: ").await;
+    for part in ["✓", "Deployment db: ready (unchanged)", "1/2"] {
+        assert!(shown.contains(part), "{part} is not in\n{shown}");
+    }
+    dm.interrupt();
+    assert_eq!(dm.ends(), Some(130));
+}

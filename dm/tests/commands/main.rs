@@ -1,0 +1,9 @@
+//! `dm` against a stand-in of the manager that records requests and gives prepared answers.
+#![expect(
+    clippy::unwrap_used,
+    reason = "the stand-in and what drives it are tests too"
+)]
+
+mod following;
+mod requests;
+mod stand_in;
