@@ -6,6 +6,7 @@ use common::model::{DeploymentName, NameError, OperationId};
 
 use crate::bundle::archive::ArchiveError;
 use crate::bundle::{BundleError, Sources};
+use crate::local::LocalError;
 use crate::output::OutputError;
 use crate::properties::PropertyError;
 
@@ -89,6 +90,8 @@ pub enum Failure {
     Configuration(String),
     #[error(transparent)]
     Service(#[from] ClientError),
+    #[error(transparent)]
+    Local(#[from] LocalError),
     /// A service refused what was made of local files.
     #[error("{doing}: {body}")]
     Refused {
@@ -137,6 +140,8 @@ impl Failure {
             | Self::Configuration(_)
             | Self::DeploymentFailed { .. } => ExitCode::Failed,
             Self::Service(error) => of_client(error),
+            Self::Local(LocalError::Answered(body)) => exit_code(body.code),
+            Self::Local(_) => ExitCode::Unavailable,
             Self::Refused { body, .. } => exit_code(body.code),
             Self::Missing(_) => ExitCode::NotFound,
             Self::TimedOut { .. } => ExitCode::Timeout,
@@ -154,7 +159,9 @@ impl Failure {
     /// The body of a service's answer, if that is what it is.
     pub fn body(&self) -> Option<&ErrorBody> {
         match self {
-            Self::Refused { body, .. } | Self::Service(ClientError::Answered(body)) => Some(body),
+            Self::Refused { body, .. }
+            | Self::Service(ClientError::Answered(body))
+            | Self::Local(LocalError::Answered(body)) => Some(body),
             _ => None,
         }
     }
@@ -165,6 +172,11 @@ impl Failure {
             Self::Service(ClientError::Unreachable { .. } | ClientError::InvalidUrl { .. }) => {
                 Some("set --service or DM_SERVICE to where the manager listens".to_owned())
             }
+            Self::Local(LocalError::NoProgram) => Some(
+                "install expandybird and expandybird-worker beside dm, or let the manager expand: \
+                 leave --local out"
+                    .to_owned(),
+            ),
             Self::Lost { operation, .. } => Some(wait(operation)),
             Self::Interrupted {
                 operation,

@@ -6,7 +6,8 @@
 //!                       └──────► output (results on stdout) · report (failures on stderr)
 //! ```
 //!
-//! Knows files, flags and terminals. It refuses to know how a template is expanded or an object applied: the manager does that.
+//! Knows files, flags and terminals. It refuses to know how a template is expanded or an object applied: the manager does
+//! that, or for `dm expand --local` the `expandybird` program ([`local`]).
 
 mod bundle;
 mod cli;
@@ -14,6 +15,7 @@ mod commands;
 mod duration;
 mod error;
 mod follow;
+mod local;
 mod output;
 mod progress;
 mod properties;

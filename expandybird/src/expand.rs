@@ -1,11 +1,16 @@
 //! `expandybird expand FILE [IMPORT…]`: what the service answers, without the service.
+//!
+//! People name files and read YAML. Programs write the request that they would have sent to the service to standard input
+//! and read what it would have answered from standard output: `dm expand --local` does.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use common::api::expander::ExpandRequest;
-use common::model::Import;
+use common::model::{Import, limits};
 use common::yaml;
 use expandybird::service::Expander;
 use serde_json::{Map, Value};
@@ -13,24 +18,58 @@ use serde_json::{Map, Value};
 #[derive(Debug, Args)]
 pub struct ExpandFlags {
     /// The configuration.
-    file: PathBuf,
+    #[arg(required_unless_present = "request")]
+    file: Option<PathBuf>,
     /// Further files: templates, schemas, helpers.
     imports: Vec<PathBuf>,
     /// What templates see as `env`, such as deployment=web.
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
     env: Vec<String>,
+    /// Read a whole request, as for POST /expand, from standard input, and answer it in JSON: with the expansion, or with
+    /// the error and exit code 1.
+    #[arg(long, conflicts_with_all = ["file", "imports", "env"])]
+    request: bool,
 }
 
-pub async fn run(expander: &Expander, flags: &ExpandFlags) -> anyhow::Result<()> {
-    let content = text(&flags.file)?;
+pub async fn run(expander: &Expander, flags: &ExpandFlags) -> anyhow::Result<ExitCode> {
+    match &flags.file {
+        Some(file) => files(expander, file, flags).await?,
+        None => return request(expander).await,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Standard input is local, but what is too large for the service is for this as well.
+async fn request(expander: &Expander) -> anyhow::Result<ExitCode> {
+    let mut text = String::new();
+    std::io::stdin()
+        .take(limits::REQUEST_BYTES as u64)
+        .read_to_string(&mut text)
+        .context("cannot read the request")?;
+    let request =
+        serde_json::from_str(&text).context("the request is not what POST /expand takes")?;
+    match expander.expand(request).await {
+        Ok(answer) => {
+            serde_json::to_writer(std::io::stdout(), &answer)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            serde_json::to_writer(std::io::stdout(), &error.0)?;
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+async fn files(expander: &Expander, file: &Path, flags: &ExpandFlags) -> anyhow::Result<()> {
+    let content = text(file)?;
     let mut imports = flags
         .imports
         .iter()
         .map(|path| import(path))
         .collect::<Result<Vec<_>, _>>()?;
-    add_named_imports(&content, &flags.file, &mut imports)?;
+    add_named_imports(&content, file, &mut imports)?;
     let request = ExpandRequest {
-        name: flags.file.display().to_string(),
+        name: file.display().to_string(),
         content,
         imports,
         env: env(&flags.env)?,

@@ -117,7 +117,7 @@ async fn main() -> ExitCode {
     let cli = Cli::parse();
     telemetry::init(cli.listen.log_format);
     match run(cli).await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("expandybird: {error:#}");
             ExitCode::FAILURE
@@ -125,7 +125,7 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(cli: Cli) -> anyhow::Result<()> {
+async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let expander = cli.engine.expander()?;
     match cli.command {
         Some(Command::Expand(flags)) => expand::run(&expander, &flags).await,
@@ -136,7 +136,7 @@ async fn run(cli: Cli) -> anyhow::Result<()> {
                 http::routes(config, &expander)
             })
             .await?;
-            Ok(())
+            Ok(ExitCode::SUCCESS)
         }
     }
 }

@@ -1,9 +1,12 @@
 //! What expandybird is asked and answers.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::model::{Configuration, Import, Layout};
+use super::manager::Expansion;
+use crate::model::{
+    Configuration, DeploymentName, Import, Layout, ManifestName, Namespace, ResolvedType,
+};
 
 /// `POST /expand`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -20,6 +23,35 @@ pub struct ExpandRequest {
     pub env: Map<String, Value>,
 }
 
+/// For whom an expansion is: what templates see as `env`, apart from what the expander adds for each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Environment {
+    pub deployment: DeploymentName,
+    pub namespace: Namespace,
+    pub manifest: ManifestName,
+    pub username: String,
+    /// Seconds since 1970.
+    pub current_time: i64,
+}
+
+impl Environment {
+    pub fn to_map(&self) -> Map<String, Value> {
+        let entries = [
+            ("deployment", json!(self.deployment)),
+            // Google's Deployment Manager has projects; the nearest thing in a cluster is a namespace.
+            ("project", json!(self.namespace)),
+            ("namespace", json!(self.namespace)),
+            ("manifest", json!(self.manifest)),
+            ("current_time", json!(self.current_time)),
+            ("username", json!(self.username)),
+        ];
+        entries
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect()
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExpandResponse {
     /// Flat: no resource of a type that the request's imports name.
@@ -30,4 +62,19 @@ pub struct ExpandResponse {
     pub unresolved: Vec<String>,
     #[serde(default)]
     pub warnings: Vec<String>,
+}
+
+impl ExpandResponse {
+    /// The parts of a manifest, once nothing is left to resolve.
+    pub fn into_expansion(self, resolved_types: Vec<ResolvedType>) -> Expansion {
+        let mut expanded_config = self.config;
+        let outputs = std::mem::take(&mut expanded_config.outputs);
+        Expansion {
+            expanded_config,
+            layout: self.layout,
+            resolved_types,
+            outputs,
+            warnings: self.warnings,
+        }
+    }
 }

@@ -1,15 +1,22 @@
 //! `dm expand`: what a configuration or template comes to.
 
 use clap::Args;
-use common::api::manager::Expand as Request;
-use common::model::Namespace;
+use common::api::expander::{Environment, ExpandRequest};
+use common::api::manager::{Expand as Request, Expansion};
+use common::model::{ManifestName, Namespace};
+use jiff::Timestamp;
 
 use super::write::Subject;
 use crate::error::Failure;
+use crate::local::{self, LocalError};
 use crate::output::tree::tree;
 use crate::output::{self, Format, text};
 use crate::session::Session;
 use crate::target::{Resolved, Target};
+
+/// What the manager takes for the namespace and the user of a request that names neither.
+const NAMESPACE: &str = "default";
+const USERNAME: &str = "anonymous";
 
 /// Expand a configuration or a template without deploying it, and print the configuration that it comes to.
 ///
@@ -19,6 +26,7 @@ use crate::target::{Resolved, Target};
 Examples:
   dm expand web.yaml
   dm expand web.yaml --layout
+  dm expand web.yaml --local
   dm expand replicatedservice:v1 --properties replicas=3 -o json")]
 pub struct Expand {
     #[command(flatten)]
@@ -29,6 +37,10 @@ pub struct Expand {
     /// Show the layout and not the configuration.
     #[arg(long)]
     pub layout: bool,
+    /// Expand here, with the program expandybird beside dm or on PATH, and ask no manager. Templates of a registry are
+    /// the manager's to fetch: they stay as they are.
+    #[arg(long)]
+    pub local: bool,
 }
 
 impl Expand {
@@ -45,11 +57,14 @@ impl Expand {
             imports: bundle.imports,
             namespace: self.namespace,
         };
-        let expansion = session
-            .client
-            .expand(&request)
-            .await
-            .map_err(|error| subject.failed(error))?;
+        let expansion = match self.local {
+            true => alone(request, &subject).await?,
+            false => session
+                .client
+                .expand(&request)
+                .await
+                .map_err(|error| subject.failed(error))?,
+        };
         for warning in &expansion.warnings {
             session
                 .terminal
@@ -67,5 +82,31 @@ impl Expand {
             Format::Json => output::json(&expansion)?,
         };
         session.print(&text)
+    }
+}
+
+/// As the manager would have it expanded, by default for the same namespace and user.
+async fn alone(request: Request, subject: &Subject) -> Result<Expansion, Failure> {
+    let now = Timestamp::now();
+    let environment = Environment {
+        deployment: request.name.clone(),
+        namespace: match request.namespace {
+            Some(namespace) => namespace,
+            None => Namespace::parse(NAMESPACE)?,
+        },
+        manifest: ManifestName::parse(format!("manifest-{:013}", now.as_millisecond()))?,
+        username: USERNAME.to_owned(),
+        current_time: now.as_second(),
+    };
+    let request = ExpandRequest {
+        name: request.name.to_string(),
+        content: request.content,
+        imports: request.imports,
+        env: environment.to_map(),
+    };
+    match local::expand(&request).await {
+        Ok(response) => Ok(response.into_expansion(Vec::new())),
+        Err(LocalError::Answered(body)) => Err(subject.refused(*body)),
+        Err(error) => Err(error.into()),
     }
 }

@@ -4,5 +4,6 @@ mod bad_input;
 mod charts;
 mod crash;
 mod lifecycle;
+mod local;
 mod outage;
 mod references;

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::error::{ErrorBody, ErrorCode, Location};
-use common::api::expander::{ExpandRequest, ExpandResponse};
+use common::api::expander::{Environment, ExpandRequest, ExpandResponse};
 use common::api::manager::Expansion;
 use common::model::{DeploymentName, InputConfig, ManifestName, Namespace, ResolvedType, TypeName};
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::retry::Retry;
@@ -82,7 +81,7 @@ impl Expansions {
             let response = self.expanded(&request, deadline).await?;
             let references = self.references(&response, &imports)?;
             if references.is_empty() {
-                return Ok(finished(response, resolved));
+                return Ok(response.into_expansion(resolved));
             }
             let source = Source {
                 file: &request.name,
@@ -157,40 +156,18 @@ fn left(deadline: Instant) -> Duration {
 }
 
 fn request(subject: &Subject, content: &str, imports: &Imports) -> ExpandRequest {
+    let environment = Environment {
+        deployment: subject.deployment.clone(),
+        namespace: subject.namespace.clone(),
+        manifest: subject.manifest.clone(),
+        username: subject.user.clone(),
+        current_time: subject.time.as_second(),
+    };
     ExpandRequest {
         name: subject.deployment.to_string(),
         content: content.to_owned(),
         imports: imports.files().to_vec(),
-        env: env(subject),
-    }
-}
-
-/// What templates see as `env`, apart from what the expander adds for each.
-fn env(subject: &Subject) -> Map<String, Value> {
-    let entries = [
-        ("deployment", json!(subject.deployment)),
-        // Google's Deployment Manager has projects; the nearest thing in a cluster is a namespace.
-        ("project", json!(subject.namespace)),
-        ("namespace", json!(subject.namespace)),
-        ("manifest", json!(subject.manifest)),
-        ("current_time", json!(subject.time.as_second())),
-        ("username", json!(subject.user)),
-    ];
-    entries
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect()
-}
-
-fn finished(response: ExpandResponse, resolved_types: Vec<ResolvedType>) -> Expansion {
-    let mut expanded_config = response.config;
-    let outputs = std::mem::take(&mut expanded_config.outputs);
-    Expansion {
-        expanded_config,
-        layout: response.layout,
-        resolved_types,
-        outputs,
-        warnings: response.warnings,
+        env: environment.to_map(),
     }
 }
 
