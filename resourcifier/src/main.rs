@@ -9,7 +9,7 @@ use clap::Parser;
 use common::server::{Listen, serve};
 use common::telemetry;
 use resourcifier::http;
-use resourcifier::kubectl::{CommandLine, Settings};
+use resourcifier::kubectl::{Settings, ThroughProxy};
 use resourcifier::service::Deployer;
 
 /// Where it listens if nobody says otherwise.
@@ -47,21 +47,17 @@ async fn main() -> anyhow::Result<()> {
         kubeconfig,
         context,
     } = arguments;
-    let cache = tempfile::Builder::new()
-        .prefix("resourcifier-")
-        .tempdir()
-        .context("cannot make a folder for kubectl's cache")?;
-    let settings = Settings {
+    let cluster = ThroughProxy::new(Settings {
         program: kubectl,
         kubeconfig,
         context,
-        cache: cache.path().to_owned(),
-    };
-    let deployer = Arc::new(Deployer::new(Arc::new(CommandLine::new(settings))));
+    })?;
+    let cluster = Arc::new(cluster);
+    let deployer = Arc::new(Deployer::new(cluster.clone()));
     tell_what_is_missing(&deployer).await;
-    serve(&listen, DEFAULT, http::routes(deployer))
-        .await
-        .context("the service stopped")
+    let served = serve(&listen, DEFAULT, http::routes(deployer)).await;
+    cluster.stop().await;
+    served.context("the service stopped")
 }
 
 /// The service starts without kubectl or a cluster and recovers by itself, but never silently.

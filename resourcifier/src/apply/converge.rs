@@ -12,7 +12,7 @@ use super::batch::{by_size, refuse};
 use super::pace::Pace;
 use super::work::Work;
 use super::{BATCH, CallerGone, Context, Stopped, causes, change, fetch};
-use crate::kubectl::{ApplyOptions, Cascade, DeleteOptions, KubectlError, Outcomes};
+use crate::kubectl::{ApplyOptions, Cascade, DeleteOptions, KubectlError, ObjectFault, Outcomes};
 use crate::plan::{self, Plan};
 
 pub struct Converged {
@@ -323,7 +323,9 @@ impl Run<'_> {
             && work.before().is_some();
         match error {
             _ if error.is_transient() => work.troubled(error.code(), &error.to_string()),
-            _ if error.is_refusal() && replaceable => self.replace(index).await,
+            _ if replaceable && error.fault() == Some(ObjectFault::Refused) => {
+                self.replace(index).await
+            }
             _ => work.failed(error.code(), &error.to_string()),
         }
     }

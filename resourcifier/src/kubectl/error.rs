@@ -29,8 +29,11 @@ impl KubectlError {
                 ErrorCode::ClusterUnavailable
             }
             Self::Object(error) => match error.fault {
-                ObjectFault::Transient => ErrorCode::ClusterUnavailable,
-                ObjectFault::Refused | ObjectFault::Conflict => ErrorCode::ResourcesFailed,
+                ObjectFault::Transient | ObjectFault::Unserved => ErrorCode::ClusterUnavailable,
+                ObjectFault::Refused
+                | ObjectFault::Missing
+                | ObjectFault::OtherUid
+                | ObjectFault::Conflict => ErrorCode::ResourcesFailed,
             },
             Self::TooMany { .. } => ErrorCode::InvalidRequest,
             Self::TooMuch { .. } | Self::Malformed { .. } => ErrorCode::Internal,
@@ -42,9 +45,12 @@ impl KubectlError {
         self.code() == ErrorCode::ClusterUnavailable
     }
 
-    /// Whether the API server has decided against this very object, as it is asked for.
-    pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Object(error) if error.fault == ObjectFault::Refused)
+    /// What the API server has against this very object, if it is that.
+    pub fn fault(&self) -> Option<ObjectFault> {
+        match self {
+            Self::Object(error) => Some(error.fault),
+            _ => None,
+        }
     }
 
     /// The fields that other managers own, if that is why.
@@ -76,8 +82,14 @@ pub struct ObjectError {
 pub enum ObjectFault {
     /// The API server does not take it, and will not on the next try.
     Refused,
+    /// There is no such object, or not the namespace that it is to be in.
+    Missing,
+    /// An object of that name is there, but with another UID.
+    OtherUid,
     /// Other field managers own fields of it; each is one of the causes.
     Conflict,
+    /// The API server does not serve the kind, or not yet.
+    Unserved,
     /// The API server is away, overloaded, or has not caught up.
     Transient,
 }

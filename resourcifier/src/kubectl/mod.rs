@@ -8,16 +8,20 @@
 //!
 //! The port knows nothing of deployments, waves or readiness.
 
-mod command_line;
+mod brake;
+mod discovery;
 mod error;
-mod objects;
-#[expect(
-    dead_code,
-    reason = "it reads batches too; the adapter that runs kubectl for each call is about to go"
-)]
-mod output;
+mod events;
+mod folder;
 mod process;
+mod proxy;
 mod redact;
+mod request;
+mod session;
+mod status;
+mod through_proxy;
+mod versions;
+mod watch;
 
 use std::time::Duration;
 
@@ -28,8 +32,9 @@ use serde_json::Value;
 
 use crate::plan::ServedKind;
 
-pub use command_line::{CommandLine, Settings};
 pub use error::{Cause, KubectlError, ObjectError, ObjectFault};
+pub use session::Settings;
+pub use through_proxy::ThroughProxy;
 
 /// What became of each of several objects, in the order asked.
 pub type Outcomes<T> = Vec<Result<T, KubectlError>>;

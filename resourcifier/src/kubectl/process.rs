@@ -1,23 +1,22 @@
-//! One kubectl process: started in a group of its own, bounded in time and output, killed with its children.
+//! kubectl as a process: started in a group of its own with a limited environment, bounded in time and output,
+//! killed with its children.
 //!
 //! It knows nothing of kubectl's commands.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
 use super::error::KubectlError;
 
-/// A batch of some hundred objects of up to 1 MiB each is the most that one call prints.
-const STDOUT_BYTES: usize = 256 * 1024 * 1024;
-const STDERR_BYTES: usize = 8 * 1024 * 1024;
-const MIB: usize = 1024 * 1024;
+/// What a call that tells about kubectl itself prints at most.
+const OUTPUT_BYTES: u64 = 1024 * 1024;
 
 /// Variables that kubectl and the credential plugins of a kubeconfig need; nothing else is passed on.
 const PASSED: &[&str] = &[
@@ -40,17 +39,7 @@ const PASSED: &[&str] = &[
 /// Prefixes of what credential plugins of cloud providers read.
 const PASSED_PREFIXES: &[&str] = &["AWS_", "AZURE_", "CLOUDSDK_", "GOOGLE_"];
 
-/// What to run.
-#[derive(Debug)]
-pub struct Invocation {
-    /// The command's name, for errors and logs.
-    pub call: &'static str,
-    pub arguments: Vec<OsString>,
-    pub stdin: Vec<u8>,
-    pub within: Duration,
-}
-
-/// What came of it.
+/// What came of a run.
 #[derive(Debug)]
 pub struct Finished {
     pub success: bool,
@@ -58,38 +47,12 @@ pub struct Finished {
     pub stderr: String,
 }
 
-/// Runs it to its end. Dropping the future, or the deadline, kills the process and its children.
-pub async fn run(
-    program: &Path,
-    kubeconfig: Option<&Path>,
-    invocation: Invocation,
-) -> Result<Finished, KubectlError> {
-    let Invocation {
-        call,
-        arguments,
-        stdin,
-        within,
-    } = invocation;
-    let mut child =
-        start(program, kubeconfig, &arguments).map_err(|error| KubectlError::Missing {
-            program: program.display().to_string(),
-            reason: error.to_string(),
-        })?;
-    let group = Group::of(&child);
-    let finished = tokio::time::timeout(within, finish(&mut child, call, stdin)).await;
-    let finished = finished.map_err(|_| KubectlError::TimedOut {
-        call,
-        seconds: within.as_secs(),
-    })??;
-    group.ended();
-    Ok(finished)
-}
-
-fn start(
+/// Starts it, with both outputs piped.
+pub fn start(
     program: &Path,
     kubeconfig: Option<&Path>,
     arguments: &[OsString],
-) -> std::io::Result<Child> {
+) -> Result<(Child, Group), KubectlError> {
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -99,13 +62,19 @@ fn start(
         command.env("KUBECONFIG", kubeconfig);
     }
     command
-        .stdin(Stdio::piped())
+        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    command.process_group(0).kill_on_drop(true).spawn()
+    let child = command.process_group(0).kill_on_drop(true).spawn();
+    let child = child.map_err(|error| KubectlError::Missing {
+        program: program.display().to_string(),
+        reason: error.to_string(),
+    })?;
+    let group = Group::of(&child);
+    Ok((child, group))
 }
 
-fn is_passed(name: &std::ffi::OsStr) -> bool {
+fn is_passed(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| {
         PASSED.contains(&name)
             || PASSED_PREFIXES
@@ -114,25 +83,34 @@ fn is_passed(name: &std::ffi::OsStr) -> bool {
     })
 }
 
-async fn finish(
-    child: &mut Child,
+/// Runs it to its end. Dropping the future, or the deadline, kills the process and its children.
+pub async fn run(
+    program: &Path,
+    kubeconfig: Option<&Path>,
     call: &'static str,
-    input: Vec<u8>,
+    arguments: &[OsString],
+    within: Duration,
 ) -> Result<Finished, KubectlError> {
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let write = async {
-        if let Some(mut stdin) = stdin {
-            // A process that ends without reading all its input says why on stderr.
-            let _ = stdin.write_all(&input).await;
-        }
-        Ok(())
+    let (mut child, group) = start(program, kubeconfig, arguments)?;
+    let finished = tokio::time::timeout(within, finish(&mut child)).await;
+    let missed = |_| KubectlError::TimedOut {
+        call,
+        seconds: within.as_secs(),
     };
-    let ((), stdout, stderr) = tokio::try_join!(
-        write,
-        bounded(stdout, STDOUT_BYTES, call),
-        bounded(stderr, STDERR_BYTES, call)
-    )?;
-    let status = child.wait().await.map_err(|error| failed(call, &error))?;
+    let finished = finished
+        .map_err(missed)?
+        .map_err(|error| KubectlError::Malformed {
+            call,
+            reason: error.to_string(),
+        })?;
+    group.ended();
+    Ok(finished)
+}
+
+async fn finish(child: &mut Child) -> std::io::Result<Finished> {
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (stdout, stderr) = tokio::try_join!(bounded(stdout), bounded(stderr))?;
+    let status = child.wait().await?;
     Ok(Finished {
         success: status.success(),
         stdout,
@@ -140,43 +118,26 @@ async fn finish(
     })
 }
 
-async fn bounded(
-    pipe: Option<impl AsyncRead + Unpin>,
-    limit: usize,
-    call: &'static str,
-) -> Result<Vec<u8>, KubectlError> {
+async fn bounded(pipe: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Some(pipe) = pipe {
-        let read = pipe.take(limit as u64 + 1).read_to_end(&mut bytes).await;
-        read.map_err(|error| failed(call, &error))?;
-    }
-    if bytes.len() > limit {
-        return Err(KubectlError::TooMuch {
-            call,
-            limit: limit / MIB,
-        });
+        pipe.take(OUTPUT_BYTES).read_to_end(&mut bytes).await?;
     }
     Ok(bytes)
 }
 
-fn failed(call: &'static str, error: &std::io::Error) -> KubectlError {
-    KubectlError::Malformed {
-        call,
-        reason: error.to_string(),
-    }
-}
-
 /// The process group of a child: killed when dropped, unless the child has ended.
-struct Group(Option<Pid>);
+#[derive(Debug)]
+pub struct Group(Option<Pid>);
 
 impl Group {
     fn of(child: &Child) -> Self {
-        Self(
-            child
-                .id()
-                .and_then(|id| i32::try_from(id).ok())
-                .map(Pid::from_raw),
-        )
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self(id.map(Pid::from_raw))
+    }
+
+    pub fn id(&self) -> Option<Pid> {
+        self.0
     }
 
     fn ended(mut self) {
@@ -198,36 +159,33 @@ mod tests {
     use super::*;
     use std::time::Instant;
 
-    fn shell(script: &str, within: Duration) -> Invocation {
-        Invocation {
-            call: "test",
-            arguments: vec!["-c".into(), script.into()],
-            stdin: b"in".to_vec(),
-            within,
-        }
-    }
-
     const SOON: Duration = Duration::from_millis(300);
     const LONG: Duration = Duration::from_secs(20);
 
-    #[tokio::test]
-    async fn output_and_status_are_told_apart() {
-        let finished = run(
+    async fn shell(script: &str, within: Duration) -> Result<Finished, KubectlError> {
+        let arguments = ["-c".into(), script.into()];
+        run(
             Path::new("/bin/sh"),
-            None,
-            shell("cat; echo oops >&2; exit 3", LONG),
+            Some(Path::new("/k")),
+            "test",
+            &arguments,
+            within,
         )
         .await
-        .unwrap();
+    }
+
+    #[tokio::test]
+    async fn output_and_status_are_told_apart() {
+        let finished = shell("echo in; echo oops >&2; exit 3", LONG).await.unwrap();
         assert_eq!(
             (finished.success, &finished.stdout[..], &finished.stderr[..]),
-            (false, &b"in"[..], "oops\n")
+            (false, &b"in\n"[..], "oops\n")
         );
     }
 
     #[tokio::test]
     async fn a_missing_program_is_named_with_what_to_do() {
-        let error = run(Path::new("/no/kubectl"), None, shell("", LONG))
+        let error = run(Path::new("/no/kubectl"), None, "test", &[], LONG)
             .await
             .unwrap_err();
         assert!(
@@ -243,9 +201,7 @@ mod tests {
         let file = folder.path().join("child");
         let script = format!("sleep 60 & echo $! > {}; wait", file.display());
         let started = Instant::now();
-        let error = run(Path::new("/bin/sh"), None, shell(&script, SOON))
-            .await
-            .unwrap_err();
+        let error = shell(&script, SOON).await.unwrap_err();
         assert!(matches!(error, KubectlError::TimedOut { .. }), "{error}");
         let child = Pid::from_raw(
             std::fs::read_to_string(file)
@@ -268,13 +224,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_environment_is_limited() {
-        let finished = run(
-            Path::new("/bin/sh"),
-            Some(Path::new("/k")),
-            shell("env | cut -d= -f1", LONG),
-        )
-        .await
-        .unwrap();
+        let finished = shell("env | cut -d= -f1", LONG).await.unwrap();
         let names = String::from_utf8(finished.stdout).unwrap();
         assert!(
             names.contains("KUBECONFIG") && !names.contains("CARGO"),

@@ -1,74 +1,148 @@
-//! Keeps the values of Secrets out of what kubectl says.
+//! Keeps the values of a Secret out of what the API server says about it.
 
 use serde_json::Value;
 
-/// Shorter values would garble every text that they happen to occur in; they are covered by [`QUOTING`].
+use super::error::{KubectlError, ObjectError};
+
+/// Shorter values would garble every text that they happen to occur in; they are covered by [`quoted`].
 const SHORTEST: usize = 4;
-/// How the API server begins to quote a value.
-const QUOTING: &str = "Invalid value: ";
 const REDACTED: &str = "[redacted]";
 
-/// The text without any value of the Secrets among the objects.
-pub fn redacted(text: String, objects: &[Value]) -> String {
-    let secrets: Vec<&Value> = objects
-        .iter()
-        .filter(|object| object["kind"] == "Secret")
-        .collect();
-    if secrets.is_empty() {
-        return text;
+/// The error without any value of the object, if that is a Secret.
+pub fn redacted(error: KubectlError, object: &Value) -> KubectlError {
+    match error {
+        KubectlError::Object(error) if object["kind"] == "Secret" => {
+            let values = values(object);
+            let causes = error.causes.into_iter().map(|mut cause| {
+                cause.message = without(&cause.message, &values);
+                cause
+            });
+            KubectlError::Object(ObjectError {
+                fault: error.fault,
+                text: without(&error.text, &values),
+                causes: causes.collect(),
+            })
+        }
+        error => error,
     }
-    let mut values: Vec<&str> = secrets.iter().flat_map(|secret| values(secret)).collect();
-    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-    let text = values
-        .into_iter()
-        .fold(text, |text, value| text.replace(value, REDACTED));
-    text.lines()
-        .map(without_quoted_value)
-        .collect::<Vec<_>>()
-        .join("\n")
 }
 
-fn values(secret: &Value) -> impl Iterator<Item = &str> {
-    ["data", "stringData"]
+/// The longest first: one may be a part of another. As they are, and as they stand in quotes.
+fn values(secret: &Value) -> Vec<String> {
+    let maps = ["data", "stringData"].map(|field| secret[field].as_object());
+    let mut values: Vec<String> = maps
         .into_iter()
-        .filter_map(|field| secret[field].as_object())
+        .flatten()
         .flat_map(|map| map.values())
-        .filter_map(Value::as_str)
+        .flat_map(|value| {
+            let written = value.to_string();
+            let inner = written
+                .strip_prefix('"')
+                .and_then(|rest| rest.strip_suffix('"'));
+            let quoted = inner.unwrap_or(&written).to_owned();
+            value
+                .as_str()
+                .map(str::to_owned)
+                .into_iter()
+                .chain([quoted])
+        })
         .filter(|value| value.len() >= SHORTEST)
+        .collect();
+    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    values
 }
 
-/// Only lines about a Secret are cut: other objects of the batch keep their full sentence.
-fn without_quoted_value(line: &str) -> String {
-    match line.split_once(QUOTING) {
-        Some((before, _)) if before.contains("Secret") => format!("{before}{QUOTING}{REDACTED}"),
-        _ => line.to_owned(),
+fn without(text: &str, values: &[String]) -> String {
+    let text = values
+        .iter()
+        .fold(text.to_owned(), |text, value| text.replace(value, REDACTED));
+    match quoted(&text) {
+        Some(at) => format!("{}{REDACTED}", &text[..at]),
+        None => text,
     }
+}
+
+/// From where on the API server quotes what stands in a field of values.
+fn quoted(text: &str) -> Option<usize> {
+    const INVALID: &str = ": Invalid value: ";
+    const UNSTRUCTURED: &str = "valueUnstructured";
+    let is_of_values = |at: &usize| {
+        let field = text[..*at]
+            .rsplit([' ', '['])
+            .find(|part| !part.ends_with(']'));
+        field.is_some_and(|field| {
+            let field = field.trim_start_matches('.');
+            field.starts_with("data") || field.starts_with("stringData")
+        })
+    };
+    let invalid = text
+        .match_indices(INVALID)
+        .find(|(at, _)| is_of_values(at))
+        .map(|(at, _)| at + INVALID.len());
+    let unstructured = text.find(UNSTRUCTURED).map(|at| at + UNSTRUCTURED.len());
+    invalid.into_iter().chain(unstructured).min()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::error::ObjectFault;
     use super::*;
     use serde_json::json;
 
+    fn refused(text: &str, object: &Value) -> String {
+        let error = ObjectError {
+            fault: ObjectFault::Refused,
+            text: text.to_owned(),
+            causes: Vec::new(),
+        };
+        redacted(error.into(), object).to_string()
+    }
+
     #[test]
     fn a_secrets_values_never_get_into_a_text() {
-        let secret = json!({"kind": "Secret", "stringData": {"a": "hunter2"}, "data": {"b": "aHVudGVyMg=="}});
+        let secret = json!({"kind": "Secret", "stringData": {"a": "hunter2", "n": 123456}, "data": {"b": "aHVudGVyMg=="}});
+        let cases = [
+            (
+                "Secret \"s\" is invalid: data[b]: Invalid value: \"x\"",
+                "Secret \"s\" is invalid: data[b]: Invalid value: [redacted]",
+            ),
+            ("other hunter2 aHVudGVyMg==", "other [redacted] [redacted]"),
+            (
+                ".stringData.n: expected string, got &value.valueUnstructured{Value:123456}",
+                ".stringData.n: expected string, got &value.valueUnstructured[redacted]",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(refused(text, &secret), expected);
+        }
+    }
+
+    #[test]
+    fn a_value_in_quotes_is_found_too() {
+        let secret = json!({"kind": "Secret", "stringData": {"a": "two\nlines \"quoted\""}});
+        assert_eq!(
+            refused(r#"got "two\nlines \"quoted\"""#, &secret),
+            r#"got "[redacted]""#
+        );
+    }
+
+    #[test]
+    fn what_is_said_of_other_fields_of_a_secret_stays() {
+        let secret = json!({"kind": "Secret", "data": {"a": "aHVudGVyMg=="}});
+        let text = "Secret \"S\" is invalid: [metadata.name: Invalid value: \"S\": a lowercase name is needed, type: Invalid value: \"x\": field is immutable]";
+        assert_eq!(refused(text, &secret), text);
         let text =
-            "Secret \"s\" is invalid: data[b]: Invalid value: \"x\"\nother hunter2 aHVudGVyMg=="
-                .to_owned();
-        let expected = "Secret \"s\" is invalid: data[b]: Invalid value: [redacted]\nother [redacted] [redacted]";
-        assert_eq!(redacted(text, &[secret]), expected);
+            "Secret \"s\" is invalid: [type: Required value, data[a.b]: Invalid value: \"x\"]";
+        assert_eq!(
+            refused(text, &secret),
+            "Secret \"s\" is invalid: [type: Required value, data[a.b]: Invalid value: [redacted]"
+        );
     }
 
     #[test]
     fn other_objects_keep_their_sentence() {
-        let text = "ConfigMap \"c\" is invalid: name: Invalid value: \"C\"".to_owned();
-        assert_eq!(
-            redacted(
-                text.clone(),
-                &[json!({"kind": "ConfigMap", "data": {"a": "value"}})]
-            ),
-            text
-        );
+        let text = "ConfigMap \"c\" is invalid: name: Invalid value: \"C\"";
+        let map = json!({"kind": "ConfigMap", "data": {"a": "value"}});
+        assert_eq!(refused(text, &map), text);
     }
 }

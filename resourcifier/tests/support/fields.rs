@@ -34,7 +34,7 @@ pub fn apply(
         if at(live, path) != Some(value) {
             owned
                 .values_mut()
-                .for_each(|fields| drop(fields.remove(path)));
+                .for_each(|fields| fields.retain(|field| field != path));
         }
         set(live, path, value.clone());
     }

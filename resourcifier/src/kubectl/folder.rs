@@ -1,0 +1,173 @@
+//! The private folder of one process, for the socket and kubectl's cache.
+//!
+//! It goes when its owner ends. An owner that was killed cannot tidy up, so the next one does: a lock, which
+//! the kernel releases with its holder, says whose folder is still in use.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::{Pid, Uid};
+use tempfile::TempDir;
+
+const PREFIX: &str = "resourcifier-";
+/// In the folder: locked as long as the owner lives; it names the process group that the owner started.
+const LOCK: &str = "lock";
+/// The socket's path has to fit into 107 bytes, with a name of its own.
+const LONGEST: usize = 90;
+
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    #[error("a private folder cannot be made in {}: {source}", .parent.display())]
+    Unmakable {
+        parent: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{} is too long a path for a socket; set TMPDIR to a shorter one", .0.display())]
+    TooLong(PathBuf),
+}
+
+#[derive(Debug)]
+pub struct Folder {
+    folder: TempDir,
+    lock: File,
+}
+
+impl Folder {
+    /// A new folder in `parent`, after those that killed owners left there are removed.
+    pub fn new(parent: &Path) -> Result<Self, FolderError> {
+        sweep(parent);
+        loop {
+            let folder = Self::make(parent).map_err(|source| FolderError::Unmakable {
+                parent: parent.to_owned(),
+                source,
+            })?;
+            if folder.path().as_os_str().len() > LONGEST {
+                return Err(FolderError::TooLong(folder.path().to_owned()));
+            }
+            // Between its making and its locking, another process may have taken it for an abandoned one.
+            if folder.path().join(LOCK).exists() {
+                return Ok(folder);
+            }
+        }
+    }
+
+    fn make(parent: &Path) -> std::io::Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(parent)?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(folder.path().join(LOCK))?;
+        lock.lock()?;
+        Ok(Self { folder, lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Notes which process group is to be killed if its owner is killed.
+    pub fn note(&self, group: Pid) -> std::io::Result<()> {
+        let mut lock = &self.lock;
+        lock.set_len(0)?;
+        lock.rewind()?;
+        writeln!(lock, "{group}")
+    }
+}
+
+/// Removes the folders of owners that are no more, and kills what they started.
+fn sweep(parent: &Path) {
+    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    for path in ours.map(|entry| entry.path()).filter(|path| is_own(path)) {
+        if let Some(lock) = abandoned(&path) {
+            kill_group(lock, &path);
+            match std::fs::remove_dir_all(&path) {
+                Ok(()) => {
+                    tracing::info!(folder = %path.display(), "removed the folder of a predecessor")
+                }
+                Err(error) => {
+                    tracing::warn!(folder = %path.display(), %error, "the folder of a predecessor cannot be removed")
+                }
+            }
+        }
+    }
+}
+
+fn is_own(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::symlink_metadata(path)
+        .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == Uid::effective().as_raw())
+}
+
+/// The lock of a folder whose owner is gone, held now by us.
+fn abandoned(path: &Path) -> Option<File> {
+    let lock = File::open(path.join(LOCK)).ok()?;
+    lock.try_lock().ok()?;
+    Some(lock)
+}
+
+/// Its number may belong to others by now, so the process must have the folder on its command line.
+fn kill_group(mut lock: File, folder: &Path) {
+    let mut text = String::new();
+    let noted = lock.read_to_string(&mut text).ok();
+    let Some(group) = noted.and_then(|_| text.trim().parse().ok()) else {
+        return;
+    };
+    let command = std::fs::read(format!("/proc/{group}/cmdline")).unwrap_or_default();
+    if String::from_utf8_lossy(&command).contains(&*folder.to_string_lossy()) {
+        // An error means that it has just ended.
+        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    #[test]
+    fn the_folder_is_private_and_goes_with_its_owner() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Folder::new(parent.path()).unwrap();
+        let path = folder.path().to_owned();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        drop(folder);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_a_killed_owner_left_is_removed_with_its_processes_and_what_is_in_use_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let in_use = Folder::new(parent.path()).unwrap();
+        let left = parent.path().join("resourcifier-left");
+        std::fs::create_dir(&left).unwrap();
+        let mut child = Command::new("sh")
+            .args(["-c", "sleep 60; :", &left.display().to_string()])
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        std::fs::write(left.join(LOCK), format!("{}\n", child.id())).unwrap();
+        let _new = Folder::new(parent.path()).unwrap();
+        assert!(!left.exists() && in_use.path().exists());
+        assert!(!child.wait().unwrap().success());
+    }
+
+    #[test]
+    fn a_path_that_no_socket_can_have_is_told_at_once() {
+        let parent = tempfile::tempdir().unwrap();
+        let long = parent.path().join("x".repeat(90));
+        std::fs::create_dir(&long).unwrap();
+        let error = Folder::new(&long).unwrap_err();
+        assert!(error.to_string().contains("TMPDIR"), "{error}");
+    }
+}

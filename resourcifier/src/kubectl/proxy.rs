@@ -1,0 +1,255 @@
+//! The transport of the adapter: requests through `kubectl proxy`, which is started when it is needed and again when it
+//! has died.
+//!
+//! Many requests run at once, up to a bound; when the API server says that there are too many, all of them wait.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use nix::unistd::Pid;
+use reqwest::{Response, StatusCode, header};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+
+use super::brake::Brake;
+use super::error::KubectlError;
+use super::folder::Folder;
+use super::request::Request;
+use super::session::{Session, Settings};
+use super::status;
+
+/// Requests at once: with more, an API server gets no faster, and its fairness rules turn them away.
+const AT_ONCE: usize = 32;
+/// Watches at once; whoever gets none looks again instead.
+const WATCHES: usize = 32;
+/// Tries of a request that the API server turns away because of too many.
+const TRIES: u32 = 6;
+/// After a start that failed, callers are told the same for this long.
+const REST: Duration = Duration::from_secs(1);
+const MIB: usize = 1024 * 1024;
+
+#[derive(Debug)]
+pub struct Proxy {
+    pub settings: Settings,
+    folder: Folder,
+    running: Mutex<Running>,
+    slots: Semaphore,
+    watches: Arc<Semaphore>,
+    brake: Brake,
+}
+
+#[derive(Debug, Default)]
+struct Running {
+    session: Option<Arc<Session>>,
+    failed: Option<(Instant, KubectlError)>,
+}
+
+/// A success of the API server.
+pub type Answer = Bytes;
+
+/// What to do with an answer that came.
+enum Turn {
+    Answer(Answer),
+    /// There are too many requests; the time is the one to wait, if it was told.
+    Away(Option<Duration>, KubectlError),
+}
+
+impl Proxy {
+    pub fn new(settings: Settings, folder: Folder) -> Self {
+        Self {
+            settings,
+            folder,
+            running: Mutex::default(),
+            slots: Semaphore::new(AT_ONCE),
+            watches: Arc::new(Semaphore::new(WATCHES)),
+            brake: Brake::default(),
+        }
+    }
+
+    /// Sends a request that is safe to repeat, until it is answered or the time is over.
+    pub async fn send(&self, request: &Request, within: Duration) -> Result<Answer, KubectlError> {
+        let started = Instant::now();
+        let answer = tokio::time::timeout(within, self.tried(request))
+            .await
+            .unwrap_or(Err(KubectlError::TimedOut {
+                call: request.call,
+                seconds: within.as_secs(),
+            }));
+        tracing::debug!(
+            kubectl.call = request.call,
+            kubectl.success = answer.is_ok(),
+            took_ms = started.elapsed().as_millis(),
+            "{} {}",
+            request.call,
+            request.url.path()
+        );
+        answer
+    }
+
+    async fn tried(&self, request: &Request) -> Result<Answer, KubectlError> {
+        let mut attempt = 0;
+        loop {
+            match self.turn(request).await? {
+                Turn::Answer(answer) => return Ok(answer),
+                Turn::Away(_, error) if attempt == TRIES => return Err(error),
+                Turn::Away(retry_after, _) => self.brake.press(retry_after, attempt),
+            }
+            attempt += 1;
+        }
+    }
+
+    async fn turn(&self, request: &Request) -> Result<Turn, KubectlError> {
+        self.brake.wait().await;
+        let _slot = self.slots.acquire().await.map_err(|_| stopped())?;
+        let response = self.response(request).await?;
+        let (code, retry_after) = (response.status(), retry_after(&response));
+        let body = bounded(response, request).await?;
+        if code.is_success() {
+            return Ok(Turn::Answer(body));
+        }
+        let error = status::error(code.as_u16(), &body);
+        match code {
+            StatusCode::TOO_MANY_REQUESTS => Ok(Turn::Away(retry_after, error)),
+            StatusCode::SERVICE_UNAVAILABLE if retry_after.is_some() => {
+                Ok(Turn::Away(retry_after, error))
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// The head of the answer; a proxy that cannot be reached is replaced, once.
+    async fn response(&self, request: &Request) -> Result<Response, KubectlError> {
+        let first = self.session().await?;
+        match sent(&first, request).await {
+            Ok(response) => return Ok(response),
+            Err(error) => {
+                tracing::warn!(%error, "kubectl proxy cannot be reached and is started again");
+                first.lose();
+            }
+        }
+        let second = self.session().await?;
+        sent(&second, request).await.map_err(|error| {
+            second.lose();
+            KubectlError::Unreachable(format!(
+                "kubectl proxy cannot be reached: {}",
+                root_cause(&error)
+            ))
+        })
+    }
+
+    /// The head of a watch's answer, and what keeps its place.
+    pub async fn watch(
+        &self,
+        request: &Request,
+        within: Duration,
+    ) -> Result<(Response, OwnedSemaphorePermit), KubectlError> {
+        let place = self
+            .watches
+            .clone()
+            .try_acquire_owned()
+            .map_err(|_| KubectlError::Unreachable("too many watches are open".to_owned()))?;
+        let response = tokio::time::timeout(within, self.response(request))
+            .await
+            .map_err(|_| KubectlError::TimedOut {
+                call: request.call,
+                seconds: within.as_secs(),
+            })??;
+        let code = response.status();
+        if code.is_success() {
+            return Ok((response, place));
+        }
+        Err(status::error(
+            code.as_u16(),
+            &bounded(response, request).await?,
+        ))
+    }
+
+    /// The one that runs, or a new one.
+    async fn session(&self) -> Result<Arc<Session>, KubectlError> {
+        let mut running = self.running.lock().await;
+        if let Some(session) = running
+            .session
+            .as_ref()
+            .filter(|session| session.is_usable())
+        {
+            return Ok(session.clone());
+        }
+        if let Some((at, error)) = &running.failed
+            && at.elapsed() < REST
+        {
+            return Err(error.clone());
+        }
+        // The old one ends before a new one starts: they would share the socket's path.
+        running.session = None;
+        let started = Session::start(&self.settings, &self.folder.path().join("sock")).await;
+        let session = started.inspect_err(|error| {
+            running.failed = Some((Instant::now(), error.clone()));
+        })?;
+        if let Some(group) = session.group().id() {
+            self.note(group);
+        }
+        let session = Arc::new(session);
+        running.session = Some(session.clone());
+        Ok(session)
+    }
+
+    fn note(&self, group: Pid) {
+        if let Err(error) = self.folder.note(group) {
+            tracing::warn!(%error, "kubectl proxy could not be noted; if this process is killed, it goes on");
+        }
+    }
+
+    /// Ends it. The folder goes with the transport.
+    pub async fn stop(&self) {
+        self.slots.close();
+        self.running.lock().await.session = None;
+    }
+}
+
+fn stopped() -> KubectlError {
+    KubectlError::Unreachable("the service is stopping".to_owned())
+}
+
+async fn sent(session: &Session, request: &Request) -> reqwest::Result<Response> {
+    session
+        .http
+        .request(request.method.clone(), request.url.clone())
+        .header(header::ACCEPT, request.accept)
+        .header(header::CONTENT_TYPE, request.content_type)
+        .body(request.body.clone())
+        .send()
+        .await
+}
+
+/// In seconds; the other form, a date, is not used by API servers.
+fn retry_after(response: &Response) -> Option<Duration> {
+    let value = response.headers().get(header::RETRY_AFTER)?;
+    value.to_str().ok()?.parse().ok().map(Duration::from_secs)
+}
+
+async fn bounded(mut response: Response, request: &Request) -> Result<Bytes, KubectlError> {
+    let mut bytes = BytesMut::new();
+    loop {
+        let chunk = response.chunk().await.map_err(|error| {
+            KubectlError::Unreachable(format!("the answer broke off: {}", root_cause(&error)))
+        })?;
+        let Some(chunk) = chunk else {
+            return Ok(bytes.freeze());
+        };
+        if bytes.len() + chunk.len() > request.limit {
+            return Err(KubectlError::TooMuch {
+                call: request.call,
+                limit: request.limit / MIB,
+            });
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+}
+
+/// reqwest's own texts repeat the URL; the innermost cause says what happened.
+pub fn root_cause(error: &reqwest::Error) -> String {
+    let start: &(dyn std::error::Error + 'static) = error;
+    std::iter::successors(Some(start), |error| error.source())
+        .last()
+        .map_or_else(String::new, ToString::to_string)
+}

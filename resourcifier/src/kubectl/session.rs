@@ -1,0 +1,152 @@
+//! One run of `kubectl proxy`: it carries TLS and the kubeconfig's credentials, we speak HTTP to it through a socket
+//! that nobody else can open.
+//!
+//! ```text
+//! resourcifier ──HTTP──► socket in a private folder ──► kubectl proxy ──TLS, credentials──► API server
+//! ```
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::process::Child;
+
+use super::error::KubectlError;
+use super::process::{self, Group};
+
+/// Its own start is quick; credential plugins run only with the first request.
+const START: Duration = Duration::from_secs(20);
+/// What it says when requests are welcome.
+const SERVING: &str = "Starting to serve on";
+/// What is kept of its complaints.
+const COMPLAINT_BYTES: usize = 8 * 1024;
+/// Nobody opens shells through it. The default also refuses objects named `exec…` in a namespace named `pods`.
+const REJECTED: &str =
+    "--reject-paths=^/api/v1/namespaces/[^/]+/pods/[^/]+/(exec|attach|portforward)$";
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// Which kubectl, and which cluster.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub program: PathBuf,
+    pub kubeconfig: Option<PathBuf>,
+    pub context: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct Session {
+    pub http: reqwest::Client,
+    is_lost: AtomicBool,
+    child: std::sync::Mutex<Child>,
+    group: Group,
+}
+
+impl Session {
+    /// Starts it, and returns when it serves.
+    pub async fn start(settings: &Settings, socket: &Path) -> Result<Self, KubectlError> {
+        // A predecessor that was killed leaves its socket behind, and kubectl does not open over it.
+        let _ = std::fs::remove_file(socket);
+        let arguments = arguments(settings, socket);
+        let (mut child, group) = process::start(
+            &settings.program,
+            settings.kubeconfig.as_deref(),
+            &arguments,
+        )?;
+        tokio::time::timeout(START, serving(&mut child))
+            .await
+            .map_err(|_| KubectlError::TimedOut {
+                call: "kubectl proxy",
+                seconds: START.as_secs(),
+            })??;
+        let http = common::client::http::builder()
+            .unix_socket(socket.to_owned())
+            .connect_timeout(CONNECT)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| KubectlError::Malformed {
+                call: "kubectl proxy",
+                reason: error.to_string(),
+            })?;
+        Ok(Self {
+            http,
+            is_lost: AtomicBool::new(false),
+            child: child.into(),
+            group,
+        })
+    }
+
+    pub fn group(&self) -> &Group {
+        &self.group
+    }
+
+    /// It could not be reached: nobody uses it again.
+    pub fn lose(&self) {
+        self.is_lost.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_usable(&self) -> bool {
+        let runs =
+            |mut child: std::sync::MutexGuard<'_, Child>| matches!(child.try_wait(), Ok(None));
+        !self.is_lost.load(Ordering::Relaxed) && self.child.lock().is_ok_and(runs)
+    }
+}
+
+fn arguments(settings: &Settings, socket: &Path) -> Vec<OsString> {
+    let mut path = OsString::from("--unix-socket=");
+    path.push(socket);
+    let mut arguments = vec!["proxy".into(), path, REJECTED.into()];
+    if let Some(context) = &settings.context {
+        arguments.push(format!("--context={context}").into());
+    }
+    arguments
+}
+
+/// Waits until it says that it serves; what it says later goes to the log.
+async fn serving(child: &mut Child) -> Result<(), KubectlError> {
+    let stderr = child.stderr.take();
+    let Some(stdout) = child.stdout.take() else {
+        return Err(KubectlError::Unreachable(
+            "kubectl proxy has no output".to_owned(),
+        ));
+    };
+    let mut lines = BufReader::new(stdout.take(COMPLAINT_BYTES as u64)).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        if line.starts_with(SERVING) {
+            if let Some(stderr) = stderr {
+                tokio::spawn(logged(stderr));
+            }
+            return Ok(());
+        }
+    }
+    let mut complaint = Vec::new();
+    if let Some(stderr) = stderr {
+        // A broken pipe leaves what was read so far.
+        let _ = stderr
+            .take(COMPLAINT_BYTES as u64)
+            .read_to_end(&mut complaint)
+            .await;
+    }
+    Err(KubectlError::Unreachable(told(&String::from_utf8_lossy(
+        &complaint,
+    ))))
+}
+
+fn told(complaint: &str) -> String {
+    let lines = complaint
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    let text = lines.collect::<Vec<_>>().join(" ");
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    format!("kubectl proxy does not start: {text}")
+}
+
+async fn logged(stderr: impl AsyncRead + Unpin) {
+    let mut lines = BufReader::new(stderr).split(b'\n');
+    while let Ok(Some(line)) = lines.next_segment().await {
+        let end = line.len().min(COMPLAINT_BYTES);
+        tracing::debug!("kubectl proxy: {}", String::from_utf8_lossy(&line[..end]));
+    }
+}
