@@ -17,7 +17,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("expandybird-protocol", &[]),
     ("expandybird-worker", &["expandybird-protocol"]),
     ("manager", &["common"]),
-    ("resourcifier", &["common"]),
+    // Its tests borrow the control plane.
+    ("resourcifier", &["common", "e2e"]),
 ];
 
 /// Folders that are pure: they name no HTTP, store, process, clock or runtime.

@@ -50,7 +50,7 @@ impl Cluster {
             |kind: &ServedKind| kind.kind == object.kind && kind.api_version == object.api_version;
         if !kinds().iter().any(is_served) {
             return Err(refusal(
-                ObjectFault::Transient,
+                ObjectFault::Unserved,
                 "no such kind is served",
                 Vec::new(),
             ));
