@@ -202,6 +202,14 @@ impl Kv for DyingKv {
         }
         self.inner.commit(commit).await
     }
+
+    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
+        self.inner.snapshot().await
+    }
+
+    async fn check(&self) -> Result<(), KvError> {
+        self.inner.check().await
+    }
 }
 
 /// A store whose commits are answered a moment after they are done, as on a disk.
@@ -222,5 +230,13 @@ impl Kv for LateKv {
         let done = self.0.commit(commit).await;
         tokio::task::yield_now().await;
         done
+    }
+
+    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
+        self.0.snapshot().await
+    }
+
+    async fn check(&self) -> Result<(), KvError> {
+        self.0.check().await
     }
 }

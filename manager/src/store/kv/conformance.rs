@@ -216,12 +216,58 @@ async fn a_commit_of_fifty_mebibytes_is_kept(kv: &dyn Kv) {
     );
 }
 
+async fn numbers_are_added_to_by_many_at_once_and_vanish_at_zero(kv: Arc<dyn Kv>) {
+    let add = |by| Commit {
+        add: vec![(b"number".to_vec(), by)],
+        ..Commit::default()
+    };
+    let mut writers = JoinSet::new();
+    for _ in 0..16 {
+        let (kv, add) = (kv.clone(), add(3));
+        writers.spawn(async move { kv.commit(add).await.unwrap() });
+    }
+    writers.join_all().await;
+    let digits = kv.get(b"number").await.unwrap();
+    assert_eq!(digits.as_deref(), Some(&b"48"[..]));
+    kv.commit(add(-48)).await.unwrap();
+    assert_eq!(kv.get(b"number").await.unwrap(), None);
+    kv.commit(put(&[("number", "no digits")])).await.unwrap();
+    assert!(kv.commit(add(1)).await.is_err());
+    kv.commit(put(&[("after", "an error")])).await.unwrap();
+}
+
+async fn a_snapshot_sees_nothing_of_what_comes_later(kv: &dyn Kv) {
+    let all = || Scan {
+        limit: usize::MAX,
+        ..Scan::default()
+    };
+    kv.commit(put(&[("snap/a", "1"), ("snap/b", "2")]))
+        .await
+        .unwrap();
+    let before = kv.scan(all()).await.unwrap();
+    let snapshot = kv.snapshot().await.unwrap();
+    kv.commit(Commit {
+        delete: vec![b"snap/b".to_vec()],
+        ..put(&[("snap/a", "3"), ("snap/c", "4")])
+    })
+    .await
+    .unwrap();
+    assert_eq!(snapshot.scan(all()).await.unwrap(), before);
+    assert_eq!(
+        snapshot.get(b"snap/b").await.unwrap().as_deref(),
+        Some(&b"2"[..])
+    );
+    assert_eq!(snapshot.get(b"snap/c").await.unwrap(), None);
+}
+
 async fn conforms(kv: Arc<dyn Kv>) {
     what_is_committed_is_read(&*kv).await;
     a_commit_whose_expectations_fail_changes_nothing(&*kv).await;
     a_scan_is_ordered_bounded_and_goes_on(&*kv).await;
     bytes_of_any_kind_are_kept(&*kv).await;
     of_two_writers_who_read_the_same_one_wins(kv.clone()).await;
+    numbers_are_added_to_by_many_at_once_and_vanish_at_zero(kv.clone()).await;
+    a_snapshot_sees_nothing_of_what_comes_later(&*kv).await;
     a_commit_of_fifty_mebibytes_is_kept(&*kv).await;
 }
 

@@ -1,12 +1,12 @@
 //! The store in memory: for tests, and for who asks for it by `--store memory`. It forgets all when the process ends.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::{Commit, Key, Kv, KvError, Order, Scan, range};
+use super::{Commit, Key, Kv, KvError, Order, Scan, range, sum};
 
 #[derive(Debug, Default)]
 pub struct MemoryKv {
@@ -49,10 +49,31 @@ impl Kv for MemoryKv {
         {
             return Err(KvError::Conflict);
         }
+        let sums = commit.add.into_iter().map(|(key, by)| {
+            let after = sum(entries.get(&key).map(AsRef::as_ref), by)?;
+            Ok((key, after))
+        });
+        let sums: Vec<_> = sums.collect::<Result<_, KvError>>()?;
         entries.extend(commit.put);
         for key in commit.delete {
             entries.remove(&key);
         }
+        for (key, after) in sums {
+            match after {
+                Some(number) => entries.insert(key, number),
+                None => entries.remove(&key),
+            };
+        }
+        Ok(())
+    }
+
+    /// A copy: the values are shared. Nobody commits to it.
+    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
+        let entries = Mutex::new(self.entries().clone());
+        Ok(Arc::new(Self { entries }))
+    }
+
+    async fn check(&self) -> Result<(), KvError> {
         Ok(())
     }
 }

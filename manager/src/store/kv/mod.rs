@@ -3,7 +3,9 @@
 //! Promises of every adapter, proved by [`conformance`](self) over each:
 //! - [`Kv::commit`] is atomic: all of it or nothing, also after a crash; it has happened durably before it returns `Ok`.
 //! - A commit whose expectations do not hold changes nothing and says [`KvError::Conflict`].
+//! - Numbers that are only added to ([`Commit::add`]) never conflict: many may count under one key at once.
 //! - [`Kv::scan`] sees keys in the order of their bytes, and whole commits only within one call.
+//! - [`Kv::snapshot`] stays as the store was, whatever is committed meanwhile.
 //!
 //! Adapters know nothing of what the keys mean.
 
@@ -12,6 +14,8 @@ mod sled;
 
 #[cfg(test)]
 mod conformance;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -31,6 +35,13 @@ pub enum KvError {
         "the store at {path} is in use by another manager; stop that one, or choose another --store"
     )]
     InUse { path: String },
+    /// Nothing was written; it may be tried again.
+    #[error(
+        "the store's disk is full: {free_mib} MiB are free, and {kept_mib} MiB are kept free; make room there"
+    )]
+    Full { free_mib: u64, kept_mib: u64 },
+    #[error("{place} is damaged: {reason}; restore a backup into a new store (dm admin restore)")]
+    Damaged { place: String, reason: String },
     #[error("the store cannot be {action}: {reason}")]
     Failed {
         action: &'static str,
@@ -46,6 +57,17 @@ pub struct Commit {
     pub put: Vec<(Key, Bytes)>,
     /// Deleting what is not there is fine.
     pub delete: Vec<Key>,
+    /// By how much the number under a key changes: decimal digits, none of a key that is not there. One that comes to
+    /// 0 is no longer there. Each key once, and in none of the other lists.
+    pub add: Vec<(Key, i64)>,
+}
+
+impl Commit {
+    /// Bytes that it writes.
+    fn size(&self) -> usize {
+        let put = self.put.iter().map(|(key, value)| key.len() + value.len());
+        put.sum::<usize>() + self.delete.iter().map(Vec::len).sum::<usize>()
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -73,6 +95,38 @@ pub trait Kv: std::fmt::Debug + Send + Sync {
 
     /// Deletes win over puts of the same key.
     async fn commit(&self, commit: Commit) -> Result<(), KvError>;
+
+    /// All as it is now, for reading as long as it takes.
+    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError>;
+
+    /// Whether all that was committed is there. Reads all.
+    async fn check(&self) -> Result<(), KvError>;
+}
+
+/// A number after a change; `None` where none is to be kept.
+fn sum(before: Option<&[u8]>, by: i64) -> Result<Option<Bytes>, KvError> {
+    let before = match before {
+        None => 0,
+        Some(digits) => number(digits).ok_or_else(|| KvError::Failed {
+            action: "written",
+            reason: format!("{:?} is no number", String::from_utf8_lossy(digits)),
+        })?,
+    };
+    let after = before.saturating_add(by);
+    Ok((after != 0).then(|| Bytes::from(after.to_string())))
+}
+
+/// A number as [`Commit::add`] leaves it.
+pub fn number(digits: &[u8]) -> Option<i64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Whoever reads a snapshot has no business writing to it.
+fn read_only() -> KvError {
+    KvError::Failed {
+        action: "written",
+        reason: "this is a snapshot".to_owned(),
+    }
 }
 
 type KeyRange = (std::ops::Bound<Key>, std::ops::Bound<Key>);

@@ -1,0 +1,184 @@
+//! The store on disk, in sled. The only folder that knows sled.
+//!
+//! Reads go to sled from any thread. All commits go through one thread ([`writer`]), which makes those that arrive
+//! together durable together: the disk is waited for once, however many they are.
+//!
+//! sled takes damage in its log for a crash at that place, and goes on without what comes after: [`tip`] finds out.
+
+mod files;
+mod open;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+mod tip;
+mod writer;
+
+use std::ops::RangeBounds;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use self::files::Files;
+use self::snapshot::{Overlay, Snapshot};
+use self::writer::Writer;
+use super::{Commit, Key, Kv, KvError, Order, Scan, range};
+
+/// A store up to this size is read and checked when it is opened, which takes a second or so; a larger one while it
+/// is already in use.
+const CHECKED_AT_START_BYTES: u64 = 128 * 1024 * 1024;
+
+/// The store; clones are the same one.
+#[derive(Debug, Clone)]
+pub struct SledKv {
+    data: Arc<Data>,
+    writer: Arc<Writer>,
+}
+
+/// What readers and the writer share.
+#[derive(Debug)]
+struct Data {
+    path: PathBuf,
+    db: sled::Db,
+    /// The snapshots that are being read. Held to read by who reads, and to write while a commit is applied: so nobody
+    /// sees a part of one.
+    overlays: RwLock<Vec<std::sync::Weak<Overlay>>>,
+}
+
+impl SledKv {
+    /// Opens the store in a folder, or makes a new one there. One process at a time: the file is locked.
+    pub fn open(path: &Path) -> Result<Self, KvError> {
+        Self::open_keeping(path, files::KEPT_FREE)
+    }
+
+    /// As [`Self::open`], with so many bytes of the disk kept free.
+    fn open_keeping(path: &Path, kept_free: u64) -> Result<Self, KvError> {
+        let (db, tip) = open::open(path)?;
+        let data = Arc::new(Data {
+            path: path.to_owned(),
+            db,
+            overlays: RwLock::default(),
+        });
+        let files = Files::open(path, kept_free)?;
+        let tip = match tip {
+            Some(tip) => tip,
+            None => tip::counted(data.clone())?,
+        };
+        if files.log_bytes()? <= CHECKED_AT_START_BYTES {
+            tip::check(data.clone())?;
+        }
+        let writer = Arc::new(Writer::start(data.clone(), files, tip)?);
+        Ok(Self { data, writer })
+    }
+
+    /// sled waits for the disk, so its calls keep off the threads that serve.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Data) -> Result<T, KvError> + Send + 'static,
+    ) -> Result<T, KvError> {
+        blocking(self.data.clone(), move |data| work(&data)).await
+    }
+}
+
+async fn blocking<A: Send + 'static, T: Send + 'static>(
+    of: A,
+    work: impl FnOnce(A) -> Result<T, KvError> + Send + 'static,
+) -> Result<T, KvError> {
+    let done = tokio::task::spawn_blocking(move || work(of)).await;
+    done.map_err(|error| KvError::Failed {
+        action: "read",
+        reason: error.to_string(),
+    })?
+}
+
+impl Data {
+    /// Between commits.
+    fn whole(&self) -> RwLockReadGuard<'_, Vec<std::sync::Weak<Overlay>>> {
+        self.overlays.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+        let value = self
+            .db
+            .get(key)
+            .map_err(|error| self.failed("read", &error))?;
+        Ok(value.map(|value| Bytes::copy_from_slice(&value)))
+    }
+
+    fn entries(
+        &self,
+        range: impl RangeBounds<Key>,
+        order: Order,
+        limit: usize,
+        wanted: impl Fn(&[u8]) -> bool,
+    ) -> Result<Vec<(Key, Bytes)>, KvError> {
+        let found = self.db.range(range);
+        let ordered: Box<dyn Iterator<Item = sled::Result<_>>> = match order {
+            Order::Ascending => Box::new(found),
+            Order::Descending => Box::new(found.rev()),
+        };
+        let wanted = |key: &[u8]| key != tip::KEY && wanted(key);
+        let wanted = ordered.filter(|entry| !matches!(entry, Ok((key, _)) if !wanted(key)));
+        let entries: Result<Vec<_>, _> = wanted
+            .take(limit)
+            .map(|entry| entry.map(|(key, value)| (key.to_vec(), Bytes::copy_from_slice(&value))))
+            .collect();
+        entries.map_err(|error| self.failed("read", &error))
+    }
+
+    fn failed(&self, action: &'static str, error: &sled::Error) -> KvError {
+        match error {
+            sled::Error::Corruption { .. } => open::damaged(&self.path, "a page cannot be read"),
+            error => failed(action, error),
+        }
+    }
+}
+
+#[async_trait]
+impl Kv for SledKv {
+    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+        let key = key.to_vec();
+        self.blocking(move |data| {
+            let _whole = data.whole();
+            data.get(&key)
+        })
+        .await
+    }
+
+    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
+        let Some(range) = range(&scan) else {
+            return Ok(Vec::new());
+        };
+        self.blocking(move |data| {
+            let _whole = data.whole();
+            data.entries(range, scan.order, scan.limit, |_| true)
+        })
+        .await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
+        self.writer.commit(commit).await
+    }
+
+    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
+        let snapshot: Arc<dyn Kv> = self
+            .blocking({
+                let data = self.data.clone();
+                move |_| Ok(Arc::new(Snapshot::take(data)))
+            })
+            .await?;
+        Ok(snapshot)
+    }
+
+    async fn check(&self) -> Result<(), KvError> {
+        blocking(self.data.clone(), tip::check).await
+    }
+}
+
+fn failed(action: &'static str, error: &dyn std::fmt::Display) -> KvError {
+    KvError::Failed {
+        action,
+        reason: error.to_string(),
+    }
+}
