@@ -50,6 +50,7 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::YamlTooLarge
         | ErrorCode::TooDeep
         | ErrorCode::TooManyResources
+        | ErrorCode::InvalidBackup
         | ErrorCode::UnknownType
         | ErrorCode::MethodNotAllowed
         | ErrorCode::PayloadTooLarge
@@ -61,6 +62,7 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::Internal => ExitCode::Failed,
         ErrorCode::NotFound | ErrorCode::TemplateNotFound => ExitCode::NotFound,
         ErrorCode::AlreadyExists
+        | ErrorCode::StoreNotEmpty
         | ErrorCode::OperationRunning
         | ErrorCode::NothingRunning
         | ErrorCode::PreconditionFailed => ExitCode::Conflict,

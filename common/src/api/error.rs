@@ -54,11 +54,13 @@ codes! {
     YamlTooLarge           "YAML_TOO_LARGE"           400 "A YAML text is larger or deeper than it may be, with what its aliases repeat.";
     TooDeep                "TOO_DEEP"                 400 "Templates are nested deeper than they may be.";
     TooManyResources       "TOO_MANY_RESOURCES"       400 "The configuration expands to more resources than it may.";
+    InvalidBackup          "INVALID_BACKUP"           400 "What is to be restored is no backup, is damaged or cut off, or was made by a newer manager.";
     UnknownType            "UNKNOWN_TYPE"             400 "A type is neither an import, nor a template reference, nor a kind that the cluster serves.";
     NotFound               "NOT_FOUND"                404 "What the request names does not exist.";
     TemplateNotFound       "TEMPLATE_NOT_FOUND"       404 "A template reference names no template or version of its registry.";
     MethodNotAllowed       "METHOD_NOT_ALLOWED"       405 "The route exists, but not with this method.";
     AlreadyExists          "ALREADY_EXISTS"           409 "A deployment of this name exists.";
+    StoreNotEmpty          "STORE_NOT_EMPTY"          409 "A backup is only restored into a store that holds nothing.";
     OperationRunning       "OPERATION_RUNNING"        409 "Another operation is running on the deployment.";
     OperationStopped       "OPERATION_STOPPED"        409 "The operation was stopped on request; nothing was undone.";
     NothingRunning         "NOTHING_RUNNING"          409 "There is no operation to stop: none is running, or it is done.";

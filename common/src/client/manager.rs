@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::{Stream, TryStreamExt};
-use reqwest::{Method, RequestBuilder};
+use reqwest::{Body, Method, RequestBuilder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::ClientError;
 use super::http::Endpoint;
 use super::server_sent;
+use crate::api::admin::{ARCHIVE, Restored, Verification};
 use crate::api::manager::*;
 use crate::api::page::{Page, PageQuery};
 use crate::model::{
@@ -389,6 +391,37 @@ impl ManagerClient {
                 .map_err(|error| endpoint.malformed(&error.to_string()));
             futures::future::ready(read)
         }))
+    }
+
+    /// All of the store, as it is now, while the manager goes on: an archive for [`Self::restore`]. It is whole if the
+    /// stream ends without an error.
+    pub async fn backup(
+        &self,
+    ) -> Result<impl Stream<Item = Result<Bytes, ClientError>> + use<>, ClientError> {
+        let request = self.endpoint.request(Method::GET, &["admin", "backup"]);
+        let answer = self.endpoint.send(request, None).await?;
+        let endpoint = self.endpoint.clone();
+        Ok(answer
+            .bytes_stream()
+            .map_err(move |error| endpoint.failed(&error, None)))
+    }
+
+    /// Fills an empty store with an archive.
+    pub async fn restore<S>(&self, archive: S) -> Result<Restored, ClientError>
+    where
+        S: Stream<Item = std::io::Result<Bytes>> + Send + 'static,
+    {
+        let request = self.endpoint.request(Method::POST, &["admin", "restore"]);
+        let request = request
+            .header("content-type", ARCHIVE)
+            .body(Body::wrap_stream(archive));
+        self.endpoint.fetch(request, None).await
+    }
+
+    /// Reads all of the store, and tells what is not as it must be.
+    pub async fn verify(&self) -> Result<Verification, ClientError> {
+        let request = self.endpoint.request(Method::GET, &["admin", "verify"]);
+        self.endpoint.fetch(request, None).await
     }
 
     /// What the service says of itself, ready or not.
