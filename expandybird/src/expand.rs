@@ -73,6 +73,7 @@ async fn files(expander: &Expander, file: &Path, flags: &ExpandFlags) -> anyhow:
         content,
         imports,
         env: env(&flags.env)?,
+        ..ExpandRequest::default()
     };
     let answer = match expander.expand(request).await {
         Ok(answer) => serde_json::to_value(answer)?,

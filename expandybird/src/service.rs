@@ -194,6 +194,7 @@ impl Job {
             content: &request.content,
             files,
             env: &request.env,
+            scopes: &request.scopes,
         };
         let budget = Budget::new(self.options.bounds, self.stop.clone());
         let outcome = expansion::expand(&input, &mut engines, &self.schemas, budget);

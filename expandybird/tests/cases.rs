@@ -3,7 +3,8 @@
 //! its first line is the code, the second the place `file:line:column resource path`, every
 //! further one is found in the message or in a cause.
 //!
-//! `env.yaml` gives the environment, `imports.yaml` maps names to paths where they differ.
+//! `env.yaml` gives the environment, `imports.yaml` maps names to paths where they differ, `scopes.yaml` says where the
+//! short references in a template lead.
 
 #![expect(
     clippy::unwrap_used,
@@ -25,12 +26,13 @@ use expandybird::sandbox::{self, Sandbox, SandboxOptions};
 use expandybird::service::{Expander, Options};
 use serde_json::{Map, Value};
 
-const OWN: [&str; 5] = [
+const OWN: [&str; 6] = [
     "config.yaml",
     "expected.yaml",
     "error.txt",
     "env.yaml",
     "imports.yaml",
+    "scopes.yaml",
 ];
 
 /// Beside the program: `cargo build -p expandybird-worker` puts it there.
@@ -106,6 +108,11 @@ fn request(folder: &Path) -> ExpandRequest {
     } else {
         Value::Null
     };
+    let scopes = folder.join("scopes.yaml");
+    let scopes = match scopes.exists() {
+        true => serde_json::from_value(read(&scopes)).unwrap(),
+        false => BTreeMap::new(),
+    };
     ExpandRequest {
         name: "config.yaml".to_owned(),
         content: std::fs::read_to_string(folder.join("config.yaml")).unwrap(),
@@ -118,6 +125,7 @@ fn request(folder: &Path) -> ExpandRequest {
             })
             .collect(),
         env: env.as_object().cloned().unwrap_or_else(Map::new),
+        scopes,
     }
 }
 

@@ -73,7 +73,7 @@ mod tests {
         for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
             let text = std::fs::read_to_string(&file).unwrap_or_default();
             match file.file_name().and_then(|name| name.to_str()) {
-                Some("tests.rs" | "conformance.rs") => tests += &text,
+                Some("tests.rs" | "conformance.rs" | "seed.rs") => tests += &text,
                 Some("fake.rs" | "stage.rs" | "loopback.rs") => {}
                 _ => {
                     let (own, its_tests) = text.split_once("mod tests {").unwrap_or((&text, ""));

@@ -1,11 +1,13 @@
 //! What expandybird is asked and answers.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::manager::Expansion;
 use crate::model::{
-    Configuration, DeploymentName, Import, Layout, ManifestName, Namespace, ResolvedType,
+    Configuration, DeploymentName, Import, Layout, ManifestName, Namespace, ResolvedType, Scope,
 };
 
 /// `POST /expand`.
@@ -21,6 +23,10 @@ pub struct ExpandRequest {
     /// What templates see as `env`, apart from `name` and `type`: `deployment`, `project`, `namespace`, `manifest`, `current_time` (seconds), …
     #[serde(default)]
     pub env: Map<String, Value>,
+    /// By an import's name: where the short references in that template lead. They are expanded, and told in the answer,
+    /// as the full references that they mean.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scopes: BTreeMap<String, Scope>,
 }
 
 /// For whom an expansion is: what templates see as `env`, apart from what the expander adds for each.

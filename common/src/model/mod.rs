@@ -12,7 +12,9 @@ pub mod name;
 pub mod object;
 pub mod operation;
 pub mod preview;
+pub mod scope;
 pub mod template;
+pub mod version;
 
 pub use configuration::{Configuration, Output, Resource};
 pub use deployment::{Deployment, DeploymentState, DeploymentStatus, Drift, DriftPolicy};
@@ -25,4 +27,6 @@ pub use name::{
 pub use object::{AppliedObject, ObjectRef};
 pub use operation::{Operation, OperationStatus, OperationType, Progress, Rollback};
 pub use preview::{DiffSummary, Preview};
+pub use scope::Scope;
 pub use template::Import;
+pub use version::{Version, VersionError};

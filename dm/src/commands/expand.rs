@@ -103,6 +103,7 @@ async fn alone(request: Request, subject: &Subject) -> Result<Expansion, Failure
         content: request.content,
         imports: request.imports,
         env: environment.to_map(),
+        ..ExpandRequest::default()
     };
     match local::expand(&request).await {
         Ok(response) => Ok(response.into_expansion(Vec::new())),

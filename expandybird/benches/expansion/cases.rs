@@ -133,5 +133,6 @@ fn request(content: String, files: &[(&str, &str)]) -> ExpandRequest {
         env: [("deployment".to_owned(), "bench".into())]
             .into_iter()
             .collect(),
+        ..ExpandRequest::default()
     }
 }

@@ -20,12 +20,12 @@ mod references;
 mod schema;
 mod tree;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use common::api::error::{ErrorBody, Location};
 use common::api::expander::ExpandResponse;
 use common::model::metadata::MetadataError;
-use common::model::{Import, Layout, LayoutPath, Output, ResourceMetadata};
+use common::model::{Import, Layout, LayoutPath, Output, ResourceMetadata, Scope};
 use serde_json::{Map, Value};
 
 use crate::engine::{Engine, EngineError, Instance, Language, Rendered};
@@ -46,6 +46,8 @@ pub struct Input<'a> {
     pub files: &'a Files,
     /// What every template sees, apart from `name` and `type`.
     pub env: &'a Map<String, Value>,
+    /// Where the short references in a template lead, by its name.
+    pub scopes: &'a BTreeMap<String, Scope>,
 }
 
 /// Expands a configuration until only primitives are left.
@@ -140,7 +142,13 @@ impl Expander<'_> {
         self.budget
             .take_resource()
             .map_err(|fault| text.fault(fault, &pointer, &path))?;
-        let read = names::identify(resource, text, &pointer, &path, &mut self.warnings)?;
+        let mut read = names::identify(resource, text, &pointer, &path, &mut self.warnings)?;
+        let scope = chain
+            .last()
+            .and_then(|template| self.input.scopes.get(template));
+        if let Some(full) = scope.and_then(|scope| scope.qualify(read.type_name.as_str())) {
+            read.type_name = full;
+        }
         let at = |fault: Fault, field: &str| {
             let mut error = text.fault(fault, &format!("{pointer}{field}"), &path);
             error.location.resource = Some(read.name.to_string());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::model::{Configuration, LayoutNode, Resource};
+use common::model::{Configuration, LayoutNode, Resource, Scope};
 use common::server::health::Check;
 
 use super::Expander;
@@ -55,7 +55,7 @@ impl Expander for FakeExpander {
             return Err(Box::new(error));
         }
         let mut response = ExpandResponse::default();
-        response.layout.resources = expand(request, &request.content, &mut response.config)?;
+        response.layout.resources = expand(request, &request.content, None, &mut response.config)?;
         response.config.outputs = parse(request, &request.content)?.outputs;
         for resource in &response.config.resources {
             let type_name = resource.type_name.to_string();
@@ -74,20 +74,25 @@ impl Expander for FakeExpander {
 fn expand(
     request: &ExpandRequest,
     content: &str,
+    scope: Option<&Scope>,
     flat: &mut Configuration,
 ) -> Result<Vec<LayoutNode>, Box<ErrorBody>> {
     let nodes = parse(request, content)?
         .resources
         .into_iter()
-        .map(|resource| node(request, resource, flat));
+        .map(|resource| node(request, resource, scope, flat));
     nodes.collect()
 }
 
 fn node(
     request: &ExpandRequest,
-    resource: Resource,
+    mut resource: Resource,
+    scope: Option<&Scope>,
     flat: &mut Configuration,
 ) -> Result<LayoutNode, Box<ErrorBody>> {
+    if let Some(full) = scope.and_then(|scope| scope.qualify(resource.type_name.as_str())) {
+        resource.type_name = full;
+    }
     let template = request
         .imports
         .iter()
@@ -101,7 +106,12 @@ fn node(
     match template {
         Some(template) => {
             node.properties = resource.properties;
-            node.resources = Some(expand(request, &template.content, flat)?);
+            node.resources = Some(expand(
+                request,
+                &template.content,
+                request.scopes.get(&template.name),
+                flat,
+            )?);
         }
         None => flat.resources.push(resource),
     }

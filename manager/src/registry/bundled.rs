@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use common::model::TypeName;
+use common::model::{TypeName, Version};
 use common::yaml::{Duplicates, Limits};
 use serde_json::Value;
 
-use super::versions::Version;
 use super::{Options, Registries};
 
 fn charts() -> PathBuf {

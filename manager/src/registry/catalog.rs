@@ -1,12 +1,15 @@
 //! What is in a registry: which folder a reference means, and which templates there are.
 //!
-//! Everything here follows the seed's layout `[collection/]template/version/`, whatever holds the folders.
+//! Everything here follows the seed's layout `[collection/]template/version/`, whatever holds the folders. Templates are
+//! discovered at the root of a collection and nowhere else.
 
 use common::api::manager::TemplateSummary;
+use common::model::scope::is_part;
 
+use super::collections::Collections;
 use super::fetch::each;
 use super::path::FilePath;
-use super::reference::{TEMPLATE_ENDINGS, TemplateVersion, is_part};
+use super::reference::{TEMPLATE_ENDINGS, TemplateVersion};
 use super::versions::{self, SameVersion};
 use super::{Entry, EntryKind, Registry, RegistryError};
 
@@ -24,7 +27,11 @@ pub async fn locate(
     registry: &dyn Registry,
     wanted: &TemplateVersion,
 ) -> Result<Located, RegistryError> {
-    let folder = collection_folder(wanted.collection.as_deref())?.join_text(&wanted.template)?;
+    let folder = match &wanted.collection {
+        Some(name) => Collections::of(registry).await?.folder(name)?,
+        None => FilePath::root(),
+    };
+    let folder = folder.join_text(&wanted.template)?;
     let Some(entries) = registry.entries(&folder).await? else {
         return Err(missing(registry, wanted).await);
     };
@@ -93,8 +100,10 @@ pub async fn templates(
     only: Option<&str>,
 ) -> Result<Vec<TemplateSummary>, RegistryError> {
     let name = || registry.summary().name;
+    let collections = Collections::of(registry).await?;
     if let Some(collection) = only {
-        let found = collection_templates(registry, collection, "").await?;
+        let folder = collections.folder(collection)?;
+        let found = collection_templates(registry, &folder, "").await?;
         return found.ok_or_else(|| RegistryError::CollectionNotFound {
             registry: name(),
             collection: collection.to_owned(),
@@ -103,32 +112,56 @@ pub async fn templates(
     }
     let root = registry.entries(&FilePath::root()).await?;
     let root = root.ok_or_else(|| RegistryError::RegistryMissing { registry: name() })?;
-    let folders: Vec<String> = folders(&root).map(str::to_owned).collect();
-    let found = each(folders, |folder| async move {
-        match summary(registry, &FilePath::parse(&folder)?, folder.clone()).await? {
-            Some(template) => Ok(vec![template]),
-            None => Ok(
-                collection_templates(registry, &folder, &format!("{folder}/"))
-                    .await?
-                    .unwrap_or_default(),
-            ),
-        }
-    });
-    Ok(found.await?.into_iter().flatten().collect())
+    let tops: Vec<String> = folders(&root).map(str::to_owned).collect();
+    let collections = &collections;
+    let unmapped = each(tops, |top| top_level(registry, collections, top)).await?;
+    let names: Vec<String> = collections.names().map(str::to_owned).collect();
+    let mapped = each(names, |name| mapped(registry, collections, name)).await?;
+    Ok(unmapped.into_iter().chain(mapped).flatten().collect())
 }
 
-/// The templates of a named collection; `None` if there is no such folder.
+/// A top-level folder: a template of the unnamed collection, or a collection unless its name leads elsewhere.
+async fn top_level(
+    registry: &dyn Registry,
+    collections: &Collections,
+    name: String,
+) -> Result<Vec<TemplateSummary>, RegistryError> {
+    let folder = FilePath::parse(&name)?;
+    if let Some(template) = summary(registry, &folder, name.clone()).await? {
+        return Ok(vec![template]);
+    }
+    if collections.contains(&name) {
+        return Ok(Vec::new());
+    }
+    let found = collection_templates(registry, &folder, &format!("{name}/")).await?;
+    Ok(found.unwrap_or_default())
+}
+
+/// The templates of a collection that the registry's metadata file names.
+async fn mapped(
+    registry: &dyn Registry,
+    collections: &Collections,
+    name: String,
+) -> Result<Vec<TemplateSummary>, RegistryError> {
+    let folder = collections.folder(&name)?;
+    let found = collection_templates(registry, &folder, &format!("{name}/")).await?;
+    found.ok_or_else(|| RegistryError::CollectionFolder {
+        registry: registry.summary().name,
+        collection: name,
+        folder: folder.to_string(),
+    })
+}
+
+/// The templates at the root of a folder; `None` if there is no such folder.
 async fn collection_templates(
     registry: &dyn Registry,
-    collection: &str,
+    folder: &FilePath,
     prefix: &str,
 ) -> Result<Option<Vec<TemplateSummary>>, RegistryError> {
-    let folder = FilePath::parse(collection)?;
-    let Some(entries) = registry.entries(&folder).await? else {
+    let Some(entries) = registry.entries(folder).await? else {
         return Ok(None);
     };
     let names: Vec<String> = folders(&entries).map(str::to_owned).collect();
-    let folder = &folder;
     let found = each(names, |name| async move {
         summary(
             registry,
@@ -159,14 +192,6 @@ fn folders(entries: &[Entry]) -> impl Iterator<Item = &str> {
     folders.map(|entry| entry.name.as_str())
 }
 
-/// Collections are top-level folders.
-fn collection_folder(collection: Option<&str>) -> Result<FilePath, RegistryError> {
-    match collection {
-        Some(name) => Ok(FilePath::parse(name)?),
-        None => Ok(FilePath::root()),
-    }
-}
-
 /// Says which part of the reference leads to nothing, with what there is instead.
 async fn missing(registry: &dyn Registry, wanted: &TemplateVersion) -> RegistryError {
     match missing_part(registry, wanted).await {
@@ -179,23 +204,30 @@ async fn missing_part(
     wanted: &TemplateVersion,
 ) -> Result<RegistryError, RegistryError> {
     let name = registry.summary().name;
-    let names = |entries: &[Entry]| folders(entries).map(str::to_owned).collect();
+    let names =
+        |entries: &[Entry]| -> Vec<String> { folders(entries).map(str::to_owned).collect() };
     let Some(root) = registry.entries(&FilePath::root()).await? else {
         return Ok(RegistryError::RegistryMissing { registry: name });
     };
     let (template, siblings) = match &wanted.collection {
         None => (wanted.template.clone(), root),
-        Some(collection) => match registry.entries(&FilePath::parse(collection)?).await? {
-            Some(siblings) => (format!("{collection}/{}", wanted.template), siblings),
-            None => {
-                let collection = collection.clone();
-                return Ok(RegistryError::CollectionNotFound {
-                    registry: name,
-                    collection,
-                    collections: names(&root),
-                });
+        Some(collection) => {
+            let collections = Collections::of(registry).await?;
+            match registry.entries(&collections.folder(collection)?).await? {
+                Some(siblings) => (format!("{collection}/{}", wanted.template), siblings),
+                None => {
+                    let mapped = collections.names().map(str::to_owned);
+                    let mut known: Vec<String> = mapped.chain(names(&root)).collect();
+                    known.sort_unstable();
+                    known.dedup();
+                    return Ok(RegistryError::CollectionNotFound {
+                        registry: name,
+                        collection: collection.clone(),
+                        collections: known,
+                    });
+                }
             }
-        },
+        }
     };
     Ok(RegistryError::TemplateNotFound {
         registry: name,

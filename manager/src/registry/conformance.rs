@@ -275,6 +275,13 @@ async fn collections_and_full_references_lead_to_their_own_templates() {
                 (content, path),
                 "{reference}"
             );
+            let scope = resolved.scope.map(|scope| scope.registry);
+            let remote = reference.starts_with("github.com/");
+            assert_eq!(
+                scope.as_deref() == Some("github.com/owner/repo"),
+                remote,
+                "{reference}"
+            );
         }
     }
 }

@@ -62,10 +62,23 @@ pub enum RegistryError {
     },
     #[error("schema '{schema}' is not valid: {reason}")]
     SchemaShape { schema: String, reason: String },
-    #[error("file '{import}' requested in schema '{schema}' does not exist")]
-    ImportNotFound { schema: String, import: String },
-    #[error("schema '{schema}' may only import files at or below its own folder")]
-    ImportPath { schema: String, source: PathError },
+    #[error("schema '{schema}' requests files that do not exist: {}", .imports.join(", "))]
+    ImportsNotFound {
+        schema: String,
+        imports: Vec<String>,
+    },
+    #[error("schema '{schema}' may only import files at or below its own folder: {}", .faults.join("; "))]
+    ImportPaths { schema: String, faults: Vec<String> },
+    #[error("'{file}' does not say where collections are: {}", .faults.join("; "))]
+    Metadata { file: String, faults: Vec<String> },
+    #[error(
+        "registry {registry} says that collection '{collection}' is in '{folder}', and there is no such folder"
+    )]
+    CollectionFolder {
+        registry: String,
+        collection: String,
+        folder: String,
+    },
     #[error("file '{file}' is not UTF-8 text")]
     NotText { file: String },
     #[error("file '{file}' is larger than {limit} bytes")]
@@ -124,6 +137,7 @@ impl RegistryError {
             Self::Reference(_) => ErrorCode::UnknownType,
             Self::RegistryMissing { .. }
             | Self::CollectionNotFound { .. }
+            | Self::CollectionFolder { .. }
             | Self::TemplateNotFound { .. }
             | Self::VersionNotFound { .. }
             | Self::SameVersion { .. }
@@ -133,14 +147,15 @@ impl RegistryError {
             Self::UnknownRegistry { .. } | Self::FileNotFound { .. } => ErrorCode::NotFound,
             Self::SchemaYaml { .. }
             | Self::SchemaShape { .. }
-            | Self::ImportNotFound { .. }
-            | Self::ImportPath { .. }
+            | Self::ImportsNotFound { .. }
+            | Self::ImportPaths { .. }
             | Self::TooManyImports { .. } => ErrorCode::InvalidSchema,
             Self::NotText { .. }
             | Self::FileTooLarge { .. }
             | Self::TemplateTooLarge { .. }
             | Self::TooManyEntries { .. }
-            | Self::NotOrdinary { .. } => ErrorCode::InvalidConfiguration,
+            | Self::NotOrdinary { .. }
+            | Self::Metadata { .. } => ErrorCode::InvalidConfiguration,
             Self::Path(_) | Self::Pattern { .. } | Self::Setting { .. } | Self::ApiUrl { .. } => {
                 ErrorCode::InvalidRequest
             }

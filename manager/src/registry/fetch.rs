@@ -42,15 +42,15 @@ async fn append(
     wanted: Vec<FilePath>,
     found: &mut Vec<TemplateFile>,
 ) -> Result<(), RegistryError> {
-    let missing = |path: &FilePath| RegistryError::ImportNotFound {
-        schema: files.path_of(&template.with_ending(SCHEMA)),
-        import: files.path_of(path),
-    };
+    let mut missing = Vec::new();
     let fetch = |path: FilePath| async move { (text(files, &path).await, path) };
     let mut fetched = stream::iter(wanted).map(fetch).buffered(AT_ONCE);
     let mut bytes: usize = found.iter().map(|file| file.content.len()).sum();
     while let Some((file, path)) = fetched.next().await {
-        let file = file?.ok_or_else(|| missing(&path))?;
+        let Some(file) = file? else {
+            missing.push(files.path_of(&path));
+            continue;
+        };
         bytes += file.content.len();
         if bytes > TEMPLATE_BYTES {
             return Err(RegistryError::TemplateTooLarge {
@@ -60,7 +60,13 @@ async fn append(
         }
         found.push(file);
     }
-    Ok(())
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(RegistryError::ImportsNotFound {
+        schema: files.path_of(&template.with_ending(SCHEMA)),
+        imports: missing,
+    })
 }
 
 /// A file's text; `None` if there is no file.
@@ -120,21 +126,25 @@ fn imports(files: &dyn Files, schema: &TemplateFile) -> Result<Vec<FilePath>, Re
     }
     let own = schema.path.as_str();
     let template = own.strip_suffix(SCHEMA).unwrap_or(own);
-    let mut found: Vec<FilePath> = Vec::new();
+    let (mut found, mut faults) = (Vec::<FilePath>::new(), Vec::new());
     for import in listed {
         let path = import.get("path").and_then(Value::as_str);
         let path = path
             .ok_or_else(|| shape("each of its imports needs a path, such as {path: helper.py}"))?;
-        let path = schema.path.parent().join_text(path);
-        let path = path.map_err(|source| RegistryError::ImportPath {
-            schema: name(),
-            source,
-        })?;
-        if path.as_str() != own && path.as_str() != template && !found.contains(&path) {
-            found.push(path);
+        match schema.path.parent().join_text(path) {
+            Ok(path) if path.as_str() == own || path.as_str() == template => {}
+            Ok(path) if found.contains(&path) => {}
+            Ok(path) => found.push(path),
+            Err(fault) => faults.push(fault.to_string()),
         }
     }
-    Ok(found)
+    match faults.is_empty() {
+        true => Ok(found),
+        false => Err(RegistryError::ImportPaths {
+            schema: name(),
+            faults,
+        }),
+    }
 }
 
 /// `sha256:<hex>` over all files, wherever they lie and in whatever order they came.

@@ -14,10 +14,12 @@ use url::Url;
 
 use super::path::FilePath;
 use super::web::{Answer, Web, WebError};
-use super::{Entry, EntryKind, FILE_BYTES, FOLDER_ENTRIES, Files, Registry, RegistryError};
+use super::{Entry, EntryKind, FILE_BYTES, Files, Registry, RegistryError};
 
 const RAW: &str = "application/vnd.github.raw+json";
 const LIST: &str = "application/vnd.github+json";
+/// GitHub lists no more entries of a folder, and cuts silently.
+const FOLDER_ENTRIES: usize = 1_000;
 /// A list of 1,000 entries has about a megabyte.
 const LIST_BYTES: usize = 4 * 1024 * 1024;
 

@@ -17,6 +17,7 @@
 mod bundled;
 mod cache;
 mod catalog;
+mod collections;
 #[cfg(test)]
 mod conformance;
 mod directory;
@@ -30,6 +31,8 @@ mod options;
 mod path;
 mod reference;
 mod registries;
+#[cfg(test)]
+mod seed;
 mod versions;
 mod web;
 
@@ -48,8 +51,8 @@ const FILE_BYTES: usize = 1024 * 1024;
 const TEMPLATE_BYTES: usize = 8 * 1024 * 1024;
 /// Files that one template's schema may import.
 const TEMPLATE_IMPORTS: usize = 100;
-/// Entries of one folder; GitHub lists no more, and cuts silently.
-const FOLDER_ENTRIES: usize = 1_000;
+/// Entries of one folder: ten times the largest registry that is meant to be quick.
+const FOLDER_ENTRIES: usize = 10_000;
 
 /// A tree of files that can be read by path.
 ///

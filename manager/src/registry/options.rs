@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use common::model::scope::is_part;
+
 use super::RegistryError;
-use super::reference::is_part;
 
 /// Flags and environment of the registries.
 #[derive(Debug, Clone, clap::Args)]

@@ -9,9 +9,9 @@
 //! The collection is the only part allowed between registry and template, as the seed says. A first part that
 //! names a registered registry is that registry, not a collection.
 
+use common::model::Version;
+use common::model::scope::is_part;
 use url::Url;
-
-use super::versions::Version;
 
 /// A reference, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +55,6 @@ pub const TEMPLATE_ENDINGS: [&str; 2] = [".py", ".jinja"];
 /// Endings of templates at full URLs.
 const URL_ENDINGS: [&str; 3] = [".py", ".jinja", ".yaml"];
 const GITHUB: &str = "github.com/";
-const PART_CHARS: usize = 100;
 
 impl Reference {
     /// Whether somebody who writes this means a template. It may still be a malformed reference.
@@ -91,14 +90,6 @@ fn is_url(text: &str) -> bool {
 
 fn is_version(text: &str) -> bool {
     text.parse::<Version>().is_ok()
-}
-
-/// A name that is a folder's name on every kind of registry and needs no quoting in a reference.
-pub fn is_part(text: &str) -> bool {
-    let refused = |c: char| c.is_control() || c.is_whitespace() || "/\\:?#%*<>|\"$".contains(c);
-    (1..=PART_CHARS).contains(&text.chars().count())
-        && !text.starts_with('.')
-        && !text.contains(refused)
 }
 
 fn parse_url(text: &str) -> Result<Reference, String> {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::manager::{RegistrySummary, TemplateDescription, TemplateSummary};
-use common::model::{Import, ResolvedType, TypeName};
+use common::model::scope::is_part;
+use common::model::{Import, ResolvedType, Scope, TypeName};
 use common::server::health::Check;
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ use super::github::{Api, Repository};
 use super::http::UrlFolder;
 use super::options::{Options, Place, bundled};
 use super::path::FilePath;
-use super::reference::{Reference, TemplateVersion, is_part};
+use super::reference::{Reference, TemplateVersion};
 use super::web::{Reach, Web};
 use super::{Files, Registry, RegistryError};
 
@@ -50,6 +51,8 @@ pub struct ResolvedTemplate {
     /// The template, named as the reference; its schema, named as the reference and `.schema`; then what the schema imports,
     /// each named by its path.
     pub imports: Vec<Import>,
+    /// Where short references in the template lead, if not where they lead in a caller's configuration.
+    pub scope: Option<Scope>,
 }
 
 /// Where a reference leads.
@@ -57,6 +60,7 @@ struct Found {
     files: Arc<dyn Files>,
     template: FilePath,
     version: Option<String>,
+    scope: Option<Scope>,
     key: Option<Key>,
 }
 
@@ -230,6 +234,7 @@ impl Registries {
                 files: Arc::new(UrlFolder::new(self.web.clone(), base)),
                 template: FilePath::parse(&file)?,
                 version: None,
+                scope: None,
                 key: None,
             }),
             Reference::Github {
@@ -237,13 +242,22 @@ impl Registries {
                 repository,
                 template,
             } => {
-                self.find_version(self.repository(&owner, &repository), &template)
-                    .await
+                let registry = self.repository(&owner, &repository);
+                let scope = Scope {
+                    registry: registry.summary().name,
+                    collection: template.collection.clone(),
+                };
+                self.find_version(registry, &template, Some(scope)).await
             }
             Reference::Registered { mut template, .. } => {
                 let default = self.default()?;
                 template.collection = template.collection.or_else(|| default.collection.clone());
-                self.find_version(default.registry.clone(), &template).await
+                let scope = template.collection.clone().map(|collection| Scope {
+                    registry: DEFAULT.to_owned(),
+                    collection: Some(collection),
+                });
+                self.find_version(default.registry.clone(), &template, scope)
+                    .await
             }
         }
     }
@@ -252,6 +266,7 @@ impl Registries {
         &self,
         registry: Arc<dyn Registry>,
         wanted: &TemplateVersion,
+        scope: Option<Scope>,
     ) -> Result<Found, RegistryError> {
         let located = catalog::locate(&*registry, wanted).await?;
         let key = located
@@ -266,6 +281,7 @@ impl Registries {
             files: registry,
             template,
             version: Some(located.version),
+            scope,
             key,
         })
     }
@@ -349,6 +365,7 @@ impl Found {
                 sha256: fetch::sha256(files),
             },
             imports: files.iter().map(import).collect(),
+            scope: self.scope.clone(),
         }
     }
 

@@ -3,13 +3,16 @@
 //! The expander knows only the files that it is given. What it leaves unresolved and is a template reference by its form
 //! is fetched from its registry and given along, and the whole is expanded again, until nothing new turns up.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::expander::{Environment, ExpandRequest, ExpandResponse};
 use common::api::manager::Expansion;
-use common::model::{DeploymentName, InputConfig, ManifestName, Namespace, ResolvedType, TypeName};
+use common::model::{
+    DeploymentName, InputConfig, ManifestName, Namespace, ResolvedType, Scope, TypeName,
+};
 use jiff::Timestamp;
 use tokio::time::Instant;
 
@@ -23,6 +26,14 @@ use crate::registry::{Registries, RegistryError};
 const ROUNDS: usize = 32;
 /// Templates fetched for one configuration.
 const TEMPLATES: usize = 200;
+
+/// What was fetched for the references met so far.
+#[derive(Default)]
+struct Fetched {
+    imports: Imports,
+    scopes: BTreeMap<String, Scope>,
+    resolved: Vec<ResolvedType>,
+}
 
 /// What is expanded, and for whom.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,14 +85,16 @@ impl Expansions {
         input: InputConfig,
         deadline: Instant,
     ) -> Result<Expansion, Box<ErrorBody>> {
-        let mut imports = Imports::of_request(input.imports).map_err(|error| too_many(&error))?;
-        let mut resolved = Vec::new();
+        let mut known = Fetched {
+            imports: Imports::of_request(input.imports).map_err(|error| too_many(&error))?,
+            ..Fetched::default()
+        };
         for _ in 0..ROUNDS {
-            let request = request(subject, &input.content, &imports);
+            let request = request(subject, &input.content, &known);
             let response = self.expanded(&request, deadline).await?;
-            let references = self.references(&response, &imports)?;
+            let references = self.references(&response, &known.imports)?;
             if references.is_empty() {
-                return Ok(response.into_expansion(resolved));
+                return Ok(response.into_expansion(known.resolved));
             }
             let source = Source {
                 file: &request.name,
@@ -89,8 +102,7 @@ impl Expansions {
                 layout: &response.layout,
             };
             let place = |reference: &TypeName| source.of(|node| node.type_name == *reference);
-            self.fetch(references, place, &mut imports, &mut resolved)
-                .await?;
+            self.fetch(references, place, &mut known).await?;
         }
         Err(refused(
             ErrorCode::TooDeep,
@@ -118,11 +130,10 @@ impl Expansions {
         &self,
         references: Vec<TypeName>,
         place: impl Fn(&TypeName) -> Location,
-        imports: &mut Imports,
-        resolved: &mut Vec<ResolvedType>,
+        known: &mut Fetched,
     ) -> Result<(), Box<ErrorBody>> {
         for reference in references {
-            if resolved.len() == TEMPLATES {
+            if known.resolved.len() == TEMPLATES {
                 let message =
                     format!("the configuration refers to more than {TEMPLATES} templates");
                 return Err(refused(ErrorCode::InvalidConfiguration, message));
@@ -132,8 +143,12 @@ impl Expansions {
                 .resolve(&reference)
                 .await
                 .map_err(|error| unresolved(&reference, &error, place(&reference)))?;
-            resolved.push(template.resolved);
-            imports
+            known.resolved.push(template.resolved);
+            if let Some(scope) = template.scope {
+                known.scopes.insert(reference.to_string(), scope);
+            }
+            known
+                .imports
                 .add(template.imports)
                 .map_err(|error| too_many(&error))?;
         }
@@ -155,7 +170,7 @@ fn left(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now())
 }
 
-fn request(subject: &Subject, content: &str, imports: &Imports) -> ExpandRequest {
+fn request(subject: &Subject, content: &str, known: &Fetched) -> ExpandRequest {
     let environment = Environment {
         deployment: subject.deployment.clone(),
         namespace: subject.namespace.clone(),
@@ -166,8 +181,9 @@ fn request(subject: &Subject, content: &str, imports: &Imports) -> ExpandRequest
     ExpandRequest {
         name: subject.deployment.to_string(),
         content: content.to_owned(),
-        imports: imports.files().to_vec(),
+        imports: known.imports.files().to_vec(),
         env: environment.to_map(),
+        scopes: known.scopes.clone(),
     }
 }
 
