@@ -8,9 +8,7 @@ use std::time::Duration;
 use actix_web::web::{self, Data, Path, Query, ServiceConfig};
 use actix_web::{HttpResponse, Responder};
 use bytes::Bytes;
-use common::api::deployer::{
-    ApplyRequest, DeleteRequest, EVENT_STREAM, Event, Report, StatusRequest,
-};
+use common::api::deployer::{ApplyRequest, DeleteRequest, EVENT_STREAM, Event, StatusRequest};
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::Namespace;
 use common::request_id;
@@ -46,6 +44,11 @@ pub fn routes(deployer: Arc<Deployer>) -> impl Fn(&mut ServiceConfig) + Clone + 
                     .default_service(web::to(method_not_allowed)),
             )
             .service(
+                web::resource("/configurations/diff")
+                    .route(web::post().to(diff))
+                    .default_service(web::to(method_not_allowed)),
+            )
+            .service(
                 web::resource("/configurations/status")
                     .route(web::post().to(status))
                     .default_service(web::to(method_not_allowed)),
@@ -73,7 +76,19 @@ async fn apply(
 ) -> Result<HttpResponse, ApiError> {
     let prepared = deployer.prepare_apply(request).await?;
     Ok(streamed(move |events| async move {
-        deployer.apply(prepared, &events).await
+        let report = deployer.apply(prepared, &events).await?;
+        Ok(Event::Report(report))
+    }))
+}
+
+async fn diff(
+    deployer: Data<Deployer>,
+    Body(request): Body<ApplyRequest>,
+) -> Result<HttpResponse, ApiError> {
+    let prepared = deployer.prepare_apply(request).await?;
+    Ok(streamed(move |events| async move {
+        let report = deployer.diff(prepared, &events).await?;
+        Ok(Event::Diff(report))
     }))
 }
 
@@ -83,7 +98,8 @@ async fn delete(
 ) -> Result<HttpResponse, ApiError> {
     let prepared = deployer.prepare_delete(request).await?;
     Ok(streamed(move |events| async move {
-        deployer.delete(prepared, &events).await
+        let report = deployer.delete(prepared, &events).await?;
+        Ok(Event::Report(report))
     }))
 }
 
@@ -133,7 +149,7 @@ async fn get(
 fn streamed<W, F>(work: W) -> HttpResponse
 where
     W: FnOnce(Events) -> F,
-    F: Future<Output = Result<Report, Stopped>> + 'static,
+    F: Future<Output = Result<Event, Stopped>> + 'static,
 {
     let (sender, receiver) = mpsc::channel(BUFFERED);
     let events = Events::new(sender);
@@ -147,10 +163,10 @@ where
         .streaming(lines(receiver))
 }
 
-/// Ends the stream with the report or the error.
-async fn finish(work: impl Future<Output = Result<Report, Stopped>>, events: Events) {
+/// Ends the stream with the outcome or the error.
+async fn finish(work: impl Future<Output = Result<Event, Stopped>>, events: Events) {
     let last = match work.await {
-        Ok(report) => Event::Report(report),
+        Ok(outcome) => outcome,
         Err(Stopped::Refused(error)) => Event::Error { error },
         Err(Stopped::CallerGone(gone)) => return tracing::warn!("stopped: {gone}"),
     };

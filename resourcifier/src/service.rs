@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::deployer::{
-    ApplyRequest, CheckResponse, DeleteRequest, ObjectState, ObjectStatus, Policies, Report,
-    StatusRequest,
+    ApplyRequest, CheckResponse, DeleteRequest, DiffReport, ObjectState, ObjectStatus, Policies,
+    Report, StatusRequest,
 };
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{AppliedObject, Namespace, ObjectRef, Resource};
@@ -13,7 +13,7 @@ use common::server::health::Check;
 use serde_json::{Value, json};
 
 use crate::apply::readiness::{self, Readiness};
-use crate::apply::{self, BATCH, Context, Deadline, Discovery, Events, Stopped};
+use crate::apply::{self, BATCH, Context, Deadline, Discovery, Events, Known, Stopped};
 use crate::kubectl::{Kubectl, Query};
 use crate::plan::{self, Catalog, Desired, Plan, ServedKind, Wanted};
 
@@ -96,7 +96,33 @@ impl Deployer {
             deadline,
         };
         tracing::info!(deployment = %request.deployment, resources = plan.nodes.len(), "applying deployment {}", request.deployment);
-        apply::apply(context, plan, &request.recorded).await
+        let known = Known {
+            recorded: &request.recorded,
+            expected: &request.expected,
+            delete: request.policies.delete,
+        };
+        apply::apply(context, plan, known).await
+    }
+
+    /// What an apply would do; nothing is changed.
+    pub async fn diff(
+        &self,
+        prepared: Prepared<Apply>,
+        events: &Events,
+    ) -> Result<DiffReport, Stopped> {
+        let Prepared {
+            work: Apply { request, plan },
+            catalog,
+            deadline,
+        } = prepared;
+        let context = Context {
+            kubectl: &*self.kubectl,
+            catalog: &catalog,
+            deployment: &request.deployment,
+            events,
+            deadline,
+        };
+        apply::diff(context, &plan, &request.recorded, request.policies.delete).await
     }
 
     /// Works out which objects the unconfirmed resources would be. One that can be none has left nothing behind.

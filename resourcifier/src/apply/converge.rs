@@ -9,10 +9,11 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::batch::{by_size, refuse};
+use super::conflicts::{self, Applied, How};
 use super::pace::Pace;
 use super::work::Work;
-use super::{BATCH, CallerGone, Context, Stopped, causes, change, fetch};
-use crate::kubectl::{ApplyOptions, Cascade, DeleteOptions, KubectlError, ObjectFault, Outcomes};
+use super::{BATCH, CallerGone, Context, Stopped, causes, change, definitions, fetch, replace};
+use crate::kubectl::{Cascade, DeleteOptions, KubectlError, Outcomes};
 use crate::plan::{self, Plan};
 
 pub struct Converged {
@@ -69,6 +70,9 @@ impl Run<'_> {
                 };
                 faults.extend(self.checked(index, outcome).err());
             }
+        }
+        for work in &self.works {
+            faults.extend(definitions::fault(self.context, &work.node, work.before()).await);
         }
         refuse(faults).map_err(Stopped::Refused)
     }
@@ -292,24 +296,24 @@ impl Run<'_> {
 
     async fn apply(&mut self, indices: &[usize], objects: &[Value]) {
         let manager = plan::field_manager(self.context.deployment);
-        let options = ApplyOptions {
-            manager: &manager,
-            force: false,
-            dry_run: false,
-        };
         let within = self.context.deadline.call();
-        let calls = objects
-            .iter()
-            .map(|object| self.context.kubectl.apply(object, options, within));
-        let outcomes: Outcomes<Value> = futures::stream::iter(calls)
+        let calls = indices.iter().zip(objects).map(|(&index, object)| {
+            let how = How {
+                manager: &manager,
+                policy: self.works[index].node.metadata.conflict_policy,
+                dry_run: false,
+            };
+            conflicts::apply(self.context.kubectl, object, how, within)
+        });
+        let outcomes: Outcomes<Applied> = futures::stream::iter(calls)
             .buffered(fetch::AT_ONCE)
             .collect()
             .await;
         for (&index, outcome) in indices.iter().zip(outcomes) {
             match outcome {
-                Ok(live) => {
+                Ok(applied) => {
                     self.applied.push(index);
-                    self.works[index].applied(live);
+                    self.works[index].applied(applied.live);
                 }
                 Err(error) => self.refused(index, &error).await,
             }
@@ -323,15 +327,18 @@ impl Run<'_> {
             && work.before().is_some();
         match error {
             _ if error.is_transient() => work.troubled(error.code(), &error.to_string()),
-            _ if replaceable && error.fault() == Some(ObjectFault::Refused) => {
-                self.replace(index).await
-            }
+            _ if replaceable && replace::would_help(error) => self.replace(index).await,
             _ => work.failed(error.code(), &error.to_string()),
         }
     }
 
     /// Deletes an object that cannot be changed into what is asked for; it is made anew once it is gone.
     async fn replace(&mut self, index: usize) {
+        if let Some(reason) = self.obstacle(index).await {
+            let work = &mut self.works[index];
+            let reason = format!("it cannot be changed, and must not be replaced: {reason}");
+            return work.failed(ErrorCode::ResourcesFailed, &reason);
+        }
         let object = self.works[index].node.object.clone();
         let options = DeleteOptions {
             uid: self.works[index].before().and_then(change::uid),
@@ -346,6 +353,15 @@ impl Run<'_> {
                 work.waits_for("it cannot be changed and its update policy is REPLACE: the object of before is being deleted");
             }
             Err(error) => work.failed(error.code(), &format!("it cannot be replaced: {error}")),
+        }
+    }
+
+    /// Why the object must not be deleted, though it has to be made anew.
+    async fn obstacle(&self, index: usize) -> Option<String> {
+        let before = self.works[index].before()?;
+        match definitions::is_definition(&self.works[index].node.object) {
+            true => definitions::obstacle(self.context, before).await,
+            false => replace::obstacle(before),
         }
     }
 

@@ -11,8 +11,8 @@ use crate::kubectl::KubectlError;
 /// One object to remove.
 #[derive(Debug, Clone)]
 pub struct Target {
-    name: ResourceName,
-    type_name: TypeName,
+    pub name: ResourceName,
+    pub type_name: TypeName,
     pub object: ObjectRef,
     /// The UID on record; without one, the object must carry the deployment's mark.
     pub uid: Option<String>,

@@ -1,6 +1,7 @@
 //! Makes the cluster hold a plan, and tells how it goes.
 //!
 //! ```text
+//! expected ── nothing is touched if an object is not as the caller has seen it
 //! check ── nothing is touched before all objects are known to be ours to touch
 //!   └► converge: apply what can be ─► look what became ready ─► rest ─┐   one kubectl a batch
 //!         ▲                                                          │
@@ -12,18 +13,29 @@
 mod batch;
 mod causes;
 mod change;
+mod compare;
+mod conflicts;
 mod converge;
+mod definitions;
+mod diff;
 mod discovery;
 mod events;
+mod expected;
 mod fetch;
 mod item;
+mod notation;
 mod outputs;
+mod ownership;
 mod pace;
 pub mod readiness;
 mod remove;
+mod replace;
+mod shown;
 mod work;
 
-use common::api::deployer::{Report, ResourceState};
+use std::collections::HashSet;
+
+use common::api::deployer::{Basis, Report, ResourceState};
 use common::api::error::ErrorBody;
 use common::model::{AppliedObject, DeletePolicy, DeploymentName, ObjectRef, Resource};
 
@@ -33,6 +45,7 @@ use crate::kubectl::Kubectl;
 use crate::plan::{Catalog, Plan};
 
 pub use change::uid;
+pub use diff::diff;
 pub use discovery::Discovery;
 pub use events::{CallerGone, Events};
 pub use fetch::{all, each};
@@ -61,23 +74,22 @@ pub struct Context<'a> {
     pub deadline: Deadline,
 }
 
+/// What is known besides the plan.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// What exists of the deployment.
+    pub recorded: &'a [AppliedObject],
+    /// How the objects must still be.
+    pub expected: &'a [Basis],
+    /// Goes over the delete policy of each object to prune.
+    pub delete: Option<DeletePolicy>,
+}
+
 /// Applies the plan, then removes what is recorded and not in it.
-pub async fn apply(
-    context: Context<'_>,
-    plan: Plan,
-    recorded: &[AppliedObject],
-) -> Result<Report, Stopped> {
-    let superfluous: Vec<Target> = recorded
-        .iter()
-        .rev()
-        .filter(|old| {
-            !plan
-                .nodes
-                .iter()
-                .any(|node| node.object.is_same_object(&old.object))
-        })
-        .map(|old| Target::recorded(old.clone()))
-        .collect::<Result<_, _>>()?;
+pub async fn apply(context: Context<'_>, plan: Plan, known: Known<'_>) -> Result<Report, Stopped> {
+    let recorded = known.recorded;
+    expected::check(context, &plan, known.expected).await?;
+    let superfluous = superfluous(&plan, recorded)?;
     let (targets, planned) = (outputs::targets(&plan), plan.outputs.clone());
     let converged = converge::converge(context, plan, recorded).await?;
     let mut report = Report {
@@ -90,7 +102,7 @@ pub async fn apply(
         .iter()
         .all(|resource| resource.state == ResourceState::Ready);
     let removed = if is_whole {
-        remove::remove(context, superfluous, None).await?
+        remove::remove(context, superfluous, known.delete).await?
     } else {
         withheld(superfluous)
     };
@@ -101,6 +113,27 @@ pub async fn apply(
     report.resources.extend(removed.reports);
     report.objects.extend(removed.left);
     Ok(report)
+}
+
+/// What is recorded and not in the plan, in the order in which it is to go.
+fn superfluous(plan: &Plan, recorded: &[AppliedObject]) -> Result<Vec<Target>, ErrorBody> {
+    let desired: HashSet<Identity<'_>> = plan
+        .nodes
+        .iter()
+        .map(|node| identity(&node.object))
+        .collect();
+    let gone = recorded.iter().rev();
+    gone.filter(|old| !desired.contains(&identity(&old.object)))
+        .map(|old| Target::recorded(old.clone()))
+        .collect()
+}
+
+/// What makes an object the same, whatever its version.
+type Identity<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
+
+fn identity(object: &ObjectRef) -> Identity<'_> {
+    let namespace = object.namespace.as_deref();
+    (object.group(), &object.kind, namespace, &object.name)
 }
 
 /// Deletes what is recorded, and what is not but says that it is the deployment's.

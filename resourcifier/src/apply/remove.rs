@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::item::{Item, Target, may_own};
 use super::pace::{PATIENCE, Pace};
-use super::{BATCH, CallerGone, Context, change, fetch};
+use super::{BATCH, CallerGone, Context, change, definitions, fetch};
 use crate::kubectl::{Cascade, DeleteOptions, KubectlError, Marks, Outcomes};
 use crate::plan;
 
@@ -224,8 +224,28 @@ impl Run<'_> {
     }
 
     async fn delete_wave(&mut self, wave: &[usize]) -> Result<(), CallerGone> {
-        self.ask_for_deletion(wave).await?;
-        self.wait_until_gone(wave).await
+        self.spare_definitions(wave).await;
+        let pending = |index: &usize| self.items[*index].is_pending();
+        let wave: Vec<usize> = wave.iter().copied().filter(pending).collect();
+        self.ask_for_deletion(&wave).await?;
+        self.wait_until_gone(&wave).await
+    }
+
+    /// With a definition go all objects of its kind: it stays as long as others have some.
+    async fn spare_definitions(&mut self, wave: &[usize]) {
+        for &index in wave {
+            let item = &self.items[index];
+            let Some(live) = item
+                .live
+                .as_ref()
+                .filter(|_| definitions::is_definition(&item.target.object))
+            else {
+                continue;
+            };
+            if let Some(reason) = definitions::obstacle(self.context, live).await {
+                self.items[index].failed(ErrorCode::ResourcesFailed, &reason);
+            }
+        }
     }
 
     async fn ask_for_deletion(&mut self, indices: &[usize]) -> Result<(), CallerGone> {

@@ -11,6 +11,19 @@ use super::pace::PATIENCE;
 use super::readiness::{self, Readiness};
 use crate::plan::Node;
 
+/// An error about one resource.
+pub fn fault(node: &Node, code: ErrorCode, reason: &str) -> ErrorBody {
+    let location = Location {
+        resource: Some(node.resource.name.to_string()),
+        ..Location::default()
+    };
+    let message = format!(
+        "resource {} ({}): {reason}",
+        node.resource.name, node.object
+    );
+    ErrorBody::new(code, message).at(location)
+}
+
 #[derive(Debug)]
 pub struct Work {
     pub node: Node,
@@ -107,18 +120,7 @@ impl Work {
     }
 
     pub fn fault(&self, code: ErrorCode, reason: &str) -> ErrorBody {
-        let location = Location {
-            resource: Some(self.node.resource.name.to_string()),
-            ..Location::default()
-        };
-        ErrorBody::new(
-            code,
-            format!(
-                "resource {} ({}): {reason}",
-                self.node.resource.name, self.node.object
-            ),
-        )
-        .at(location)
+        fault(&self.node, code, reason)
     }
 
     pub fn skipped(&mut self, because_of: &str) {

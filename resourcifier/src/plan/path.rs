@@ -7,13 +7,13 @@ use serde_json::Value;
 /// Deeper paths than this are no paths into Kubernetes objects.
 const STEPS: usize = 64;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Key(String),
     Index(usize),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Path(Vec<Step>);
 
 impl Path {
@@ -26,6 +26,48 @@ impl Path {
             rest = after;
         }
         (!steps.is_empty() && steps.len() <= STEPS).then_some(Self(steps))
+    }
+
+    pub fn key(&self, key: &str) -> Self {
+        self.step(Step::Key(key.to_owned()))
+    }
+
+    pub fn index(&self, index: usize) -> Self {
+        self.step(Step::Index(index))
+    }
+
+    fn step(&self, step: Step) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        Self(steps)
+    }
+
+    /// Whether the other is this one, or lies within it.
+    pub fn holds(&self, other: &Path) -> bool {
+        other.0.starts_with(&self.0)
+    }
+
+    /// Whether it begins with these keys.
+    pub fn begins(&self, keys: &[&str]) -> bool {
+        let mut steps = self.0.iter();
+        keys.iter()
+            .all(|key| matches!(steps.next(), Some(Step::Key(step)) if step == key))
+    }
+
+    /// Takes the value there out of the object; later items of a list move up.
+    pub fn take(&self, object: &mut Value) -> Option<Value> {
+        let (last, parents) = self.0.split_last()?;
+        let parent = parents.iter().try_fold(object, |value, step| match step {
+            Step::Key(key) => value.as_object_mut()?.get_mut(key),
+            Step::Index(index) => value.as_array_mut()?.get_mut(*index),
+        })?;
+        match last {
+            Step::Key(key) => parent.as_object_mut()?.shift_remove(key),
+            Step::Index(index) => {
+                let items = parent.as_array_mut()?;
+                (*index < items.len()).then(|| items.remove(*index))
+            }
+        }
     }
 
     /// The value there; a null counts as nothing.
@@ -58,12 +100,18 @@ fn step(text: &str) -> Option<(Step, &str)> {
     Some((Step::Index(index.parse().ok()?), rest))
 }
 
+/// What needs no quotes within a path.
+fn is_identifier(key: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');
+    !key.is_empty() && key.chars().all(is_plain)
+}
+
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, step) in self.0.iter().enumerate() {
             match step {
                 Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Key(key) if key.contains(['.', '[']) => write!(f, "['{key}']")?,
+                Step::Key(key) if !is_identifier(key) => write!(f, "['{key}']")?,
                 Step::Key(key) if position == 0 => f.write_str(key)?,
                 Step::Key(key) => write!(f, ".{key}")?,
             }

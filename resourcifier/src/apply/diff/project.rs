@@ -1,0 +1,205 @@
+//! One desired resource: what a write would do to its object, and what the object would be then.
+
+use common::api::deployer::{EdgeReason, ResourceDiff, ResourceIntent};
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::UpdatePolicy;
+use serde_json::Value;
+
+use super::super::compare::{self, Difference};
+use super::super::conflicts::{self, How};
+use super::super::{Context, change, definitions, ownership, replace, work};
+use super::unknown::{self, Known};
+use crate::kubectl::KubectlError;
+use crate::plan::{self, Node, Reference};
+
+/// A resource that was looked at.
+pub struct Projected {
+    pub diff: ResourceDiff,
+    /// What references to it can go by: the object as it would be, or what is known of one that is not there yet.
+    values: Option<Value>,
+    /// Whether the object is made, or made anew: nothing can be tried in it, or of its kind, before.
+    is_made: bool,
+}
+
+/// What the dry run came to.
+struct Tried {
+    intent: ResourceIntent,
+    differences: Vec<Difference>,
+    values: Option<Value>,
+    error: Option<ErrorBody>,
+}
+
+/// Projects one resource; those that it depends on have been projected.
+pub async fn project(
+    context: Context<'_>,
+    node: &Node,
+    live: Result<Option<Value>, KubectlError>,
+    recorded: Option<&str>,
+    others: &[Option<Projected>],
+) -> Projected {
+    let lookup = |text: &str| value_of(node, text, others);
+    let texts = node.references.iter().map(|reference| &reference.text);
+    let mut unknown: Vec<String> = texts
+        .filter(|text| lookup(text).is_none())
+        .cloned()
+        .collect();
+    unknown.dedup();
+    let (live, failed) = match live {
+        Ok(live) => (live.filter(|live| !change::is_terminating(live)), None),
+        Err(error) => (None, Some(error)),
+    };
+    let known = unknown::fill(&node.template, live.as_ref(), &lookup);
+    let tried = match failed {
+        Some(error) => {
+            let reason = format!("it cannot be read: {error}");
+            refused(
+                ResourceIntent::None,
+                None,
+                work::fault(node, error.code(), &reason),
+            )
+        }
+        None => attempt(context, node, live.as_ref(), recorded, &known, others).await,
+    };
+    let place = |difference: &Difference| {
+        let mut unknown = known.unknown.iter();
+        !unknown.any(|path| path.holds(&difference.path) || difference.path.holds(path))
+    };
+    let differences = tried.differences.into_iter().filter(place).collect();
+    Projected {
+        is_made: matches!(
+            tried.intent,
+            ResourceIntent::Create | ResourceIntent::Replace
+        ),
+        values: tried.values,
+        diff: ResourceDiff {
+            name: node.resource.name.clone(),
+            type_name: node.resource.type_name.clone(),
+            intent: tried.intent,
+            basis: ownership::basis(&node.object, live.as_ref(), context.deployment),
+            changes: compare::told(differences, &known.object),
+            unknown,
+            error: tried.error,
+        },
+    }
+}
+
+/// The value that a reference is going to have.
+fn value_of(node: &Node, text: &str, others: &[Option<Projected>]) -> Option<Value> {
+    let mut references = node.references.iter();
+    let Reference { target, path, .. } = references.find(|reference| reference.text == text)?;
+    let values = others[*target].as_ref()?.values.as_ref()?;
+    path.find(values).cloned()
+}
+
+async fn attempt(
+    context: Context<'_>,
+    node: &Node,
+    live: Option<&Value>,
+    recorded: Option<&str>,
+    known: &Known,
+    others: &[Option<Projected>],
+) -> Tried {
+    let policy = node.metadata.create_policy;
+    if let Err(refusal) = change::claim(live, context.deployment, recorded, policy) {
+        let intent = if live.is_some() {
+            ResourceIntent::None
+        } else {
+            ResourceIntent::Create
+        };
+        let error = work::fault(node, ErrorCode::ResourcesFailed, &refusal.to_string());
+        return refused(intent, live.cloned(), error);
+    }
+    let hosts = node
+        .dependencies
+        .iter()
+        .filter(|dependency| dependency.because == EdgeReason::Host);
+    let is_hosted = hosts
+        .filter_map(|host| others[host.on].as_ref())
+        .all(|host| !host.is_made);
+    if !is_hosted || context.catalog.current(&node.object).is_none() {
+        return created(known, None);
+    }
+    if let Some(fault) = definitions::fault(context, node, live).await {
+        return refused(ResourceIntent::Update, live.cloned(), fault);
+    }
+    let manager = plan::field_manager(context.deployment);
+    let how = How {
+        manager: &manager,
+        policy: node.metadata.conflict_policy,
+        dry_run: true,
+    };
+    let within = context.deadline.call();
+    let outcome = conflicts::apply(context.kubectl, &known.object, how, within).await;
+    match (live, outcome) {
+        (None, Ok(_)) => created(known, None),
+        (None, Err(error)) => created(known, told(node, known, &error)),
+        (Some(live), Ok(applied)) => changed(context, live, recorded, applied.live),
+        (Some(live), Err(error)) => unchangeable(node, known, live, &error),
+    }
+}
+
+/// An object that is made, with what the configuration says of it.
+fn created(known: &Known, error: Option<ErrorBody>) -> Tried {
+    Tried {
+        intent: ResourceIntent::Create,
+        differences: compare::differences(None, Some(&known.object)),
+        values: Some(known.object.clone()),
+        error,
+    }
+}
+
+fn changed(context: Context<'_>, live: &Value, recorded: Option<&str>, result: Value) -> Tried {
+    let differences = compare::differences(Some(live), Some(&result));
+    let is_ours = change::owner(live) == Some(context.deployment.as_str())
+        || (recorded.is_some() && recorded == change::uid(live));
+    let intent = match (is_ours, differences.is_empty()) {
+        (false, _) => ResourceIntent::Acquire,
+        (true, true) => ResourceIntent::None,
+        (true, false) => ResourceIntent::Update,
+    };
+    Tried {
+        intent,
+        differences,
+        values: Some(result),
+        error: None,
+    }
+}
+
+/// The API server refuses the change: the object is replaced, if that is its policy, or the write would fail.
+fn unchangeable(node: &Node, known: &Known, live: &Value, error: &KubectlError) -> Tried {
+    let overlaid = compare::overlaid(live, &known.object);
+    let differences = compare::differences(Some(live), Some(&overlaid));
+    let replaces =
+        node.metadata.update_policy == UpdatePolicy::Replace && replace::would_help(error);
+    if replaces {
+        let obstacle = replace::obstacle(live);
+        return Tried {
+            intent: ResourceIntent::Replace,
+            differences,
+            values: Some(known.object.clone()),
+            error: obstacle.map(|reason| work::fault(node, ErrorCode::ResourcesFailed, &reason)),
+        };
+    }
+    Tried {
+        intent: ResourceIntent::Update,
+        differences,
+        values: Some(live.clone()),
+        error: told(node, known, error),
+    }
+}
+
+/// The error that a write would meet. Where values are not known yet, what is invalid without them says nothing.
+fn told(node: &Node, known: &Known, error: &KubectlError) -> Option<ErrorBody> {
+    let is_invalid = matches!(error, KubectlError::Object(error) if !error.causes.is_empty());
+    let is_moot = !known.unknown.is_empty() && is_invalid && error.conflicts().is_empty();
+    (!is_moot).then(|| work::fault(node, error.code(), &error.to_string()))
+}
+
+fn refused(intent: ResourceIntent, values: Option<Value>, error: ErrorBody) -> Tried {
+    Tried {
+        intent,
+        differences: Vec::new(),
+        values,
+        error: Some(error),
+    }
+}
