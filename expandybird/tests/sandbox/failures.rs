@@ -72,6 +72,30 @@ async fn python_2_idioms_get_a_hint() {
         ("import urllib2", "Python 3"),
         ("return {}.keys()[0]", "list(...)"),
         ("try: pass\nexcept ValueError, e: pass", "except A as error"),
+        ("raise ValueError, 'x'", "raise Error('…')"),
+        ("if 1 <> 2: pass", "write !="),
+        ("return `1`", "repr(...)"),
+        ("return ur'x'", "no u before"),
+        ("return 10L", "no suffix L"),
+        ("return iter([]).next()", "next(...)"),
+        ("return map(str, [1])[0]", "list(...)"),
+        ("return len(filter(None, []))", "list(...)"),
+        ("return range(3) + [4]", "list(...)"),
+        ("return sorted([1], cmp=None)", "cmp_to_key"),
+        ("k = {}.keys()\nk.sort()", "sorted(...)"),
+        ("import string\nreturn string.join(['a'], '')", "text.join"),
+        ("import string\nreturn string.uppercase", "ascii_uppercase"),
+        ("import sys\nreturn sys.maxint", "sys.maxsize"),
+        ("import itertools\nreturn itertools.izip", "zip"),
+        ("import hashlib\nreturn hashlib.md5('a')", "text.encode()"),
+        (
+            "import base64\nreturn base64.b64encode('a')",
+            "text.encode()",
+        ),
+        ("from urllib import quote", "urllib.parse"),
+        ("from collections import Mapping", "collections.abc"),
+        ("import StringIO", "no module of this name"),
+        ("return reduce(max, [1])", "functools.reduce"),
     ];
     for (code, expected) in cases {
         let error = error(body(code)).await;
@@ -110,4 +134,13 @@ async fn a_failed_call_leaves_the_session_usable() {
     let again = request.properties(json!(2));
     let output = session.call(again.call()).await.unwrap();
     assert_eq!(output.result, TemplateResult::Data(json!(0.5)));
+}
+
+#[tokio::test]
+async fn where_pythons_library_lies_is_not_told() {
+    let error = error(body("from json import nope")).await;
+    assert_eq!(
+        error.to_string(),
+        "an import fails: cannot import name 'nope' from 'json'"
+    );
 }

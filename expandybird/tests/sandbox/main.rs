@@ -16,6 +16,7 @@ mod lifetime;
 mod modules;
 mod results;
 mod support;
+mod wild;
 
 use expandybird::sandbox::{SandboxError, TemplateResult};
 use serde_json::Value;

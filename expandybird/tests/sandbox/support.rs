@@ -85,6 +85,7 @@ pub async fn process_is_gone(id: i32) {
 pub struct Request {
     open: Open,
     properties: Option<Value>,
+    env: Map<String, Value>,
     deadline: Duration,
 }
 
@@ -105,6 +106,10 @@ impl Request {
         let request = Self {
             open,
             properties: None,
+            env: Map::from_iter(
+                [("name", "vm"), ("type", "vm.py"), ("deployment", "test")]
+                    .map(|(key, value)| (key.to_owned(), Value::from(value))),
+            ),
             deadline: PATIENCE,
         };
         request.import("vm.py", source)
@@ -125,6 +130,11 @@ impl Request {
             path: path.to_owned(),
             content: content.to_owned(),
         });
+        self
+    }
+
+    pub fn env(mut self, key: &str, value: &str) -> Self {
+        self.env.insert(key.to_owned(), Value::from(value));
         self
     }
 
@@ -157,10 +167,9 @@ impl Request {
     }
 
     pub fn call_of(&self, template: &str) -> Call {
-        let env = [("name", "vm"), ("type", "vm.py"), ("deployment", "test")];
         Call {
             template: template.to_owned(),
-            env: Map::from_iter(env.map(|(key, value)| (key.to_owned(), Value::from(value)))),
+            env: self.env.clone(),
             properties: self.properties.clone(),
         }
     }

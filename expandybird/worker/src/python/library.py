@@ -26,9 +26,14 @@ ALLOWED = frozenset(
     """.split()
 )
 
+# What those above, being written in C, import in the name of the template that calls them.
+BEHIND_THEM = frozenset(
+    "_collections_abc _compat_pickle _io _operator _strptime _weakrefset encodings".split()
+)
+
 # Loaded on first use by those above.
 _ON_FIRST_USE = """
-    _strptime collections.abc encodings.ascii encodings.idna encodings.latin_1 encodings.punycode
+    collections.abc encodings.ascii encodings.idna encodings.latin_1 encodings.punycode
     encodings.utf_16 encodings.utf_32 encodings.utf_8_sig importlib.util jinja2.debug jinja2.ext
     jinja2.loaders jinja2.meta jinja2.sandbox json.tool logging.config os.path six.moves
     urllib.parse
@@ -47,7 +52,7 @@ def warm_up(python_path):
     folders = _search_only(python_path)
     for name in _PACKAGES:
         _require(name, python_path)
-    for name in sorted(ALLOWED) + _ON_FIRST_USE:
+    for name in sorted(ALLOWED | BEHIND_THEM) + _ON_FIRST_USE:
         # Some interpreters are built without zlib, zoneinfo and the like.
         try:
             importlib.import_module(name)

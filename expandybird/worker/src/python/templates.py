@@ -146,7 +146,7 @@ class Session:
 
     def _check_import(self, name):
         top = name.partition(".")[0]
-        if top in library.ALLOWED:
+        if top in library.ALLOWED or top in library.BEHIND_THEM:
             return
         if self._finder.is_helper(name):
             self._finder.make_way(name)

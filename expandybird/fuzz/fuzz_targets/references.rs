@@ -1,0 +1,10 @@
+//! References within a configuration.
+#![no_main]
+
+#[path = "../entries.rs"]
+#[expect(dead_code, reason = "each target has one entry of it")]
+mod entries;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    entries::references(data);
+});
