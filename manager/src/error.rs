@@ -5,6 +5,7 @@ use common::server::ApiError;
 
 use crate::registry::RegistryError;
 use crate::store::StoreError;
+use crate::store::kv::KvError;
 use crate::workflow::engine::Parked;
 
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +43,16 @@ impl From<Error> for ApiError {
             Error::Refused(body) => Self(*body),
             Error::Store(error @ (StoreError::PageToken | StoreError::PageLimit)) => {
                 Self::new(ErrorCode::InvalidRequest, error.to_string())
+            }
+            Error::Store(error @ StoreError::NotEmpty) => {
+                Self::new(ErrorCode::StoreNotEmpty, error.to_string())
+            }
+            Error::Store(error @ StoreError::Archive(_)) => {
+                Self::new(ErrorCode::InvalidBackup, error.to_string())
+            }
+            Error::Store(error @ StoreError::Kv(KvError::Full { .. })) => {
+                tracing::error!(%error, "the disk is full");
+                Self::new(ErrorCode::Unavailable, error.to_string())
             }
             Error::Store(error) => Self::internal(&error),
             Error::Registry(error) => Self::new(error.code(), error.to_string()),

@@ -2,6 +2,7 @@
 //!
 //! Handlers take a request apart and put an answer together; what is decided is decided in `service`.
 
+mod admin;
 mod deployments;
 mod events;
 mod expand;
@@ -37,6 +38,9 @@ macro_rules! routes {
 
 routes! {
     "/readyz" GET readiness::get;
+    "/admin/backup" GET admin::backup;
+    "/admin/restore" POST admin::restore;
+    "/admin/verify" GET admin::verify;
     "/deployments" GET deployments::list, POST deployments::create;
     "/deployments/{deployment}" GET deployments::get, PUT deployments::update, DELETE deployments::delete;
     "/deployments/{deployment}/resources" GET deployments::resources;

@@ -1,5 +1,6 @@
 //! The use cases, by noun: model in, model out. They decide and refuse; they know no HTTP.
 
+pub mod admin;
 pub mod deployments;
 pub mod expand;
 pub mod manifests;
@@ -11,6 +12,7 @@ pub mod types;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::admin::Admin;
 use self::deployments::Deployments;
 use self::expand::Expand;
 use self::manifests::Manifests;
@@ -28,6 +30,7 @@ use crate::workflow::expansion::Expansions;
 /// All use cases; clones work on the same.
 #[derive(Clone)]
 pub struct Services {
+    pub admin: Arc<Admin>,
     pub deployments: Arc<Deployments>,
     pub manifests: Arc<Manifests>,
     pub operations: Arc<Operations>,
@@ -48,6 +51,10 @@ impl Services {
         operation_timeout: Duration,
     ) -> Self {
         Self {
+            admin: Arc::new(Admin {
+                store: store.clone(),
+                engine: engine.clone(),
+            }),
             deployments: Arc::new(Deployments {
                 store: store.clone(),
                 engine: engine.clone(),

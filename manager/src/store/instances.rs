@@ -4,17 +4,35 @@
 
 use std::collections::HashSet;
 
+use bytes::Bytes;
 use common::api::manager::{TypeInstance, TypeSummary};
 use common::api::page::{Page, PageQuery};
 use common::model::{DeploymentName, TypeName};
 
-use super::kv::{Key, Order};
-use super::{Changes, Store, StoreError, keys, read};
+use super::kv::{self, Key, Order};
+use super::{Changes, Store, StoreError, keys};
 use crate::domain::instances;
 
 /// Every type that has instances, by name.
 pub async fn types(store: &Store, page: &PageQuery) -> Result<Page<TypeSummary>, StoreError> {
-    store.records(keys::types(), page, Order::Ascending).await
+    let prefix = keys::types();
+    let page = store.page(prefix.clone(), page, Order::Ascending).await?;
+    let summary = |(key, count): &(Key, Bytes)| {
+        let name = std::str::from_utf8(key.get(prefix.len()..).unwrap_or_default()).ok();
+        let name = name.and_then(|name| TypeName::parse(name).ok());
+        let count = kv::number(count).and_then(|count| u64::try_from(count).ok());
+        let unusable = || StoreError::Broken(format!("{} counts no type", keys::shown(key)));
+        let (name, instances) = name.zip(count).ok_or_else(unusable)?;
+        Ok(TypeSummary { name, instances })
+    };
+    Ok(Page {
+        items: page
+            .items
+            .iter()
+            .map(summary)
+            .collect::<Result<_, StoreError>>()?,
+        next_page_token: page.next_page_token,
+    })
 }
 
 /// The instances of one type, or of all types.
@@ -27,17 +45,15 @@ pub async fn list(
     store.records(prefix, page, Order::Ascending).await
 }
 
-/// Replaces what the index says of a deployment. The index is locked until the changes are committed or dropped.
-pub async fn replace(
-    store: &Store,
+/// Replaces what the index says of a deployment. Any number of operations may do so at once: the counts are added to.
+pub fn replace(
     changes: &mut Changes,
     deployment: &DeploymentName,
     old: &[TypeInstance],
     new: &[TypeInstance],
 ) -> Result<(), StoreError> {
-    changes.index = Some(store.index.clone().lock_owned().await);
     for (type_name, by) in instances::change(old, new) {
-        count(store, changes, type_name, by).await?;
+        changes.add(keys::type_count(&type_name), by);
     }
     let put = keyed(deployment, new);
     let kept: HashSet<&Key> = put.iter().map(|(key, _)| key).collect();
@@ -50,7 +66,8 @@ pub async fn replace(
         .try_for_each(|(key, instance)| changes.put(key, instance))
 }
 
-fn keyed<'a>(
+/// The instances of a deployment, in the order of its layout, with their keys.
+pub(super) fn keyed<'a>(
     deployment: &DeploymentName,
     instances: &'a [TypeInstance],
 ) -> Vec<(Key, &'a TypeInstance)> {
@@ -63,33 +80,4 @@ fn keyed<'a>(
             )
         })
         .collect()
-}
-
-async fn count(
-    store: &Store,
-    changes: &mut Changes,
-    type_name: TypeName,
-    by: i64,
-) -> Result<(), StoreError> {
-    let key = keys::type_count(&type_name);
-    let bytes = store.kv.get(&key).await?;
-    let before = bytes
-        .as_ref()
-        .map(|bytes| read::<TypeSummary>(&key, bytes))
-        .transpose()?;
-    let instances = before
-        .map_or(0, |summary| summary.instances)
-        .saturating_add_signed(by);
-    changes.expect(key.clone(), bytes);
-    if instances == 0 {
-        changes.delete(key);
-        return Ok(());
-    }
-    changes.put(
-        key,
-        &TypeSummary {
-            name: type_name,
-            instances,
-        },
-    )
 }

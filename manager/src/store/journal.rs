@@ -1,4 +1,4 @@
-//! The events of an operation, in order.
+//! The events of an operation, in order, until it is done.
 
 use common::model::OperationId;
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use super::{Changes, Store, StoreError, keys, read};
 use crate::domain::operation::Event;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Entry {
+pub(super) struct Entry {
     at: Timestamp,
     #[serde(flatten)]
     event: Event,

@@ -7,14 +7,16 @@
 //! | `objects·NAME` | what exists of it in the cluster, and which manifests may have left more |
 //! | `lock·NAME` | the id of the operation that holds it |
 //! | `manifest·NAME·MANIFEST` | the manifest's head: times, digests, sizes |
-//! | `piece·NAME·MANIFEST·PART·NUMBER` | a piece of its input, expansion or layout |
-//! | `type·TYPE` | how many instances it has |
+//! | `lists·NAME·MANIFEST` | the digests of the pieces of its input, expansion and layout |
+//! | `content·NAME·DIGEST` | such a piece, as it is: without an envelope |
+//! | `type·TYPE` | how many instances it has: a number that is only added to, without an envelope |
 //! | `instance·TYPE·NAME·NUMBER` | an instance, numbered in the order of the layout |
 //! | `operation·ID` | the operation, and what it was asked |
 //! | `operation-of·NAME·ID` | an index: the operations of a deployment |
 //! | `unfinished·ID` | an index: what to resume at start |
 //! | `journal·ID·NUMBER` | an event of the operation |
 //! | `payload·ID·PART·NUMBER` | a piece of the operation's input, or of its expansion, until it is done |
+//! | `restoring` | only while a backup is being restored: nothing else counts |
 //!
 //! Operation ids begin with the time, so that their order is that of their beginning.
 
@@ -27,15 +29,32 @@ const SEPARATOR: u8 = 0;
 /// The version of the key space and of what the records are. A store of another version is not opened.
 pub const FORMAT: &str = "format";
 
-fn key(parts: &[&str]) -> Key {
+pub fn key(parts: &[&str]) -> Key {
     parts.join("\0").into_bytes()
 }
 
 /// A prefix of all keys with further parts.
-fn prefix(parts: &[&str]) -> Key {
+pub fn prefix(parts: &[&str]) -> Key {
     let mut key = key(parts);
     key.push(SEPARATOR);
     key
+}
+
+/// The parts of a key; what is no text is shown as far as it is one.
+pub fn parts(key: &[u8]) -> Vec<String> {
+    let parts = key.split(|byte| *byte == SEPARATOR);
+    parts
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .collect()
+}
+
+/// A key for people.
+pub fn shown(key: &[u8]) -> String {
+    parts(key).join("/")
+}
+
+pub fn restoring() -> Key {
+    key(&["restoring"])
 }
 
 pub fn format() -> Key {
@@ -62,13 +81,30 @@ pub fn manifest(deployment: &DeploymentName, name: &ManifestName) -> Key {
     key(&["manifest", deployment.as_str(), name.as_str()])
 }
 
+pub fn all_manifests() -> Key {
+    prefix(&["manifest"])
+}
+
 pub fn manifests(deployment: &DeploymentName) -> Key {
     prefix(&["manifest", deployment.as_str()])
 }
 
-/// The prefix of the pieces of a manifest's part.
-pub fn pieces(deployment: &DeploymentName, manifest: &ManifestName, part: &str) -> Key {
-    prefix(&["piece", deployment.as_str(), manifest.as_str(), part])
+/// The lists of a manifest's pieces.
+pub fn lists(deployment: &DeploymentName, manifest: &ManifestName) -> Key {
+    key(&["lists", deployment.as_str(), manifest.as_str()])
+}
+
+pub fn all_lists(deployment: &DeploymentName) -> Key {
+    prefix(&["lists", deployment.as_str()])
+}
+
+/// A piece of a deployment's manifests.
+pub fn piece_of(deployment: &DeploymentName, digest: &str) -> Key {
+    key(&["content", deployment.as_str(), digest])
+}
+
+pub fn all_pieces_of(deployment: &DeploymentName) -> Key {
+    prefix(&["content", deployment.as_str()])
 }
 
 /// A piece; numbers have six digits, so that their order is that of the text.
@@ -158,7 +194,8 @@ mod tests {
             objects(&deployment_name),
             lock(&deployment_name),
             manifest(&deployment_name, &manifest_name),
-            piece(&pieces(&deployment_name, &manifest_name, "layout"), 7),
+            lists(&deployment_name, &manifest_name),
+            piece_of(&deployment_name, "0af3"),
             type_count(&other),
             instance(&other, &deployment_name, 3),
             operation(&id),
@@ -166,6 +203,7 @@ mod tests {
             unfinished(&id),
             journal_entry(&id, 12),
             piece(&payload(&id, "input"), 0),
+            restoring(),
         ];
         let table: Vec<_> = all
             .iter()
@@ -177,7 +215,8 @@ mod tests {
         objects·web
         lock·web
         manifest·web·m-1
-        piece·web·m-1·layout·000007
+        lists·web·m-1
+        content·web·0af3
         type·apps/v1:Deployment
         instance·apps/v1:Deployment·web·000003
         operation·op-1
@@ -185,6 +224,7 @@ mod tests {
         unfinished·op-1
         journal·op-1·000012
         payload·op-1·input·000000
+        restoring
         ");
     }
 

@@ -1,5 +1,7 @@
 //! Manifests: a small head, and the contents in pieces of their own, so that each is read only where it is wanted.
 
+use std::collections::BTreeMap;
+
 use common::api::manager::ManifestSummary;
 use common::api::page::{Page, PageQuery};
 use common::model::{
@@ -11,12 +13,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::kv::Order;
-use super::{Changes, Store, StoreError, keys, pieces};
+use super::{Changes, Store, StoreError, contents, keys, read};
 
-const INPUT: &str = "input";
-const EXPANSION: &str = "expansion";
-const LAYOUT: &str = "layout";
-const PARTS: [&str; 3] = [INPUT, EXPANSION, LAYOUT];
+pub const INPUT: &str = "input";
+pub const EXPANSION: &str = "expansion";
+pub const LAYOUT: &str = "layout";
+/// Manifests that one commit removes, where there may be many.
+const DELETES: usize = 128;
 
 /// A manifest without its contents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,8 +90,7 @@ async fn part<T: DeserializeOwned>(
     name: &ManifestName,
     part: &str,
 ) -> Result<T, StoreError> {
-    let found = pieces::get(store, keys::pieces(deployment, name, part)).await?;
-    found.ok_or_else(|| StoreError::Missing(format!("the {part} of {deployment}'s {name}")))
+    contents::get(store, deployment, name, part).await
 }
 
 /// Oldest first.
@@ -112,23 +114,25 @@ pub async fn list(
 }
 
 /// Manifests are immutable: a name is only put again by a repeated step, with the same contents.
-pub fn put(changes: &mut Changes, manifest: &Manifest) -> Result<(), StoreError> {
+pub async fn put(
+    store: &Store,
+    changes: &mut Changes,
+    manifest: &Manifest,
+) -> Result<(), StoreError> {
     let (deployment, name) = (&manifest.deployment, &manifest.name);
-    pieces::put(
-        changes,
-        &keys::pieces(deployment, name, INPUT),
-        &manifest.input_config,
-    )?;
-    pieces::put(
-        changes,
-        &keys::pieces(deployment, name, EXPANSION),
-        &manifest.expanded_config,
-    )?;
-    pieces::put(
-        changes,
-        &keys::pieces(deployment, name, LAYOUT),
-        &manifest.layout,
-    )?;
+    let key = keys::manifest(deployment, name);
+    let parts = BTreeMap::from([
+        (
+            INPUT.to_owned(),
+            contents::part(&manifest.input_config, &key)?,
+        ),
+        (
+            EXPANSION.to_owned(),
+            contents::part(&manifest.expanded_config, &key)?,
+        ),
+        (LAYOUT.to_owned(), contents::part(&manifest.layout, &key)?),
+    ]);
+    contents::put(store, changes, deployment, name, parts).await?;
     let head = Head {
         name: name.clone(),
         deployment: deployment.clone(),
@@ -137,19 +141,39 @@ pub fn put(changes: &mut Changes, manifest: &Manifest) -> Result<(), StoreError>
         outputs: manifest.outputs.clone(),
         digests: manifest.digests.clone(),
     };
-    changes.put(keys::manifest(deployment, name), &head)
+    changes.put(key, &head)
 }
 
-/// Removes one with its contents.
+/// Removes one with its contents, apart from what others share.
 pub async fn delete(
     store: &Store,
     changes: &mut Changes,
     deployment: &DeploymentName,
     name: &ManifestName,
 ) -> Result<(), StoreError> {
-    for part in PARTS {
-        pieces::delete(store, changes, keys::pieces(deployment, name, part)).await?;
-    }
+    contents::delete(store, changes, deployment, name).await?;
     changes.delete(keys::manifest(deployment, name));
     Ok(())
+}
+
+/// Removes all of a deployment but one, in as many commits as it takes: together they may be far larger than one commit
+/// should be. What a crash leaves is removed by the next call.
+pub async fn delete_all_but(
+    store: &Store,
+    deployment: &DeploymentName,
+    kept: &ManifestName,
+) -> Result<(), StoreError> {
+    let all = store.all(keys::manifests(deployment)).await?;
+    for some in all.chunks(DELETES) {
+        let mut changes = Changes::default();
+        for (key, bytes) in some {
+            let head: Head = read(key, bytes)?;
+            if head.name != *kept {
+                changes.delete(key.clone());
+                changes.delete(keys::lists(deployment, &head.name));
+            }
+        }
+        store.commit(changes).await?;
+    }
+    contents::sweep(store, deployment).await
 }

@@ -3,6 +3,8 @@
 //! Responsible for keys, records and indexes; refuses to know why anything is written. Writers collect [`Changes`], and
 //! who knows what belongs together commits them at once.
 
+pub mod archive;
+pub mod contents;
 pub mod deployments;
 pub mod instances;
 pub mod journal;
@@ -12,6 +14,8 @@ pub mod manifests;
 pub mod operations;
 mod pieces;
 mod record;
+mod upgrade;
+pub mod verify;
 
 use std::sync::Arc;
 
@@ -20,7 +24,7 @@ use common::api::page::{Page, PageQuery};
 use common::model::limits::PAGE_ITEMS_MAX;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::RwLock;
 
 use self::kv::{Commit, Key, Kv, KvError, Order, Scan};
 use self::record::RecordError;
@@ -31,6 +35,17 @@ pub enum StoreError {
     Kv(#[from] KvError),
     #[error("the record {key:?} is unusable")]
     Record { key: String, source: RecordError },
+    #[error(
+        "the store has format {0}, and this manager knows up to {max}: run the newer manager that wrote it",
+        max = record::VERSION
+    )]
+    Newer(u32),
+    #[error(
+        "a backup is only restored into an empty store, and this one is not: start a manager on a new --store"
+    )]
+    NotEmpty,
+    #[error("this is no backup that can be restored: {0}")]
+    Archive(String),
     /// Something that another record speaks of.
     #[error("the record of {0} is missing; the store is damaged: restore a backup")]
     Missing(String),
@@ -57,35 +72,45 @@ const SCAN_ENTRIES: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Store {
     kv: Arc<dyn Kv>,
-    /// Held while the counts of types are read and written: nearly every deployment changes those of a few types, and
-    /// without it they would mostly meet conflicts.
-    index: Arc<Mutex<()>>,
+    /// Held to write by who restores a backup: all others wait, and find what was restored.
+    gate: Arc<RwLock<()>>,
 }
 
 /// What is to be written together.
 #[derive(Debug, Default)]
 pub struct Changes {
     commit: Commit,
-    /// Kept until all is written.
-    index: Option<OwnedMutexGuard<()>>,
 }
 
 impl Store {
-    /// Takes a store, and makes it one of this format if it is new.
+    /// Takes a store, and makes it one of this format if it is new or older.
     pub async fn open(kv: Arc<dyn Kv>) -> Result<Self, StoreError> {
-        let store = Self {
-            kv,
-            index: Arc::default(),
-        };
-        match store.get::<u32>(keys::format()).await? {
-            Some(_) => {}
-            None => {
-                let mut changes = Changes::default();
-                changes.put(keys::format(), &record::VERSION)?;
-                store.commit(changes).await?;
-            }
-        }
+        let store = Self::over(kv);
+        archive::clean(&store).await?;
+        upgrade::run(&store).await?;
         Ok(store)
+    }
+
+    fn over(kv: Arc<dyn Kv>) -> Self {
+        Self {
+            kv,
+            gate: Arc::default(),
+        }
+    }
+
+    /// The same store, for who holds the gate.
+    fn without_gate(&self) -> Self {
+        Self::over(self.kv.clone())
+    }
+
+    /// All as it is now, for reading as long as it takes.
+    pub async fn snapshot(&self) -> Result<Self, StoreError> {
+        Ok(Self::over(self.kv.snapshot().await?))
+    }
+
+    /// Whether the store below holds all that was committed. Reads all.
+    pub async fn intact(&self) -> Result<(), StoreError> {
+        Ok(self.kv.check().await?)
     }
 
     /// Whether it can be read, for the readiness check.
@@ -98,6 +123,7 @@ impl Store {
 
     /// All or nothing, durable when it returns.
     pub async fn commit(&self, changes: Changes) -> Result<(), StoreError> {
+        let _open = self.gate.read().await;
         Ok(self.kv.commit(changes.commit).await?)
     }
 
@@ -192,6 +218,11 @@ impl Changes {
         self.commit.delete.push(key);
     }
 
+    /// A number that others may change at the same time.
+    fn add(&mut self, key: Key, by: i64) {
+        self.commit.add.push((key, by));
+    }
+
     fn expect(&mut self, key: Key, value: Option<Bytes>) {
         self.commit.expect.push((key, value));
     }
@@ -203,7 +234,7 @@ fn read<T: DeserializeOwned>(key: &[u8], bytes: &[u8]) -> Result<T, StoreError> 
 
 fn unusable(key: &[u8], source: RecordError) -> StoreError {
     StoreError::Record {
-        key: String::from_utf8_lossy(key).replace('\0', "/"),
+        key: keys::shown(key),
         source,
     }
 }

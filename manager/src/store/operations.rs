@@ -124,7 +124,7 @@ pub fn put_expansion(
     pieces::put(changes, &keys::payload(id, EXPANSION), expansion)
 }
 
-/// It is done: nothing is left to resume or to work on.
+/// It is done: nothing is left to resume or to work on, and its record says how it ended.
 pub async fn finish(
     store: &Store,
     changes: &mut Changes,
@@ -136,7 +136,13 @@ pub async fn finish(
     for part in [INPUT, EXPANSION] {
         pieces::delete(store, changes, keys::payload(id, part)).await?;
     }
-    Ok(())
+    let journal = keys::journal(id);
+    // Its last events are in these changes.
+    changes
+        .commit
+        .put
+        .retain(|(key, _)| !key.starts_with(&journal));
+    pieces::delete(store, changes, journal).await
 }
 
 /// Deletes some of those that need not be kept any longer.

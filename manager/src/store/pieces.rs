@@ -1,4 +1,5 @@
-//! Large records, in pieces: so that a list of heads reads no contents, and no value is larger than a store likes.
+//! Large records, in pieces: no value is larger than a store likes. For what is read again as it was written, and
+//! removed as a whole; manifests have their own ([`super::contents`]).
 
 use bytes::{Bytes, BytesMut};
 use serde::Serialize;
@@ -37,7 +38,7 @@ pub async fn get<T: DeserializeOwned>(store: &Store, prefix: Key) -> Result<Opti
     }
 }
 
-fn joined(pieces: &[(Key, Bytes)]) -> Bytes {
+pub fn joined(pieces: &[(Key, Bytes)]) -> Bytes {
     let mut whole = BytesMut::with_capacity(pieces.len() * PIECE_BYTES);
     for (_, piece) in pieces {
         whole.extend_from_slice(piece);

@@ -4,9 +4,12 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The version of all records that this program writes. A change of a record's shape counts it up, and reading
-/// brings older ones up to date.
-pub const VERSION: u32 = 1;
+/// The version of the key space and of all records that this program writes. A change that an older manager would
+/// misread counts it up; [`super::upgrade`] brings older stores up to date.
+///
+/// 1: manifests in numbered pieces of their own. 2: in pieces that a deployment's manifests share; types are counted in
+/// numbers that are added to; operations that ended have no journal.
+pub const VERSION: u32 = 2;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
@@ -33,25 +36,38 @@ struct Version {
 
 #[derive(Deserialize)]
 struct Read<T> {
+    version: u32,
     record: T,
 }
 
 pub fn write<T: Serialize>(record: &T) -> Result<Bytes, RecordError> {
-    let bytes = serde_json::to_vec(&Written {
-        version: VERSION,
-        record,
-    })
-    .map_err(RecordError::Unwritable)?;
+    write_as(VERSION, record)
+}
+
+/// As an older manager would have, on the way from its format to this one.
+pub fn write_as<T: Serialize>(version: u32, record: &T) -> Result<Bytes, RecordError> {
+    let bytes =
+        serde_json::to_vec(&Written { version, record }).map_err(RecordError::Unwritable)?;
     Ok(bytes.into())
 }
 
+/// Reads it once; only what cannot be read is asked for its version alone.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, RecordError> {
-    let Version { version } = serde_json::from_slice(bytes).map_err(RecordError::Damaged)?;
+    let read = serde_json::from_slice::<Read<T>>(bytes);
+    let version = match &read {
+        Ok(read) => read.version,
+        Err(_) => version(bytes)?,
+    };
     if version > VERSION {
         return Err(RecordError::Newer(version));
     }
-    let Read { record } = serde_json::from_slice(bytes).map_err(RecordError::Damaged)?;
-    Ok(record)
+    read.map(|read| read.record).map_err(RecordError::Damaged)
+}
+
+/// The version that a record was written with, whatever it holds.
+pub fn version(bytes: &[u8]) -> Result<u32, RecordError> {
+    let read = serde_json::from_slice::<Version>(bytes);
+    read.map(|read| read.version).map_err(RecordError::Damaged)
 }
 
 #[cfg(test)]
@@ -60,14 +76,14 @@ mod tests {
 
     #[test]
     fn a_record_of_a_newer_manager_is_refused_and_says_what_to_do() {
-        let error = read::<u32>(br#"{"version":2,"record":{"new":"shape"}}"#).unwrap_err();
+        let error = read::<u32>(br#"{"version":3,"record":{"new":"shape"}}"#).unwrap_err();
         assert!(error.to_string().contains("newer manager"), "{error}");
     }
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
         let bytes = write(&vec!["a", "b"]).unwrap();
-        assert_eq!(bytes, r#"{"version":1,"record":["a","b"]}"#);
+        assert_eq!(bytes, r#"{"version":2,"record":["a","b"]}"#);
         assert_eq!(read::<Vec<String>>(&bytes).unwrap(), ["a", "b"]);
     }
 

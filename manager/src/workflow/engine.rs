@@ -234,10 +234,10 @@ impl<'a> Course<'a> {
         live: &'a Live,
     ) -> Result<Self, StoreError> {
         let events = journal::read_all(&tools.store, &record.operation.id).await?;
-        let state = recovery::state(&record.operation.id, &events)?;
         // What earlier commits changed of it: warnings, and its end.
         let stored = operations::get(&tools.store, &record.operation.id).await?;
         let record = stored.unwrap_or(record);
+        let state = recovery::state(&record.operation, &events)?;
         let plan = plans::steps(&record.intent);
         Ok(Self {
             tools,

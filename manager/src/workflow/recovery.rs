@@ -1,6 +1,6 @@
 //! After a crash or a stop: what is unfinished, and where each journal ends.
 
-use common::model::OperationId;
+use common::model::{Operation, OperationId, OperationStatus};
 
 use crate::domain::operation::{Event, IllegalEvent, State};
 use crate::store::operations::{self, OperationRecord};
@@ -10,9 +10,15 @@ pub async fn unfinished(store: &Store) -> Result<Vec<OperationRecord>, StoreErro
     operations::unfinished(store).await
 }
 
-/// The state that a journal leads to.
-pub fn state(id: &OperationId, events: &[Event]) -> Result<State, StoreError> {
-    State::replay(events).map_err(|error| illegal(id, &error))
+/// Where an operation stands: what its journal leads to, or its end, after which there is none.
+pub fn state(operation: &Operation, events: &[Event]) -> Result<State, StoreError> {
+    match (operation.status, &operation.error) {
+        (OperationStatus::Done, None) => Ok(State::Succeeded),
+        (OperationStatus::Done, Some(error)) => Ok(State::Failed {
+            error: Box::new(error.clone()),
+        }),
+        _ => State::replay(events).map_err(|error| illegal(&operation.id, &error)),
+    }
 }
 
 /// A journal that no engine could have written.

@@ -37,11 +37,11 @@ pub async fn write(
         expansion,
         now,
     );
-    manifests::put(&mut changes, &manifest)?;
+    manifests::put(run.store(), &mut changes, &manifest).await?;
     let before = deployments::get(run.store(), run.deployment()).await?;
     let old = indexed(run, before.as_ref()).await?;
     let new = instances::of_layout(run.deployment(), &name, &manifest.layout);
-    store::instances::replace(run.store(), &mut changes, run.deployment(), &old, &new).await?;
+    store::instances::replace(&mut changes, run.deployment(), &old, &new)?;
     let after = changed(run, before, name)?;
     deployments::put(&mut changes, &after)?;
     Ok(Done {

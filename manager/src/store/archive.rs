@@ -1,0 +1,300 @@
+//! Backups: the whole store as lines of text, and back.
+//!
+//! ```text
+//! {"backup":1,"format":2,"createdAt":"…","manager":"0.1.0"}      what it is
+//! ["deployment\u0000web","{\"version\":2,\"record\":{…}}"]       an entry: its key and its value, both text
+//! …
+//! {"entries":812,"sha256":"…"}                                   how many, and the digest of all lines before
+//! ```
+//!
+//! An archive without its last line is none. It is restored under a mark: a restore that is cut off leaves nothing.
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt, TryStreamExt};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
+use tokio_util::io::StreamReader;
+
+use super::kv::{Key, Order, Scan};
+use super::{Changes, SCAN_ENTRIES, Store, StoreError, keys, record, upgrade};
+
+/// The version of what is around the entries.
+const VERSION: u32 = 1;
+/// An entry is a piece or a record; the largest record holds the names of a manifest's pieces.
+const LINE_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes that are restored, and entries that are removed, with one commit.
+const COMMIT_BYTES: usize = 4 * 1024 * 1024;
+const COMMIT_ENTRIES: usize = 1024;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct First {
+    backup: u32,
+    format: u32,
+    created_at: Timestamp,
+    manager: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Entry(String, String),
+    Last { entries: u64, sha256: String },
+}
+
+/// All of the store as it is now, in parts of some hundred lines.
+pub async fn backup(
+    store: &Store,
+    now: Timestamp,
+) -> Result<impl Stream<Item = Result<Bytes, StoreError>> + use<>, StoreError> {
+    let first = First {
+        backup: VERSION,
+        format: record::VERSION,
+        created_at: now,
+        manager: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let mut writing = Writing {
+        store: store.snapshot().await?,
+        after: None,
+        entries: 0,
+        digest: Sha256::new(),
+        ended: false,
+    };
+    let first = writing.lines([&first])?;
+    let rest = futures::stream::try_unfold(writing, async |mut writing| {
+        let lines = writing.next().await?;
+        Ok(lines.map(|lines| (lines, writing)))
+    });
+    Ok(futures::stream::iter([Ok(first)]).chain(rest))
+}
+
+struct Writing {
+    store: Store,
+    after: Option<Key>,
+    entries: u64,
+    digest: Sha256,
+    ended: bool,
+}
+
+impl Writing {
+    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let scan = Scan {
+            after: self.after.take(),
+            limit: SCAN_ENTRIES,
+            ..Scan::default()
+        };
+        let found = self.store.kv.scan(scan).await?;
+        let Some((last, _)) = found.last() else {
+            self.ended = true;
+            let last = Line::Last {
+                entries: self.entries,
+                sha256: hexadecimal(self.digest.clone()),
+            };
+            return self.lines([&last]).map(Some);
+        };
+        self.after = Some(last.clone());
+        self.entries += found.len() as u64;
+        let entries = found.into_iter().map(|(key, value)| entry(key, &value));
+        let entries: Vec<_> = entries.collect::<Result<_, _>>()?;
+        self.lines(&entries).map(Some)
+    }
+
+    fn lines<'a, T: Serialize + 'a>(
+        &mut self,
+        lines: impl IntoIterator<Item = &'a T>,
+    ) -> Result<Bytes, StoreError> {
+        let mut text = Vec::new();
+        for line in lines {
+            let written = serde_json::to_writer(&mut text, line);
+            written.map_err(|error| StoreError::Broken(error.to_string()))?;
+            text.push(b'\n');
+        }
+        self.digest.update(&text);
+        Ok(text.into())
+    }
+}
+
+fn entry(key: Key, value: &Bytes) -> Result<Line, StoreError> {
+    let shown = keys::shown(&key);
+    let value = String::from_utf8(value.to_vec()).ok();
+    let text = String::from_utf8(key).ok().zip(value);
+    let (key, value) =
+        text.ok_or_else(|| StoreError::Broken(format!("{shown} is no text; see dm admin verify")))?;
+    Ok(Line::Entry(key, value))
+}
+
+/// Fills an empty store; gives the number of entries. Until it is done nobody else writes, and if it fails, or the
+/// process ends, nothing is left.
+pub async fn restore<S, E>(store: &Store, archive: S) -> Result<u64, StoreError>
+where
+    S: Stream<Item = Result<Bytes, E>> + Send,
+    E: std::fmt::Display,
+{
+    let _alone = store.gate.write().await;
+    if !is_empty(store).await? {
+        return Err(StoreError::NotEmpty);
+    }
+    let mut mark = Changes::default();
+    mark.put(keys::restoring(), &Timestamp::now())?;
+    mark.delete(keys::format());
+    store.kv.commit(mark.commit).await?;
+    let restored = Reading::default().all(store, archive).await;
+    if restored.is_err() {
+        remove_all(store).await?;
+    } else {
+        let mut done = Changes::default();
+        done.delete(keys::restoring());
+        store.kv.commit(done.commit).await?;
+    }
+    upgrade::run(&store.without_gate()).await?;
+    restored
+}
+
+/// Removes what a restore that was cut off has left.
+pub async fn clean(store: &Store) -> Result<(), StoreError> {
+    if store.kv.get(&keys::restoring()).await?.is_none() {
+        return Ok(());
+    }
+    tracing::warn!("a restore was cut off: what it had written is removed; restore again");
+    remove_all(store).await
+}
+
+/// Nothing but the format.
+async fn is_empty(store: &Store) -> Result<bool, StoreError> {
+    let scan = Scan {
+        limit: 2,
+        ..Scan::default()
+    };
+    let found = store.kv.scan(scan).await?;
+    Ok(found.iter().all(|(key, _)| *key == keys::format()))
+}
+
+/// The mark goes last.
+async fn remove_all(store: &Store) -> Result<(), StoreError> {
+    loop {
+        let scan = Scan {
+            limit: COMMIT_ENTRIES,
+            order: Order::Ascending,
+            ..Scan::default()
+        };
+        let found = store.kv.scan(scan).await?;
+        let mut keys: Vec<Key> = found.into_iter().map(|(key, _)| key).collect();
+        let last = keys.len() < COMMIT_ENTRIES;
+        if !last {
+            keys.retain(|key| *key != keys::restoring());
+        }
+        let commit = super::kv::Commit {
+            delete: keys,
+            ..Default::default()
+        };
+        store.kv.commit(commit).await?;
+        if last {
+            return Ok(());
+        }
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    changes: Changes,
+    bytes: usize,
+    entries: u64,
+    digest: Sha256,
+}
+
+impl Reading {
+    async fn all<S, E>(mut self, store: &Store, archive: S) -> Result<u64, StoreError>
+    where
+        S: Stream<Item = Result<Bytes, E>> + Send,
+        E: std::fmt::Display,
+    {
+        let bytes = archive.map_err(|error| std::io::Error::other(error.to_string()));
+        let bytes = StreamReader::new(Box::pin(bytes));
+        let mut lines = FramedRead::new(bytes, LinesCodec::new_with_max_length(LINE_BYTES));
+        let first = lines.try_next().await.map_err(unreadable)?;
+        self.first(&first.unwrap_or_default())?;
+        while let Some(line) = lines.try_next().await.map_err(unreadable)? {
+            match serde_json::from_str(&line) {
+                Ok(Line::Entry(key, value)) => self.entry(store, &line, key, value).await?,
+                Ok(Line::Last { entries, sha256 }) => {
+                    self.last(entries, &sha256)?;
+                    store.kv.commit(self.changes.commit).await?;
+                    return match lines.try_next().await.map_err(unreadable)? {
+                        None => Ok(entries),
+                        Some(_) => Err(refused("something follows its last line")),
+                    };
+                }
+                Err(_) => return Err(refused(&format!("line {} is damaged", self.entries + 2))),
+            }
+        }
+        Err(refused("it is cut off: its last line is missing"))
+    }
+
+    fn first(&mut self, line: &str) -> Result<(), StoreError> {
+        let first: First = serde_json::from_str(line)
+            .map_err(|_| refused("it does not begin as one; dm admin backup writes them"))?;
+        if first.backup > VERSION || first.format > record::VERSION {
+            return Err(refused(&format!(
+                "manager {} wrote it, and this one is older: use that one",
+                first.manager
+            )));
+        }
+        self.digested(line);
+        Ok(())
+    }
+
+    async fn entry(
+        &mut self,
+        store: &Store,
+        line: &str,
+        key: String,
+        value: String,
+    ) -> Result<(), StoreError> {
+        self.digested(line);
+        self.entries += 1;
+        if key.as_bytes() == keys::restoring() {
+            return Err(refused("it holds a part of another restore"));
+        }
+        self.bytes += key.len() + value.len();
+        self.changes
+            .commit
+            .put
+            .push((key.into_bytes(), value.into()));
+        if self.bytes > COMMIT_BYTES {
+            self.bytes = 0;
+            let changes = std::mem::take(&mut self.changes);
+            store.kv.commit(changes.commit).await?;
+        }
+        Ok(())
+    }
+
+    fn last(&self, entries: u64, sha256: &str) -> Result<(), StoreError> {
+        if entries != self.entries || sha256 != hexadecimal(self.digest.clone()) {
+            return Err(refused("it is damaged: its digest does not fit"));
+        }
+        Ok(())
+    }
+
+    fn digested(&mut self, line: &str) {
+        self.digest.update(line);
+        self.digest.update("\n");
+    }
+}
+
+fn refused(reason: &str) -> StoreError {
+    StoreError::Archive(reason.to_owned())
+}
+
+fn unreadable(error: LinesCodecError) -> StoreError {
+    refused(&format!("it cannot be read to its end: {error}"))
+}
+
+fn hexadecimal(digest: Sha256) -> String {
+    let digest = digest.finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,310 @@
+//! The contents of manifests, in pieces that are cut where the content says, each kept once for a deployment.
+//!
+//! An update changes little of a large manifest. Pieces end where the bytes before that place hash to a certain value
+//! (content-defined chunking), so that an insertion changes the pieces around it and moves the others; and they are
+//! kept under their digest, so that the next manifest only names those that it shares with the one before. A list
+//! beside the manifest names the pieces of each part, in order.
+//!
+//! Pieces are not shared between deployments: so only the operation that holds a deployment's lock adds or removes any
+//! of them, and what nothing refers to any more is found among that deployment's lists, in the same commit.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::{Bytes, BytesMut};
+use common::model::{DeploymentName, ManifestName};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::kv::Key;
+use super::{Changes, Store, StoreError, keys, read, record, unusable};
+
+/// No piece but the last is smaller. Smaller ones would share more, and be more.
+const LEAST_BYTES: usize = 16 * 1024;
+/// None is larger (but for a character that is not cut): what sled likes to keep in one segment of its log.
+const MOST_BYTES: usize = 64 * 1024;
+/// One place in so many ends a piece: with the least size, pieces have some 32 KiB.
+const ONE_IN_BITS: u32 = 14;
+/// Deletes of one commit, where there may be many.
+const DELETES: usize = 256;
+
+/// The pieces of each part of a manifest, by their digests.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lists {
+    pub parts: BTreeMap<String, Vec<String>>,
+}
+
+impl Lists {
+    pub fn pieces(&self) -> impl Iterator<Item = &String> {
+        self.parts.values().flatten()
+    }
+}
+
+/// A part as it is stored: a record, cut.
+pub fn part(record: &impl Serialize, key: &Key) -> Result<Vec<Bytes>, StoreError> {
+    let bytes = record::write(record).map_err(|source| unusable(key, source))?;
+    Ok(cut(bytes))
+}
+
+/// Adds the contents of a manifest. Pieces that are there already are not written again.
+pub async fn put(
+    store: &Store,
+    changes: &mut Changes,
+    deployment: &DeploymentName,
+    manifest: &ManifestName,
+    parts: BTreeMap<String, Vec<Bytes>>,
+) -> Result<(), StoreError> {
+    let mut lists = Lists::default();
+    for (name, pieces) in parts {
+        let list = lists.parts.entry(name).or_default();
+        for piece in pieces {
+            let digest = digest(&piece);
+            let key = keys::piece_of(deployment, &digest);
+            if store.kv.get(&key).await?.is_none() {
+                changes.commit.put.push((key, piece));
+            }
+            list.push(digest);
+        }
+    }
+    changes.put(keys::lists(deployment, manifest), &lists)
+}
+
+pub async fn lists(
+    store: &Store,
+    deployment: &DeploymentName,
+    manifest: &ManifestName,
+) -> Result<Option<Lists>, StoreError> {
+    store.get(keys::lists(deployment, manifest)).await
+}
+
+/// One part of a manifest.
+pub async fn get<T: DeserializeOwned>(
+    store: &Store,
+    deployment: &DeploymentName,
+    manifest: &ManifestName,
+    part: &str,
+) -> Result<T, StoreError> {
+    let missing = || StoreError::Missing(format!("the {part} of {deployment}'s {manifest}"));
+    let lists = lists(store, deployment, manifest).await?;
+    let list = lists.and_then(|mut lists| lists.parts.remove(part));
+    let mut whole = BytesMut::new();
+    for digest in list.ok_or_else(missing)? {
+        let piece = store.kv.get(&keys::piece_of(deployment, &digest)).await?;
+        whole.extend_from_slice(&piece.ok_or_else(missing)?);
+    }
+    read(&keys::lists(deployment, manifest), &whole)
+}
+
+/// Removes the contents of a manifest, apart from what others share.
+pub async fn delete(
+    store: &Store,
+    changes: &mut Changes,
+    deployment: &DeploymentName,
+    manifest: &ManifestName,
+) -> Result<(), StoreError> {
+    let own = keys::lists(deployment, manifest);
+    let Some(lists) = store.get::<Lists>(own.clone()).await? else {
+        return Ok(());
+    };
+    let mut unused: BTreeSet<&String> = lists.pieces().collect();
+    for (key, bytes) in store.all(keys::all_lists(deployment)).await? {
+        if key != own {
+            let others: Lists = read(&key, &bytes)?;
+            others.pieces().for_each(|digest| {
+                unused.remove(digest);
+            });
+        }
+    }
+    for digest in unused {
+        changes.delete(keys::piece_of(deployment, digest));
+    }
+    changes.delete(own);
+    Ok(())
+}
+
+/// Removes all pieces of a deployment that none of its lists names, in as many commits as it takes.
+pub async fn sweep(store: &Store, deployment: &DeploymentName) -> Result<(), StoreError> {
+    let mut used = BTreeSet::new();
+    for (key, bytes) in store.all(keys::all_lists(deployment)).await? {
+        let lists: Lists = read(&key, &bytes)?;
+        used.extend(
+            lists
+                .pieces()
+                .map(|digest| keys::piece_of(deployment, digest)),
+        );
+    }
+    let all = store.all(keys::all_pieces_of(deployment)).await?;
+    let unused: Vec<Key> = all
+        .into_iter()
+        .map(|(key, _)| key)
+        .filter(|key| !used.contains(key))
+        .collect();
+    for some in unused.chunks(DELETES) {
+        let mut changes = Changes::default();
+        some.iter().for_each(|key| changes.delete(key.clone()));
+        store.commit(changes).await?;
+    }
+    Ok(())
+}
+
+/// What a piece is kept under.
+pub fn digest(piece: &[u8]) -> String {
+    let digest = Sha256::digest(piece);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The pieces of a part, in order.
+pub fn cut(mut bytes: Bytes) -> Vec<Bytes> {
+    let mut pieces = Vec::new();
+    while !bytes.is_empty() {
+        let piece = bytes.split_to(end(&bytes));
+        pieces.push(piece);
+    }
+    pieces
+}
+
+/// Where the first piece ends: a piece is text, as the whole is.
+fn end(bytes: &[u8]) -> usize {
+    let mut hash: u64 = 0;
+    let mut end = bytes.len().min(MOST_BYTES);
+    // The hash has forgotten what is 64 bytes back.
+    for (at, byte) in bytes.iter().enumerate().take(end).skip(LEAST_BYTES - 64) {
+        hash = (hash << 1).wrapping_add(GEAR[usize::from(*byte)]);
+        if at >= LEAST_BYTES && hash >> (64 - ONE_IN_BITS) == 0 {
+            end = at;
+            break;
+        }
+    }
+    while bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        end += 1;
+    }
+    end
+}
+
+/// A number without pattern for each byte (splitmix64). Others would cut elsewhere: what is stored stays readable, but
+/// shares nothing with what is.
+const GEAR: [u64; 256] = {
+    let mut gear = [0; 256];
+    let mut state: u64 = 0;
+    let mut at = 0;
+    while at < gear.len() {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        gear[at] = mixed ^ (mixed >> 31);
+        at += 1;
+    }
+    gear
+};
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::store::kv::MemoryKv;
+
+    /// Text without repetition, as templates and their output are.
+    fn text(lines: std::ops::Range<usize>) -> String {
+        lines
+            .map(|n| format!("{n}: größe {}\n", n * 7919))
+            .collect()
+    }
+
+    fn names() -> (DeploymentName, ManifestName) {
+        ("web".parse().unwrap(), "m-1".parse().unwrap())
+    }
+
+    fn one_part(record: &impl Serialize) -> BTreeMap<String, Vec<Bytes>> {
+        let pieces = part(record, &b"p".to_vec()).unwrap();
+        BTreeMap::from([("layout".to_owned(), pieces)])
+    }
+
+    #[test]
+    fn pieces_are_text_of_bounded_size_and_make_up_the_whole() {
+        for size in [0, 1, 1000, 10_000, 100_000] {
+            let whole = Bytes::from(text(0..size));
+            let pieces = cut(whole.clone());
+            assert_eq!(pieces.concat(), whole);
+            let (_, but_the_last) = pieces.split_last().unwrap_or((&whole, &[]));
+            let bounds = LEAST_BYTES..=MOST_BYTES + 3;
+            assert!(
+                but_the_last
+                    .iter()
+                    .all(|piece| bounds.contains(&piece.len()))
+            );
+            assert!(
+                pieces
+                    .iter()
+                    .all(|piece| std::str::from_utf8(piece).is_ok())
+            );
+        }
+        let monotonous = Bytes::from(vec![b'x'; 10 * MOST_BYTES]);
+        assert_eq!(cut(monotonous.clone()).concat(), monotonous);
+    }
+
+    #[test]
+    fn an_insertion_changes_only_the_pieces_around_it() {
+        let (head, tail) = (text(0..50_000), text(50_000..100_000));
+        let before: BTreeSet<_> = cut(Bytes::from(head.clone() + &tail)).into_iter().collect();
+        let after = cut(Bytes::from(head + "a line more\n" + &tail));
+        let new = after
+            .iter()
+            .filter(|piece| !before.contains(*piece))
+            .count();
+        assert!(
+            (1..=3).contains(&new),
+            "{new} of {} pieces are new",
+            after.len()
+        );
+    }
+
+    #[tokio::test]
+    async fn a_part_of_any_size_is_read_as_it_was_written_and_removed_whole() {
+        let store = Store::open(Arc::new(MemoryKv::default())).await.unwrap();
+        let (web, manifest) = names();
+        for lines in [0, 1, 1000, 100_000, 1_000_000] {
+            let text = text(0..lines);
+            let mut changes = Changes::default();
+            put(&store, &mut changes, &web, &manifest, one_part(&text))
+                .await
+                .unwrap();
+            store.commit(changes).await.unwrap();
+            let found: String = get(&store, &web, &manifest, "layout").await.unwrap();
+            assert!(found == text, "{lines}");
+            let mut changes = Changes::default();
+            delete(&store, &mut changes, &web, &manifest).await.unwrap();
+            store.commit(changes).await.unwrap();
+            assert_eq!(store.all(keys::all_pieces_of(&web)).await.unwrap(), []);
+            assert_eq!(lists(&store, &web, &manifest).await.unwrap(), None);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_manifests_share_is_kept_once_and_until_the_last_of_them_goes() {
+        let store = Store::open(Arc::new(MemoryKv::default())).await.unwrap();
+        let (web, first) = names();
+        let second: ManifestName = "m-2".parse().unwrap();
+        let count = async || store.all(keys::all_pieces_of(&web)).await.unwrap().len();
+        let mut counts = Vec::new();
+        for (manifest, lines) in [(&first, 100_000), (&second, 100_001)] {
+            let mut changes = Changes::default();
+            let parts = one_part(&text(0..lines));
+            put(&store, &mut changes, &web, manifest, parts)
+                .await
+                .unwrap();
+            store.commit(changes).await.unwrap();
+            counts.push(count().await);
+        }
+        assert!(counts[1] - counts[0] <= 2, "{counts:?}");
+        let mut changes = Changes::default();
+        delete(&store, &mut changes, &web, &first).await.unwrap();
+        store.commit(changes).await.unwrap();
+        let left: String = get(&store, &web, &second, "layout").await.unwrap();
+        assert!(left == text(0..100_001));
+        assert!(count().await <= counts[0] + 1);
+        let before = count().await;
+        sweep(&store, &web).await.unwrap();
+        assert_eq!(count().await, before);
+    }
+}

@@ -1,0 +1,180 @@
+//! Whether the store holds what it should, and nothing else: every record can be read, and whatever one says of
+//! another is so.
+//!
+//! It looks at a snapshot, so that it may take its time. It refuses to know how anything could be mended: a store that
+//! is not as it must be is restored from a backup.
+
+mod relations;
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use common::api::admin::{Problem, Verification};
+use common::api::manager::TypeInstance;
+use common::model::{Deployment, OperationId};
+use serde::de::DeserializeOwned;
+
+use super::contents::{self, Lists};
+use super::deployments::Objects;
+use super::kv::{self, Key, Order, Scan};
+use super::manifests::Head;
+use super::operations::OperationRecord;
+use super::{SCAN_ENTRIES, Store, StoreError, journal, keys, read};
+
+/// Problems that are listed: who has more of them learns nothing from the rest.
+const LISTED: usize = 100;
+
+/// Looks at all of it. An error means that it cannot be read at all.
+pub async fn verify(store: &Store) -> Result<Verification, StoreError> {
+    let mut verifying = Verifying {
+        store: store.snapshot().await?,
+        checked: BTreeMap::new(),
+        problems: Vec::new(),
+        further: 0,
+    };
+    if let Err(error) = store.intact().await {
+        verifying.tell(&keys::format(), &error.to_string());
+    }
+    verifying.all().await?;
+    Ok(Verification {
+        ok: verifying.problems.is_empty(),
+        checked: verifying.checked,
+        problems: verifying.problems,
+        further: verifying.further,
+    })
+}
+
+struct Verifying {
+    store: Store,
+    checked: BTreeMap<String, u64>,
+    problems: Vec<Problem>,
+    further: u64,
+}
+
+impl Verifying {
+    async fn all(&mut self) -> Result<(), StoreError> {
+        self.entries().await?;
+        let instances = self.deployments().await?;
+        self.manifests().await?;
+        self.instances(instances).await?;
+        self.operations().await
+    }
+
+    /// Every key is one of the table, and every record can be read.
+    async fn entries(&mut self) -> Result<(), StoreError> {
+        let mut range = Range::of("entries", Key::new());
+        while let Some(page) = self.entries_of(&mut range).await? {
+            for (key, value) in &page {
+                if let Err(reason) = readable(key, value) {
+                    self.tell(key, &reason);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, key: &[u8], message: &str) {
+        if self.problems.len() >= LISTED {
+            self.further += 1;
+            return;
+        }
+        let advice = "the store is damaged: restore a backup";
+        let message = match message.contains("restore a backup") {
+            true => message.to_owned(),
+            false => format!("{message}; {advice}"),
+        };
+        let key = keys::shown(key);
+        self.problems.push(Problem { key, message });
+    }
+
+    fn hold(&mut self, key: &[u8], holds: bool, otherwise: &str) {
+        if !holds {
+            self.tell(key, otherwise);
+        }
+    }
+
+    async fn has(&self, key: &[u8]) -> Result<bool, StoreError> {
+        Ok(self.store.kv.get(key).await?.is_some())
+    }
+
+    /// The next entries of a range, which are counted.
+    async fn entries_of(
+        &mut self,
+        range: &mut Range,
+    ) -> Result<Option<Vec<(Key, Bytes)>>, StoreError> {
+        let scan = Scan {
+            prefix: range.prefix.clone(),
+            after: range.after.take(),
+            limit: SCAN_ENTRIES,
+            order: Order::Ascending,
+        };
+        let found = self.store.kv.scan(scan).await?;
+        let Some((last, _)) = found.last() else {
+            return Ok(None);
+        };
+        range.after = Some(last.clone());
+        if !range.kind.is_empty() {
+            *self.checked.entry(range.kind.to_owned()).or_default() += found.len() as u64;
+        }
+        Ok(Some(found))
+    }
+
+    /// The next records of a range. Those that cannot be read are told among the entries.
+    async fn page<T: DeserializeOwned>(
+        &mut self,
+        range: &mut Range,
+    ) -> Result<Option<Vec<(Key, T)>>, StoreError> {
+        let entries = self.entries_of(range).await?;
+        let record = |(key, bytes): (Key, Bytes)| {
+            let record = read(&key, &bytes).ok()?;
+            Some((key, record))
+        };
+        Ok(entries.map(|entries| entries.into_iter().filter_map(record).collect()))
+    }
+}
+
+/// All below a prefix, read in parts.
+struct Range {
+    /// What they are counted as; nothing, if they were counted before.
+    kind: &'static str,
+    prefix: Key,
+    after: Option<Key>,
+}
+
+impl Range {
+    fn of(kind: &'static str, prefix: Key) -> Self {
+        Self {
+            kind,
+            prefix,
+            after: None,
+        }
+    }
+}
+
+/// Whether a record is what its key says. Pieces of payloads are read with their operations.
+fn readable(key: &[u8], value: &[u8]) -> Result<(), String> {
+    let parts = keys::parts(key);
+    let kind = parts.first().map(String::as_str).unwrap_or_default();
+    match kind {
+        "format" => is::<u32>(key, value),
+        "deployment" => is::<Deployment>(key, value),
+        "objects" => is::<Objects>(key, value),
+        "lock" | "unfinished" | "operation-of" => is::<OperationId>(key, value),
+        "manifest" => is::<Head>(key, value),
+        "lists" => is::<Lists>(key, value),
+        "instance" => is::<TypeInstance>(key, value),
+        "operation" => is::<OperationRecord>(key, value),
+        "journal" => is::<journal::Entry>(key, value),
+        "payload" => Ok(()),
+        "type" if kv::number(value).is_some_and(|count| count > 0) => Ok(()),
+        "type" => Err("it is no count".to_owned()),
+        "content" if parts.last() == Some(&contents::digest(value)) => Ok(()),
+        "content" => Err("the piece does not fit its digest".to_owned()),
+        _ => Err("no manager writes such a record".to_owned()),
+    }
+}
+
+fn is<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<(), String> {
+    let read = read::<T>(key, value).map(drop);
+    read.map_err(|error| common::server::error::chain(&error))
+}
