@@ -50,7 +50,7 @@ const KEPT_BY: &[(&str, &[&str])] = &[
     ("serde_yaml", &["common"]),
     ("saphyr-parser", &["common"]),
     ("minijinja", &["expandybird"]),
-    ("jsonschema", &["expandybird"]),
+    ("jsonschema", &["expandybird", "manager"]),
 ];
 
 fn dependencies() -> Result<BTreeMap<String, BTreeSet<String>>> {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const ARCHIVE: &str = "application/jsonl";
 
 /// What `POST /admin/restore` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Restored {
     /// Entries of the store.
@@ -21,7 +21,7 @@ pub struct Restored {
 }
 
 /// What `GET /admin/verify` answers: whether the store holds what it should, and nothing else.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Verification {
     /// No problem was found.
@@ -35,7 +35,7 @@ pub struct Verification {
 }
 
 /// Something that is not as it must be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Problem {
     /// The entry's key in the store, its parts joined by `/`.
     pub key: String,

@@ -17,7 +17,7 @@ pub const EVENT_STREAM: &str = "application/x-ndjson";
 /// `POST /configurations` (create) and `PUT /configurations` (update).
 ///
 /// Both converge on `resources`, so each can be repeated; they differ in that a create has nothing to prune.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApplyRequest {
     pub deployment: DeploymentName,
@@ -41,7 +41,9 @@ pub struct ApplyRequest {
 }
 
 /// Policies of a whole request: each overrides that of every resource.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "camelCase")]
 pub struct Policies {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,7 +57,7 @@ pub struct Policies {
 }
 
 /// How an object was when somebody looked at it, as far as it is the deployment's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Basis {
     pub object: ObjectRef,
@@ -68,7 +70,19 @@ pub struct Basis {
 }
 
 /// What would be done to an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ResourceIntent {
     Create,
@@ -84,7 +98,7 @@ pub enum ResourceIntent {
 }
 
 /// One field that differs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FieldChange {
     /// As in references: `spec.containers[0].image`; a key that is no identifier stands as `['a.b/c']`.
     pub path: String,
@@ -97,7 +111,7 @@ pub struct FieldChange {
 }
 
 /// What a write would do to one resource, or to one object to prune.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceDiff {
     pub name: ResourceName,
@@ -118,13 +132,13 @@ pub struct ResourceDiff {
 }
 
 /// What a whole write would do: every desired resource in its order, then what would be pruned.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DiffReport {
     pub resources: Vec<ResourceDiff>,
 }
 
 /// What `POST /configurations/check` answers to an [`ApplyRequest`] that can be planned; nothing is applied.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckResponse {
     /// The object that each resource becomes, in the order of the resources.
@@ -135,7 +149,7 @@ pub struct CheckResponse {
 }
 
 /// One resource waits for another; both are named by their place among the resources, for names may be borne twice.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Edge {
     pub resource: usize,
@@ -148,7 +162,19 @@ pub struct Edge {
 }
 
 /// Why one resource waits for another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum EdgeReason {
     /// `metadata.dependsOn` names it.
@@ -162,7 +188,7 @@ pub enum EdgeReason {
 }
 
 /// `DELETE /configurations`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeleteRequest {
     pub deployment: DeploymentName,
@@ -179,7 +205,7 @@ pub struct DeleteRequest {
 }
 
 /// `POST /configurations/status`: the live state of recorded objects.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusRequest {
     pub objects: Vec<AppliedObject>,
@@ -189,7 +215,7 @@ pub struct StatusRequest {
 }
 
 /// What a deployment asks for, to compare the live objects with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DesiredState {
     pub deployment: DeploymentName,
@@ -200,7 +226,7 @@ pub struct DesiredState {
 }
 
 /// One recorded object as it is now.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectStatus {
     #[serde(flatten)]
@@ -214,7 +240,7 @@ pub struct ObjectStatus {
     pub drift: Vec<FieldChange>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ObjectState {
     Ready,
@@ -226,7 +252,7 @@ pub enum ObjectState {
     Replaced,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "event", rename_all = "camelCase")]
 #[expect(
     clippy::large_enum_variant,
@@ -246,7 +272,7 @@ pub enum Event {
 }
 
 /// How one resource stands.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceReport {
     pub name: ResourceName,
@@ -272,7 +298,7 @@ pub struct ResourceReport {
     pub final_properties: Option<Value>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Action {
     Created,
@@ -283,7 +309,7 @@ pub enum Action {
     Abandoned,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ResourceState {
     Pending,
@@ -299,7 +325,7 @@ pub enum ResourceState {
 }
 
 /// The end of a write.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
     /// Every desired resource in its order, then what was pruned or deleted.

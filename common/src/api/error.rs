@@ -9,7 +9,7 @@ use crate::model::limits::MESSAGE_CHARS;
 macro_rules! codes {
     ($($variant:ident $code:literal $status:literal $meaning:literal;)*) => {
         /// What went wrong, for programs. The wire name is a constant: renaming one breaks clients.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
         pub enum ErrorCode {
             $(#[doc = $meaning] #[serde(rename = $code)] $variant,)*
         }
@@ -86,7 +86,9 @@ impl fmt::Display for ErrorCode {
 }
 
 /// The body of every error answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error, schemars::JsonSchema,
+)]
 #[serde(rename_all = "camelCase")]
 #[error("{message}")]
 pub struct ErrorBody {
@@ -134,7 +136,7 @@ fn clipped(message: String) -> String {
 }
 
 /// Where in the caller's input a fault is. Lines and columns count from 1.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Location {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,

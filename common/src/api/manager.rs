@@ -16,7 +16,7 @@ use crate::model::{
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// `POST /deployments`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateDeployment {
     pub name: DeploymentName,
@@ -39,7 +39,7 @@ pub struct CreateDeployment {
 /// `PUT /deployments/{d}`: a whole new configuration, or the preview to commit. What is absent of the rest stays as it is.
 ///
 /// Also the body of `POST /deployments/{d}/diff`, where `manifest` may be any manifest of the deployment.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpdateDeployment {
     /// The new configuration's YAML text: this or `manifest`.
@@ -59,7 +59,7 @@ pub struct UpdateDeployment {
 }
 
 /// `POST /deployments/{d}/rollback`: to a manifest of the deployment, with its stored expansion.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RollbackDeployment {
     pub manifest: ManifestName,
@@ -67,7 +67,7 @@ pub struct RollbackDeployment {
 
 /// The query of every write. What is not known is refused: a misspelt wish must not become a change of the cluster.
 /// So is a wish that the write cannot fulfil, such as the preview of a delete.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WriteQuery {
     /// Time for the whole operation, in milliseconds; the manager's default if absent.
@@ -107,7 +107,7 @@ impl WriteQuery {
 }
 
 /// The query of `POST /deployments/{d}/diff`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DiffQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,7 +137,7 @@ impl DiffQuery {
 }
 
 /// What `POST /deployments/{d}/diff` answers: what an update would do now. Nothing of it is stored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Diff {
     pub summary: DiffSummary,
@@ -152,7 +152,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// `POST /expand`: as a create would, without storing or applying anything.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Expand {
     /// The deployment's name that templates see.
@@ -165,7 +165,7 @@ pub struct Expand {
 }
 
 /// What `POST /expand` answers: the parts of a manifest that an expansion makes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Expansion {
     pub expanded_config: crate::model::Configuration,
@@ -179,7 +179,7 @@ pub struct Expansion {
 }
 
 /// An item of `GET /deployments/{d}/manifests`: the contents are one request further.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestSummary {
     pub name: ManifestName,
@@ -188,7 +188,7 @@ pub struct ManifestSummary {
 }
 
 /// An item of `GET /types`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TypeSummary {
     pub name: TypeName,
     /// How many instances there are in active deployments.
@@ -196,7 +196,7 @@ pub struct TypeSummary {
 }
 
 /// An item of `GET /types/{t}/instances`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TypeInstance {
     pub name: ResourceName,
     #[serde(rename = "type")]
@@ -208,7 +208,7 @@ pub struct TypeInstance {
 }
 
 /// The query of `GET /deployments/{d}/resources`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ResourcesQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -224,7 +224,7 @@ pub struct ResourcesQuery {
 pub type Resources = super::page::Page<LiveResource>;
 
 /// One recorded object as it is in the cluster, and what was asked for it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LiveResource {
     #[serde(flatten)]
@@ -236,14 +236,14 @@ pub struct LiveResource {
 }
 
 /// `GET /deployments/{d}/graph`: which resources of the latest manifest wait for which.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Graph {
     /// Every primitive, in the manifest's order.
     pub nodes: Vec<GraphNode>,
     pub edges: Vec<GraphEdge>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GraphNode {
     pub name: ResourceName,
     #[serde(rename = "type")]
@@ -252,7 +252,19 @@ pub struct GraphNode {
 }
 
 /// `from` is applied once `to` is there. Both are indices of nodes: names are unique within one template only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 pub struct GraphEdge {
     pub from: usize,
     pub to: usize,
@@ -287,7 +299,7 @@ impl OperationEvent {
 }
 
 /// An item of `GET /registries`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RegistrySummary {
     pub name: String,
     /// `directory`, `github`, ….
@@ -297,7 +309,7 @@ pub struct RegistrySummary {
 }
 
 /// An item of `GET /registries/{r}/types`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TemplateSummary {
     /// The template's name, with its collection if it is in a named one.
     pub name: String,
@@ -306,7 +318,7 @@ pub struct TemplateSummary {
 }
 
 /// `GET /types/{t}/metadata` and `GET /registries/{r}/types/{t}`: what a template is and takes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TemplateDescription {
     #[serde(flatten)]
     pub resolved: ResolvedType,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::limits::{PAGE_ITEMS, PAGE_ITEMS_MAX};
 
 /// `?limit=&pageToken=` of every list.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PageQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -22,7 +22,7 @@ impl PageQuery {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Page<T> {
     pub items: Vec<T>,

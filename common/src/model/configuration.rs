@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::name::{ResourceName, TypeName};
 
 /// `{resources: [...], outputs: [...]}`; after expansion, primitives only.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Configuration {
     #[serde(default)]
     pub resources: Vec<Resource>,
@@ -15,7 +15,7 @@ pub struct Configuration {
 }
 
 /// One entry of a configuration's `resources`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Resource {
     pub name: ResourceName,
     #[serde(rename = "type")]
@@ -29,7 +29,7 @@ pub struct Resource {
 }
 
 /// One entry of a configuration's or a template's `outputs`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Output {
     pub name: String,
     pub value: Value,

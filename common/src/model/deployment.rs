@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::configuration::Output;
 use super::name::{DeploymentName, ManifestName, Namespace, OperationId};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Deployment {
     pub name: DeploymentName,
@@ -50,7 +50,9 @@ pub struct Deployment {
 }
 
 /// What is done about drift that a scheduled check finds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DriftPolicy {
     /// It is told.
@@ -61,7 +63,7 @@ pub enum DriftPolicy {
 }
 
 /// How far the cluster is from what a deployment asks for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Drift {
     pub checked_at: Timestamp,
@@ -69,7 +71,7 @@ pub struct Drift {
     pub resources: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DeploymentState {
     pub status: DeploymentStatus,
     /// One sentence for each thing that failed.
@@ -78,7 +80,7 @@ pub struct DeploymentState {
 }
 
 /// `Modified`: an update is being applied; it becomes `Deployed` when all is ready.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum DeploymentStatus {
     Created,
     Deployed,

@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::name::{ResourceName, TypeName};
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Layout {
     #[serde(default)]
     pub resources: Vec<LayoutNode>,
 }
 
 /// One resource of the tree; only template instances carry `properties` and `resources`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutNode {
     pub name: ResourceName,
     #[serde(rename = "type")]
@@ -56,7 +56,19 @@ fn walk_into<'a>(
 }
 
 /// A JSON path into a layout, such as `$.resources[0].resources[1]`; `$` is the whole.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct LayoutPath(Vec<usize>);
 

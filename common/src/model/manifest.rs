@@ -9,7 +9,7 @@ use super::name::{DeploymentName, ManifestName, TypeName};
 use super::preview::Preview;
 use super::template::Import;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
     pub name: ManifestName,
@@ -31,7 +31,7 @@ pub struct Manifest {
 }
 
 /// The request as the caller gave it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct InputConfig {
     /// The configuration's YAML text.
     pub content: String,
@@ -40,7 +40,7 @@ pub struct InputConfig {
 }
 
 /// A template reference and the very version that it resolved to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ResolvedType {
     #[serde(rename = "type")]
     pub type_name: TypeName,
@@ -54,7 +54,7 @@ pub struct ResolvedType {
 }
 
 /// `sha256:<hex>` of the parts of a manifest: equal digests mean equal bytes, so an expansion can be checked by repeating it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestDigests {
     pub input: String,

@@ -19,7 +19,7 @@ const QUOTED_CHARS: usize = 80;
 macro_rules! name {
     ($(#[$doc:meta])* $type:ident, $noun:literal, $valid:path, $rule:expr) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(try_from = "String", into = "String")]
         pub struct $type(String);
 

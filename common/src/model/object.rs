@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::name::ResourceName;
 
 /// Which object: enough to find it in the cluster.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectRef {
     pub api_version: String,
@@ -46,7 +48,7 @@ impl fmt::Display for ObjectRef {
 }
 
 /// An object that was applied for a deployment: the record that pruning and deletion go by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AppliedObject {
     /// The resource that it was applied for.

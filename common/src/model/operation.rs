@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::name::{DeploymentName, ManifestName, OperationId};
 use crate::api::error::ErrorBody;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Operation {
     pub id: OperationId,
@@ -34,7 +34,7 @@ pub struct Operation {
 }
 
 /// How a failed write went back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Rollback {
     /// The manifest whose configuration was restored; absent: there was none, and the deployment is removed.
@@ -48,7 +48,7 @@ pub struct Rollback {
     pub error: Option<ErrorBody>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum OperationType {
     Create,
@@ -61,7 +61,7 @@ pub enum OperationType {
     Correct,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum OperationStatus {
     Pending,
@@ -70,7 +70,7 @@ pub enum OperationStatus {
 }
 
 /// How far an operation is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// The step that runs, in the user's words: `expanding`, `applying`.

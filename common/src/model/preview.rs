@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::name::ManifestName;
 use crate::api::deployer::{Policies, ResourceDiff, ResourceIntent};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Preview {
     /// The deployment's latest manifest then. On top of another one the preview cannot be committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -19,7 +19,9 @@ pub struct Preview {
 }
 
 /// How many resources each thing would be done to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct DiffSummary {
     pub create: usize,
     pub update: usize,

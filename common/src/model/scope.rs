@@ -11,7 +11,7 @@ use super::version::Version;
 const PART_CHARS: usize = 100;
 
 /// The registry and the collection of a template: what short references within it are relative to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Scope {
     /// As references begin: `github.com/<owner>/<repository>`, or a registered registry's name.
     pub registry: String,

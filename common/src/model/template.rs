@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// One imported file. A resource whose type equals `name` is an instance of this template.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Import {
     /// What configurations and templates call the file.
     pub name: String,

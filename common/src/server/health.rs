@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use serde::{Deserialize, Serialize};
 
 /// One thing that a service depends on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Check {
     /// What it is: `store`, `expandybird`, `kubectl`.
     pub name: String,
@@ -41,7 +41,7 @@ impl Check {
 }
 
 /// The body of `/readyz`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Readiness {
     pub ready: bool,
     pub checks: Vec<Check>,
