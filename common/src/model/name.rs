@@ -17,10 +17,11 @@ pub struct NameError {
 const QUOTED_CHARS: usize = 80;
 
 macro_rules! name {
-    ($(#[$doc:meta])* $type:ident, $noun:literal, $valid:path, $rule:expr) => {
+    ($(#[$doc:meta])* $type:ident, $noun:literal, $valid:path, $rule:expr, $pattern:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(try_from = "String", into = "String")]
+        #[schemars(extend("pattern" = $pattern))]
         pub struct $type(String);
 
         impl $type {
@@ -77,29 +78,34 @@ const LABEL_RULE: &str =
 const TEXT_RULE: &str = "use 1 to 2048 characters, none of them a control character";
 const RESOURCE_RULE: &str = "use 1 to 253 characters, none of them a control character";
 
+/// The rules for programs, in the schemas of the API.
+const LABEL_PATTERN: &str = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
+const TEXT_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]{1,2048}$";
+const RESOURCE_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]{1,253}$";
+
 name!(
     /// A deployment: an RFC 1123 label, because it becomes a label's value and part of a field manager's name in the cluster.
-    DeploymentName, "deployment name", is_label, LABEL_RULE
+    DeploymentName, "deployment name", is_label, LABEL_RULE, LABEL_PATTERN
 );
 name!(
     /// A manifest within its deployment, chosen by the manager.
-    ManifestName, "manifest name", is_label, LABEL_RULE
+    ManifestName, "manifest name", is_label, LABEL_RULE, LABEL_PATTERN
 );
 name!(
     /// An operation, chosen by the manager.
-    OperationId, "operation id", is_label, LABEL_RULE
+    OperationId, "operation id", is_label, LABEL_RULE, LABEL_PATTERN
 );
 name!(
     /// A Kubernetes namespace (RFC 1123 label).
-    Namespace, "namespace", is_label, LABEL_RULE
+    Namespace, "namespace", is_label, LABEL_RULE, LABEL_PATTERN
 );
 name!(
     /// A resource within the list of one configuration or template. Free text: only the name of the object that it becomes is Kubernetes' business.
-    ResourceName, "resource name", is_resource, RESOURCE_RULE
+    ResourceName, "resource name", is_resource, RESOURCE_RULE, RESOURCE_PATTERN
 );
 name!(
     /// A resource's type: an import's name, a template reference or a Kubernetes kind.
-    TypeName, "type", is_text, TEXT_RULE
+    TypeName, "type", is_text, TEXT_RULE, TEXT_PATTERN
 );
 
 /// RFC 1123 label, as Kubernetes checks it.

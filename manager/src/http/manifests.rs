@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::extract::name;
 use crate::service::Services;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LayoutQuery {
     /// One node, such as `$.resources[0]`; the whole layout if absent or `$`.

@@ -8,6 +8,7 @@ mod events;
 mod expand;
 mod extract;
 mod manifests;
+mod openapi;
 mod operations;
 mod readiness;
 mod registries;
@@ -22,15 +23,29 @@ use common::server::at;
 
 use crate::service::Services;
 
-/// `"/path" METHOD handler, METHOD handler;`
+/// `"/path" METHOD noun::verb, METHOD noun::verb;` – the handler, and under the same name what it takes and answers.
 macro_rules! routes {
-    ($($path:literal $first:ident $handler:path $(, $method:ident $further:path)*;)*) => {
+    ($($path:literal $first:ident $noun:ident :: $verb:ident $(, $method:ident $nouns:ident :: $verbs:ident)*;)*) => {
+        /// The table, for those who read it.
+        pub const ROUTES: &[openapi::Route] = &[$(
+            openapi::Route {
+                path: $path,
+                method: stringify!($first),
+                describe: openapi::describe::$noun::$verb,
+            },
+            $(openapi::Route {
+                path: $path,
+                method: stringify!($method),
+                describe: openapi::describe::$nouns::$verbs,
+            },)*
+        )*];
+
         pub fn routes(routes: &mut ServiceConfig, services: &Services) {
             routes.app_data(Data::new(services.clone()));
             $(
                 let methods = concat!(stringify!($first) $(, ", ", stringify!($method))*);
-                let resource = at($path, methods).route(method(Method::$first).to($handler));
-                routes.service(resource$(.route(method(Method::$method).to($further)))*);
+                let resource = at($path, methods).route(method(Method::$first).to($noun::$verb));
+                routes.service(resource$(.route(method(Method::$method).to($nouns::$verbs)))*);
             )*
         }
     };
@@ -38,6 +53,7 @@ macro_rules! routes {
 
 routes! {
     "/readyz" GET readiness::get;
+    "/openapi.json" GET openapi::get;
     "/admin/backup" GET admin::backup;
     "/admin/restore" POST admin::restore;
     "/admin/verify" GET admin::verify;

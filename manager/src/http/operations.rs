@@ -11,7 +11,7 @@ use super::extract::name;
 use crate::service::Services;
 
 /// Spelled out: a query cannot be flattened, because its numbers are texts.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListQuery {
     deployment: Option<String>,

@@ -7,12 +7,12 @@ use serde::Deserialize;
 
 use crate::service::Services;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 pub struct TemplatesQuery {
     regex: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 pub struct DownloadQuery {
     file: String,
 }

@@ -1,0 +1,329 @@
+//! What each route takes and answers, under the names of the handlers.
+
+use common::api::error::ErrorCode::{self, *};
+use common::api::manager::*;
+use common::api::page::{Page, PageQuery};
+use common::model::{Deployment, Manifest, Operation};
+use schemars::generate::SchemaGenerator;
+
+use super::description::Description;
+
+/// What can be wrong with a configuration, or with getting its templates.
+const EXPANSION: &[ErrorCode] = &[
+    InvalidConfiguration,
+    InvalidSchema,
+    InvalidProperties,
+    InvalidReference,
+    TemplateFailed,
+    TemplateTimeout,
+    TemplateMemory,
+    TemplateOutput,
+    TemplateFuel,
+    TemplateForbidden,
+    TemplateImport,
+    TemplateCrashed,
+    PatternTooCostly,
+    YamlTooLarge,
+    TooDeep,
+    TooManyResources,
+    TemplateNotFound,
+    RegistryUnavailable,
+    ExpanderUnavailable,
+    Timeout,
+];
+/// What an operation may come to.
+const OPERATION: &[ErrorCode] = &[
+    UnknownType,
+    OperationRunning,
+    OperationStopped,
+    DeletesNotAllowed,
+    IdempotencyConflict,
+    ResourcesFailed,
+    DeployerUnavailable,
+    ClusterUnavailable,
+    Unavailable,
+    Timeout,
+];
+const CATALOG: &[ErrorCode] = &[NotFound, TemplateNotFound, RegistryUnavailable, Timeout];
+
+/// What every write has in common.
+fn write(description: Description, of: &mut SchemaGenerator) -> Description {
+    description
+        .query::<WriteQuery>(of)
+        .header(
+            "Prefer",
+            "`respond-async`: do not wait for the operation's end.",
+        )
+        .header(
+            IDEMPOTENCY_KEY,
+            "Makes the request safe to repeat: the same key is the same operation.",
+        )
+        .answers::<Operation>(202, "The operation, accepted; only if preferred.", of)
+        .with_header(202, "Location", "The operation's address.")
+        .fails(OPERATION)
+}
+
+/// A write of what exists.
+fn change(description: Description, of: &mut SchemaGenerator) -> Description {
+    write(description, of)
+        .header(
+            "If-Match",
+            "The deployment's `ETag`: it must not have changed since.",
+        )
+        .fails(&[NotFound, PreconditionFailed])
+}
+
+pub mod health {
+    use super::*;
+
+    pub fn get(_: &mut SchemaGenerator) -> Description {
+        Description::new("Whether the process answers").raw_answer(200, "It does.", "text/plain")
+    }
+}
+
+pub mod metrics {
+    use super::*;
+
+    pub fn get(_: &mut SchemaGenerator) -> Description {
+        Description::new("Measurements, for Prometheus").raw_answer(
+            200,
+            "In Prometheus' text format.",
+            "text/plain",
+        )
+    }
+}
+
+pub mod openapi {
+    use super::*;
+
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        Description::new("This document").answers::<serde_json::Value>(200, "OpenAPI 3.1.", of)
+    }
+}
+
+pub mod readiness {
+    use common::server::health::Readiness;
+
+    use super::*;
+
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        Description::new("Whether the manager can do its work, and what is down")
+            .answers::<Readiness>(200, "All that it depends on is there.", of)
+            .answers::<Readiness>(503, "Something is not; the checks say what.", of)
+    }
+}
+
+pub mod admin {
+    use common::api::admin::{ARCHIVE, Restored, Verification};
+
+    use super::*;
+
+    pub fn backup(_: &mut SchemaGenerator) -> Description {
+        Description::new("The whole store, as it is at this moment").raw_answer(
+            200,
+            "An archive: one JSON document a line, the last with the digest of all before.",
+            ARCHIVE,
+        )
+    }
+
+    pub fn restore(of: &mut SchemaGenerator) -> Description {
+        Description::new("Fill an empty store with an archive")
+            .raw_body(ARCHIVE)
+            .answers::<Restored>(200, "All of it is stored.", of)
+            .fails(&[InvalidBackup, StoreNotEmpty, Unavailable])
+    }
+
+    pub fn verify(of: &mut SchemaGenerator) -> Description {
+        Description::new("Whether the store holds what it should, and nothing else")
+            .answers::<Verification>(200, "What was looked at, and what is wrong with it.", of)
+    }
+}
+
+pub mod deployments {
+    use super::*;
+
+    pub fn list(of: &mut SchemaGenerator) -> Description {
+        Description::new("Deployments, by name")
+            .query::<PageQuery>(of)
+            .answers::<Page<Deployment>>(200, "A page of them.", of)
+    }
+
+    pub fn create(of: &mut SchemaGenerator) -> Description {
+        write(Description::new("Make a deployment"), of)
+            .body::<CreateDeployment>(of)
+            .answers::<Deployment>(201, "It is deployed, or its preview is stored.", of)
+            .with_header(201, "Location", "The deployment's address.")
+            .with_header(201, "ETag", "Changes with every write.")
+            .fails(&[AlreadyExists])
+            .fails(EXPANSION)
+    }
+
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        Description::new("A deployment")
+            .answers::<Deployment>(200, "It.", of)
+            .with_header(200, "ETag", "Changes with every write; for `If-Match`.")
+            .fails(&[NotFound])
+    }
+
+    pub fn update(of: &mut SchemaGenerator) -> Description {
+        change(
+            Description::new("Give a deployment a new configuration"),
+            of,
+        )
+        .body::<UpdateDeployment>(of)
+        .answers::<Deployment>(200, "It is deployed.", of)
+        .with_header(200, "ETag", "Changes with every write.")
+        .fails(EXPANSION)
+    }
+
+    pub fn delete(of: &mut SchemaGenerator) -> Description {
+        change(Description::new("Remove a deployment and its objects"), of)
+            .answers::<Deployment>(200, "The last that is told of it.", of)
+            .with_header(200, "ETag", "Changes with every write.")
+    }
+
+    pub fn resources(of: &mut SchemaGenerator) -> Description {
+        Description::new("The live state of a deployment's objects")
+            .answers::<Resources>(200, "All of them, in one page.", of)
+            .fails(&[NotFound, DeployerUnavailable, ClusterUnavailable, Timeout])
+    }
+}
+
+pub mod manifests {
+    use super::*;
+    use crate::http::manifests::LayoutQuery;
+
+    pub fn list(of: &mut SchemaGenerator) -> Description {
+        Description::new("A deployment's manifests, oldest first")
+            .query::<PageQuery>(of)
+            .answers::<Page<ManifestSummary>>(200, "A page of them.", of)
+            .fails(&[NotFound])
+    }
+
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        Description::new("A manifest, with its contents")
+            .answers::<Manifest>(200, "It.", of)
+            .fails(&[NotFound])
+    }
+
+    pub fn layout(of: &mut SchemaGenerator) -> Description {
+        Description::new("The tree that a manifest's resources came from, or a node of it")
+            .query::<LayoutQuery>(of)
+            .answers::<LayoutAnswer>(200, "The layout, or with a path the node there.", of)
+            .fails(&[NotFound])
+    }
+
+    #[derive(schemars::JsonSchema)]
+    #[serde(untagged)]
+    #[expect(dead_code, reason = "only its schema is wanted")]
+    enum LayoutAnswer {
+        Node(common::model::LayoutNode),
+        Whole(common::model::Layout),
+    }
+}
+
+pub mod types {
+    use super::*;
+
+    pub fn list(of: &mut SchemaGenerator) -> Description {
+        Description::new("Types that are in use, by name")
+            .query::<PageQuery>(of)
+            .answers::<Page<TypeSummary>>(200, "A page of them.", of)
+    }
+
+    pub fn instances(of: &mut SchemaGenerator) -> Description {
+        Description::new("Where a type is in use; `all` for every type")
+            .query::<PageQuery>(of)
+            .answers::<Page<TypeInstance>>(200, "A page of instances.", of)
+    }
+
+    pub fn metadata(of: &mut SchemaGenerator) -> Description {
+        Description::new("What a template is and takes")
+            .answers::<TemplateDescription>(200, "Its description.", of)
+            .fails(CATALOG)
+    }
+
+    pub fn registry(of: &mut SchemaGenerator) -> Description {
+        Description::new("The registry that holds a template")
+            .answers::<RegistrySummary>(200, "It.", of)
+            .fails(CATALOG)
+    }
+}
+
+pub mod registries {
+    use super::*;
+    use crate::http::registries::{DownloadQuery, TemplatesQuery};
+
+    pub fn list(of: &mut SchemaGenerator) -> Description {
+        Description::new("Registries").answers::<Page<RegistrySummary>>(200, "All of them.", of)
+    }
+
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        Description::new("A registry")
+            .answers::<RegistrySummary>(200, "It.", of)
+            .fails(CATALOG)
+    }
+
+    pub fn templates(of: &mut SchemaGenerator) -> Description {
+        Description::new("A registry's templates")
+            .query::<TemplatesQuery>(of)
+            .answers::<Page<TemplateSummary>>(200, "Those whose names match.", of)
+            .fails(CATALOG)
+    }
+
+    pub fn template(of: &mut SchemaGenerator) -> Description {
+        Description::new("What a template of a registry is and takes")
+            .answers::<TemplateDescription>(200, "Its description.", of)
+            .fails(CATALOG)
+    }
+
+    pub fn download(of: &mut SchemaGenerator) -> Description {
+        Description::new("A file of a registry")
+            .query::<DownloadQuery>(of)
+            .raw_answer(200, "Its bytes.", "application/octet-stream")
+            .fails(CATALOG)
+    }
+}
+
+pub mod expand {
+    use super::*;
+
+    pub fn post(of: &mut SchemaGenerator) -> Description {
+        Description::new("Expand a configuration; nothing is stored or applied")
+            .body::<Expand>(of)
+            .answers::<Expansion>(200, "What it expands to.", of)
+            .fails(EXPANSION)
+    }
+}
+
+pub mod operations {
+    use super::*;
+    use crate::http::operations::ListQuery;
+
+    pub fn list(of: &mut SchemaGenerator) -> Description {
+        Description::new("Operations, latest first")
+            .query::<ListQuery>(of)
+            .answers::<Page<Operation>>(200, "A page of them.", of)
+    }
+
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        Description::new("An operation, with its progress")
+            .answers::<Operation>(200, "It.", of)
+            .fails(&[NotFound])
+    }
+}
+
+pub mod events {
+    use super::*;
+
+    pub fn get(_: &mut SchemaGenerator) -> Description {
+        Description::new("An operation as it goes on, until its end")
+            .header("Last-Event-ID", "Goes on after this event.")
+            .raw_answer(
+                200,
+                "Server-sent events: `operation` with an Operation, `resource` with a ResourceReport.",
+                "text/event-stream",
+            )
+            .fails(&[NotFound])
+    }
+}

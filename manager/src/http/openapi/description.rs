@@ -1,0 +1,141 @@
+//! What a route takes and answers.
+
+use common::api::error::ErrorCode;
+use schemars::JsonSchema;
+use schemars::generate::SchemaGenerator;
+use serde_json::{Map, Value, json};
+
+pub const JSON: &str = "application/json";
+pub const YAML: &str = "application/yaml";
+
+/// Put together from its parts, each in OpenAPI's words.
+pub struct Description {
+    pub summary: &'static str,
+    pub parameters: Vec<Value>,
+    pub body: Option<Value>,
+    /// By status.
+    pub answers: Map<String, Value>,
+    pub errors: Vec<ErrorCode>,
+}
+
+impl Description {
+    /// Whatever is asked may be malformed or fail by a fault of the service.
+    pub fn new(summary: &'static str) -> Self {
+        Self {
+            summary,
+            parameters: Vec::new(),
+            body: None,
+            answers: Map::new(),
+            errors: vec![ErrorCode::InvalidRequest, ErrorCode::Internal],
+        }
+    }
+
+    /// Every field of the type is a parameter.
+    pub fn query<T: JsonSchema>(mut self, schemas: &mut SchemaGenerator) -> Self {
+        let schema = T::json_schema(schemas);
+        let required = schema.get("required").and_then(Value::as_array).cloned();
+        let required = required.unwrap_or_default();
+        let fields = schema.get("properties").and_then(Value::as_object).cloned();
+        for (name, field) in fields.unwrap_or_default() {
+            let mut parameter = json!({
+                "name": name,
+                "in": "query",
+                "required": required.contains(&json!(name)),
+                "schema": without_null(field),
+            });
+            if let Some(text) = parameter["schema"]["description"].as_str() {
+                parameter["description"] = json!(text);
+            }
+            self.parameters.push(parameter);
+        }
+        self
+    }
+
+    pub fn header(mut self, name: &str, description: &str) -> Self {
+        self.parameters.push(json!({
+            "name": name,
+            "in": "header",
+            "required": false,
+            "description": description,
+            "schema": {"type": "string"},
+        }));
+        self
+    }
+
+    /// A body, in JSON or YAML.
+    pub fn body<T: JsonSchema>(mut self, schemas: &mut SchemaGenerator) -> Self {
+        let schema = schemas.subschema_for::<T>();
+        self.body = Some(json!({
+            "required": true,
+            "content": {JSON: {"schema": schema}, YAML: {"schema": schema}},
+        }));
+        self.fails(&[ErrorCode::PayloadTooLarge, ErrorCode::UnsupportedMediaType])
+    }
+
+    /// A body of another kind, as it is.
+    pub fn raw_body(mut self, media_type: &str) -> Self {
+        self.body = Some(json!({
+            "required": true,
+            "content": {media_type: {"schema": {"type": "string"}}},
+        }));
+        self
+    }
+
+    pub fn answers<T: JsonSchema>(
+        self,
+        status: u16,
+        what: &str,
+        schemas: &mut SchemaGenerator,
+    ) -> Self {
+        let schema = json!(schemas.subschema_for::<T>());
+        self.answer(status, what, JSON, schema)
+    }
+
+    /// An answer that is no JSON.
+    pub fn raw_answer(self, status: u16, what: &str, media_type: &str) -> Self {
+        self.answer(status, what, media_type, json!({"type": "string"}))
+    }
+
+    fn answer(mut self, status: u16, what: &str, media_type: &str, schema: Value) -> Self {
+        let answer = json!({"description": what, "content": {media_type: {"schema": schema}}});
+        self.answers.insert(status.to_string(), answer);
+        self
+    }
+
+    /// The answer with this status has a header.
+    pub fn with_header(mut self, status: u16, name: &str, description: &str) -> Self {
+        if let Some(answer) = self.answers.get_mut(&status.to_string()) {
+            answer["headers"][name] =
+                json!({"description": description, "schema": {"type": "string"}});
+        }
+        self
+    }
+
+    pub fn fails(mut self, codes: &[ErrorCode]) -> Self {
+        self.errors.extend(codes);
+        self
+    }
+}
+
+/// What is optional is left out of a query, never null.
+fn without_null(mut schema: Value) -> Value {
+    if let Some(types) = schema["type"].as_array() {
+        let others: Vec<_> = types
+            .iter()
+            .filter(|name| *name != "null")
+            .cloned()
+            .collect();
+        if let [only] = others.as_slice() {
+            schema["type"] = only.clone();
+        }
+    }
+    let choices = schema["anyOf"].as_array().cloned().unwrap_or_default();
+    if let [one, null] = choices.as_slice()
+        && null["type"] == "null"
+        && let Some(fields) = schema.as_object_mut()
+    {
+        fields.remove("anyOf");
+        fields.extend(one.as_object().cloned().unwrap_or_default());
+    }
+    schema
+}

@@ -1,0 +1,148 @@
+//! `GET /openapi.json`: what the API is, made from the table of routes, the descriptions beside it, the wire types and
+//! the table of error codes.
+//!
+//! A route of the table names its handler, `deployments::list`; the same name in [`describe`] says what it takes and
+//! answers. A route without that does not compile, and a test drives every route and holds its answers to it.
+
+pub mod describe;
+mod description;
+#[cfg(test)]
+mod tests;
+
+use std::sync::LazyLock;
+
+use actix_web::HttpResponse;
+use actix_web::web::Bytes;
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::{DeploymentName, ManifestName, OperationId, TypeName};
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use serde_json::{Map, Value, json};
+
+pub use self::description::Description;
+
+/// A row of the table of routes.
+pub struct Route {
+    pub path: &'static str,
+    pub method: &'static str,
+    pub describe: fn(&mut SchemaGenerator) -> Description,
+}
+
+/// Routes that every service has, and that are therefore not in the table.
+const SHARED: [Route; 2] = [
+    Route {
+        path: "/healthz",
+        method: "GET",
+        describe: describe::health::get,
+    },
+    Route {
+        path: "/metrics",
+        method: "GET",
+        describe: describe::metrics::get,
+    },
+];
+
+static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document(super::ROUTES).to_string().into());
+
+pub async fn get() -> HttpResponse {
+    let mut response = HttpResponse::Ok();
+    response
+        .content_type("application/json")
+        .body(DOCUMENT.clone())
+}
+
+/// The whole document (OpenAPI 3.1, whose schemas are JSON Schema 2020-12).
+pub fn document(routes: &[Route]) -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut schemas = settings.into_generator();
+    let mut paths: Map<String, Value> = Map::new();
+    for route in SHARED.iter().chain(routes) {
+        let operation = operation(route, &mut schemas);
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.to_lowercase()] = operation;
+    }
+    schemas.subschema_for::<ErrorBody>();
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Deployment Manager",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Every error answer is an ErrorBody, whose code tells programs what went wrong.",
+        },
+        "paths": paths,
+        "components": {"schemas": schemas.take_definitions(true)},
+    })
+}
+
+fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
+    let description = (route.describe)(schemas);
+    let in_path = path_parameters(route.path, schemas);
+    let parameters: Vec<_> = in_path.into_iter().chain(description.parameters).collect();
+    let mut responses = description.answers;
+    let mut codes = description.errors;
+    codes.sort_by_key(|code| code.status());
+    for same in codes.chunk_by(|one, other| one.status() == other.status()) {
+        let answer = error_answer(same, schemas);
+        if let [code, ..] = same {
+            // Where a success has the status too, as a readiness check's, its own answer stands.
+            responses.entry(code.status().to_string()).or_insert(answer);
+        }
+    }
+    let mut operation = json!({
+        "operationId": operation_id(route),
+        "summary": description.summary,
+        "responses": responses,
+    });
+    if !parameters.is_empty() {
+        operation["parameters"] = json!(parameters);
+    }
+    if let Some(body) = description.body {
+        operation["requestBody"] = body;
+    }
+    operation
+}
+
+/// Such as `getDeploymentsDeploymentManifests`: names of clients' methods.
+fn operation_id(route: &Route) -> String {
+    let words = route.path.split(|c: char| !c.is_ascii_alphanumeric());
+    let words = words.filter(|word| !word.is_empty()).map(|word| {
+        let (first, rest) = word.split_at(1);
+        first.to_ascii_uppercase() + rest
+    });
+    route.method.to_lowercase() + &words.collect::<String>()
+}
+
+fn path_parameters(path: &str, schemas: &mut SchemaGenerator) -> Vec<Value> {
+    let names = path
+        .split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let mut parameter = |name: &str| {
+        let schema = match name {
+            "deployment" => schemas.subschema_for::<DeploymentName>(),
+            "manifest" => schemas.subschema_for::<ManifestName>(),
+            "operation" => schemas.subschema_for::<OperationId>(),
+            "type" => schemas.subschema_for::<TypeName>(),
+            _ => schemas.subschema_for::<String>(),
+        };
+        json!({"name": name, "in": "path", "required": true, "schema": schema})
+    };
+    names.map(&mut parameter).collect()
+}
+
+/// The error answers that have one status.
+fn error_answer(codes: &[ErrorCode], schemas: &mut SchemaGenerator) -> Value {
+    let meanings = codes
+        .iter()
+        .map(|code| format!("`{code}`: {}", code.meaning()));
+    let names: Vec<_> = codes.iter().map(|code| code.as_str()).collect();
+    let schema = json!({
+        "allOf": [schemas.subschema_for::<ErrorBody>()],
+        "properties": {"code": {"enum": names}},
+    });
+    json!({
+        "description": meanings.collect::<Vec<_>>().join("\n\n"),
+        "content": {"application/json": {"schema": schema}},
+    })
+}
