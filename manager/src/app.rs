@@ -8,6 +8,7 @@ use anyhow::Context;
 use common::server::serve;
 use common::telemetry;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 
 use crate::config::{Config, StorePlace};
 use crate::deployer::{Deployer, HttpDeployer};
@@ -16,7 +17,7 @@ use crate::http;
 use crate::registry::Registries;
 use crate::service::Services;
 use crate::store::Store;
-use crate::store::kv::{Kv, MemoryKv, SledKv};
+use crate::store::kv::{Kv, KvError, MemoryKv, SledKv};
 use crate::workflow::expansion::Expansions;
 use crate::workflow::step::Tools;
 use crate::workflow::{Engine, Retry};
@@ -26,6 +27,10 @@ const ADDRESS: SocketAddr =
 /// After SIGTERM, requests in hand wait this long for their operations before they are told that these are parked. Less
 /// than the server waits for its requests.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A store is read and compared as a whole at every start: a small one before anything else is done, a large one, that
+/// takes longer than this, while it is in use.
+const CHECK: Duration = Duration::from_millis(500);
 
 /// What the manager works with, and what tests replace.
 pub struct Ports {
@@ -75,7 +80,18 @@ impl App {
 /// Serves until SIGTERM or SIGINT.
 pub async fn run(config: Config) -> anyhow::Result<()> {
     telemetry::init(config.listen.log_format);
-    let app = App::new(ports(&config)?)
+    let ports = ports(&config)?;
+    let kv = ports.kv.clone();
+    let mut checking = tokio::spawn(async move { kv.check().await });
+    let checked = tokio::time::timeout(CHECK, &mut checking).await;
+    let checking = match checked {
+        Ok(done) => {
+            done??;
+            None
+        }
+        Err(_) => Some(checking),
+    };
+    let app = App::new(ports)
         .await
         .with_context(|| format!("failed to start on store {}", config.store))?;
     let resumed = app
@@ -86,10 +102,13 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     tracing::info!(store = %config.store, resumed, "store {} is open; {resumed} operations go on", config.store);
     tokio::spawn(park_after_patience(app.engine.clone()));
     let services = app.services;
-    serve(&config.listen, ADDRESS, move |routes| {
+    let serving = serve(&config.listen, ADDRESS, move |routes| {
         http::routes(routes, &services)
-    })
-    .await?;
+    });
+    tokio::select! {
+        served = serving => served?,
+        Err(damage) = finished(checking) => return Err(damage),
+    }
     app.engine.park().await;
     tracing::info!("stopped; what was running goes on at the next start");
     Ok(())
@@ -108,6 +127,14 @@ fn ports(config: &Config) -> anyhow::Result<Ports> {
         retry: Retry::default(),
         operation_timeout: config.operation_timeout,
     })
+}
+
+/// The end of a check that went on for longer.
+async fn finished(checking: Option<JoinHandle<Result<(), KvError>>>) -> anyhow::Result<()> {
+    if let Some(checking) = checking {
+        checking.await??;
+    }
+    Ok(())
 }
 
 async fn park_after_patience(engine: Engine) {

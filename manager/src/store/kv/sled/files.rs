@@ -56,12 +56,6 @@ impl Files {
         })
     }
 
-    /// The size of sled's log.
-    pub fn log_bytes(&self) -> Result<u64, KvError> {
-        let metadata = self.log.metadata();
-        Ok(metadata.map_err(|error| failed("opened", &error))?.len())
-    }
-
     /// Whether so many bytes may be written.
     pub fn room(&self, bytes: usize) -> Result<(), KvError> {
         let disk = statvfs(&self.folder).map_err(|error| failed("written", &error))?;

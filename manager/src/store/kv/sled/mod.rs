@@ -25,10 +25,6 @@ use self::snapshot::{Overlay, Snapshot};
 use self::writer::Writer;
 use super::{Commit, Key, Kv, KvError, Order, Scan, range};
 
-/// A store up to this size is read and checked when it is opened, which takes a second or so; a larger one while it
-/// is already in use.
-const CHECKED_AT_START_BYTES: u64 = 128 * 1024 * 1024;
-
 /// The store; clones are the same one.
 #[derive(Debug, Clone)]
 pub struct SledKv {
@@ -65,9 +61,6 @@ impl SledKv {
             Some(tip) => tip,
             None => tip::counted(data.clone())?,
         };
-        if files.log_bytes()? <= CHECKED_AT_START_BYTES {
-            tip::check(data.clone())?;
-        }
         let writer = Arc::new(Writer::start(data.clone(), files, tip)?);
         Ok(Self { data, writer })
     }
