@@ -1,6 +1,6 @@
 //! The port to the cluster: what every adapter promises, and what `kubectl proxy` adds of its own.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 #[expect(dead_code, reason = "the scripted troubles are for other tests")]
 mod support;

@@ -28,12 +28,19 @@ impl ObjectRef {
             .map_or("", |(group, _)| group)
     }
 
+    /// What tells it from all other objects, whatever version of its group it is written in: group, kind, namespace, name.
+    pub fn identity(&self) -> (&str, &str, Option<&str>, &str) {
+        (
+            self.group(),
+            &self.kind,
+            self.namespace.as_deref(),
+            &self.name,
+        )
+    }
+
     /// Whether both name the same object, whatever version of its group each was written in.
     pub fn is_same_object(&self, other: &ObjectRef) -> bool {
-        self.group() == other.group()
-            && self.kind == other.kind
-            && self.namespace == other.namespace
-            && self.name == other.name
+        self.identity() == other.identity()
     }
 }
 

@@ -59,6 +59,30 @@ pub fn uid(live: &Value) -> Option<&str> {
     live["metadata"]["uid"].as_str()
 }
 
+/// The version of the object in the cluster. Kubernetes lets them be compared as numbers.
+pub fn version(live: &Value) -> Option<u64> {
+    live["metadata"]["resourceVersion"].as_str()?.parse().ok()
+}
+
+/// Without the lists of who owns which field: they are larger than many an object.
+pub fn without_managers(mut live: Value) -> Value {
+    if let Some(metadata) = live["metadata"].as_object_mut() {
+        metadata.remove("managedFields");
+    }
+    live
+}
+
+/// Only what identifies the object and its owner.
+pub fn identity(live: &Value) -> Value {
+    let kept = ["name", "namespace", "uid", "resourceVersion", "labels"];
+    let metadata = kept.into_iter().filter_map(|field| {
+        let value = live["metadata"].get(field)?;
+        Some((field.to_owned(), value.clone()))
+    });
+    let metadata: Value = metadata.collect::<serde_json::Map<_, _>>().into();
+    serde_json::json!({"apiVersion": live["apiVersion"], "kind": live["kind"], "metadata": metadata})
+}
+
 pub fn is_terminating(live: &Value) -> bool {
     live["metadata"]["deletionTimestamp"].is_string()
 }
@@ -95,6 +119,13 @@ fn annotation<'a>(live: &'a Value, key: &str) -> Option<&'a str> {
 /// What applying did, by the object before and after. The status is its controller's and the version goes with it.
 pub fn action(before: Option<&Value>, after: &Value) -> Action {
     match before {
+        Some(before)
+            if uid(before) == uid(after)
+                && version(before).is_some()
+                && version(before) == version(after) =>
+        {
+            Action::Unchanged
+        }
         Some(before) if uid(before) == uid(after) && stripped(before) == stripped(after) => {
             Action::Unchanged
         }

@@ -24,6 +24,11 @@ impl Events {
         self.send(Event::Resource(report)).await
     }
 
+    /// Returns when nobody listens any more.
+    pub async fn gone(&self) {
+        self.0.closed().await;
+    }
+
     pub fn listened(&self) -> Result<(), CallerGone> {
         if self.0.is_closed() {
             Err(CallerGone)

@@ -3,14 +3,11 @@
 //! ```text
 //! expected ── nothing is touched if an object is not as the caller has seen it
 //! check ── nothing is touched before all objects are known to be ours to touch
-//!   └► converge: apply what can be ─► look what became ready ─► rest ─┐   one kubectl a batch
-//!         ▲                                                          │
-//!         └──────────────────────────────────────────────────────────┘   until all is ready, failed or too late
+//!   └► converge: many at once, each as soon as what it depends on is there, until all is ready, failed or too late
 //!              └► remove what is recorded and not desired any more, if nothing failed
 //! ```
 //! What is done can be done again: a caller that does not know how far it came repeats it.
 
-mod batch;
 mod causes;
 mod change;
 mod compare;
@@ -31,6 +28,7 @@ pub mod readiness;
 mod remove;
 mod replace;
 mod shown;
+mod unchanged;
 mod work;
 
 use std::collections::HashSet;
@@ -117,23 +115,15 @@ pub async fn apply(context: Context<'_>, plan: Plan, known: Known<'_>) -> Result
 
 /// What is recorded and not in the plan, in the order in which it is to go.
 fn superfluous(plan: &Plan, recorded: &[AppliedObject]) -> Result<Vec<Target>, ErrorBody> {
-    let desired: HashSet<Identity<'_>> = plan
+    let desired: HashSet<_> = plan
         .nodes
         .iter()
-        .map(|node| identity(&node.object))
+        .map(|node| node.object.identity())
         .collect();
     let gone = recorded.iter().rev();
-    gone.filter(|old| !desired.contains(&identity(&old.object)))
+    gone.filter(|old| !desired.contains(&old.object.identity()))
         .map(|old| Target::recorded(old.clone()))
         .collect()
-}
-
-/// What makes an object the same, whatever its version.
-type Identity<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
-
-fn identity(object: &ObjectRef) -> Identity<'_> {
-    let namespace = object.namespace.as_deref();
-    (object.group(), &object.kind, namespace, &object.name)
 }
 
 /// Deletes what is recorded, and what is not but says that it is the deployment's.
@@ -143,9 +133,10 @@ pub async fn delete(
     unconfirmed: Vec<(Resource, ObjectRef)>,
     policy: Option<DeletePolicy>,
 ) -> Result<Report, Stopped> {
+    let known: HashSet<_> = recorded.iter().map(|old| old.object.identity()).collect();
     let unrecorded = unconfirmed
         .into_iter()
-        .filter(|(_, object)| !recorded.iter().any(|old| old.object.is_same_object(object)));
+        .filter(|(_, object)| !known.contains(&object.identity()));
     let mut targets: Vec<Target> = unrecorded
         .map(|(resource, object)| Target::unconfirmed(resource, object))
         .collect();

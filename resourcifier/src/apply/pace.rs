@@ -35,15 +35,21 @@ impl Deadline {
         Instant::now() >= self.at
     }
 
+    pub fn at(self) -> Instant {
+        self.at
+    }
+
+    pub fn left(self) -> Duration {
+        self.at.saturating_duration_since(Instant::now())
+    }
+
     pub fn total(self) -> Duration {
         self.total
     }
 
     /// The time for one call.
     pub fn call(self) -> Duration {
-        self.at
-            .saturating_duration_since(Instant::now())
-            .clamp(LEAST, MOST)
+        self.left().clamp(LEAST, MOST)
     }
 }
 
@@ -61,10 +67,20 @@ impl Pace {
         self.0 = FASTEST;
     }
 
+    /// When the next poll is due.
+    pub fn next(&self) -> Instant {
+        Instant::now() + self.0
+    }
+
+    /// When the next poll is due; the one after it comes later.
+    pub fn slower(&mut self) -> Instant {
+        let next = self.next();
+        self.0 = self.0.mul_f64(1.5).min(SLOWEST);
+        next
+    }
+
     /// Waits, but not beyond the deadline.
     pub async fn rest(&mut self, deadline: Deadline) {
-        let end = (Instant::now() + self.0).min(deadline.at);
-        self.0 = self.0.mul_f64(1.5).min(SLOWEST);
-        tokio::time::sleep_until(end).await;
+        tokio::time::sleep_until(self.slower().min(deadline.at)).await;
     }
 }

@@ -1,5 +1,7 @@
 //! One resource on its way: where it stands, and how that is told.
 
+use std::time::Duration;
+
 use common::api::deployer::{Action, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::AppliedObject;
@@ -9,6 +11,7 @@ use tokio::time::Instant;
 use super::change;
 use super::pace::PATIENCE;
 use super::readiness::{self, Readiness};
+use crate::kubectl::KubectlError;
 use crate::plan::Node;
 
 /// An error about one resource.
@@ -30,13 +33,21 @@ pub struct Work {
     pub state: ResourceState,
     /// The object before it was applied, once it was looked for.
     pub before: Option<Option<Value>>,
-    /// The object since it was applied.
+    /// How ready the object is that applying would not change.
+    pub unchanged: Option<Readiness>,
+    /// The object since it was applied, as long as somebody may ask for more than its UID.
     pub live: Option<Value>,
+    /// Whether others refer to its values.
+    pub is_referenced: bool,
+    /// The resource whose value it waits for.
+    pub awaits: Option<usize>,
     pub final_properties: Option<Value>,
     /// Set once the object was deleted to be made anew.
     pub replaced: bool,
     /// The UID on record from an earlier apply.
     pub recorded: Option<String>,
+    /// The UID of the object since it was applied.
+    uid: Option<String>,
     action: Option<Action>,
     reason: Option<String>,
     error: Option<ErrorBody>,
@@ -51,7 +62,11 @@ impl Work {
             node,
             state: ResourceState::Pending,
             before: None,
+            unchanged: None,
             live: None,
+            is_referenced: false,
+            awaits: None,
+            uid: None,
             final_properties: None,
             replaced: false,
             recorded,
@@ -75,6 +90,10 @@ impl Work {
         matches!(self.state, ResourceState::Failed | ResourceState::Skipped)
     }
 
+    pub fn uid(&self) -> Option<&str> {
+        self.uid.as_deref()
+    }
+
     pub fn before(&self) -> Option<&Value> {
         self.before.as_ref()?.as_ref()
     }
@@ -83,40 +102,91 @@ impl Work {
         self.reason = Some(reason.into());
     }
 
-    pub fn reason(&self) -> Option<&str> {
-        self.reason.as_deref()
+    /// How ready the object is.
+    pub fn readiness(live: &Value) -> Readiness {
+        readiness::of(live)
+    }
+
+    /// It was found as it should be, so it counts as applied.
+    pub fn found(&mut self, verdict: Readiness) {
+        let live = self.before().cloned().unwrap_or_default();
+        self.action = Some(Action::Unchanged);
+        self.state = ResourceState::Applied;
+        self.uid = change::uid(&live).map(str::to_owned);
+        self.node.template = Value::Null;
+        self.judged(live, verdict);
     }
 
     /// It was applied, with this outcome.
     pub fn applied(&mut self, live: Value) {
         self.action = Some(change::action(self.before(), &live));
         self.state = ResourceState::Applied;
+        self.uid = change::uid(&live).map(str::to_owned);
+        self.node.template = Value::Null;
         self.observed(live);
     }
 
     /// What it looks like now.
     pub fn observed(&mut self, live: Value) {
         self.trouble = None;
-        let verdict = readiness::of(&live);
-        self.live = Some(live);
-        if self.state == ResourceState::Ready {
-            return;
-        }
+        let verdict = Self::readiness(&live);
+        self.judged(change::without_managers(live), verdict);
+    }
+
+    fn judged(&mut self, live: Value, verdict: Readiness) {
         match verdict {
+            _ if self.state == ResourceState::Ready => {}
             Readiness::Ready => {
                 self.state = ResourceState::Ready;
                 self.reason = None;
+                self.before = Some(None);
             }
             Readiness::Waiting(reason) => self.waits_for(reason),
             Readiness::Failed(reason) => self.failed(ErrorCode::ResourcesFailed, &reason),
         }
+        let is_needed = self.is_referenced || self.state != ResourceState::Ready;
+        self.live = is_needed.then_some(live);
+    }
+
+    /// Whether a state of the object is newer than the known one.
+    pub fn is_news(&self, live: &Value) -> bool {
+        let known = self.live.as_ref().and_then(change::version);
+        known.is_none() || change::version(live) > known
+    }
+
+    /// Whether how it looks may still change something.
+    pub fn is_of_interest(&self) -> bool {
+        self.state == ResourceState::Applied
+            || (self.state == ResourceState::Ready && self.is_referenced)
     }
 
     /// It failed, and nothing more is tried.
     pub fn failed(&mut self, code: ErrorCode, reason: &str) {
+        self.failed_with(self.fault(code, reason));
+    }
+
+    pub fn failed_with(&mut self, fault: ErrorBody) {
         self.state = ResourceState::Failed;
         self.reason = None;
-        self.error = Some(self.fault(code, reason));
+        self.error = Some(fault);
+    }
+
+    /// The time is over.
+    pub fn too_late(&mut self, total: Duration, cause: Option<String>) {
+        let state = match self.state {
+            ResourceState::Applied => "is not ready",
+            _ => "could not be applied",
+        };
+        let reason = self
+            .reason
+            .as_deref()
+            .unwrap_or("what it depends on is not ready");
+        let cause = cause.map(|cause| format!("; {cause}")).unwrap_or_default();
+        let text = format!(
+            "it {state} after {} s: {reason}{cause}",
+            total.as_secs_f32()
+        );
+        self.failed(ErrorCode::Timeout, &text);
     }
 
     pub fn fault(&self, code: ErrorCode, reason: &str) -> ErrorBody {
@@ -129,12 +199,13 @@ impl Work {
     }
 
     /// The cluster does not answer for it: it waits, but not for ever.
-    pub fn troubled(&mut self, code: ErrorCode, reason: &str) {
+    pub fn troubled(&mut self, error: &KubectlError) {
         let since = *self.trouble.get_or_insert_with(Instant::now);
         if since.elapsed() >= PATIENCE {
-            self.failed(code, &format!("{reason} (for {} s)", PATIENCE.as_secs()));
+            let text = format!("{error} (for {} s)", PATIENCE.as_secs());
+            self.failed(error.code(), &text);
         } else {
-            self.waits_for(reason);
+            self.waits_for(error.to_string());
         }
     }
 
@@ -153,7 +224,7 @@ impl Work {
             name: self.node.resource.name.clone(),
             type_name: self.node.resource.type_name.clone(),
             object: Some(self.node.object.clone()),
-            uid: self.live.as_ref().and_then(change::uid).map(str::to_owned),
+            uid: self.uid.clone(),
             action: self.action,
             state: self.state,
             reason: self.reason.clone(),
@@ -165,11 +236,8 @@ impl Work {
     /// The record of it, if there is something in the cluster that is the deployment's.
     pub fn record(&self, deployment: &str) -> Option<AppliedObject> {
         let ours = |before: &&Value| change::owner(before) == Some(deployment);
-        let seen = self
-            .live
-            .as_ref()
-            .or_else(|| self.before().filter(ours))
-            .and_then(change::uid);
+        let before = || self.before().filter(ours).and_then(change::uid);
+        let seen = self.uid().or_else(before);
         let uid = seen.or(self.recorded.as_deref())?.to_owned();
         Some(AppliedObject {
             resource: self.node.resource.name.clone(),

@@ -132,7 +132,7 @@ fn kill_group(mut lock: File, folder: &Path) {
 mod tests {
     use super::*;
     use std::os::unix::process::CommandExt;
-    use std::process::Command;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn the_folder_is_private_and_goes_with_its_owner() {
@@ -152,9 +152,17 @@ mod tests {
         let left = parent.path().join("resourcifier-left");
         std::fs::create_dir(&left).unwrap();
         let mut child = Command::new("sh")
-            .args(["-c", "sleep 60; :", &left.display().to_string()])
+            .args(["-c", "echo up; sleep 60; :", &left.display().to_string()])
             .process_group(0)
+            .stdout(Stdio::piped())
             .spawn()
+            .unwrap();
+        // Only now it surely has its own command line.
+        child
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut [0; 3])
             .unwrap();
         std::fs::write(left.join(LOCK), format!("{}\n", child.id())).unwrap();
         let _new = Folder::new(parent.path()).unwrap();

@@ -1,0 +1,86 @@
+//! Before anything is touched: every object is looked for, and the whole is refused if one may not be touched.
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::ObjectRef;
+use serde_json::Value;
+
+use super::Run;
+use crate::apply::readiness::Readiness;
+use crate::apply::work::Work;
+use crate::apply::{Stopped, change, definitions, fetch, unchanged};
+use crate::kubectl::KubectlError;
+
+impl Run<'_> {
+    pub(super) async fn check(&mut self) -> Result<(), Stopped> {
+        let context = self.context;
+        context.events.listened()?;
+        let is_served = |index: &usize| {
+            let object = &self.works[*index].node.object;
+            self.context.catalog.current(object).is_some()
+        };
+        let indices: Vec<usize> = (0..self.works.len()).filter(is_served).collect();
+        let objects: Vec<ObjectRef> = indices
+            .iter()
+            .map(|&index| self.works[index].node.object.clone())
+            .collect();
+        let (mut faults, mut trouble) = (Vec::new(), None);
+        let mut found = |place: usize, outcome: Result<_, KubectlError>| match outcome {
+            Err(error) if error.is_transient() => trouble = Some(error),
+            outcome => faults.extend(self.checked(indices[place], outcome).err()),
+        };
+        fetch::many(context, &objects, &mut found).await;
+        if let Some(error) = trouble {
+            return Err(ErrorBody::from(error).into());
+        }
+        for work in self.works.iter().filter(|work| work.unchanged.is_none()) {
+            faults.extend(definitions::fault(context, &work.node, work.before()).await);
+        }
+        refuse(faults).map_err(Stopped::Refused)
+    }
+
+    /// Takes in how the object is before it is applied.
+    pub(super) fn checked(
+        &mut self,
+        index: usize,
+        outcome: Result<Option<Value>, KubectlError>,
+    ) -> Result<(), ErrorBody> {
+        let work = &mut self.works[index];
+        let live = outcome
+            .map_err(|error| work.fault(error.code(), &format!("it cannot be read: {error}")))?;
+        let claim = change::claim(
+            live.as_ref(),
+            self.context.deployment,
+            work.recorded.as_deref(),
+            work.node.metadata.create_policy,
+        );
+        claim.map_err(|refusal| work.fault(ErrorCode::ResourcesFailed, &refusal.to_string()))?;
+        let is_unchanged = |live: &&Value| {
+            work.node.references.is_empty()
+                && !change::is_terminating(live)
+                && unchanged::is_unchanged(&work.node.template, live, &self.manager)
+        };
+        work.unchanged = live.as_ref().filter(is_unchanged).map(Work::readiness);
+        // Of what is ready and stays as it is, nobody asks for more.
+        let is_settled = work.unchanged == Some(Readiness::Ready) && !work.is_referenced;
+        work.before = Some(live.map(|live| match is_settled {
+            true => change::identity(&live),
+            false => change::without_managers(live),
+        }));
+        Ok(())
+    }
+}
+
+/// The faults found before anything was applied, as one.
+fn refuse(mut faults: Vec<ErrorBody>) -> Result<(), ErrorBody> {
+    match faults.len() {
+        0 => Ok(()),
+        1 => Err(faults.remove(0)),
+        count => {
+            let message = format!(
+                "{count} objects cannot be applied, so nothing was; the first: {}",
+                faults[0].message
+            );
+            Err(ErrorBody::new(faults[0].code, message).caused_by(faults))
+        }
+    }
+}

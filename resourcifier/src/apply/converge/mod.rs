@@ -1,0 +1,341 @@
+//! Applies resources as soon as what they depend on is there, many at once, and waits until all are ready.
+//!
+//! ```text
+//!            ┌─ look for it ─┐                                 ┌─ a change is watched ─┐
+//! possible ──┼─ apply it ────┼─► in the cluster, not ready ────┼─ it is looked at ─────┼─► ready
+//!    ▲       └─ delete it ───┘      │                          └───────────────────────┘     │
+//!    └──────── its dependants ◄─────┴────────────────────────────────────────────────────────┘
+//! ```
+//! Everything here is one task: what is under way are calls, and what they bring changes one [`Work`]. A failed resource
+//! holds back only what depends on it.
+
+mod check;
+mod put;
+mod schedule;
+mod watch;
+
+use std::collections::HashMap;
+
+use common::api::deployer::{ResourceReport, ResourceState};
+use common::api::error::ErrorCode;
+use common::model::{AppliedObject, ObjectRef};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use self::put::NotDeleted;
+use self::schedule::Schedule;
+use self::watch::{Group, Seen, Watches};
+use super::fetch::{self, AT_ONCE};
+use super::pace::Pace;
+use super::work::Work;
+use super::{CallerGone, Context, Stopped, causes};
+use crate::kubectl::{KubectlError, Watch};
+use crate::plan::{self, Plan};
+
+/// Causes of time-outs that are asked for at once.
+const CAUSES_AT_ONCE: usize = 8;
+
+pub struct Converged {
+    /// In the order of the plan.
+    pub reports: Vec<ResourceReport>,
+    /// What the deployment has in the cluster, in the order in which it was applied.
+    pub objects: Vec<AppliedObject>,
+}
+
+pub async fn converge(
+    context: Context<'_>,
+    plan: Plan,
+    recorded: &[AppliedObject],
+) -> Result<Converged, Stopped> {
+    let mut run = Run::new(context, plan, recorded);
+    run.check().await?;
+    run.work().await?;
+    Ok(run.outcome())
+}
+
+struct Run<'a> {
+    context: Context<'a>,
+    manager: String,
+    works: Vec<Work>,
+    /// The place of each object among the works.
+    places: HashMap<ObjectRef, usize>,
+    schedule: Schedule,
+    steps: FuturesUnordered<BoxFuture<'a, Step>>,
+    watches: Watches<'a>,
+    pace: Pace,
+    next_look: Instant,
+    is_looking: bool,
+    /// In the order in which they were applied.
+    applied: Vec<usize>,
+    /// Who may have something new to tell.
+    news: Vec<usize>,
+}
+
+/// What a call brought.
+enum Step {
+    LookedFor(usize, Result<Option<Value>, KubectlError>),
+    Put(usize, Result<Value, KubectlError>),
+    Deleted(usize, Result<(), NotDeleted>),
+    LookedAt(Vec<(usize, Result<Option<Value>, KubectlError>)>),
+    Watched(Group, Result<Watch, KubectlError>),
+}
+
+impl<'a> Run<'a> {
+    fn new(context: Context<'a>, plan: Plan, recorded: &[AppliedObject]) -> Self {
+        let uids: HashMap<_, &str> = recorded
+            .iter()
+            .map(|old| (old.object.identity(), old.uid.as_str()))
+            .collect();
+        let mut works: Vec<Work> = plan
+            .nodes
+            .into_iter()
+            .map(|node| {
+                let uid = uids
+                    .get(&node.object.identity())
+                    .map(|uid| (*uid).to_owned());
+                Work::new(node, uid)
+            })
+            .collect();
+        for index in 0..works.len() {
+            for target in works[index].node.references.clone() {
+                works[target.target].is_referenced = true;
+            }
+        }
+        let objects = works.iter().map(|work| work.node.object.clone());
+        Self {
+            context,
+            manager: plan::field_manager(context.deployment),
+            places: objects.zip(0..).collect(),
+            schedule: Schedule::new(&works),
+            works,
+            steps: FuturesUnordered::new(),
+            watches: Watches::new(context),
+            pace: Pace::new(),
+            next_look: Instant::now(),
+            is_looking: false,
+            applied: Vec::new(),
+            news: Vec::new(),
+        }
+    }
+
+    async fn work(&mut self) -> Result<(), CallerGone> {
+        (0..self.works.len()).for_each(|index| self.offer(index));
+        loop {
+            self.start();
+            self.tell().await?;
+            if !self.works.iter().any(Work::is_unfinished) {
+                return Ok(());
+            }
+            if self.context.deadline.is_over() {
+                // What is under way is not lost: the record must say what became of it.
+                while let Some(step) = self.steps.next().await {
+                    self.arrived(step);
+                }
+                self.give_up().await;
+                return self.tell().await;
+            }
+            self.wait().await;
+        }
+    }
+
+    /// Until something happens, or the next look or the end is due.
+    async fn wait(&mut self) {
+        let look = self.next_look.min(self.context.deadline.at());
+        tokio::select! {
+            Some(step) = self.steps.next() => {
+                self.arrived(step);
+                // What else is there already is taken along, so that news go out together.
+                while let Some(Some(step)) = futures::FutureExt::now_or_never(self.steps.next()) {
+                    self.arrived(step);
+                }
+            }
+            Some(seen) = self.watches.next() => self.seen(seen),
+            () = self.context.events.gone() => {}
+            () = tokio::time::sleep_until(look), if !self.is_looking => self.look(),
+            () = tokio::time::sleep_until(self.context.deadline.at()) => {}
+        }
+    }
+
+    fn arrived(&mut self, step: Step) {
+        match step {
+            Step::LookedFor(index, outcome) => self.looked_for(index, outcome),
+            Step::Put(index, outcome) => self.put(index, outcome),
+            Step::Deleted(index, outcome) => self.deleted(index, outcome),
+            Step::LookedAt(looks) => {
+                self.is_looking = false;
+                for (index, outcome) in looks {
+                    self.looked_at(index, outcome);
+                }
+            }
+            Step::Watched(group, outcome) => self.watches.opened(group, outcome),
+        }
+    }
+
+    /// Sends what can go on its way, as far as there is room.
+    fn start(&mut self) {
+        while self.steps.len() < AT_ONCE {
+            let Some(index) = self.schedule.next() else {
+                return;
+            };
+            self.go_on(index);
+        }
+    }
+
+    /// Lets a resource go, if it can by now.
+    fn offer(&mut self, index: usize) {
+        self.schedule.offer(index, &self.works);
+    }
+
+    /// Its state changed: those that depend on it can go, or never can.
+    fn settled(&mut self, index: usize) {
+        self.pace.hurry();
+        self.next_look = self.next_look.min(self.pace.next());
+        self.news.push(index);
+        let mut changed = vec![index];
+        while let Some(index) = changed.pop() {
+            for dependant in self.schedule.dependants(index).to_vec() {
+                if self.works[dependant].state != ResourceState::Pending {
+                    continue;
+                }
+                if self.works[index].has_failed() && !self.schedule.is_under_way(dependant) {
+                    let name = self.works[index].node.resource.name.to_string();
+                    self.works[dependant].skipped(&name);
+                    self.news.push(dependant);
+                    changed.push(dependant);
+                } else {
+                    self.offer(dependant);
+                }
+            }
+        }
+    }
+
+    async fn tell(&mut self) -> Result<(), CallerGone> {
+        self.context.events.listened()?;
+        for index in std::mem::take(&mut self.news) {
+            if let Some(report) = self.works[index].news() {
+                self.context.events.resource(report).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at those that are waited for and that nobody watches; and those that were put off may try again.
+    fn look(&mut self) {
+        self.schedule.try_again(&self.works);
+        self.next_look = self.pace.slower();
+        let awaited = self.awaited();
+        let indices = self.watches.unwatched(&self.works, awaited);
+        self.watch();
+        if indices.is_empty() {
+            return;
+        }
+        self.is_looking = true;
+        let objects: Vec<ObjectRef> = indices
+            .iter()
+            .map(|&index| self.works[index].node.object.clone())
+            .collect();
+        let context = self.context;
+        self.steps.push(Box::pin(async move {
+            let mut looks = Vec::new();
+            let mut found = |place: usize, outcome| looks.push((indices[place], outcome));
+            fetch::many(context, &objects, &mut found).await;
+            Step::LookedAt(looks)
+        }));
+    }
+
+    /// Those that are not ready, and those of which a value is waited for.
+    fn awaited(&self) -> Vec<usize> {
+        let mut awaited: Vec<usize> = (0..self.works.len())
+            .filter(|&index| self.works[index].state == ResourceState::Applied)
+            .collect();
+        let waiting = |work: &&Work| work.state == ResourceState::Pending;
+        awaited.extend(
+            self.works
+                .iter()
+                .filter(waiting)
+                .filter_map(|work| work.awaits),
+        );
+        awaited.sort_unstable();
+        awaited.dedup();
+        awaited
+    }
+
+    fn watch(&mut self) {
+        for (group, open) in self.watches.openings() {
+            self.steps
+                .push(Box::pin(async move { Step::Watched(group, open.await) }));
+        }
+    }
+
+    fn seen(&mut self, seen: Seen) {
+        let Some(&index) = self.places.get(&seen.object) else {
+            return;
+        };
+        let work = &self.works[index];
+        if !work.is_of_interest() || work.uid() != seen.uid.as_deref() {
+            return;
+        }
+        match seen.live {
+            Some(live) if !work.is_news(&live) => {}
+            live => self.looked_at(index, Ok(live)),
+        }
+    }
+
+    fn looked_at(&mut self, index: usize, outcome: Result<Option<Value>, KubectlError>) {
+        let work = &mut self.works[index];
+        if !work.is_in_cluster() {
+            return;
+        }
+        match outcome {
+            Ok(Some(live)) => work.observed(live),
+            Ok(None) => work.failed(
+                ErrorCode::ResourcesFailed,
+                "it was deleted by somebody else while it was waited for",
+            ),
+            Err(_) if work.state == ResourceState::Ready => {}
+            Err(error) if error.is_transient() => work.troubled(&error),
+            Err(error) => work.failed(error.code(), &error.to_string()),
+        }
+        self.settled(index);
+    }
+
+    /// The time is over: everything unfinished says what it waited for.
+    async fn give_up(&mut self) {
+        let context = self.context;
+        let unfinished = (0..self.works.len()).filter(|&index| self.works[index].is_unfinished());
+        let calls: Vec<_> = unfinished
+            .map(|index| (index, self.works[index].live.clone()))
+            .collect();
+        let causes = futures::stream::iter(calls).map(|(index, live)| async move {
+            match live {
+                Some(live) => (index, causes::of(context, &live).await),
+                None => (index, None),
+            }
+        });
+        let causes: Vec<_> = causes.buffered(CAUSES_AT_ONCE).collect().await;
+        for (index, cause) in causes {
+            self.works[index].too_late(self.context.deadline.total(), cause);
+            self.news.push(index);
+        }
+    }
+
+    fn outcome(self) -> Converged {
+        let mut is_applied = vec![false; self.works.len()];
+        self.applied
+            .iter()
+            .for_each(|&index| is_applied[index] = true);
+        let others = (0..self.works.len()).filter(|&index| !is_applied[index]);
+        let order: Vec<usize> = self.applied.iter().copied().chain(others).collect();
+        let deployment = self.context.deployment.as_str();
+        Converged {
+            objects: order
+                .into_iter()
+                .filter_map(|index| self.works[index].record(deployment))
+                .collect(),
+            reports: self.works.iter().map(Work::report).collect(),
+        }
+    }
+}
