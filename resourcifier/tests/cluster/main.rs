@@ -1,0 +1,7 @@
+//! The whole service against a real API server: what users would see.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+
+mod conflicts;
+mod preview;
+mod world;
