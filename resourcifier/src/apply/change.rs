@@ -87,6 +87,15 @@ pub fn is_terminating(live: &Value) -> bool {
     live["metadata"]["deletionTimestamp"].is_string()
 }
 
+/// That it is on its way out, and who holds it.
+pub fn departure(live: &Value) -> Option<String> {
+    let held = finalizers(live).join(", ");
+    is_terminating(live).then(|| match held.is_empty() {
+        true => "it is being deleted".to_owned(),
+        false => format!("it is being deleted, and finalizers hold it: {held}"),
+    })
+}
+
 /// The finalizers that hold an object that is being deleted.
 pub fn finalizers(live: &Value) -> Vec<&str> {
     live["metadata"]["finalizers"]

@@ -16,6 +16,7 @@ mod converge;
 mod definitions;
 mod diff;
 mod discovery;
+mod drift;
 mod events;
 mod expected;
 mod fetch;
@@ -42,11 +43,12 @@ use self::remove::withheld;
 use crate::kubectl::Kubectl;
 use crate::plan::{Catalog, Plan};
 
-pub use change::uid;
+pub use change::{departure, uid};
 pub use diff::diff;
 pub use discovery::Discovery;
+pub use drift::Drift;
 pub use events::{CallerGone, Events};
-pub use fetch::{all, each};
+pub use fetch::{AT_ONCE, all, each};
 pub use pace::Deadline;
 
 /// Objects of one call: enough that starting a process does not count, few enough that memory and news keep flowing.

@@ -165,6 +165,14 @@ impl Catalog {
         })
     }
 
+    /// The object on record in a version that is served now; `None` if its kind is not served any more.
+    pub fn served(&self, object: &ObjectRef) -> Option<ObjectRef> {
+        Some(ObjectRef {
+            api_version: self.current(object)?.api_version.clone(),
+            ..object.clone()
+        })
+    }
+
     /// Core before the rest, Kubernetes' own groups before others, stable before beta before alpha.
     fn best(&self, wanted: &Wanted) -> Result<&ServedKind, KindError> {
         let served = self

@@ -69,8 +69,7 @@ async fn an_object_of_another_deployment_is_never_taken_whatever_the_policies() 
         .try_apply(json!([map("theirs", json!({"a": "1"}))]), request)
         .await
         .unwrap();
-    let policies =
-        json!({"policies": {"conflict": "TAKE", "create": "CREATE_OR_ACQUIRE", "update": "REPLACE"}});
+    let policies = json!({"policies": {"conflict": "TAKE", "create": "CREATE_OR_ACQUIRE", "update": "REPLACE"}});
     let error = world
         .try_apply(
             json!([map("mine", json!({})), map("theirs", json!({"a": "2"}))]),

@@ -4,7 +4,7 @@
 
 mod project;
 mod prune;
-mod unknown;
+pub mod unknown;
 
 use common::api::deployer::{DiffReport, ResourceDiff};
 use common::api::error::ErrorBody;
@@ -105,13 +105,7 @@ pub async fn read(
 ) -> Result<Outcomes<Option<Value>>, ErrorBody> {
     let served: Vec<Option<ObjectRef>> = objects
         .iter()
-        .map(|object| {
-            let kind = context.catalog.current(object)?;
-            Some(ObjectRef {
-                api_version: kind.api_version.clone(),
-                ..(*object).clone()
-            })
-        })
+        .map(|object| context.catalog.served(object))
         .collect();
     let wanted: Vec<ObjectRef> = served.iter().flatten().cloned().collect();
     let mut outcomes = fetch::each(context.kubectl, &wanted, context.deadline.call())

@@ -1,0 +1,88 @@
+//! Where a live object differs from what its deployment asks for, in the fields that are the deployment's.
+//!
+//! What others added is no drift, nor what an admission changes each time: the live object is compared with what the API server
+//! would make of it, and that goes through the same admission. Most objects need no such dry run: they hold all that
+//! is asked for as it was written.
+
+use std::time::Duration;
+
+use common::api::deployer::FieldChange;
+use common::model::{ConflictPolicy, DeploymentName};
+use serde_json::Value;
+
+use super::compare::{self, Difference};
+use super::conflicts::{self, How};
+use super::diff::unknown;
+use super::ownership;
+use crate::kubectl::{Kubectl, KubectlError};
+use crate::plan::{self, Node, Path};
+
+/// Looks for drift of one deployment.
+#[derive(Clone, Copy)]
+pub struct Drift<'a> {
+    pub kubectl: &'a dyn Kubectl,
+    pub deployment: &'a DeploymentName,
+    /// For each call.
+    pub within: Duration,
+}
+
+impl Drift<'_> {
+    /// The fields that differ: as they are, and as they are asked for. `live_of` knows the objects that others refer to.
+    pub async fn of<'v>(
+        &self,
+        node: &Node,
+        live: &'v Value,
+        live_of: &impl Fn(usize) -> Option<&'v Value>,
+    ) -> Result<Vec<FieldChange>, KubectlError> {
+        let lookup = |text: &str| {
+            let mut references = node.references.iter();
+            let reference = references.find(|reference| reference.text == text)?;
+            reference.path.find(live_of(reference.target)?).cloned()
+        };
+        let asked = unknown::fill(&node.template, Some(live), &lookup).object;
+        let manager = plan::field_manager(self.deployment);
+        if is_as_asked(live, &asked, &manager) {
+            return Ok(Vec::new());
+        }
+        let policy = match node.metadata.conflict_policy {
+            ConflictPolicy::Yield => ConflictPolicy::Yield,
+            ConflictPolicy::Fail | ConflictPolicy::Take => ConflictPolicy::Take,
+        };
+        let how = How {
+            manager: &manager,
+            policy,
+            dry_run: true,
+        };
+        let applied = conflicts::apply(self.kubectl, &asked, how, self.within).await?;
+        let mut differences = compare::differences(Some(live), Some(&applied.live));
+        let owned = owned(live, &applied.live, &manager);
+        differences.retain(|difference| is_owned(difference, &owned));
+        Ok(compare::told(differences, &asked))
+    }
+}
+
+/// Whether the object holds all that is asked for, literally, and the deployment owns nothing else of it.
+fn is_as_asked(live: &Value, asked: &Value, manager: &str) -> bool {
+    let owned = ownership::applied_by(live, manager);
+    let is_asked = |field: &ownership::Field| field.path.find(asked).is_some();
+    !owned.is_empty()
+        && owned.iter().all(is_asked)
+        && compare::differences(Some(live), Some(&compare::overlaid(live, asked))).is_empty()
+}
+
+/// The places that are the deployment's, before or after.
+fn owned(live: &Value, result: &Value, manager: &str) -> Vec<Path> {
+    let fields = [live, result].map(|object| ownership::applied_by(object, manager));
+    fields
+        .into_iter()
+        .flatten()
+        .map(|field| field.path)
+        .collect()
+}
+
+fn is_owned(difference: &Difference, owned: &[Path]) -> bool {
+    let place = &difference.path;
+    owned
+        .iter()
+        .any(|path| path.holds(place) || place.holds(path))
+}

@@ -1,0 +1,36 @@
+//! What the service depends on, and how that is.
+
+use std::time::Duration;
+
+use common::server::health::Check;
+
+use super::Deployer;
+
+/// For what probes ask every few seconds.
+const PROBE: Duration = Duration::from_secs(5);
+
+impl Deployer {
+    /// What `/readyz` tells.
+    pub async fn checks(&self) -> Vec<Check> {
+        match self.kubectl.versions(PROBE).await {
+            Err(error) => vec![
+                Check::down("kubectl", error.to_string()),
+                Check::down("cluster", "it can be asked only through kubectl"),
+            ],
+            Ok(versions) => {
+                let skew = versions
+                    .skew
+                    .map(|skew| format!("; {skew}"))
+                    .unwrap_or_default();
+                let kubectl = Check::ready("kubectl", format!("kubectl {}{skew}", versions.client));
+                vec![
+                    kubectl,
+                    Check::of(
+                        "cluster",
+                        versions.server.map(|server| format!("Kubernetes {server}")),
+                    ),
+                ]
+            }
+        }
+    }
+}

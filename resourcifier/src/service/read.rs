@@ -1,0 +1,108 @@
+//! Live objects as they are, for whoever looks for one.
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::{Namespace, ObjectRef};
+use serde_json::{Value, json};
+
+use super::{Deployer, LOOK};
+use crate::apply;
+use crate::kubectl::Query;
+use crate::plan::{ServedKind, Wanted};
+
+impl Deployer {
+    /// Live objects of a type, or one of them; the values of Secrets are left out.
+    pub async fn read(
+        &self,
+        type_name: &str,
+        name: Option<&str>,
+        namespace: Option<&Namespace>,
+    ) -> Result<Value, ErrorBody> {
+        let wanted = Wanted::parse(type_name);
+        let catalog = self
+            .discovery
+            .catalog(std::slice::from_ref(&wanted))
+            .await?;
+        let kind = catalog
+            .find(&wanted)
+            .map_err(|error| ErrorBody::new(ErrorCode::UnknownType, error.to_string()))?;
+        if let Some(name) = name.filter(|name| !is_object_name(name)) {
+            return Err(ErrorBody::new(
+                ErrorCode::InvalidRequest,
+                format!("{name:?} is not the name of an object"),
+            ));
+        }
+        if kind.namespaced && name.is_some() && namespace.is_none() {
+            let message = format!(
+                "{} objects belong to a namespace: say which, with ?namespace=",
+                kind.kind
+            );
+            return Err(ErrorBody::new(ErrorCode::InvalidRequest, message));
+        }
+        let namespace = namespace.map(Namespace::as_str);
+        let found = match name {
+            Some(name) => {
+                self.kubectl
+                    .get(&object(kind, namespace, name), LOOK)
+                    .await?
+            }
+            None => {
+                let query = Query {
+                    kind,
+                    namespace,
+                    selector: None,
+                    metadata_only: false,
+                };
+                let items = apply::all(&*self.kubectl, query, LOOK).await?;
+                Some(json!({"apiVersion": "v1", "kind": "List", "items": items}))
+            }
+        };
+        let missing = || {
+            ErrorBody::new(
+                ErrorCode::NotFound,
+                format!(
+                    "the cluster has no {} {}",
+                    kind.kind,
+                    name.unwrap_or_default()
+                ),
+            )
+        };
+        found.map(without_secrets).ok_or_else(missing)
+    }
+}
+
+fn object(kind: &ServedKind, namespace: Option<&str>, name: &str) -> ObjectRef {
+    ObjectRef {
+        api_version: kind.api_version.clone(),
+        kind: kind.kind.clone(),
+        namespace: namespace.filter(|_| kind.namespaced).map(str::to_owned),
+        name: name.to_owned(),
+    }
+}
+
+/// RFC 1123 subdomains, and `:` as the names of roles have it: nothing that kubectl could take for a flag.
+fn is_object_name(name: &str) -> bool {
+    let is_inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b':' | b'_');
+    (1..=253).contains(&name.len()) && name.bytes().all(is_inner) && !name.starts_with('-')
+}
+
+fn without_secrets(mut found: Value) -> Value {
+    let redact = |object: &mut Value| {
+        for field in ["data", "stringData"] {
+            let values = object.get_mut(field).and_then(Value::as_object_mut);
+            values
+                .into_iter()
+                .flat_map(|map| map.values_mut())
+                .for_each(|value| *value = json!("[redacted]"));
+        }
+    };
+    if found["kind"] == "Secret" {
+        redact(&mut found);
+    }
+    let items = found.get_mut("items").and_then(Value::as_array_mut);
+    items
+        .into_iter()
+        .flatten()
+        .filter(|item| item["kind"] == "Secret")
+        .for_each(redact);
+    found
+}

@@ -1,0 +1,175 @@
+//! How recorded objects are, and where they differ from what their deployment asks for.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use common::api::deployer::{DesiredState, ObjectState, ObjectStatus, StatusRequest};
+use common::api::error::ErrorBody;
+use common::model::{AppliedObject, ObjectRef};
+use futures::StreamExt;
+use serde_json::Value;
+
+use super::{Deployer, LOOK};
+use crate::apply::readiness::{self, Readiness};
+use crate::apply::{self, AT_ONCE, BATCH, Drift};
+use crate::kubectl::Outcomes;
+use crate::plan::{self, Catalog, Desired, Plan};
+
+impl Deployer {
+    /// The live state of recorded objects, in their order.
+    pub async fn status(&self, request: StatusRequest) -> Result<Vec<ObjectStatus>, ErrorBody> {
+        let (catalog, plan) = self.planned(&request).await?;
+        let mut lives = Vec::with_capacity(request.objects.len());
+        for batch in request.objects.chunks(BATCH) {
+            lives.extend(self.lives(batch, &catalog).await);
+        }
+        let statuses = request.objects.iter().zip(&lives);
+        let mut statuses: Vec<ObjectStatus> = statuses
+            .map(|(applied, live)| status(applied, live))
+            .collect();
+        if let (Some(desired), Some(plan)) = (&request.desired, plan) {
+            self.look_for_drift(desired, &plan, &lives, &mut statuses)
+                .await;
+        }
+        Ok(statuses)
+    }
+
+    /// What is served, and, where drift is looked for, what is asked for.
+    async fn planned(
+        &self,
+        request: &StatusRequest,
+    ) -> Result<(Arc<Catalog>, Option<Plan>), ErrorBody> {
+        let Some(desired) = &request.desired else {
+            let objects = request.objects.iter().map(|applied| applied.object.clone());
+            let objects: Vec<ObjectRef> = objects.collect();
+            return Ok((self.discovery.catalog_of(&objects).await?, None));
+        };
+        let wanted = plan::wanted(&desired.resources);
+        let catalog = self.discovery.catalog(&wanted).await?;
+        let desired = Desired {
+            deployment: &desired.deployment,
+            namespace: &desired.namespace,
+            resources: &desired.resources,
+            outputs: &[],
+            policies: desired.policies,
+        };
+        let plan = plan::plan(desired, &catalog)?;
+        Ok((catalog, Some(plan)))
+    }
+
+    async fn lives(&self, batch: &[AppliedObject], catalog: &Catalog) -> Outcomes<Option<Value>> {
+        let served: Vec<Option<ObjectRef>> = batch
+            .iter()
+            .map(|applied| catalog.served(&applied.object))
+            .collect();
+        let objects: Vec<ObjectRef> = served.iter().flatten().cloned().collect();
+        let outcomes = apply::each(&*self.kubectl, &objects, LOOK).await;
+        let mut outcomes = outcomes.into_iter();
+        served
+            .iter()
+            .map(|object| {
+                let outcome = object.as_ref().and_then(|_| outcomes.next());
+                outcome.unwrap_or(Ok(None))
+            })
+            .collect()
+    }
+
+    /// Fills in the drift of each object that is there and asked for.
+    async fn look_for_drift(
+        &self,
+        desired: &DesiredState,
+        plan: &Plan,
+        lives: &Outcomes<Option<Value>>,
+        statuses: &mut [ObjectStatus],
+    ) {
+        let places = places(plan, statuses);
+        let live_of = |node: usize| {
+            let place = places.get(&node)?;
+            lives[*place].as_ref().ok()?.as_ref()
+        };
+        let is_there = |status: &ObjectStatus| {
+            !matches!(status.state, ObjectState::Missing | ObjectState::Replaced)
+        };
+        let drift = Drift {
+            kubectl: &*self.kubectl,
+            deployment: &desired.deployment,
+            within: LOOK,
+        };
+        let calls: Vec<_> = places
+            .iter()
+            .filter(|(_, place)| is_there(&statuses[**place]))
+            .filter_map(|(&node, &place)| Some((node, place, live_of(node)?)))
+            .map(async |(node, place, live)| {
+                let found = drift.of(&plan.nodes[node], live, &live_of).await;
+                (place, found)
+            })
+            .collect();
+        let found: Vec<_> = futures::stream::iter(calls)
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        for (place, found) in found {
+            match found {
+                Ok(changes) => statuses[place].drift = changes,
+                Err(error) => {
+                    let reason = statuses[place].reason.take().map(|reason| reason + "; ");
+                    statuses[place].reason = Some(format!(
+                        "{}whether it has drifted cannot be told: {error}",
+                        reason.unwrap_or_default()
+                    ));
+                }
+            }
+        }
+    }
+}
+
+/// Where the object of each node stands among the recorded ones.
+fn places(plan: &Plan, statuses: &[ObjectStatus]) -> HashMap<usize, usize> {
+    let recorded: HashMap<_, usize> = statuses
+        .iter()
+        .enumerate()
+        .map(|(place, status)| (status.applied.object.identity(), place))
+        .collect();
+    let nodes = plan.nodes.iter().enumerate();
+    nodes
+        .filter_map(|(node, one)| Some((node, *recorded.get(&one.object.identity())?)))
+        .collect()
+}
+
+fn status(
+    applied: &AppliedObject,
+    live: &Result<Option<Value>, crate::kubectl::KubectlError>,
+) -> ObjectStatus {
+    let (state, reason) = match live {
+        Err(error) => (
+            ObjectState::NotReady,
+            Some(format!("it cannot be read: {error}")),
+        ),
+        Ok(None) => (
+            ObjectState::Missing,
+            Some("the cluster has no such object".to_owned()),
+        ),
+        Ok(Some(live)) if apply::uid(live) != Some(&applied.uid) => (
+            ObjectState::Replaced,
+            Some("another object has taken its name".to_owned()),
+        ),
+        Ok(Some(live)) => state(live),
+    };
+    ObjectStatus {
+        applied: applied.clone(),
+        state,
+        reason,
+        drift: Vec::new(),
+    }
+}
+
+fn state(live: &Value) -> (ObjectState, Option<String>) {
+    if let Some(reason) = apply::departure(live) {
+        return (ObjectState::NotReady, Some(reason));
+    }
+    match readiness::of(live) {
+        Readiness::Ready => (ObjectState::Ready, None),
+        Readiness::Waiting(reason) => (ObjectState::NotReady, Some(reason)),
+        Readiness::Failed(reason) => (ObjectState::Failed, Some(reason)),
+    }
+}
