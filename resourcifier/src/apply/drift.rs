@@ -55,7 +55,8 @@ impl Drift<'_> {
         };
         let applied = conflicts::apply(self.kubectl, &asked, how, self.within).await?;
         let mut differences = compare::differences(Some(live), Some(&applied.live));
-        let owned = owned(live, &applied.live, &manager);
+        let mut owned = owned(live, &applied.live, &manager);
+        owned.extend(written(&asked));
         differences.retain(|difference| is_owned(difference, &owned));
         Ok(compare::told(differences, &asked))
     }
@@ -77,6 +78,18 @@ fn owned(live: &Value, result: &Value, manager: &str) -> Vec<Path> {
         .into_iter()
         .flatten()
         .map(|field| field.path)
+        .collect()
+}
+
+/// What the API server keeps elsewhere than it was written: the `stringData` of a Secret becomes `data`, and nobody's.
+fn written(asked: &Value) -> Vec<Path> {
+    let values = asked["stringData"].as_object();
+    let values = values.filter(|_| asked["kind"] == "Secret");
+    let place = |key: &String| Path::default().key("data").key(key);
+    values
+        .into_iter()
+        .flatten()
+        .map(|(key, _)| place(key))
         .collect()
 }
 

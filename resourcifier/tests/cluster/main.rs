@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod conflicts;
+mod drift;
 mod preview;
 mod world;

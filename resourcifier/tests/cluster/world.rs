@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use common::api::deployer::{
     ApplyRequest, DeleteRequest, DiffReport, FieldChange, ObjectStatus, Report, ResourceDiff,
@@ -131,6 +132,21 @@ impl World {
     pub fn kubectl(&self, args: &[&str]) -> String {
         let place = ["--namespace", &self.namespace];
         self.cluster.kubectl(&[&place, args].concat()).unwrap()
+    }
+
+    /// Waits until the cluster has caught up.
+    pub async fn until(&self, mut is_so: impl FnMut() -> bool) {
+        let look = || {
+            let found = is_so();
+            async move {
+                found
+                    .then_some(())
+                    .ok_or_else(|| anyhow::anyhow!("not yet"))
+            }
+        };
+        e2e::until("the cluster", Duration::from_secs(30), look)
+            .await
+            .unwrap();
     }
 
     /// Creates an object as somebody else than the service does.
