@@ -1,55 +1,163 @@
-//! Why a workload is not ready: what its pods say. Asked only when time is over.
+//! Why something is not ready, for people: what its pods say, what the cluster noted, the last lines of a log.
+//!
+//! Asked only when it failed or time is over. Logs are told as they are, but only so much of them.
 
 use std::time::Duration;
 
+use common::api::error::{ErrorBody, ErrorCode};
 use serde_json::Value;
 
+use super::pods;
 use super::readiness::pod_trouble;
-use super::{Context, fetch};
-use crate::kubectl::Query;
-use crate::plan::Wanted;
+use crate::kubectl::{Kubectl, Log, ObjectEvent};
+use crate::plan::object_ref;
 
-/// The time for each workload: the answer is late already.
+/// The time for each look: the answer is late already.
 const WITHIN: Duration = Duration::from_secs(5);
-/// Pods that are told of.
+/// Pods, and events of one object, that are told of.
 const TOLD: usize = 3;
+/// Lines of a log, and characters of all of them: an error's message holds them.
+const LINES: usize = 20;
+const LOG_CHARS: usize = 3_000;
 
-/// What holds up the pods that the object selects, if it selects any and the cluster says.
-pub async fn of(context: Context<'_>, live: &Value) -> Option<String> {
-    let selector = &live["spec"]["selector"];
-    let labels = selector["matchLabels"].as_object().or_else(|| {
-        selector
-            .as_object()
-            .filter(|_| live["kind"] == "ReplicationController")
-    })?;
-    let selector: Vec<String> = labels
-        .iter()
-        .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
-        .collect();
-    let kind = context
-        .catalog
-        .find(&Wanted {
-            api_version: Some("v1".to_owned()),
-            kind: "Pod".to_owned(),
-        })
-        .ok()?;
-    let query = Query {
-        kind,
-        namespace: live["metadata"]["namespace"].as_str(),
-        selector: Some(&selector.join(",")),
-        metadata_only: false,
-    };
-    let pods = match fetch::all(context.kubectl, query, WITHIN).await {
+/// What is known of the cause.
+#[derive(Debug, Default)]
+pub struct Causes {
+    /// For the sentence, where others than the object are to blame.
+    pub summary: Option<String>,
+    /// One for each thing that is known.
+    pub details: Vec<ErrorBody>,
+}
+
+/// What holds the object up, as far as the cluster says.
+pub async fn of(kubectl: &dyn Kubectl, live: &Value, code: ErrorCode) -> Causes {
+    let mut details = noted(kubectl, live).await;
+    let pods = match pods::of(kubectl, live, WITHIN).await {
         Ok(pods) => pods,
-        Err(error) => return Some(format!("its pods cannot be read: {error}")),
+        Err(error) => {
+            details.push(format!("its pods cannot be read: {error}"));
+            Vec::new()
+        }
     };
-    let troubles = pods.iter().filter_map(|pod| {
-        Some(format!(
-            "pod {}: {}",
-            pod["metadata"]["name"].as_str()?,
-            pod_trouble(pod)?
-        ))
-    });
-    let told: Vec<String> = troubles.take(TOLD).collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    let troubles = pods.iter().filter_map(|pod| Some((pod, pod_trouble(pod)?)));
+    let troubles: Vec<(&Value, String)> = troubles.take(TOLD).collect();
+    let told: Vec<String> = troubles
+        .iter()
+        .map(|(pod, trouble)| format!("pod {}: {trouble}", name(pod)))
+        .collect();
+    if let Some((pod, _)) = troubles.first() {
+        if live["kind"] != "Pod" {
+            details.extend(noted(kubectl, pod).await);
+        }
+        details.extend(log(kubectl, pod).await);
+    }
+    Causes {
+        summary: (!told.is_empty() && live["kind"] != "Pod").then(|| told.join("; ")),
+        details: details
+            .into_iter()
+            .map(|detail| ErrorBody::new(code, detail))
+            .collect(),
+    }
+}
+
+fn name(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().unwrap_or_default()
+}
+
+/// The last warnings about an object.
+async fn noted(kubectl: &dyn Kubectl, live: &Value) -> Vec<String> {
+    let object = object_ref(live);
+    let uid = live["metadata"]["uid"].as_str();
+    let events = match kubectl.events(&object, uid, WITHIN).await {
+        Ok(events) => events,
+        Err(error) => return vec![format!("the events of {object} cannot be read: {error}")],
+    };
+    let warnings = events.iter().rev().filter(|event| event.warning);
+    let told = |event: &ObjectEvent| {
+        let times = if event.count > 1 {
+            format!(", {} times", event.count)
+        } else {
+            String::new()
+        };
+        format!(
+            "{object}: {} ({}{times})",
+            event.message.trim(),
+            event.reason
+        )
+    };
+    warnings.take(TOLD).map(told).collect()
+}
+
+/// The last lines of the container that is to blame; of its last run, if it was started again.
+async fn log(kubectl: &dyn Kubectl, pod: &Value) -> Option<String> {
+    let container = blamed(pod)?;
+    let container_name = container["name"].as_str()?;
+    let previous = container["restartCount"].as_i64().unwrap_or(0) > 0
+        && container["state"]["terminated"].is_null();
+    let log = Log {
+        namespace: pod["metadata"]["namespace"].as_str()?,
+        pod: name(pod),
+        container: container_name,
+        lines: LINES,
+        previous,
+    };
+    let text = match kubectl.log(log, WITHIN).await {
+        Ok(text) => text,
+        Err(error) => {
+            return Some(format!(
+                "the log of container {container_name} of pod {} cannot be read: {error}",
+                name(pod)
+            ));
+        }
+    };
+    let text = last(text.trim_end());
+    (!text.is_empty()).then(|| {
+        format!(
+            "the last lines of container {container_name} of pod {}:\n{text}",
+            name(pod)
+        )
+    })
+}
+
+/// The first container that has run and is not well.
+fn blamed(pod: &Value) -> Option<&Value> {
+    let lists = ["initContainerStatuses", "containerStatuses"].into_iter();
+    let mut containers = lists
+        .filter_map(|list| pod["status"][list].as_array())
+        .flatten();
+    containers.find(|container| {
+        let has_run = container["state"]["running"].is_object()
+            || container["state"]["terminated"].is_object()
+            || container["lastState"]["terminated"].is_object();
+        let ended_well = container["state"]["terminated"]["exitCode"] == 0;
+        has_run && container["ready"] != true && !ended_well
+    })
+}
+
+/// The last lines, and of them what fits.
+fn last(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().rev().take(LINES).collect();
+    let text: Vec<&str> = lines.into_iter().rev().collect();
+    let text = text.join("\n");
+    match text.char_indices().rev().nth(LOG_CHARS) {
+        Some((start, c)) => format!("…{}", &text[start + c.len_utf8()..]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_log_the_last_lines_are_told_as_far_as_they_fit() {
+        let many: Vec<String> = (0..50).map(|n| format!("line {n}")).collect();
+        let told = last(&many.join("\n"));
+        assert!(
+            told.starts_with("line 30\n") && told.ends_with("line 49"),
+            "{told}"
+        );
+        let long = last(&"x".repeat(10_000));
+        assert_eq!(long.chars().count(), LOG_CHARS + 1);
+    }
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::compare::{self, Difference};
 use super::conflicts::{self, How};
 use super::diff::unknown;
-use super::ownership;
+use super::{ownership, unchanged};
 use crate::kubectl::{Kubectl, KubectlError};
 use crate::plan::{self, Node, Path};
 
@@ -41,7 +41,7 @@ impl Drift<'_> {
         };
         let asked = unknown::fill(&node.template, Some(live), &lookup).object;
         let manager = plan::field_manager(self.deployment);
-        if is_as_asked(live, &asked, &manager) {
+        if unchanged::is_unchanged(&asked, live, &manager) {
             return Ok(Vec::new());
         }
         let policy = match node.metadata.conflict_policy {
@@ -60,15 +60,6 @@ impl Drift<'_> {
         differences.retain(|difference| is_owned(difference, &owned));
         Ok(compare::told(differences, &asked))
     }
-}
-
-/// Whether the object holds all that is asked for, literally, and the deployment owns nothing else of it.
-fn is_as_asked(live: &Value, asked: &Value, manager: &str) -> bool {
-    let owned = ownership::applied_by(live, manager);
-    let is_asked = |field: &ownership::Field| field.path.find(asked).is_some();
-    !owned.is_empty()
-        && owned.iter().all(is_asked)
-        && compare::differences(Some(live), Some(&compare::overlaid(live, asked))).is_empty()
 }
 
 /// The places that are the deployment's, before or after.

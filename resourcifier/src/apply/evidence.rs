@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::pods;
 use super::readiness::{self, Readiness};
+use super::{change, pods};
 use crate::kubectl::{Kubectl, PageRequest, Query};
 use crate::plan::{ServedKind, object_ref};
 
@@ -19,7 +19,7 @@ const CLASSES: usize = 100;
 
 /// A better verdict on an object that waits, if there is one.
 pub async fn of(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
-    if readiness::has_own_rule(live) {
+    if readiness::has_own_rule(live) || change::is_terminating(live) {
         return None;
     }
     let object = object_ref(live);
@@ -58,18 +58,39 @@ async fn refused(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
 
 /// A claim of a class that binds late is bound when a pod uses it.
 async fn claim(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
-    let classes = list(kubectl, "storage.k8s.io/v1", "StorageClass", "storageclasses").await?;
+    let classes = list(
+        kubectl,
+        "storage.k8s.io/v1",
+        "StorageClass",
+        "storageclasses",
+    )
+    .await?;
     let named = live["spec"]["storageClassName"].as_str();
-    let class = class(&classes, named, "storageclass.kubernetes.io/is-default-class")?;
+    let class = class(
+        &classes,
+        named,
+        "storageclass.kubernetes.io/is-default-class",
+    )?;
     (class["volumeBindingMode"] == "WaitForFirstConsumer").then_some(Readiness::Ready)
 }
 
 /// Without a class that it belongs to, nobody gives an ingress an address.
 async fn ingress(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
-    let classes = list(kubectl, "networking.k8s.io/v1", "IngressClass", "ingressclasses").await?;
+    let classes = list(
+        kubectl,
+        "networking.k8s.io/v1",
+        "IngressClass",
+        "ingressclasses",
+    )
+    .await?;
     let named = live["spec"]["ingressClassName"].as_str();
-    let named = named.or_else(|| live["metadata"]["annotations"]["kubernetes.io/ingress.class"].as_str());
-    let class = class(&classes, named, "ingressclass.kubernetes.io/is-default-class");
+    let named =
+        named.or_else(|| live["metadata"]["annotations"]["kubernetes.io/ingress.class"].as_str());
+    let class = class(
+        &classes,
+        named,
+        "ingressclass.kubernetes.io/is-default-class",
+    );
     class.is_none().then_some(Readiness::Ready)
 }
 

@@ -87,7 +87,10 @@ impl Look<'_> {
             .await?;
         let revision = |object: &Value| object["metadata"]["annotations"][REVISION].clone();
         let is_owned = |set: &&Value| {
-            let mut owners = set["metadata"]["ownerReferences"].as_array().into_iter().flatten();
+            let mut owners = set["metadata"]["ownerReferences"]
+                .as_array()
+                .into_iter()
+                .flatten();
             owners.any(|owner| owner["uid"] == deployment["metadata"]["uid"])
         };
         let newest = sets

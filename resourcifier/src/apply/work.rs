@@ -8,6 +8,7 @@ use common::model::AppliedObject;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::causes::Causes;
 use super::change;
 use super::pace::PATIENCE;
 use super::readiness::{self, Readiness};
@@ -37,6 +38,8 @@ pub struct Work {
     pub unchanged: Option<Readiness>,
     /// The object since it was applied, as long as somebody may ask for more than its UID.
     pub live: Option<Value>,
+    /// Whether it failed after it was applied.
+    pub is_unwell: bool,
     /// Whether others refer to its values.
     pub is_referenced: bool,
     /// The resource whose value it waits for.
@@ -64,6 +67,7 @@ impl Work {
             before: None,
             unchanged: None,
             live: None,
+            is_unwell: false,
             is_referenced: false,
             awaits: None,
             uid: None,
@@ -133,6 +137,13 @@ impl Work {
         self.judged(change::without_managers(live), verdict);
     }
 
+    /// What others say about it.
+    pub fn concluded(&mut self, verdict: Readiness) {
+        if let Some(live) = self.live.take() {
+            self.judged(live, verdict);
+        }
+    }
+
     fn judged(&mut self, live: Value, verdict: Readiness) {
         match verdict {
             _ if self.state == ResourceState::Ready => {}
@@ -142,7 +153,10 @@ impl Work {
                 self.before = Some(None);
             }
             Readiness::Waiting(reason) => self.waits_for(reason),
-            Readiness::Failed(reason) => self.failed(ErrorCode::ResourcesFailed, &reason),
+            Readiness::Failed(reason) => {
+                self.is_unwell = true;
+                self.failed(ErrorCode::ResourcesFailed, &reason);
+            }
         }
         let is_needed = self.is_referenced || self.state != ResourceState::Ready;
         self.live = is_needed.then_some(live);
@@ -172,7 +186,7 @@ impl Work {
     }
 
     /// The time is over.
-    pub fn too_late(&mut self, total: Duration, cause: Option<String>) {
+    pub fn too_late(&mut self, total: Duration, causes: Causes) {
         let state = match self.state {
             ResourceState::Applied => "is not ready",
             _ => "could not be applied",
@@ -181,12 +195,21 @@ impl Work {
             .reason
             .as_deref()
             .unwrap_or("what it depends on is not ready");
-        let cause = cause.map(|cause| format!("; {cause}")).unwrap_or_default();
-        let text = format!(
-            "it {state} after {} s: {reason}{cause}",
-            total.as_secs_f32()
-        );
+        let text = format!("it {state} after {} s: {reason}", total.as_secs_f32());
         self.failed(ErrorCode::Timeout, &text);
+        self.explained(causes);
+    }
+
+    /// Why it failed, as far as that is known.
+    pub fn explained(&mut self, causes: Causes) {
+        let Some(error) = &mut self.error else {
+            return;
+        };
+        if let Some(summary) = causes.summary.filter(|text| !error.message.contains(text)) {
+            error.message =
+                ErrorBody::new(error.code, format!("{}; {summary}", error.message)).message;
+        }
+        error.causes.extend(causes.details);
     }
 
     pub fn fault(&self, code: ErrorCode, reason: &str) -> ErrorBody {

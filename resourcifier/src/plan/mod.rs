@@ -32,7 +32,7 @@ pub use order::rank;
 pub use outputs::PlannedOutput;
 pub use path::Path;
 pub use references::{Reference, substitute};
-pub use rule::{FAIL_WHEN, READY_WHEN, Rule, rule_of};
+pub use rule::{FAIL_WHEN, READY_WHEN, Rule, RuleError, rule_of};
 
 /// What a deployment asks for.
 #[derive(Debug, Clone, Copy)]

@@ -15,6 +15,9 @@ use crate::apply::{self, AT_ONCE, BATCH, Drift};
 use crate::kubectl::Outcomes;
 use crate::plan::{self, Catalog, Desired, Plan};
 
+/// Objects that others are asked about: each costs some calls.
+const ASKED: usize = 200;
+
 impl Deployer {
     /// The live state of recorded objects, in their order.
     pub async fn status(&self, request: StatusRequest) -> Result<Vec<ObjectStatus>, ErrorBody> {
@@ -27,6 +30,7 @@ impl Deployer {
         let mut statuses: Vec<ObjectStatus> = statuses
             .map(|(applied, live)| status(applied, live))
             .collect();
+        self.ask_others(&lives, &mut statuses).await;
         if let (Some(desired), Some(plan)) = (&request.desired, plan) {
             self.look_for_drift(desired, &plan, &lives, &mut statuses)
                 .await;
@@ -72,6 +76,29 @@ impl Deployer {
                 outcome.unwrap_or(Ok(None))
             })
             .collect()
+    }
+
+    /// What others say about those that are not ready.
+    async fn ask_others(&self, lives: &Outcomes<Option<Value>>, statuses: &mut [ObjectStatus]) {
+        let waiting = statuses
+            .iter()
+            .enumerate()
+            .filter(|(_, status)| status.state == ObjectState::NotReady);
+        let waiting =
+            waiting.filter_map(|(place, _)| Some((place, lives[place].as_ref().ok()?.as_ref()?)));
+        let calls: Vec<_> = waiting
+            .take(ASKED)
+            .map(async |(place, live)| (place, apply::evidence(&*self.kubectl, live).await))
+            .collect();
+        let verdicts: Vec<_> = futures::stream::iter(calls)
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        for (place, verdict) in verdicts {
+            if let Some(verdict) = verdict {
+                (statuses[place].state, statuses[place].reason) = told(verdict);
+            }
+        }
     }
 
     /// Fills in the drift of each object that is there and asked for.
@@ -153,7 +180,7 @@ fn status(
             ObjectState::Replaced,
             Some("another object has taken its name".to_owned()),
         ),
-        Ok(Some(live)) => state(live),
+        Ok(Some(live)) => told(readiness::of(live)),
     };
     ObjectStatus {
         applied: applied.clone(),
@@ -163,11 +190,8 @@ fn status(
     }
 }
 
-fn state(live: &Value) -> (ObjectState, Option<String>) {
-    if let Some(reason) = apply::departure(live) {
-        return (ObjectState::NotReady, Some(reason));
-    }
-    match readiness::of(live) {
+fn told(verdict: Readiness) -> (ObjectState, Option<String>) {
+    match verdict {
         Readiness::Ready => (ObjectState::Ready, None),
         Readiness::Waiting(reason) => (ObjectState::NotReady, Some(reason)),
         Readiness::Failed(reason) => (ObjectState::Failed, Some(reason)),

@@ -5,4 +5,5 @@
 mod conflicts;
 mod drift;
 mod preview;
+mod readiness;
 mod world;

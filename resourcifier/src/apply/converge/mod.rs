@@ -10,6 +10,7 @@
 //! holds back only what depends on it.
 
 mod check;
+mod judge;
 mod put;
 mod schedule;
 mod watch;
@@ -25,18 +26,17 @@ use futures::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use self::judge::Judge;
 use self::put::NotDeleted;
 use self::schedule::Schedule;
 use self::watch::{Group, Seen, Watches};
 use super::fetch::{self, AT_ONCE};
 use super::pace::Pace;
+use super::readiness::Readiness;
 use super::work::Work;
-use super::{CallerGone, Context, Stopped, causes};
+use super::{CallerGone, Context, Stopped};
 use crate::kubectl::{KubectlError, Watch};
 use crate::plan::{self, Plan};
-
-/// Causes of time-outs that are asked for at once.
-const CAUSES_AT_ONCE: usize = 8;
 
 pub struct Converged {
     /// In the order of the plan.
@@ -68,6 +68,7 @@ struct Run<'a> {
     pace: Pace,
     next_look: Instant,
     is_looking: bool,
+    judge: Judge,
     /// In the order in which they were applied.
     applied: Vec<usize>,
     /// Who may have something new to tell.
@@ -81,6 +82,7 @@ enum Step {
     Deleted(usize, Result<(), NotDeleted>),
     LookedAt(Vec<(usize, Result<Option<Value>, KubectlError>)>),
     Watched(Group, Result<Watch, KubectlError>),
+    Judged(Vec<(usize, Option<Readiness>)>),
 }
 
 impl<'a> Run<'a> {
@@ -116,6 +118,7 @@ impl<'a> Run<'a> {
             pace: Pace::new(),
             next_look: Instant::now(),
             is_looking: false,
+            judge: Judge::new(),
             applied: Vec::new(),
             news: Vec::new(),
         }
@@ -127,6 +130,7 @@ impl<'a> Run<'a> {
             self.start();
             self.tell().await?;
             if !self.works.iter().any(Work::is_unfinished) {
+                self.explain().await;
                 return Ok(());
             }
             if self.context.deadline.is_over() {
@@ -134,6 +138,7 @@ impl<'a> Run<'a> {
                 while let Some(step) = self.steps.next().await {
                     self.arrived(step);
                 }
+                self.explain().await;
                 self.give_up().await;
                 return self.tell().await;
             }
@@ -171,6 +176,7 @@ impl<'a> Run<'a> {
                 }
             }
             Step::Watched(group, outcome) => self.watches.opened(group, outcome),
+            Step::Judged(verdicts) => self.judged(verdicts),
         }
     }
 
@@ -226,6 +232,7 @@ impl<'a> Run<'a> {
     fn look(&mut self) {
         self.schedule.try_again(&self.works);
         self.next_look = self.pace.slower();
+        self.judge();
         let awaited = self.awaited();
         let indices = self.watches.unwatched(&self.works, awaited);
         self.watch();
@@ -300,26 +307,6 @@ impl<'a> Run<'a> {
             Err(error) => work.failed(error.code(), &error.to_string()),
         }
         self.settled(index);
-    }
-
-    /// The time is over: everything unfinished says what it waited for.
-    async fn give_up(&mut self) {
-        let context = self.context;
-        let unfinished = (0..self.works.len()).filter(|&index| self.works[index].is_unfinished());
-        let calls: Vec<_> = unfinished
-            .map(|index| (index, self.works[index].live.clone()))
-            .collect();
-        let causes = futures::stream::iter(calls).map(|(index, live)| async move {
-            match live {
-                Some(live) => (index, causes::of(context, &live).await),
-                None => (index, None),
-            }
-        });
-        let causes: Vec<_> = causes.buffered(CAUSES_AT_ONCE).collect().await;
-        for (index, cause) in causes {
-            self.works[index].too_late(self.context.deadline.total(), cause);
-            self.news.push(index);
-        }
     }
 
     fn outcome(self) -> Converged {

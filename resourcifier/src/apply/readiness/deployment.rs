@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Readiness;
 use super::fields::{condition, number, unobserved};
+use super::refused::pods_refused;
 
 pub fn readiness(live: &Value) -> Readiness {
     if let Some(waiting) = unobserved(live) {
@@ -13,6 +14,9 @@ pub fn readiness(live: &Value) -> Readiness {
         && progressing.reason == "ProgressDeadlineExceeded"
     {
         return Readiness::Failed(progressing.sentence().to_owned());
+    }
+    if let Some(failed) = pods_refused(live) {
+        return failed;
     }
     if live["spec"]["paused"] == true {
         return Readiness::Ready;

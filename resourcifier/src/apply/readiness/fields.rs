@@ -16,17 +16,19 @@ pub fn number(live: &Value, pointer: &str, absent: i64) -> i64 {
 pub struct Condition<'a> {
     pub is_true: bool,
     pub is_false: bool,
+    /// Of which generation of the object it is said; of any, where it does not say.
+    pub generation: i64,
     pub reason: &'a str,
     message: &'a str,
 }
 
-impl Condition<'_> {
+impl<'a> Condition<'a> {
     /// Its message, or its reason where it has none.
-    pub fn sentence(&self) -> &str {
-        if self.message.is_empty() {
-            self.reason
-        } else {
-            self.message
+    pub fn sentence(&self) -> &'a str {
+        match (self.message, self.reason) {
+            ("", "") => "its controller gives no reason",
+            ("", reason) => reason,
+            (message, _) => message,
         }
     }
 }
@@ -40,6 +42,7 @@ pub fn condition<'a>(live: &'a Value, kind: &str) -> Option<Condition<'a>> {
     Some(Condition {
         is_true: found["status"] == "True",
         is_false: found["status"] == "False",
+        generation: number(found, "/observedGeneration", i64::MAX),
         reason: text("reason"),
         message: text("message"),
     })

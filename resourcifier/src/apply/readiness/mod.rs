@@ -1,6 +1,9 @@
 //! Whether an object does what it is there for: one file a kind, three values, each with its sentence.
 //!
-//! Pure: it reads a live object and nothing else.
+//! Pure: it reads a live object and nothing else. What other objects say about it is looked for in `evidence`.
+//!
+//! A user's own condition goes over the rule of the kind: the annotations `deployment-manager.dev/ready-when` and
+//! `…/fail-when`, written as for `kubectl wait`: `{.status.phase}=Ready`. They are checked before anything is applied.
 
 mod api_service;
 mod custom;
@@ -8,9 +11,12 @@ mod daemon_set;
 mod definition;
 mod deployment;
 mod fields;
+mod ingress;
 mod job;
 mod namespace;
+mod own_rule;
 mod pod;
+mod refused;
 mod replica_set;
 mod service;
 mod stateful_set;
@@ -19,7 +25,11 @@ mod volume_claim;
 use common::model::ObjectRef;
 use serde_json::Value;
 
-pub use pod::trouble as pod_trouble;
+use super::change::departure;
+
+pub use own_rule::is_set as has_own_rule;
+pub use pod::{failure as pod_failure, trouble as pod_trouble};
+pub use refused::is_final as is_final_refusal;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Readiness {
@@ -36,8 +46,15 @@ impl Readiness {
     }
 }
 
-/// Kinds without a rule are ready as soon as they exist.
+/// By the object's own rule, else by its kind's. Kinds without one are ready as soon as they exist.
 pub fn of(live: &Value) -> Readiness {
+    if let Some(reason) = departure(live) {
+        return Readiness::Waiting(reason);
+    }
+    own_rule::readiness(live).unwrap_or_else(|| by_kind(live))
+}
+
+fn by_kind(live: &Value) -> Readiness {
     let object: ObjectRef = crate::plan::object_ref(live);
     match (object.group(), object.kind.as_str()) {
         ("apps", "Deployment") => deployment::readiness(live),
@@ -48,6 +65,7 @@ pub fn of(live: &Value) -> Readiness {
         ("", "Pod") => pod::readiness(live),
         ("", "PersistentVolumeClaim") => volume_claim::readiness(live),
         ("", "Service") => service::readiness(live),
+        ("networking.k8s.io", "Ingress") => ingress::readiness(live),
         ("", "Namespace") => namespace::readiness(live),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => definition::readiness(live),
         ("apiregistration.k8s.io", "APIService") => api_service::readiness(live),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Readiness;
-use super::fields::condition;
+use super::fields::{condition, number};
 
 pub fn readiness(live: &Value) -> Readiness {
     let phase = live["status"]["phase"].as_str().unwrap_or("Pending");
@@ -12,10 +12,36 @@ pub fn readiness(live: &Value) -> Readiness {
         "Succeeded" => Readiness::Ready,
         "Failed" => Readiness::Failed(trouble(live).unwrap_or_else(|| "it failed".to_owned())),
         _ if is_ready => Readiness::Ready,
-        _ => Readiness::Waiting(
-            trouble(live).unwrap_or_else(|| format!("it is {phase} and not ready")),
-        ),
+        _ => match (failure(live), trouble(live)) {
+            (Some(reason), _) => Readiness::Failed(reason),
+            (None, Some(reason)) => Readiness::Waiting(reason),
+            (None, None) => Readiness::Waiting(format!("it is {phase} and not ready")),
+        },
     }
+}
+
+/// Restarts after which a container that keeps ending is taken to go on so.
+const RESTARTS: i64 = 3;
+
+/// What holds a pod up for good: an image that cannot be had, a container that ends again and again. The first failed
+/// pull (`ErrImagePull`) may be the network's fault, so the second one counts.
+pub fn failure(pod: &Value) -> Option<String> {
+    let is_final = |container: &&Value| {
+        let restarts = number(container, "/restartCount", 0);
+        match container["state"]["waiting"]["reason"].as_str() {
+            Some("ImagePullBackOff" | "InvalidImageName" | "ErrImageNeverPull") => true,
+            Some("CrashLoopBackOff") => restarts >= RESTARTS,
+            _ => false,
+        }
+    };
+    containers(pod).find(is_final).and_then(container_trouble)
+}
+
+fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
+    let lists = ["initContainerStatuses", "containerStatuses"].into_iter();
+    lists
+        .filter_map(|list| pod["status"][list].as_array())
+        .flatten()
 }
 
 /// What holds a pod up: where it cannot go, or what a container of it waits for or died of.
@@ -29,11 +55,7 @@ pub fn trouble(pod: &Value) -> Option<String> {
     if let Some(scheduled) = condition(pod, "PodScheduled").filter(|scheduled| scheduled.is_false) {
         return Some(scheduled.sentence().to_owned());
     }
-    let containers = ["initContainerStatuses", "containerStatuses"].into_iter();
-    containers
-        .filter_map(|list| pod["status"][list].as_array())
-        .flatten()
-        .find_map(container_trouble)
+    containers(pod).find_map(container_trouble)
 }
 
 fn container_trouble(container: &Value) -> Option<String> {

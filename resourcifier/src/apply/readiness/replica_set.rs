@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Readiness;
 use super::fields::{condition, number, unobserved};
+use super::refused::pods_refused;
 
 pub fn readiness(live: &Value) -> Readiness {
     if let Some(waiting) = unobserved(live) {
@@ -14,11 +15,14 @@ pub fn readiness(live: &Value) -> Readiness {
     if ready >= wanted {
         return Readiness::Ready;
     }
-    match condition(live, "ReplicaFailure") {
-        Some(failure) if failure.is_true => Readiness::Waiting(format!(
+    if let Some(failed) = pods_refused(live) {
+        return failed;
+    }
+    match condition(live, "ReplicaFailure").filter(|failure| failure.is_true) {
+        Some(failure) => Readiness::Waiting(format!(
             "{ready} of {wanted} replicas are ready: {}",
             failure.sentence()
         )),
-        _ => Readiness::Waiting(format!("{ready} of {wanted} replicas are ready")),
+        None => Readiness::Waiting(format!("{ready} of {wanted} replicas are ready")),
     }
 }

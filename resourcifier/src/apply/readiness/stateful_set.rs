@@ -14,6 +14,10 @@ pub fn readiness(live: &Value) -> Readiness {
     if ready < wanted {
         return Readiness::Waiting(format!("{ready} of {wanted} replicas are ready"));
     }
+    let total = number(live, "/status/replicas", 0);
+    if total > wanted {
+        return Readiness::Waiting(format!("{} replicas are still to go", total - wanted));
+    }
     let to_update =
         wanted - number(live, "/spec/updateStrategy/rollingUpdate/partition", 0).min(wanted);
     let updated = number(live, "/status/updatedReplicas", 0);

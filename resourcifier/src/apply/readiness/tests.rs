@@ -195,6 +195,10 @@ fn each_kind_is_ready_by_its_own_rule() {
             "ready",
         ),
         (
+            object("networking.k8s.io/v1", "Ingress", json!({}), json!({})),
+            "waiting: its controller has given it no address yet",
+        ),
+        (
             object("v1", "Namespace", json!({}), json!({"phase": "Active"})),
             "ready",
         ),
@@ -251,12 +255,88 @@ fn each_kind_is_ready_by_its_own_rule() {
 }
 
 #[test]
+fn pods_that_are_refused_for_good_are_a_failure() {
+    let refused = |message: &str| json!({"observedGeneration": 2, "conditions": [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message}]});
+    let quota = "pods \"x\" is forbidden: exceeded quota: pods";
+    for (api_version, kind) in [("apps/v1", "Deployment"), ("apps/v1", "ReplicaSet")] {
+        let live = object(api_version, kind, json!({"replicas": 1}), refused(quota));
+        assert_eq!(said(live), format!("failed: its pods are refused: {quota}"));
+    }
+    let account = "pods \"x\" is forbidden: error looking up service account a/b: not found";
+    let live = object(
+        "apps/v1",
+        "ReplicaSet",
+        json!({"replicas": 1}),
+        refused(account),
+    );
+    assert!(said(live).starts_with("waiting"));
+}
+
+#[test]
+fn a_custom_resource_is_judged_by_what_is_said_of_its_present_state() {
+    let thing = |conditions: Value| {
+        object(
+            "a.example/v1",
+            "Thing",
+            json!({}),
+            json!({"conditions": conditions}),
+        )
+    };
+    let of = |generation: u64| json!([{"type": "Ready", "status": "True", "observedGeneration": generation}]);
+    assert_eq!(
+        said(thing(of(1))),
+        "waiting: its controller has not seen the change yet"
+    );
+    assert_eq!(said(thing(of(2))), "ready");
+    let doing = json!([{"type": "Ready", "status": "True"}, {"type": "Reconciling", "status": "True", "message": "rolling out"}]);
+    assert_eq!(said(thing(doing)), "waiting: rolling out");
+    let stalled = json!([{"type": "Stalled", "status": "True", "reason": "BadInput"}]);
+    assert_eq!(said(thing(stalled)), "failed: BadInput");
+}
+
+#[test]
+fn an_objects_own_condition_goes_over_the_rule_of_its_kind() {
+    let thing = |status: Value| {
+        let mut live = object("a.example/v1", "Thing", json!({}), status);
+        live["metadata"]["annotations"] = json!({
+            "deployment-manager.dev/ready-when": "{.status.phase}=Running",
+            "deployment-manager.dev/fail-when": "{.status.phase}=Broken",
+        });
+        live
+    };
+    assert_eq!(said(thing(json!({"phase": "Running"}))), "ready");
+    assert_eq!(
+        said(thing(json!({"phase": "Broken"}))),
+        "failed: its condition of failure holds: {.status.phase}=Broken"
+    );
+    assert_eq!(
+        said(thing(json!({"phase": "New"}))),
+        "waiting: {.status.phase}=Running does not hold: now it is New"
+    );
+    assert_eq!(
+        said(thing(json!(null))),
+        "waiting: {.status.phase}=Running does not hold: there is no such value yet"
+    );
+}
+
+#[test]
+fn what_is_being_deleted_is_not_ready_and_says_who_holds_it() {
+    let mut live = object("v1", "ConfigMap", json!(null), json!(null));
+    live["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    live["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    assert_eq!(
+        said(live),
+        "waiting: it is being deleted, and finalizers hold it: example.com/hold"
+    );
+}
+
+#[test]
 fn a_pod_says_what_its_container_waits_for() {
     let status = |container: Value| json!({"phase": "Pending", "containerStatuses": [container]});
     let pulling = json!({"name": "app", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}});
     assert_eq!(
         said(object("v1", "Pod", json!({}), status(pulling))),
-        "waiting: container app is in ImagePullBackOff: no such image"
+        "failed: container app is in ImagePullBackOff: no such image"
     );
     let crashing = json!({"name": "app", "state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": {"exitCode": 1}}});
     assert_eq!(
