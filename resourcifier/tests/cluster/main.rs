@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
+mod bad_input;
 mod conflicts;
+mod definitions;
 mod drift;
 mod preview;
 mod readiness;

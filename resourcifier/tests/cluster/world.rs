@@ -58,6 +58,11 @@ impl World {
         }
     }
 
+    /// Ends the service, and leaves the namespace to the others in it.
+    pub async fn end_only_service(self) {
+        self.kubectl.stop().await;
+    }
+
     /// Ends what the test left running.
     pub async fn end(self) {
         self.kubectl.stop().await;
