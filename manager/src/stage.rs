@@ -53,6 +53,10 @@ impl Stage {
     }
 
     pub async fn manager_on(&self, kv: Arc<dyn Kv>) -> App {
+        self.try_manager_on(kv).await.unwrap()
+    }
+
+    pub async fn try_manager_on(&self, kv: Arc<dyn Kv>) -> anyhow::Result<App> {
         let options = registry::Options {
             registry: Some(self.registry.path().display().to_string()),
             ..registry::Options::default()
@@ -67,7 +71,7 @@ impl Stage {
             },
             operation_timeout: Duration::from_secs(60),
         };
-        App::new(ports).await.unwrap()
+        App::new(ports).await
     }
 
     /// Every key of the store, with `·` between the parts.

@@ -21,7 +21,7 @@ pub const KEPT_DAYS: i64 = 30;
 const EXPIRED_AT_ONCE: usize = 8;
 
 const INPUT: &str = "input";
-const EXPANSION: &str = "expansion";
+pub(super) const EXPANSION: &str = "expansion";
 
 /// An operation and what it needs to go on after a restart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,6 +5,8 @@
 //! is not as it must be is restored from a backup.
 
 mod relations;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -62,6 +64,12 @@ impl Verifying {
 
     /// Every key is one of the table, and every record can be read.
     async fn entries(&mut self) -> Result<(), StoreError> {
+        let known = self.has(&keys::format()).await?;
+        self.hold(
+            &keys::format(),
+            known,
+            "nothing says which format the store has",
+        );
         let mut range = Range::of("entries", Key::new());
         while let Some(page) = self.entries_of(&mut range).await? {
             for (key, value) in &page {

@@ -242,6 +242,13 @@ impl Verifying {
         if let Err(error) = operations::input(&self.store, id).await {
             self.tell(key, &common::server::error::chain(&error));
         }
+        let expanded = self
+            .has(&keys::piece(&keys::payload(id, operations::EXPANSION), 0))
+            .await?;
+        match operations::expansion(&self.store, id).await {
+            Err(error) if expanded => self.tell(key, &common::server::error::chain(&error)),
+            _ => {}
+        }
         Ok(())
     }
 
