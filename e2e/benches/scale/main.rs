@@ -1,0 +1,379 @@
+//! The manager with a large store: 100,000 deployments of ten instances each.
+//!
+//! `cargo bench -p e2e --bench scale` (`make scale`); `DM_SCALE` sets another number of deployments. The store is
+//! filled through the API: one deployment's backup, repeated under other names, is restored. What is behind the manager
+//! are stand-ins that answer at once, so that what is measured is the manager and its store.
+
+mod stand_in;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use bytes::Bytes;
+use common::api::manager::{CreateDeployment, WriteQuery};
+use common::api::page::PageQuery;
+use common::client::ManagerClient;
+use e2e::program::Service;
+use e2e::until;
+use futures::{StreamExt, TryStreamExt};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokio::task::JoinSet;
+
+/// Instances of one deployment, each of a type of its own.
+const INSTANCES: usize = 10;
+const CLIENTS: usize = 32;
+/// Pages that each client asks of each list.
+const PAGES: usize = 60;
+/// How long creates are sent as fast as they are accepted.
+const PRESSURE: Duration = Duration::from_secs(10);
+const SEED: &str = "seed-000000";
+/// Lines that are sent together.
+const LINES: usize = 512;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    if !std::env::args().any(|arg| arg == "--bench") {
+        return Ok(());
+    }
+    let count = std::env::var("DM_SCALE").map_or(Ok(100_000), |text| text.parse())?;
+    let folder = tempfile::tempdir()?;
+    let stand_in = stand_in::start().await?;
+    let seed = seed(folder.path(), &stand_in).await?;
+    let place = folder.path().join("large");
+    std::fs::create_dir(&place)?;
+    let mut manager = start(&place, &stand_in).await?;
+    fill(&manager, seed, count).await?;
+    starting(&mut manager).await?;
+    reading(&manager).await?;
+    accepting(&manager).await?;
+    println!("memory in the end: {}", memory(&manager).await?);
+    verifying(&manager).await?;
+    println!("memory after that: {}", memory(&manager).await?);
+    manager.stop().await
+}
+
+async fn start(folder: &Path, stand_in: &str) -> Result<Service> {
+    let store = format!("sled:{}", folder.join("store").display());
+    let args = [
+        "--store",
+        &store,
+        "--expander-url",
+        stand_in,
+        "--deployer-url",
+        stand_in,
+    ];
+    Service::start("manager", folder, args.map(str::to_owned).to_vec()).await
+}
+
+fn client(manager: &Service) -> Result<ManagerClient> {
+    Ok(ManagerClient::new(&manager.url())?)
+}
+
+fn creation(name: &str) -> Result<CreateDeployment> {
+    let resource = |n| json!({"name": format!("r{n}"), "type": format!("Kind{n}")});
+    let resources: Vec<_> = (0..INSTANCES).map(resource).collect();
+    let content = json!({"resources": resources}).to_string();
+    Ok(serde_json::from_value(
+        json!({"name": name, "content": content}),
+    )?)
+}
+
+/// The backup of a store with one deployment.
+async fn seed(folder: &Path, stand_in: &str) -> Result<Vec<String>> {
+    let place = folder.join("seed");
+    std::fs::create_dir(&place)?;
+    let mut manager = start(&place, stand_in).await?;
+    let client = client(&manager)?;
+    client
+        .create(&creation(SEED)?, &WriteQuery::default())
+        .await?;
+    let parts: Vec<Bytes> = client.backup().await?.try_collect().await?;
+    manager.stop().await?;
+    let text = String::from_utf8(parts.concat())?;
+    Ok(text.lines().map(str::to_owned).collect())
+}
+
+/// The archive of a store with so many deployments like the one.
+struct Archive {
+    seed: Vec<String>,
+    operation: String,
+    count: usize,
+    line: usize,
+    copy: usize,
+    entries: usize,
+    digest: Sha256,
+}
+
+impl Archive {
+    fn new(mut seed: Vec<String>, count: usize) -> Result<Self> {
+        seed.pop().context("an empty backup")?;
+        let operation = seed
+            .iter()
+            .find_map(|line| Some(line.split_once("\"operation\\u0000")?.1));
+        let operation = operation
+            .and_then(|id| id.split('"').next())
+            .context("no operation")?;
+        Ok(Self {
+            operation: operation.to_owned(),
+            seed,
+            count,
+            line: 0,
+            copy: 0,
+            entries: 0,
+            digest: Sha256::new(),
+        })
+    }
+
+    /// The next lines, or none after the last.
+    fn lines(&mut self) -> Option<Bytes> {
+        let mut text = String::new();
+        for _ in 0..LINES {
+            let Some(line) = self.line() else { break };
+            text += &line;
+            text.push('\n');
+        }
+        (!text.is_empty()).then(|| Bytes::from(text))
+    }
+
+    fn line(&mut self) -> Option<String> {
+        if self.line > self.seed.len() {
+            return None;
+        }
+        let Some(line) = self.seed.get(self.line) else {
+            self.line += 1;
+            let digest = self.digest.clone().finalize();
+            let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            return Some(json!({"entries": self.entries, "sha256": sha256}).to_string());
+        };
+        let (copies, text) = self.copied(line);
+        self.entries += usize::from(self.line > 0);
+        self.digest.update(&text);
+        self.digest.update("\n");
+        self.copy += 1;
+        if self.copy >= copies {
+            (self.line, self.copy) = (self.line + 1, 0);
+        }
+        Some(text)
+    }
+
+    /// How many copies of a line there are, and this one.
+    fn copied(&self, line: &str) -> (usize, String) {
+        if line.starts_with("[\"type\\u0000") {
+            return (1, line.replace(",\"1\"]", &format!(",\"{}\"]", self.count)));
+        }
+        if !line.contains(SEED) && !line.contains(&self.operation) {
+            return (1, line.to_owned());
+        }
+        let (stem, _) = self.operation.split_at(self.operation.len() - 12);
+        let text = line.replace(SEED, &format!("seed-{:06}", self.copy));
+        (
+            self.count,
+            text.replace(&self.operation, &format!("{stem}{:012x}", self.copy)),
+        )
+    }
+}
+
+async fn fill(manager: &Service, seed: Vec<String>, count: usize) -> Result<()> {
+    let archive = Archive::new(seed, count)?;
+    let archive = futures::stream::unfold(archive, async |mut archive| {
+        let lines = archive.lines()?;
+        Some((Ok(lines), archive))
+    });
+    let started = Instant::now();
+    let restored = client(manager)?.restore(archive.boxed()).await?;
+    println!(
+        "{count} deployments, {} instances, {} entries restored in {:.0} s; memory {}",
+        count * INSTANCES,
+        restored.entries,
+        started.elapsed().as_secs_f64(),
+        memory(manager).await?
+    );
+    Ok(())
+}
+
+async fn starting(manager: &mut Service) -> Result<()> {
+    for (how, kill) in [
+        ("a stop", false),
+        ("kill -9", true),
+        ("kill -9 again", true),
+    ] {
+        match kill {
+            true => manager.crash()?,
+            false => manager.stop().await?,
+        }
+        let started = Instant::now();
+        manager.again().await?;
+        let took = started.elapsed().as_secs_f64();
+        println!(
+            "started after {how} in {took:.1} s; memory {}",
+            memory(manager).await?
+        );
+    }
+    Ok(())
+}
+
+async fn memory(manager: &Service) -> Result<String> {
+    let metrics = reqwest_get(&format!("{}/metrics", manager.url())).await?;
+    let bytes = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("process_resident_memory_bytes "))
+        .context("no such metric")?;
+    Ok(format!(
+        "{:.0} MiB",
+        bytes.trim().parse::<f64>()? / 1024.0 / 1024.0
+    ))
+}
+
+async fn reqwest_get(url: &str) -> Result<String> {
+    let http = common::client::http::builder().no_proxy().build()?;
+    Ok(http.get(url).send().await?.text().await?)
+}
+
+async fn reading(manager: &Service) -> Result<()> {
+    for list in [
+        "deployments",
+        "types",
+        "types/Kind3/instances",
+        "types/all/instances",
+    ] {
+        let mut clients = JoinSet::new();
+        for number in 0..CLIENTS {
+            let base = format!("{}/{list}", manager.url());
+            clients.spawn(async move { pages(&base, number).await });
+        }
+        let mut times = Vec::new();
+        while let Some(done) = clients.join_next().await {
+            times.extend(done??);
+        }
+        println!(
+            "a page of 100 of /{list}, {CLIENTS} clients: {}",
+            quantiles(times)
+        );
+    }
+    Ok(())
+}
+
+/// Pages one after the other, each client from a place of its own.
+async fn pages(base: &str, client: usize) -> Result<Vec<Duration>> {
+    let http = common::client::http::builder().no_proxy().build()?;
+    let mut token = String::new();
+    let mut times = Vec::new();
+    for page in 0..PAGES + client {
+        let limit = if page < client { 1000 } else { 100 };
+        let url = format!("{base}?limit={limit}&pageToken={token}");
+        let started = Instant::now();
+        let bytes = http
+            .get(url)
+            .send()
+            .await?
+            .error_for_status()?
+            .bytes()
+            .await?;
+        if page >= client {
+            times.push(started.elapsed());
+        }
+        let found: Value = serde_json::from_slice(&bytes)?;
+        token = found["nextPageToken"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+    }
+    Ok(times)
+}
+
+fn quantiles(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let at = |part: f64| {
+        let index = (times.len() as f64 * part) as usize;
+        let time = times.get(index.min(times.len().saturating_sub(1)));
+        time.map_or(0.0, |time| time.as_secs_f64() * 1000.0)
+    };
+    format!(
+        "p50 {:.1} ms, p99 {:.1} ms of {}",
+        at(0.5),
+        at(0.99),
+        times.len()
+    )
+}
+
+async fn accepting(manager: &Service) -> Result<()> {
+    let api = client(manager)?;
+    let mut times = Vec::new();
+    for number in 0..200 {
+        let request = creation(&format!("one-by-one-{number}"))?;
+        let started = Instant::now();
+        api.create_async(&request, &WriteQuery::default()).await?;
+        times.push(started.elapsed());
+    }
+    println!("accepting, one after the other: {}", quantiles(times));
+    idle(&api).await?;
+    let mut clients = JoinSet::new();
+    let until = Instant::now() + PRESSURE;
+    for client in 0..CLIENTS {
+        let api = api.clone();
+        clients.spawn(async move { pressed(&api, client, until).await });
+    }
+    let mut times = Vec::new();
+    while let Some(done) = clients.join_next().await {
+        times.extend(done??);
+    }
+    let rate = times.len() as f64 / PRESSURE.as_secs_f64();
+    println!(
+        "accepted {rate:.0} a second from {CLIENTS} clients: {}",
+        quantiles(times)
+    );
+    let started = Instant::now();
+    idle(&api).await?;
+    println!(
+        "all of them were done {:.1} s later",
+        started.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+async fn pressed(api: &ManagerClient, client: usize, until: Instant) -> Result<Vec<Duration>> {
+    let mut times = Vec::new();
+    while Instant::now() < until {
+        let request = creation(&format!("pressed-{client}-{}", times.len()))?;
+        let started = Instant::now();
+        api.create_async(&request, &WriteQuery::default()).await?;
+        times.push(started.elapsed());
+    }
+    Ok(times)
+}
+
+/// Operations are listed latest first: nothing is left to do once none of a page of them runs.
+async fn idle(api: &ManagerClient) -> Result<()> {
+    until(
+        "the operations to be done",
+        Duration::from_secs(600),
+        || async {
+            let page = PageQuery {
+                limit: Some(1000),
+                page_token: None,
+            };
+            let operations = api.operations(None, &page).await?.items;
+            let running = operations
+                .iter()
+                .filter(|operation| operation.end_time.is_none());
+            let running = running.count();
+            ensure!(running == 0, "{running} run");
+            Ok(())
+        },
+    )
+    .await
+}
+
+async fn verifying(manager: &Service) -> Result<()> {
+    let started = Instant::now();
+    let found = client(manager)?.verify().await?;
+    ensure!(found.ok, "{:?}", found.problems);
+    println!(
+        "verified in {:.0} s: {:?}",
+        started.elapsed().as_secs_f64(),
+        found.checked
+    );
+    Ok(())
+}
