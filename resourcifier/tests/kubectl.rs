@@ -298,7 +298,7 @@ async fn only_the_object_with_the_uid_is_deleted(world: &World) {
     assert!(world.live(&map).await.is_some());
     assert_eq!(
         delete(live["metadata"]["uid"].as_str()).await,
-        Ok(Deletion::Asked)
+        Ok(Deletion::Gone)
     );
     assert_eq!(world.live(&map).await, None);
     assert_eq!(

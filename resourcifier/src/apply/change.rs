@@ -72,6 +72,17 @@ pub fn without_managers(mut live: Value) -> Value {
     live
 }
 
+/// What deletion asks of an object: its metadata, and how it stands; of a definition also what it defines.
+pub fn outline(live: Value) -> Value {
+    let is_definition = live["kind"] == "CustomResourceDefinition";
+    let mut live = without_managers(live);
+    if let Some(map) = live.as_object_mut().filter(|_| !is_definition) {
+        let kept = ["apiVersion", "kind", "metadata", "status"];
+        map.retain(|key, _| kept.contains(&key.as_str()));
+    }
+    live
+}
+
 /// Only what identifies the object and its owner.
 pub fn identity(live: &Value) -> Value {
     let kept = ["name", "namespace", "uid", "resourceVersion", "labels"];
@@ -104,6 +115,29 @@ pub fn finalizers(live: &Value) -> Vec<&str> {
         .flatten()
         .filter_map(Value::as_str)
         .collect()
+}
+
+/// What holds an object that is being deleted.
+pub fn holders(live: &Value) -> Option<String> {
+    let held = finalizers(live).join(", ");
+    if !is_terminating(live) {
+        return None;
+    }
+    if held == "foregroundDeletion" {
+        return Some("it waits for its dependants to go".to_owned());
+    }
+    if !held.is_empty() {
+        return Some(format!("finalizers hold it: {held}"));
+    }
+    // A namespace says in its conditions what is left in it.
+    let conditions = live["status"]["conditions"].as_array()?;
+    let told = conditions
+        .iter()
+        .filter(|condition| condition["status"] == "True");
+    let told: Vec<&str> = told
+        .filter_map(|condition| condition["message"].as_str())
+        .collect();
+    (!told.is_empty() && live["kind"] == "Namespace").then(|| told.join("; "))
 }
 
 /// The wave that the object was applied in.
@@ -192,6 +226,35 @@ mod tests {
         ];
         for (live, recorded, policy, expected) in cases {
             assert_eq!(claim(live, &web, recorded, policy), expected);
+        }
+    }
+
+    #[test]
+    fn who_holds_an_object_is_named() {
+        let live = |finalizers: Value| json!({"kind": "ConfigMap", "metadata": {"deletionTimestamp": "t", "finalizers": finalizers}});
+        let namespace = json!({"kind": "Namespace", "metadata": {"deletionTimestamp": "t"}, "status": {"conditions": [
+            {"status": "False", "message": "All resources successfully discovered"},
+            {"status": "True", "message": "Some content in the namespace has finalizers remaining: a.b/c in 1 resource instances"}]}});
+        let cases = [
+            (
+                live(json!(["a.b/c", "d.e/f"])),
+                Some("finalizers hold it: a.b/c, d.e/f"),
+            ),
+            (
+                live(json!(["foregroundDeletion"])),
+                Some("it waits for its dependants to go"),
+            ),
+            (live(json!([])), None),
+            (json!({"metadata": {"finalizers": ["a.b/c"]}}), None),
+            (
+                namespace,
+                Some(
+                    "Some content in the namespace has finalizers remaining: a.b/c in 1 resource instances",
+                ),
+            ),
+        ];
+        for (live, expected) in cases {
+            assert_eq!(holders(&live).as_deref(), expected);
         }
     }
 

@@ -201,7 +201,9 @@ pub enum Cascade {
 /// What became of the wish to delete an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
-    /// It is gone, or its finalizers still hold it.
+    /// It is gone.
+    Gone,
+    /// It goes: at once, or when nothing holds it any more.
     Asked,
     /// There is no such object.
     Missing,

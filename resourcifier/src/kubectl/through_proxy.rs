@@ -141,6 +141,14 @@ fn whole(mut item: Value, kind: &ServedKind) -> Value {
     item
 }
 
+/// The answer is a success alone where the object is gone, and the object where something holds it.
+fn deletion(answer: Value) -> Deletion {
+    match answer["kind"] == "Status" {
+        true => Deletion::Gone,
+        false => Deletion::Asked,
+    }
+}
+
 /// `null` removes, in a merge patch.
 fn removals(keys: &[&str]) -> Value {
     let nulls = keys.iter().map(|key| ((*key).to_owned(), Value::Null));
@@ -275,7 +283,7 @@ impl Kubectl for ThroughProxy {
         let request = Request::of_object("delete", Method::DELETE, &kind, object)?
             .body("application/json", &wish);
         match self.ask(object, request, within).await {
-            Ok(_) => Ok(Deletion::Asked),
+            Ok(answer) => read("delete", &answer).map(deletion),
             Err(error) if error.fault() == Some(ObjectFault::Missing) => Ok(Deletion::Missing),
             Err(error) if error.fault() == Some(ObjectFault::OtherUid) => Ok(Deletion::Replaced),
             Err(error) => Err(error),

@@ -169,6 +169,6 @@ impl State {
         }
         self.objects.remove(&object.name);
         self.owned.remove(&object.name);
-        Deletion::Asked
+        Deletion::Gone
     }
 }

@@ -221,7 +221,7 @@ impl Kubectl for Cluster {
                 state.delete(object, options),
             )
         };
-        if let Some(live) = live.filter(|_| deletion == Deletion::Asked) {
+        if let Some(live) = live.filter(|_| deletion == Deletion::Gone) {
             self.tell(Change::Gone(live));
         }
         Ok(deletion)
