@@ -8,10 +8,15 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use e2e::Stack;
 
-/// Deployments of many objects are slow: three runs each, in turn.
-const RUNS: usize = 3;
+/// Deployments of many objects are slow: so many runs each, in turn.
+const RUNS: usize = 5;
 /// Objects of one deployment.
-const OBJECTS: usize = 500;
+const OBJECTS: usize = 1_000;
+/// Waves of the chain, and resources of each.
+const WAVES: usize = 10;
+const WIDTH: usize = 10;
+/// Deployments of the test of memory: 10,000 resources.
+const DEPLOYMENTS: usize = 10;
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -21,7 +26,9 @@ async fn main() -> Result<()> {
     }
     let stack = Stack::start().await?;
     println!("| what | ours | instead | ours / instead |\n|---|---|---|---|");
-    deployment(&stack).await
+    deployment(&stack).await?;
+    chain(&stack).await?;
+    memory(&stack).await
 }
 
 /// Times of one side.
@@ -64,55 +71,102 @@ async fn timed<T>(times: &mut Times, work: impl Future<Output = Result<T>>) -> R
 
 /// Many ConfigMaps: deployed, updated without a change, and deleted, beside kubectl with the same objects.
 async fn deployment(stack: &Stack) -> Result<()> {
-    let (config, manifests) = (
-        stack.write("many.yaml", &configuration())?,
-        stack.write("objects.yaml", &objects())?,
-    );
-    let config = config.to_str().context("a path that is no text")?;
-    let manifests = manifests.to_str().context("a path that is no text")?;
-    let [
-        mut create,
-        mut kubectl_create,
-        mut again,
-        mut kubectl_again,
-        mut delete,
-        mut kubectl_delete,
-    ] = std::array::from_fn(|_| Times(Vec::new()));
-    let namespace = ["--namespace", &stack.namespace];
-    let apply = [&["apply", "--server-side", "-f", manifests], &namespace[..]].concat();
+    let config = file(stack, "many.yaml", &configuration())?;
+    let manifests = file(stack, "objects.yaml", &plain(OBJECTS))?;
+    let [mut create, mut again, mut delete] = std::array::from_fn(|_| Times(Vec::new()));
+    let [mut kubectl_create, mut kubectl_again, mut kubectl_delete] =
+        std::array::from_fn(|_| Times(Vec::new()));
+    let kubectl = |args: &[&str]| {
+        let args = [args, &["-f", &manifests, "--namespace", &stack.namespace]].concat();
+        stack.cluster.kubectl(&args)
+    };
+    let apply = ["apply", "--server-side"];
     for _ in 0..RUNS {
-        timed(&mut create, stack.deploy(&[config, "--name", "many"])).await?;
-        timed(
-            &mut again,
-            stack.dm.ok(&["update", config, "--name", "many"]),
-        )
-        .await?;
+        timed(&mut create, stack.deploy(&[&config, "--name", "many"])).await?;
+        timed(&mut kubectl_create, async { kubectl(&apply) }).await?;
+        let update = ["update", &config, "--name", "many"];
+        timed(&mut again, stack.dm.ok(&update)).await?;
+        timed(&mut kubectl_again, async { kubectl(&apply) }).await?;
         timed(&mut delete, stack.dm.ok(&["delete", "many"])).await?;
-        timed(&mut kubectl_create, async { stack.cluster.kubectl(&apply) }).await?;
-        timed(&mut kubectl_again, async { stack.cluster.kubectl(&apply) }).await?;
         timed(&mut kubectl_delete, async {
-            stack
-                .cluster
-                .kubectl(&[&["delete", "-f", manifests], &namespace[..]].concat())
+            kubectl(&["delete", "--wait=false"])
         })
         .await?;
     }
-    row(
-        &format!("create {OBJECTS} ConfigMaps"),
-        &create,
-        &kubectl_create,
-    );
-    row(
-        &format!("update {OBJECTS} ConfigMaps, nothing changed"),
-        &again,
-        &kubectl_again,
-    );
-    row(
-        &format!("delete {OBJECTS} ConfigMaps, and wait"),
-        &delete,
-        &kubectl_delete,
-    );
+    let rows = [
+        ("create", create, kubectl_create),
+        ("update unchanged", again, kubectl_again),
+        ("delete", delete, kubectl_delete),
+    ];
+    for (what, ours, instead) in rows {
+        row(&format!("{what} {OBJECTS} ConfigMaps"), &ours, &instead);
+    }
     Ok(())
+}
+
+/// Resources that wait for each other, beside kubectl with as many objects that do not.
+async fn chain(stack: &Stack) -> Result<()> {
+    let config = file(stack, "chain.yaml", &waves())?;
+    let manifests = file(stack, "plain.yaml", &plain(WAVES * WIDTH))?;
+    let [mut ours, mut instead] = std::array::from_fn(|_| Times(Vec::new()));
+    let place = ["-f", &manifests, "--namespace", &stack.namespace];
+    for _ in 0..RUNS {
+        timed(&mut ours, stack.deploy(&[&config, "--name", "chain"])).await?;
+        let apply = [&["apply", "--server-side"], &place[..]].concat();
+        timed(&mut instead, async { stack.cluster.kubectl(&apply) }).await?;
+        stack.dm.ok(&["delete", "chain"]).await?;
+        let delete = [&["delete", "--wait=false"], &place[..]].concat();
+        stack.cluster.kubectl(&delete)?;
+    }
+    let what = format!("create {} ConfigMaps in a chain of {WAVES}", WAVES * WIDTH);
+    row(&what, &ours, &instead);
+    Ok(())
+}
+
+/// The most memory that the resourcifier ever had, after many deployments and after one as large as they can be.
+async fn memory(stack: &Stack) -> Result<()> {
+    let config = file(stack, "many.yaml", &configuration())?;
+    let mib = || -> Result<String> {
+        Ok(format!(
+            "{} MiB",
+            stack.resourcifier.peak_memory()? / (1024 * 1024)
+        ))
+    };
+    println!("| the resourcifier's memory, so far | {} | – | – |", mib()?);
+    for n in 0..DEPLOYMENTS {
+        let (name, namespace) = (format!("many-{n}"), format!("{}-{n}", stack.namespace));
+        stack
+            .cluster
+            .kubectl(&["create", "namespace", &namespace])?;
+        let deploy = [
+            "deploy",
+            &config,
+            "--name",
+            &name,
+            "--namespace",
+            &namespace,
+        ];
+        stack.dm.ok(&deploy).await?;
+        stack.dm.ok(&["update", &config, "--name", &name]).await?;
+    }
+    let resources = DEPLOYMENTS * OBJECTS;
+    println!(
+        "| its memory, after {resources} resources | {} | – | – |",
+        mib()?
+    );
+    for n in 0..DEPLOYMENTS {
+        stack.dm.ok(&["delete", &format!("many-{n}")]).await?;
+        let namespace = format!("{}-{n}", stack.namespace);
+        stack
+            .cluster
+            .kubectl(&["delete", "namespace", &namespace, "--wait=false"])?;
+    }
+    Ok(())
+}
+
+fn file(stack: &Stack, name: &str, content: &str) -> Result<String> {
+    let path = stack.write(name, content)?;
+    Ok(path.to_str().context("a path that is no text")?.to_owned())
 }
 
 fn configuration() -> String {
@@ -125,11 +179,25 @@ fn configuration() -> String {
     )
 }
 
-fn objects() -> String {
+/// Each resource depends on all of the wave before.
+fn waves() -> String {
+    let names = |wave: usize| (0..WIDTH).map(move |n| format!("wave-{wave}-{n}"));
+    let resource = |wave: usize, name: String| {
+        let before: Vec<String> = wave.checked_sub(1).into_iter().flat_map(names).collect();
+        format!(
+            "- {{name: {name}, type: ConfigMap, metadata: {{dependsOn: [{}]}}}}\n",
+            before.join(", ")
+        )
+    };
+    let waves = (0..WAVES).flat_map(|wave| names(wave).map(move |name| resource(wave, name)));
+    format!("resources:\n{}", waves.collect::<String>())
+}
+
+fn plain(count: usize) -> String {
     let object = |n| {
         format!(
             "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: plain-{n}}}\ndata: {{index: '{n}'}}\n"
         )
     };
-    (0..OBJECTS).map(object).collect()
+    (0..count).map(object).collect()
 }

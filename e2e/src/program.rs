@@ -117,6 +117,16 @@ impl Service {
         self.folder.join(format!("{}.log", self.name))
     }
 
+    /// The most bytes of memory that it ever had, as Linux counts them.
+    pub fn peak_memory(&self) -> Result<usize> {
+        let child = self.child.as_ref().context("it does not run")?;
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        let kib: usize = number.context("no VmHWM in kB")?.trim().parse()?;
+        Ok(kib * 1024)
+    }
+
     /// `kill -9`: it gets no chance to finish anything.
     pub fn crash(&mut self) -> Result<()> {
         let mut child = self.child.take().context("it does not run")?;
