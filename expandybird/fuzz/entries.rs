@@ -3,6 +3,8 @@
 //! Each takes any bytes, must not panic, and must end. All go the way that a request takes, through [`expand`]; the
 //! templates are run by an [`Engine`] that returns what it is told.
 
+use std::collections::BTreeMap;
+
 use common::model::Import;
 use common::yaml::{self, Duplicates};
 use expandybird::engine::{Engine, EngineError, Instance, Output, Rendered};
@@ -42,6 +44,7 @@ fn expanded(content: &str, files: &[(&str, &str)], returned: Rendered) {
         content,
         files: &files,
         env: &Map::new(),
+        scopes: &BTreeMap::new(),
     };
     let budget = Budget::new(BOUNDS, Stop::default());
     let outcome = expand(&input, &mut Returns(returned), &schema_cache(), budget);
