@@ -3,19 +3,14 @@
 use std::io;
 
 use expandybird_protocol::frame::{self, FrameError, HEADER_BYTES};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
-/// Writes one message. That the other side is gone is for [`receive`] to say, after what it said
+/// Writes frames. That the other side is gone is for [`receive`] to say, after what it said
 /// last.
-pub(super) async fn send(
-    stream: &mut UnixStream,
-    message: &impl Serialize,
-) -> Result<(), FrameError> {
-    let bytes = frame::encode(message)?;
-    match stream.write_all(&bytes).await {
+pub(super) async fn send(stream: &mut UnixStream, frames: &[u8]) -> Result<(), FrameError> {
+    match stream.write_all(frames).await {
         Err(error) if !is_end(&error) => Err(FrameError::Broken(error)),
         _ => Ok(()),
     }

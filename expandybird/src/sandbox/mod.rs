@@ -10,14 +10,17 @@
 //!  ───────────────────                ──────────────────────────────          ────────────────────────
 //!  Sandbox::start ── spawn ─────────► loads Python, yaml, six, jinja2
 //!                 ◄─ Ready ────────── (never runs a template)
-//!  Sandbox::session
+//!  ahead of need
 //!     Start + stream (SCM_RIGHTS) ──► fork ─────────────────────────────────► takes the stream
-//!     Open ─────────────────────── the stream, a socket pair ───────────────► limits, Landlock, seccomp
+//!                                                                             Landlock, seccomp
+//!  Session::call, the first
+//!     Open, Call ───────────────── the stream, a socket pair ───────────────► limits
 //!          ◄──────────────────────────────────────────────────────────────── Opened(Lockdown)
-//!  Session::call   Call ────────────────────────────────────────────────────► GenerateConfig(context)
+//!                                                                             GenerateConfig(context)
 //!          ◄──────────────────────────────────────────────────────────────── Returned | Failed
-//!  drop(Session), deadline, client gone
+//!  drop(Session)
 //!     closes the stream ────────────────────────────────────────────────────► reads the end, exits
+//!  deadline, client gone half way
 //!     Kill ─────────────────────────► SIGKILL ──────────────────────────────► gone, whatever it does
 //!          ◄─ Exited(how) ─────────── reaps it
 //! ```
@@ -90,6 +93,7 @@ impl Sandbox {
     }
 
     /// A fresh process for one request. It ends when the session is dropped, or at the deadline.
+    /// Whether the system locks it down as it must shows with the first call.
     pub async fn session(&self, open: Open, deadline: Instant) -> Result<Session, SandboxError> {
         self.pool.session(open, deadline).await
     }

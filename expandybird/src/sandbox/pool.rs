@@ -63,7 +63,7 @@ impl Warm {
 
     /// For the request that comes next. Failing is not this request's failure: the next one forks
     /// for itself, and says what is wrong.
-    fn fork_ahead(&self) {
+    pub(super) fn fork_ahead(&self) {
         let mut spare = self.spare();
         if spare.is_none() {
             match Spare::fork(&self.zygote) {
@@ -126,10 +126,7 @@ impl Pool {
             .await
             .map_err(|_| SandboxError::Timeout)??;
         let spare = warm.take_spare()?;
-        let session =
-            Session::open(warm.zygote.clone(), spare, permit, open, limits, deadline).await?;
-        warm.fork_ahead();
-        Ok(session)
+        Session::new(warm, spare, permit, open, limits, deadline)
     }
 
     async fn permit(&self, deadline: Instant) -> Result<OwnedSemaphorePermit, SandboxError> {
@@ -166,21 +163,20 @@ impl Pool {
 
     async fn start(&self) -> Result<Warm, SandboxError> {
         let zygote = Arc::new(Zygote::start(&self.worker, self.configuration.clone()).await?);
-        let lockdown = probe(zygote.clone()).await?;
-        let python = &zygote.python_version;
-        tracing::info!(python.version = %python, ?lockdown, "python templates are ready");
-        let warm = Warm {
+        let mut warm = Warm {
             zygote,
-            lockdown,
+            lockdown: Lockdown::default(),
             spare: Arc::default(),
         };
-        warm.fork_ahead();
+        warm.lockdown = probe(&warm).await?;
+        let (python, lockdown) = (&warm.zygote.python_version, &warm.lockdown);
+        tracing::info!(python.version = %python, ?lockdown, "python templates are ready");
         Ok(warm)
     }
 }
 
 /// What the kernel enforces, as seen by a session that locks itself down and runs nothing.
-async fn probe(zygote: Arc<Zygote>) -> Result<Lockdown, SandboxError> {
+async fn probe(warm: &Warm) -> Result<Lockdown, SandboxError> {
     let permits = Arc::new(Semaphore::new(1));
     let permit = permits
         .try_acquire_owned()
@@ -192,9 +188,9 @@ async fn probe(zygote: Arc<Zygote>) -> Result<Lockdown, SandboxError> {
         seed: 0,
     });
     let deadline = Instant::now() + PROBE_TIMEOUT;
-    let spare = Spare::fork(&zygote)?;
-    let session = Session::open(zygote, spare, permit, &open, PROBE_LIMITS, deadline).await?;
-    Ok(session.lockdown())
+    let spare = warm.take_spare()?;
+    let session = Session::new(warm.clone(), spare, permit, &open, PROBE_LIMITS, deadline)?;
+    session.lockdown().await
 }
 
 fn reason(error: &SandboxError) -> String {

@@ -2,10 +2,10 @@
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
-use std::sync::Arc;
 use std::time::Duration;
 
 use expandybird_protocol::control::Exit;
+use expandybird_protocol::frame::{self, FrameError};
 use expandybird_protocol::session::{Call, FromWorker, Limits, Lockdown, Output, ToWorker};
 use tokio::net::UnixStream;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::channel;
 use super::error::SandboxError;
+use super::pool::Warm;
 use super::process::{Started, Zygote};
 
 /// How long the zygote may take to say how a process ended whose stream is closed.
@@ -22,13 +23,16 @@ const OBITUARY_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Session {
     id: u64,
-    zygote: Arc<Zygote>,
+    warm: Warm,
     /// `None` after a call that left the process unusable.
     stream: Option<UnixStream>,
     ended: oneshot::Receiver<Exit>,
+    /// The frame that opens the session, until it goes along with the first message: that saves
+    /// waking the process, and its caller, once more.
+    opening: Option<Vec<u8>>,
+    is_open: bool,
     limits: Limits,
     deadline: Instant,
-    lockdown: Lockdown,
 }
 
 /// A process that waits for its session; it has seen nothing of any request.
@@ -47,11 +51,9 @@ impl Spare {
 }
 
 impl Session {
-    /// Gives a waiting process its session, and waits until it is locked down.
-    ///
-    /// No template has run by then, so however the process ends, it is none's fault: it is `Lost`.
-    pub(super) async fn open(
-        zygote: Arc<Zygote>,
+    /// Gives a waiting process its session. It learns of it with the first message.
+    pub(super) fn new(
+        warm: Warm,
         spare: Spare,
         permit: OwnedSemaphorePermit,
         open: &ToWorker,
@@ -59,33 +61,28 @@ impl Session {
         deadline: Instant,
     ) -> Result<Self, SandboxError> {
         let id = spare.started.id;
-        let is_there = zygote.occupy(id, permit);
-        let mut session = Self {
-            id,
-            zygote,
-            stream: Some(spare.stream),
-            ended: spare.started.ended,
-            limits,
-            deadline,
-            lockdown: Lockdown::default(),
-        };
-        if !is_there {
+        if !warm.zygote.occupy(id, permit) {
             return Err(SandboxError::Lost);
         }
-        session.lockdown = match session.ask(open).await.map_err(not_by_a_template)? {
-            FromWorker::Opened(lockdown) => lockdown,
-            FromWorker::Refused { reason } => return Err(refused(&reason)),
-            FromWorker::Returned(_) | FromWorker::Failed(_) => {
-                return Err(SandboxError::OutOfTurn);
-            }
-        };
-        Ok(session)
+        Ok(Self {
+            id,
+            warm,
+            stream: Some(spare.stream),
+            ended: spare.started.ended,
+            opening: Some(frame::encode(open)?),
+            is_open: false,
+            limits,
+            deadline,
+        })
     }
 
-    /// What the kernel enforces upon this session.
-    #[must_use]
-    pub fn lockdown(&self) -> Lockdown {
-        self.lockdown
+    /// What the kernel enforces upon this session, which runs no template then.
+    pub(super) async fn lockdown(mut self) -> Result<Lockdown, SandboxError> {
+        match self.ask(None).await? {
+            FromWorker::Opened(lockdown) => Ok(lockdown),
+            FromWorker::Refused { reason } => Err(refused(&reason)),
+            FromWorker::Returned(_) | FromWorker::Failed(_) => Err(SandboxError::OutOfTurn),
+        }
     }
 
     /// Runs one instance of a template, until the session's deadline.
@@ -93,7 +90,7 @@ impl Session {
     /// A template that fails by itself leaves the session usable; one that had to be ended, or
     /// that ran out of memory, does not.
     pub async fn call(&mut self, call: Call) -> Result<Output, SandboxError> {
-        match self.ask(&ToWorker::Call(call)).await? {
+        match self.ask(Some(&ToWorker::Call(call))).await? {
             FromWorker::Returned(output) => Ok(output),
             FromWorker::Failed(failure) => {
                 let error = SandboxError::from_failure(failure, &self.limits);
@@ -102,24 +99,22 @@ impl Session {
                 }
                 Err(error)
             }
-            FromWorker::Opened(_) | FromWorker::Refused { .. } => {
+            FromWorker::Refused { reason } => Err(refused(&reason)),
+            FromWorker::Opened(_) => {
                 self.end();
                 Err(SandboxError::OutOfTurn)
             }
         }
     }
 
-    async fn ask(&mut self, message: &ToWorker) -> Result<FromWorker, SandboxError> {
+    async fn ask(&mut self, message: Option<&ToWorker>) -> Result<FromWorker, SandboxError> {
         // Taken, and given back only after a whole answer: a caller that stops waiting half way
         // must not find the next call's answer to be this one's.
         let Some(mut stream) = self.stream.take() else {
             return Err(SandboxError::SessionOver);
         };
-        let exchange = async {
-            channel::send(&mut stream, message).await?;
-            channel::receive(&mut stream).await
-        };
-        match timeout_at(self.deadline, exchange).await {
+        let deadline = self.deadline;
+        match timeout_at(deadline, self.exchange(&mut stream, message)).await {
             Ok(Ok(Some(answer))) => {
                 self.stream = Some(stream);
                 Ok(answer)
@@ -136,8 +131,39 @@ impl Session {
         }
     }
 
+    /// Sends a message, behind the opening if need be, and hears the answer to the last of them.
+    async fn exchange(
+        &mut self,
+        stream: &mut UnixStream,
+        message: Option<&ToWorker>,
+    ) -> Result<Option<FromWorker>, FrameError> {
+        let opening = self.opening.take();
+        let opens = opening.is_some();
+        let mut bytes = opening.unwrap_or_default();
+        if let Some(message) = message {
+            bytes.append(&mut frame::encode(message)?);
+        }
+        channel::send(stream, &bytes).await?;
+        if !opens {
+            return channel::receive(stream).await;
+        }
+        // This process is at work now; the next request finds another.
+        self.warm.fork_ahead();
+        let opened = channel::receive(stream).await?;
+        self.is_open = matches!(opened, Some(FromWorker::Opened(_)));
+        match message {
+            Some(_) if self.is_open => channel::receive(stream).await,
+            _ => Ok(opened),
+        }
+    }
+
     async fn obituary(&mut self) -> SandboxError {
         match timeout(OBITUARY_TIMEOUT, &mut self.ended).await {
+            // No template has run by then, so however the process ended, it is none's fault.
+            Ok(Ok(exit)) if !self.is_open => {
+                tracing::warn!(?exit, "a process ended before it had a template");
+                SandboxError::Lost
+            }
             Ok(Ok(exit)) => SandboxError::from_exit(exit),
             Ok(Err(_)) => SandboxError::Lost,
             // It closed its stream and goes on: dropping the session ends it.
@@ -147,13 +173,17 @@ impl Session {
 
     fn end(&mut self) {
         self.stream = None;
-        self.zygote.kill(self.id);
+        self.warm.zygote.kill(self.id);
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.end();
+        // A process that waits for a call reads the end of its stream, and leaves without running
+        // another line of a template; one that is at work reads nothing.
+        if self.stream.take().is_none() {
+            self.end();
+        }
     }
 }
 
@@ -164,16 +194,6 @@ fn stream_pair() -> Result<(UnixStream, OwnedFd), SandboxError> {
         Ok((UnixStream::from_std(ours)?, OwnedFd::from(theirs)))
     };
     pair().map_err(|error: std::io::Error| SandboxError::unavailable("make a stream", &error))
-}
-
-fn not_by_a_template(error: SandboxError) -> SandboxError {
-    match error {
-        SandboxError::WorkerDied { exit } => {
-            tracing::warn!(?exit, "a process ended before it had a template");
-            SandboxError::Lost
-        }
-        other => other,
-    }
 }
 
 fn refused(reason: &str) -> SandboxError {

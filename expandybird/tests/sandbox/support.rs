@@ -148,6 +148,11 @@ impl Request {
         self
     }
 
+    pub fn memory_mib(mut self, mebibytes: u64) -> Self {
+        self.open.limits.memory_bytes = mebibytes << 20;
+        self
+    }
+
     pub fn cpu_seconds(mut self, seconds: u64) -> Self {
         self.open.limits.cpu_seconds = seconds;
         self

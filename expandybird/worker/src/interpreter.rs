@@ -33,6 +33,7 @@ const FAILURE_BYTES: usize = 256 << 10;
 /// An interpreter that has loaded what templates may import.
 pub struct Interpreter<'py> {
     process: Bound<'py, PyModule>,
+    leave: Bound<'py, PyAny>,
     templates: Bound<'py, PyModule>,
     failures: Bound<'py, PyModule>,
     /// The folders that templates may read.
@@ -51,6 +52,7 @@ impl<'py> Interpreter<'py> {
             .map_err(failed())?;
         fixed.call_method0("install").map_err(failed())?;
         Ok(Self {
+            leave: process.getattr("leave").map_err(failed())?,
             process,
             templates,
             failures,
@@ -77,10 +79,11 @@ impl<'py> Interpreter<'py> {
         Ok((child != 0).then(|| Pid::from_raw(child)))
     }
 
-    /// Ends this process without tidying up, which for a copy of a warm interpreter takes long.
+    /// Ends this process without tidying up, which for a copy of a warm interpreter takes long, and
+    /// which would run what templates left to be run at the end.
     pub fn leave(&self) -> Result<(), WorkerError> {
-        self.process
-            .call_method0("leave")
+        self.leave
+            .call1((0,))
             .map(drop)
             .map_err(WorkerError::python("leave"))
     }

@@ -33,7 +33,10 @@ pub fn run(
     match lockdown.and_then(|report| lockdown::limit_resources(&open.limits).map(|()| report)) {
         Ok(report) if report.missing().is_empty() || allow_weak_lockdown => {
             frame::write(&mut stream, &FromWorker::Opened(report))?;
-            serve(&interpreter.open(open)?, stream)
+            let templates = interpreter.open(open)?;
+            serve(&templates, stream)?;
+            // Before anything is dropped: that could run code of a template.
+            interpreter.leave()
         }
         Ok(report) => refuse(&mut stream, report.missing().join(", ")),
         Err(error) => refuse(&mut stream, chain(&error)),

@@ -30,6 +30,5 @@ def fork(stream):
     return child
 
 
-def leave():
-    """Ends a session's process."""
-    os._exit(0)
+# Ends a session's process. The function itself: a template may put another under its name.
+leave = os._exit
