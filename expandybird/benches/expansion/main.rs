@@ -24,6 +24,8 @@ const CLIENTS: usize = 64;
 const REQUESTS: usize = 20_000;
 /// Requests that must not make the memory grow.
 const MANY_REQUESTS: usize = 100_000;
+/// As many of a Python template, each with a process of its own, take as long.
+const PYTHON_REQUESTS: usize = 10_000;
 const MIB: u64 = 1024 * 1024;
 
 fn main() -> Result<()> {
@@ -49,6 +51,9 @@ fn main() -> Result<()> {
     memory("after the rows above", &before, 100 * MIB);
     let what = format!("after {MANY_REQUESTS} requests more");
     memory(&what, &after, before.server_bytes + 4 * MIB);
+    callers(&service, &cases::small_python(), PYTHON_REQUESTS)?;
+    let what = format!("after {PYTHON_REQUESTS} more with a Python template");
+    memory(&what, &service.memory()?, after.server_bytes + 4 * MIB);
     Ok(())
 }
 
@@ -90,10 +95,8 @@ fn alone(service: &Service, instead: &Instead, case: &Case) -> Result<()> {
     Ok(())
 }
 
-/// Many callers, each with one request after the other.
-fn together(service: &Service, case: &Case, requests: usize) -> Result<()> {
-    const RATE: f64 = 3000.0;
-    const LONGEST: Duration = Duration::from_millis(40);
+/// Many callers, each with one request after the other; how long each request took.
+fn callers(service: &Service, case: &Case, requests: usize) -> Result<Times> {
     let body = serde_json::to_vec(&case.request)?;
     let caller = || -> Result<Times> {
         let mut connection = Connection::open(service.port)?;
@@ -103,7 +106,6 @@ fn together(service: &Service, case: &Case, requests: usize) -> Result<()> {
         }
         Ok(times)
     };
-    let started = Instant::now();
     let all = std::thread::scope(|scope| {
         let callers: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(caller)).collect();
         let times = callers.into_iter().map(|caller| match caller.join() {
@@ -112,8 +114,15 @@ fn together(service: &Service, case: &Case, requests: usize) -> Result<()> {
         });
         times.collect::<Result<Vec<_>>>()
     })?;
+    Ok(Times(all.into_iter().flat_map(|times| times.0).collect()))
+}
+
+fn together(service: &Service, case: &Case, requests: usize) -> Result<()> {
+    const RATE: f64 = 3000.0;
+    const LONGEST: Duration = Duration::from_millis(40);
+    let started = Instant::now();
+    let all = callers(service, case, requests)?;
     let took = started.elapsed();
-    let all = Times(all.into_iter().flat_map(|times| times.0).collect());
     let rate = all.0.len() as f64 / took.as_secs_f64();
     let longest = all.percentile(99);
     println!(

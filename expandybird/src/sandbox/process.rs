@@ -28,7 +28,9 @@ use super::error::SandboxError;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// All that the zygote sees of the server's environment: nothing of it.
-const ENVIRONMENT: [(&str, &str); 4] = [
+const ENVIRONMENT: [(&str, &str); 5] = [
+    // Looking functions up as they are called would be repeated by every session, in pages of its own.
+    ("LD_BIND_NOW", "1"),
     ("PYTHONHASHSEED", "0"),
     ("PYTHONNOUSERSITE", "1"),
     ("PYTHONDONTWRITEBYTECODE", "1"),

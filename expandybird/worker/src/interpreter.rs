@@ -6,12 +6,13 @@ use std::ffi::CString;
 
 use expandybird_protocol::control::Configuration;
 use expandybird_protocol::session::{
-    Call, Failure, FailureKind, Limits, Open, Output, TemplateResult,
+    Call, Failure, FailureKind, Import, Limits, Open, Output, TemplateResult,
 };
 use nix::unistd::Pid;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
+use serde_json::{Map, Value};
 
 use crate::error::WorkerError;
 use crate::lockdown::{self, Memory};
@@ -26,6 +27,19 @@ const SOURCES: [(&str, &str); 6] = [
     ("expandybird_templates", include_str!("python/templates.py")),
     ("expandybird_failures", include_str!("python/failures.py")),
 ];
+
+/// A template that does what most do, and how often it runs before the first fork: enough for
+/// Python to have adapted the code on its way, ours and its library's.
+const REHEARSED: &str = "\
+import rehearsed_helper
+def GenerateConfig(context):
+    name = context.env['name'] + '-%s' % context.properties.get('a', 1)
+    items = [{'key': key, 'value': value} for key, value in sorted(context.properties.items())]
+    resource = {'name': rehearsed_helper.named(name), 'type': 'T', 'properties': {'items': items}}
+    return {'resources': [resource], 'outputs': [{'name': 'o', 'value': '{}!'.format(len(items))}]}
+";
+const REHEARSED_HELPER: &str = "def named(name): return ''.join([name, 'x'])\n";
+const REHEARSALS: usize = 20;
 
 /// What a description of a failure may take; its parts are cut far below that.
 const FAILURE_BYTES: usize = 256 << 10;
@@ -51,14 +65,33 @@ impl<'py> Interpreter<'py> {
             .and_then(|folders| folders.extract())
             .map_err(failed())?;
         fixed.call_method0("install").map_err(failed())?;
-        Ok(Self {
+        let interpreter = Self {
             leave: process.getattr("leave").map_err(failed())?,
             process,
             templates,
             failures,
             folders,
             version: version(py),
-        })
+        };
+        interpreter.rehearse()?;
+        library.call_method0("settle").map_err(failed())?;
+        Ok(interpreter)
+    }
+
+    /// Runs sessions of our own. A page that is written to after the fork is copied for every
+    /// session; what Python writes once (caches of its own, memory it takes) it writes here.
+    fn rehearse(&self) -> Result<(), WorkerError> {
+        let failed = || WorkerError::python("rehearse a session");
+        let rehearsal = self.templates.call_method0("Rehearsal").map_err(failed())?;
+        for _ in 0..REHEARSALS {
+            let returned = self.open(rehearsed())?.run(&rehearsed_call());
+            returned.map_err(|error| WorkerError::Python {
+                action: "rehearse a session",
+                reason: error.to_string(),
+            })?;
+        }
+        rehearsal.call_method0("end").map_err(failed())?;
+        Ok(())
     }
 
     /// The next control message and the number of the descriptor beside it; empty at the end.
@@ -127,6 +160,38 @@ fn load(py: Python<'_>) -> PyResult<[Bound<'_, PyModule>; 6]> {
     modules.try_into().map_err(|_| PyMemoryError::new_err(()))
 }
 
+fn rehearsed() -> Open {
+    let import = |(name, content): (&str, &str)| Import {
+        name: name.to_owned(),
+        path: name.to_owned(),
+        content: content.to_owned(),
+    };
+    Open {
+        imports: [
+            ("rehearsed.py", REHEARSED),
+            ("rehearsed_helper.py", REHEARSED_HELPER),
+        ]
+        .map(import)
+        .into(),
+        limits: Limits {
+            memory_bytes: 0,
+            cpu_seconds: 0,
+            output_bytes: 1 << 20,
+        },
+        current_time: 0,
+        seed: 0,
+    }
+}
+
+fn rehearsed_call() -> Call {
+    let map = |key: &str, value: Value| Map::from_iter([(key.to_owned(), value)]);
+    Call {
+        template: "rehearsed.py".to_owned(),
+        env: map("name", Value::from("n")),
+        properties: Some(Value::Object(map("a", Value::from(1)))),
+    }
+}
+
 fn version(py: Python<'_>) -> String {
     let version = py.version_info();
     format!("{}.{}.{}", version.major, version.minor, version.patch)
@@ -155,6 +220,12 @@ impl<'py> Templates<'py> {
             Ok(output) => Ok(output),
             Err(error) => Err(self.failure(error)?),
         })
+    }
+
+    /// As [`Self::call`] does, outside of any limits: for templates of our own.
+    fn run(&self, call: &Call) -> Result<Output, ResultError> {
+        let arguments = self.arguments(call)?;
+        self.output(&self.session.call_method1("call", arguments)?)
     }
 
     fn arguments(&self, call: &Call) -> PyResult<Bound<'py, PyTuple>> {

@@ -1,7 +1,7 @@
 //! `expandybird-worker`: runs Python templates for the expandybird service, which starts it.
 //!
-//! The process the server starts is the *zygote*: it loads Python once and runs no template itself
-//! ([`zygote`]). For every session it forks a child that locks itself down ([`lockdown`]) and only
+//! The process the server starts is the *zygote*: it loads Python once and runs no template of
+//! anybody's ([`zygote`]). For every session it forks a child that locks itself down ([`lockdown`]) and only
 //! then runs templates ([`session`]). The only crate that links Python; it knows nothing of HTTP,
 //! of YAML files or of layouts.
 

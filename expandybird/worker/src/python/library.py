@@ -59,10 +59,14 @@ def warm_up(python_path):
         except ImportError:
             if name in _PACKAGES:
                 raise
+    return folders
+
+
+def settle():
+    """The last step before the first fork."""
     gc.collect()
     # Keeps the collector of a session from touching, hence copying, the pages it shares.
     gc.freeze()
-    return folders
 
 
 def _refused_system(command):

@@ -16,6 +16,10 @@ import expandybird_library as library
 PRINTED_CHARACTERS = 4096
 _import = builtins.__import__
 
+# What templates see as built in; a session puts its own `__import__` there. A copy made by each
+# session would write to every one of these objects, and so have a page of its own for each.
+_builtins = dict(vars(builtins))
+
 
 class ForbiddenImport(ImportError):
     """A module of Python's that is not for templates."""
@@ -101,7 +105,7 @@ class Session:
             helpers.Helpers(self._files.values()), library.ALLOWED, self._prepare
         )
         sys.meta_path.insert(0, self._finder)
-        self._builtins = dict(vars(builtins), __import__=self._import)
+        _builtins["__import__"] = self._import
         self.printed = Printed(output_bytes)
         fixed.start(current_time, seed)
 
@@ -131,7 +135,7 @@ class Session:
         raise MissingFunction(f"'{file.path}' has no function GenerateConfig(context)")
 
     def _prepare(self, module):
-        module.__builtins__ = self._builtins
+        module.__builtins__ = _builtins
 
     def _register(self, module):
         """Dataclasses and pickles look their module up; Python's own are never replaced."""
@@ -154,3 +158,19 @@ class Session:
             raise ForbiddenImport(f"module '{name}' is not available to templates", name=name)
         else:
             raise ModuleNotFoundError(f"no module named '{name}' among the imports", name=name)
+
+
+class Rehearsal:
+    """Takes back what sessions leave behind that are no session's, but run before the fork."""
+
+    def __init__(self):
+        self._streams = sys.stdout, sys.stderr
+        self._finders = list(sys.meta_path)
+        self._modules = dict(sys.modules)
+
+    def end(self):
+        sys.stdout, sys.stderr = self._streams
+        sys.meta_path[:] = self._finders
+        for name in sys.modules.keys() - self._modules.keys():
+            del sys.modules[name]
+        del _builtins["__import__"]
