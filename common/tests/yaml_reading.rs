@@ -29,7 +29,29 @@ fn kind(text: &str, limits: Limits) -> YamlErrorKind {
 }
 
 /// Texts that PyYAML refuses and the parser, which knows YAML 1.2, reads.
-const MORE_LIBERAL_THAN_PYYAML: [&str; 1] = ["\ta: b\n"];
+const MORE_LIBERAL_THAN_PYYAML: [&str; 18] = [
+    // Tabs between tokens.
+    "\ta: b\n",
+    "\ta: 1",
+    "\t",
+    "a: 1\t# c",
+    "a:\t\\n",
+    "-\ta",
+    "-\ta: 1",
+    "a: [1,\t2]",
+    "a: {\tb: 1}",
+    "a: b\t",
+    // Keys that are left out, and an end of nothing.
+    ": x",
+    "a: [: c]",
+    "a: {: c}",
+    "...",
+    // An anchor given again, another version of YAML, question marks between brackets.
+    "- &a 1\n- &a 2\n- *a",
+    "%YAML 2.0\n---\na",
+    "a: [a-b, a:b, a#b, a?b]",
+    "a: [http://b:80/c?d=e&f=g#h, x]",
+];
 
 #[test]
 fn every_text_of_the_table_reads_as_pyyaml_reads_it() {

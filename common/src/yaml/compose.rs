@@ -11,6 +11,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::Limits;
 use super::error::{Location, YamlError, YamlErrorKind};
+use super::respace::respace;
 
 /// The place of a node in its tree.
 pub(super) type NodeId = usize;
@@ -26,6 +27,26 @@ pub(super) enum NodeKind<'a> {
     List(Vec<NodeId>),
     Map(Vec<(NodeId, NodeId)>),
     Alias(NodeId),
+}
+
+impl Node<'_> {
+    /// Without the text it was read from, at its place in another one.
+    fn owned<'b>(self, place: impl Fn(Location) -> Location) -> Node<'b> {
+        let kind = match self.kind {
+            NodeKind::Scalar { text, plain } => NodeKind::Scalar {
+                text: Cow::Owned(text.into_owned()),
+                plain,
+            },
+            NodeKind::List(items) => NodeKind::List(items),
+            NodeKind::Map(entries) => NodeKind::Map(entries),
+            NodeKind::Alias(target) => NodeKind::Alias(target),
+        };
+        Node {
+            kind,
+            tag: self.tag.map(|tag| Cow::Owned(tag.into_owned())),
+            at: place(self.at),
+        }
+    }
 }
 
 /// All nodes of a text and the roots of its documents.
@@ -57,6 +78,13 @@ pub(super) fn compose<'a>(text: &'a str, limits: &Limits) -> Result<Tree<'a>, Ya
     }
     let text = body(text);
     refuse_control_characters(text)?;
+    parse(text, limits).or_else(|error| match &error.kind {
+        YamlErrorKind::Syntax(_) => again(text, limits).unwrap_or(Err(error)),
+        _ => Err(error),
+    })
+}
+
+fn parse<'a>(text: &'a str, limits: &Limits) -> Result<Tree<'a>, YamlError> {
     let mut composer = Composer {
         limits,
         tree: Tree {
@@ -73,6 +101,24 @@ pub(super) fn compose<'a>(text: &'a str, limits: &Limits) -> Result<Tree<'a>, Ya
         composer.accept(event, span)?;
     }
     Ok(composer.tree)
+}
+
+/// With the spaces that PyYAML would not have asked for; none if that changes nothing.
+fn again<'a>(text: &'a str, limits: &Limits) -> Option<Result<Tree<'a>, YamlError>> {
+    let respaced = respace(text)?;
+    let place = |at| respaced.original(at);
+    Some(match parse(&respaced.text, limits) {
+        Ok(tree) => Ok(Tree {
+            text,
+            nodes: tree
+                .nodes
+                .into_iter()
+                .map(|node| node.owned(place))
+                .collect(),
+            roots: tree.roots,
+        }),
+        Err(error) => Err(YamlError::new(error.kind, place(error.location), text)),
+    })
 }
 
 fn location(mark: Marker) -> Location {

@@ -16,8 +16,8 @@
 //! integers beyond 64 bits, infinities, unknown tags, keys that are lists or maps.
 //!
 //! Known differences from PyYAML: the parser follows YAML 1.2 where that is the more liberal one
-//! (tabs between tokens, anchors given again, keys left out); the lines of a flow collection or of
-//! a quoted text must be indented deeper than the block they are in; `1` and `true` are two keys.
+//! (tabs between tokens, anchors given again, keys left out); `1` and `true` are two keys. Where it
+//! is the stricter one, spaces are put in.
 //!
 //! Why two libraries: `serde_yaml` cannot tell `yes` from `"yes"` once it has parsed them and knows
 //! neither places nor duplicates, so reading stands on parser events. Writing is its part; this
@@ -27,6 +27,7 @@ mod compose;
 mod construct;
 mod error;
 mod locate;
+mod respace;
 mod scalar;
 mod write;
 

@@ -4,6 +4,7 @@ The table is the proof of `common::yaml`; Python and PyYAML are needed to renew 
 """
 
 import json
+import pathlib
 
 import yaml
 
@@ -43,6 +44,9 @@ DOCUMENTS = [
     "!!map {a: 1}\n", "!!seq [a]\n", "!!seq {a: 1}\n", "!!map [a]\n", "!!str [a]\n", "a: !Foo {b: 1}\n", "a: !!python/tuple [1]\n", "%TAG !e! tag:yaml.org,2002:\n---\na: !e!str 1\n", "a: !e!str 1\n", "a: !!str\nb: c\n",
     "resources:\n- name: a\n  type: b.jinja\n  properties:\n    zone: us-central1-a\n    port: 0644\n    at: 22:30\n    when: 2016-01-01\n    on: yes\n",
 ]
+
+# Whole texts, readable: in another file, between lines of equal signs.
+DOCUMENTS += pathlib.Path(__file__).with_name("documents.txt").read_text().split("\n=====\n")
 
 
 def as_json(value):

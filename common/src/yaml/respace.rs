@@ -1,0 +1,382 @@
+//! Spaces that YAML 1.2 wants and PyYAML does not.
+//!
+//! People write `[` at the end of a line and its `]` below the key, or go on with a quoted text at
+//! the start of a line; PyYAML looks at no indentation there, the parser insists on it. It also
+//! wants a blank before a comment that follows a bracket or a quote. Responsible for putting these
+//! spaces in, and for telling where a place in the new text was in the old one.
+//!
+//! It looks at a text only after the parser has refused it, so it may guess: what it gets wrong
+//! stays refused. It knows of YAML what it needs to find brackets and quotes that mean something:
+//! where plain and block texts begin and end, and how deep the block around is.
+
+use super::error::Location;
+
+/// A text with spaces put in.
+pub(super) struct Respaced {
+    pub text: String,
+    edits: Vec<Edit>,
+}
+
+struct Edit {
+    /// From 0, in bytes of the old text.
+    at: usize,
+    spaces: usize,
+    /// In the old text.
+    location: Location,
+}
+
+impl Respaced {
+    /// Where a place of the new text was in the old one.
+    pub fn original(&self, location: Location) -> Location {
+        let first = self
+            .edits
+            .partition_point(|edit| edit.location.line < location.line);
+        let in_line = self.edits[first..]
+            .iter()
+            .take_while(|edit| edit.location.line == location.line);
+        let column = in_line.fold(location.column, |column, edit| {
+            match column > edit.location.column {
+                true => column.saturating_sub(edit.spaces).max(edit.location.column),
+                false => column,
+            }
+        });
+        Location { column, ..location }
+    }
+}
+
+/// Puts in what is missing; nothing if there is nothing to put in.
+pub(super) fn respace(text: &str) -> Option<Respaced> {
+    let mut scanner = Scanner {
+        bytes: text.as_bytes(),
+        at: 0,
+        line_start: 0,
+        line: 1,
+        block_column: None,
+        edits: Vec::new(),
+    };
+    scanner.document()?;
+    let edits = scanner.edits;
+    if edits.is_empty() {
+        return None;
+    }
+    let mut respaced = String::with_capacity(text.len() + edits.len() * 8);
+    let mut from = 0;
+    for edit in &edits {
+        respaced.push_str(text.get(from..edit.at)?);
+        respaced.extend(std::iter::repeat_n(' ', edit.spaces));
+        from = edit.at;
+    }
+    respaced.push_str(text.get(from..)?);
+    Some(Respaced {
+        text: respaced,
+        edits,
+    })
+}
+
+struct Scanner<'t> {
+    bytes: &'t [u8],
+    at: usize,
+    line_start: usize,
+    line: usize,
+    /// Where the innermost block list or map around begins.
+    block_column: Option<usize>,
+    edits: Vec<Edit>,
+}
+
+impl Scanner<'_> {
+    /// What stands in blocks. None: this is nothing that PyYAML reads either.
+    fn document(&mut self) -> Option<()> {
+        while let Some(byte) = self.peek(0) {
+            let column = self.column();
+            match byte {
+                b'\n' => self.newline(),
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'#' => self.skip_line(),
+                b'%' if column == 0 => self.skip_line(),
+                b'-' | b'.' if self.at_marker() => {
+                    self.block_column = None;
+                    self.at += 3;
+                }
+                b'-' | b'?' | b':' if self.is_blank(1) => {
+                    self.block_column = Some(column);
+                    self.at += 1;
+                }
+                b'&' | b'*' | b'!' => self.skip_word(),
+                b'|' | b'>' => self.block_text(),
+                b'"' | b'\'' => {
+                    self.quoted(byte)?;
+                    self.key(column);
+                }
+                b'[' | b'{' => {
+                    self.flow()?;
+                    self.key(column);
+                }
+                _ => self.plain(column),
+            }
+        }
+        Some(())
+    }
+
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.at + ahead).copied()
+    }
+
+    /// Whether nothing or white space follows.
+    fn is_blank(&self, ahead: usize) -> bool {
+        self.peek(ahead)
+            .is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
+    }
+
+    fn column(&self) -> usize {
+        self.at - self.line_start
+    }
+
+    fn newline(&mut self) {
+        self.at += 1;
+        self.line += 1;
+        self.line_start = self.at;
+    }
+
+    fn skip_line(&mut self) {
+        while self.peek(0).is_some_and(|byte| byte != b'\n') {
+            self.at += 1;
+        }
+    }
+
+    fn skip_word(&mut self) {
+        while !self.is_blank(0) {
+            self.at += 1;
+        }
+    }
+
+    /// `---` or `...` at the start of a line.
+    fn at_marker(&self) -> bool {
+        let rest = &self.bytes[self.at..];
+        self.column() == 0
+            && (rest.starts_with(b"---") || rest.starts_with(b"..."))
+            && self.is_blank(3)
+    }
+
+    /// The `:` that makes a key of what began at `column`.
+    fn key(&mut self, column: usize) {
+        let from = self.at;
+        while matches!(self.peek(0), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+        if self.peek(0) == Some(b':') && self.is_blank(1) {
+            self.block_column = Some(column);
+            self.at += 1;
+        } else {
+            self.at = from;
+        }
+    }
+
+    /// A plain text, with the lines that go on with it; or a key.
+    fn plain(&mut self, column: usize) {
+        loop {
+            while let Some(byte) = self.peek(0).filter(|byte| *byte != b'\n') {
+                if byte == b':' && self.is_blank(1) {
+                    return self.key(column);
+                }
+                if byte == b'#' && self.follows_blank() {
+                    return self.skip_line();
+                }
+                self.at += 1;
+            }
+            let Some(indent) = self.next_indent() else {
+                return;
+            };
+            let goes_on = self.block_column.is_none_or(|block| indent > block);
+            self.newline();
+            self.at += indent.min(self.bytes.len() - self.at);
+            if !goes_on || matches!(self.peek(0), Some(b'#')) || self.at_marker() {
+                return;
+            }
+        }
+    }
+
+    fn follows_blank(&self) -> bool {
+        self.at == self.line_start || matches!(self.bytes[self.at - 1], b' ' | b'\t')
+    }
+
+    /// How far the line behind this line break is indented; blank lines are none.
+    fn next_indent(&self) -> Option<usize> {
+        let line = self.bytes.get(self.at + 1..)?;
+        Some(line.iter().take_while(|byte| **byte == b' ').count())
+    }
+
+    /// A text behind `|` or `>`: all lines deeper than the block around.
+    fn block_text(&mut self) {
+        let least = self.block_column.map_or(1, |column| column + 1);
+        let header = self.bytes[self.at..]
+            .iter()
+            .take_while(|b| !b.is_ascii_whitespace());
+        let given = header.into_iter().find(|byte| byte.is_ascii_digit());
+        let mut indent = given.map(|digit| least - 1 + usize::from(digit - b'0'));
+        self.skip_line();
+        while self.peek(0).is_some() {
+            let Some(column) = self.next_indent() else {
+                break;
+            };
+            let is_blank = matches!(
+                self.bytes.get(self.at + 1 + column),
+                None | Some(b'\n' | b'\r')
+            );
+            if !is_blank && column < *indent.get_or_insert(column.max(least)) {
+                break;
+            }
+            self.newline();
+            self.skip_line();
+        }
+    }
+
+    /// Brackets and all that is between them.
+    fn flow(&mut self) -> Option<()> {
+        let mut depth = 0_usize;
+        loop {
+            match self.peek(0)? {
+                b'\n' => self.continued()?,
+                b' ' | b'\t' | b'\r' | b',' => self.at += 1,
+                b'#' if self.follows_blank() => self.skip_line(),
+                quote @ (b'"' | b'\'') => self.quoted(quote)?,
+                b'[' | b'{' => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                b']' | b'}' => {
+                    depth = depth.checked_sub(1)?;
+                    self.at += 1;
+                    self.separate_comment();
+                    if depth == 0 {
+                        return Some(());
+                    }
+                }
+                _ => self.flow_plain(),
+            }
+        }
+    }
+
+    /// A plain text or an indicator between brackets.
+    fn flow_plain(&mut self) {
+        self.at += 1;
+        while let Some(byte) = self.peek(0) {
+            let ends = matches!(byte, b',' | b'[' | b']' | b'{' | b'}' | b'\n')
+                || byte == b':'
+                    && (self.is_blank(1)
+                        || matches!(self.peek(1), Some(b',' | b'[' | b']' | b'{' | b'}')))
+                || byte == b' ' && matches!(self.bytes[self.at - 1], b':' | b'?')
+                || byte == b'#' && self.follows_blank();
+            if ends {
+                return;
+            }
+            self.at += 1;
+        }
+    }
+
+    fn quoted(&mut self, quote: u8) -> Option<()> {
+        self.at += 1;
+        loop {
+            match self.peek(0)? {
+                b'\n' => self.continued()?,
+                b'\\' if quote == b'"' && self.peek(1) != Some(b'\n') => self.at += 2,
+                byte if byte == quote => {
+                    self.at += 1;
+                    if quote == b'\'' && self.peek(0) == Some(quote) {
+                        self.at += 1;
+                        continue;
+                    }
+                    self.separate_comment();
+                    return Some(());
+                }
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// A line within brackets or quotes: deeper than the block around.
+    fn continued(&mut self) -> Option<()> {
+        let indent = self.next_indent()?;
+        self.newline();
+        if self.at_marker() {
+            return None;
+        }
+        let least = self.block_column.map_or(0, |column| column + 1);
+        let is_blank = matches!(self.peek(indent), None | Some(b'\n' | b'\r'));
+        if !is_blank && indent < least {
+            self.put_in(least - indent);
+        }
+        self.at += indent;
+        Some(())
+    }
+
+    fn separate_comment(&mut self) {
+        if self.peek(0) == Some(b'#') {
+            self.put_in(1);
+            self.skip_line();
+        }
+    }
+
+    fn put_in(&mut self, spaces: usize) {
+        let before = String::from_utf8_lossy(&self.bytes[self.line_start..self.at]);
+        let location = Location {
+            line: self.line,
+            column: before.chars().count() + 1,
+        };
+        self.edits.push(Edit {
+            at: self.at,
+            spaces,
+            location,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn respaced(text: &str) -> String {
+        respace(text).map_or_else(|| text.to_owned(), |respaced| respaced.text)
+    }
+
+    #[test]
+    fn lines_within_brackets_and_quotes_are_indented_deeper_than_their_block() {
+        for (text, expected) in [
+            ("a: [\n1,\n]\n", "a: [\n 1,\n ]\n"),
+            (
+                "- b:\n    c: {\n  d: 1\n  }\n",
+                "- b:\n    c: {\n     d: 1\n     }\n",
+            ),
+            ("a: 'x\n\ny'\nb: 1\n", "a: 'x\n\n y'\nb: 1\n"),
+            ("a: \"x\\\"\ny\"# c\n", "a: \"x\\\"\n y\" # c\n"),
+            ("a: [x]# ]\nb: [\ny]\n", "a: [x] # ]\nb: [\n y]\n"),
+            ("a: it's [\n b\nc: [\nd]\n", "a: it's [\n b\nc: [\n d]\n"),
+            ("a: |\n  [\n  '\nb: [\nc]\n", "a: |\n  [\n  '\nb: [\n c]\n"),
+            ("a: [it's, 'x',\nb]\n", "a: [it's, 'x',\n b]\n"),
+        ] {
+            assert_eq!(respaced(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_indented_stays_and_what_never_ends_is_left_alone() {
+        for text in [
+            "a: [\n 1 ]\n",
+            "a: 'x\n  y'\n",
+            "a: [\n",
+            "a: '",
+            "a: [\n---\n]\n",
+        ] {
+            assert!(respace(text).is_none(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_told_as_it_was() {
+        let respaced = respace("- a: [\né, b] # x\n").unwrap();
+        assert_eq!(respaced.text, "- a: [\n   é, b] # x\n");
+        let at = |line, column| respaced.original(Location { line, column });
+        assert_eq!(at(1, 4), Location { line: 1, column: 4 });
+        assert_eq!(at(2, 7), Location { line: 2, column: 4 });
+        assert_eq!(at(2, 1), Location { line: 2, column: 1 });
+    }
+}
