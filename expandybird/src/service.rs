@@ -186,7 +186,12 @@ impl Job {
         };
         let sandbox = Arc::clone(&self.sandbox);
         let mut engines = Engines {
-            jinja: Jinja::new(files, self.options.jinja, &self.templates),
+            jinja: Jinja::new(
+                files,
+                self.options.jinja,
+                &self.templates,
+                self.stop.clone(),
+            ),
             python: Python::new(self.runtime.clone(), sandbox, self.deadline, opening),
         };
         let input = Input {

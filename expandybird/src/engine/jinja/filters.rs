@@ -4,7 +4,8 @@ use minijinja::value::{Kwargs, Rest, Tuple, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, Value};
 use serde_json::Value as Json;
 
-use super::{meter, operators, repr};
+use super::dict::Dict;
+use super::{meter, operators, range, repr};
 
 pub fn register(environment: &mut Environment<'_>) {
     environment.add_filter("string", string);
@@ -27,6 +28,8 @@ pub fn register(environment: &mut Environment<'_>) {
     environment.add_filter("forceescape", |state: &mut State<'_, '_>, value: Value| {
         state.apply_filter("escape", &[value])
     });
+    environment.add_function("range", range::range);
+    environment.add_function("dict", Dict::construct);
     environment.add_function("cycler", |items: Rest<Value>| {
         minijinja_contrib::globals::cycler(items.0)
     });

@@ -20,35 +20,8 @@ pub fn call(
     };
     match own? {
         Some(result) => Ok(result),
-        None => minijinja_contrib::pycompat::unknown_method_callback(state, value, method, args)
-            .map_err(|error| explained(error, value, method)),
+        None => minijinja_contrib::pycompat::unknown_method_callback(state, value, method, args),
     }
-}
-
-/// Changing a list or a map in place is the one thing that is not there; say what to write.
-fn explained(error: Error, value: &Value, method: &str) -> Error {
-    let changes = [
-        "append",
-        "extend",
-        "insert",
-        "pop",
-        "remove",
-        "sort",
-        "reverse",
-        "update",
-        "setdefault",
-        "clear",
-    ];
-    if error.kind() != ErrorKind::UnknownMethod || !changes.contains(&method) {
-        return error;
-    }
-    let kind = value.kind();
-    Error::new(
-        ErrorKind::UnknownMethod,
-        format!(
-            "a {kind} cannot be changed by .{method}(): make a new one, such as {{% set x = x + [item] %}}"
-        ),
-    )
 }
 
 fn text(value: &Value, method: &str, args: &[Value]) -> Result<Option<Value>, Error> {

@@ -7,23 +7,28 @@
 //! `%`, `+` and `~` are rewritten into calls before a template is compiled ([`rewrite`]), because
 //! minijinja's own operators can neither format text nor be bounded.
 
+mod dict;
 mod filters;
+mod list;
 mod meter;
 mod methods;
 mod operators;
+mod order;
+mod range;
 mod repr;
 mod rewrite;
+mod values;
 
 use std::sync::Arc;
 
 use common::api::error::ErrorCode;
-use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
 
 use super::{Engine, EngineError, Instance, Output, Rendered};
 use crate::cache::{Cache, Key};
-use crate::expansion::Files;
-use meter::Meter;
+use crate::expansion::{Files, Stop};
+use dict::Dict;
+use meter::{Meter, Running};
 
 /// Sets of templates kept compiled.
 const KEPT: usize = 128;
@@ -104,10 +109,11 @@ impl Templates {
 pub struct Jinja {
     files: Files,
     templates: Arc<Templates>,
+    stop: Stop,
 }
 
 impl Jinja {
-    pub fn new(files: &Files, limits: Limits, cache: &JinjaCache) -> Self {
+    pub fn new(files: &Files, limits: Limits, cache: &JinjaCache, stop: Stop) -> Self {
         let texts = files
             .all()
             .iter()
@@ -122,6 +128,7 @@ impl Jinja {
         Self {
             files: files.clone(),
             templates,
+            stop,
         }
     }
 
@@ -130,10 +137,13 @@ impl Jinja {
         environment: &Environment<'_>,
         instance: &Instance<'_>,
     ) -> Result<(String, bool), Error> {
+        let _running = Running::start(&self.stop);
         let template = environment.get_template(&instance.template.name)?;
-        let mut context = vec![("env", Value::from(Serde(instance.env)))];
+        let env = instance.env.iter();
+        let env = env.map(|(key, value)| (Value::from(key.as_str()), values::from_json(value)));
+        let mut context = vec![("env", Dict::unchecked(env.collect()))];
         if let Some(properties) = instance.properties {
-            context.push(("properties", Value::from(Serde(properties))));
+            context.push(("properties", values::from_json(properties)));
         }
         let captured = template.render_captured(Value::from_pairs(context))?;
         let printed_undefined = captured
@@ -209,6 +219,9 @@ impl Engine for Jinja {
 
 fn code(error: &Error) -> ErrorCode {
     match error.kind() {
+        ErrorKind::OutOfFuel if error.detail() == Some(meter::TIME_IS_UP) => {
+            ErrorCode::TemplateTimeout
+        }
         ErrorKind::OutOfFuel => ErrorCode::TemplateFuel,
         ErrorKind::WriteFailure => ErrorCode::TemplateOutput,
         _ => ErrorCode::TemplateFailed,

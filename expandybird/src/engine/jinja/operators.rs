@@ -4,20 +4,21 @@ use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::{Tuple, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Value};
 
-use super::{meter, repr};
+use super::list::List;
+use super::{meter, repr, values};
 
 pub const ADD: &str = "__add__";
 pub const CONCAT: &str = "__concat__";
 pub const MODULO: &str = "__mod__";
-
-/// Items of a list that `+` may make.
-const LIST_ITEMS: usize = 1_000_000;
+/// Around a literal, and around what is assigned: makes it a template's own.
+pub const OWN: &str = "__own__";
 
 pub fn register(environment: &mut Environment<'_>) {
     environment.add_function(ADD, |a: &Value, b: &Value| add(a, b));
     environment.add_function(CONCAT, |parts: minijinja::value::Rest<Value>| {
         concat(&parts)
     });
+    environment.add_function(OWN, values::own);
     environment.add_function(MODULO, |a: &Value, b: &Value| modulo(a, b));
 }
 
@@ -43,21 +44,12 @@ fn add(a: &Value, b: &Value) -> Result<Value, Error> {
 }
 
 fn join(a: &Value, b: &Value) -> Result<Value, Error> {
-    let items: Vec<_> = a
-        .try_iter()?
-        .chain(b.try_iter()?)
-        .take(LIST_ITEMS + 1)
-        .collect();
-    if items.len() > LIST_ITEMS {
-        return Err(Error::new(
-            ErrorKind::WriteFailure,
-            format!("a list of more than {LIST_ITEMS} items"),
-        ));
+    let mut items = values::items(a)?;
+    items.extend(values::items(b)?);
+    match is_tuple(a) {
+        true => Ok(Value::from(Tuple::new(items))),
+        false => List::make(items.into_iter()),
     }
-    Ok(match is_tuple(a) {
-        true => Value::from(Tuple::new(items)),
-        false => Value::from(items),
-    })
 }
 
 fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {

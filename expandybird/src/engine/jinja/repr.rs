@@ -5,8 +5,10 @@ use std::fmt::{self, Write};
 use minijinja::Value;
 use minijinja::value::{Tuple, ValueKind};
 
+use super::range::Range;
+
 /// Lists within lists. Deeper ones are shown as dots, as Python shows a list in itself.
-const DEPTH: usize = 100;
+const DEPTH: usize = 250;
 
 /// What `{{ value }}` prints: text as it is, everything else as its `repr`.
 pub fn write_str<W: Write + ?Sized>(out: &mut W, value: &Value) -> fmt::Result {
@@ -38,6 +40,22 @@ fn write_number<W: Write + ?Sized>(out: &mut W, value: &Value) -> fmt::Result {
     match f64::try_from(value.clone()) {
         Ok(number) if !value.is_integer() => out.write_str(&float(number)),
         _ => write!(out, "{value}"),
+    }
+}
+
+/// What Python calls the type of a value.
+pub fn type_name(value: &Value) -> &'static str {
+    match value.kind() {
+        ValueKind::Undefined => "Undefined",
+        ValueKind::None => "NoneType",
+        ValueKind::Bool => "bool",
+        ValueKind::Number if value.is_integer() => "int",
+        ValueKind::Number => "float",
+        ValueKind::String => "str",
+        ValueKind::Seq if value.downcast_object_ref::<Tuple>().is_some() => "tuple",
+        ValueKind::Seq => "list",
+        ValueKind::Map => "dict",
+        _ => "object",
     }
 }
 
@@ -91,6 +109,15 @@ fn write_quoted<W: Write + ?Sized>(out: &mut W, text: &str) -> fmt::Result {
 }
 
 fn write_list<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {
+    if let Some(range) = value.downcast_object_ref::<Range>() {
+        let Range {
+            start, stop, step, ..
+        } = *range;
+        return match step {
+            1 => write!(out, "range({start}, {stop})"),
+            _ => write!(out, "range({start}, {stop}, {step})"),
+        };
+    }
     let is_tuple = value.downcast_object_ref::<Tuple>().is_some();
     let (open, close) = if is_tuple { ('(', ')') } else { ('[', ']') };
     out.write_char(open)?;

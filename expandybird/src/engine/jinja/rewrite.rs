@@ -8,10 +8,13 @@
 //! {{ a + b * c % d }}   ─►   {{ __add__(a , __mod__(b * c , d)) }}
 //! ```
 //!
+//! Literals of lists and maps, and what `set` assigns, are wrapped into a call that makes them a
+//! template's own, to be changed in place.
+//!
 //! Long plain text gets an empty expression every few hundred bytes, so that a loop around it
 //! takes as many steps as it writes.
 
-use super::operators::{ADD, CONCAT, MODULO};
+use super::operators::{ADD, CONCAT, MODULO, OWN};
 
 /// Plain text between two steps, in bytes: with two million steps, at most half a gigabyte.
 const PLAIN_BYTES: usize = 256;
@@ -44,6 +47,7 @@ pub fn undone(message: &str) -> String {
         .replace(ADD, "+")
         .replace(CONCAT, "~")
         .replace(MODULO, "%")
+        .replace(OWN, "")
 }
 
 /// Steps within plain text, between two characters that no whitespace control can reach.
@@ -105,9 +109,17 @@ struct Token {
     end: usize,
 }
 
+impl Token {
+    fn of(self, source: &str) -> &str {
+        &source[self.start..self.end]
+    }
+}
+
 /// Rewrites what is between the delimiters, and returns where it ends. None if it does not.
 fn code(source: &str, start: usize, close: &str, edits: &mut Edits) -> Option<usize> {
     let mut levels: Vec<Vec<Token>> = vec![Vec::new()];
+    // Where the brackets that are open began, if they are literals.
+    let mut literals: Vec<Option<usize>> = Vec::new();
     let mut at = start + 2;
     // The markers of whitespace control are no operators.
     at += usize::from(source[at..].starts_with(['-', '+']));
@@ -122,7 +134,11 @@ fn code(source: &str, start: usize, close: &str, edits: &mut Edits) -> Option<us
         if levels.len() == 1 {
             let marker = usize::from(rest.starts_with(['-', '+']));
             if rest[marker..].starts_with(close) {
-                edits.expression(levels.last()?);
+                let tokens = levels.last()?;
+                if close == "%}" {
+                    edits.assignment(source, tokens);
+                }
+                edits.expression(tokens);
                 return Some(at + marker + close.len());
             }
         }
@@ -140,6 +156,9 @@ fn code(source: &str, start: usize, close: &str, edits: &mut Edits) -> Option<us
             '(' | '[' | '{' => levels.push(Vec::new()),
             ')' | ']' | '}' => {
                 edits.expression(&levels.pop()?);
+                if let Some(start) = literals.pop()? {
+                    edits.literal(start, end);
+                }
                 levels.last_mut()?.push(Token {
                     kind: Kind::Operand,
                     ..token
@@ -148,8 +167,12 @@ fn code(source: &str, start: usize, close: &str, edits: &mut Edits) -> Option<us
             _ => levels.last_mut()?.push(token),
         }
         if matches!(character, '(' | '[' | '{') {
-            // The bracket belongs to the operand outside of it.
             let outside = levels.len().checked_sub(2)?;
+            let follows_operand = levels[outside]
+                .last()
+                .is_some_and(|token| token.kind == Kind::Operand);
+            literals.push((character != '(' && !follows_operand).then_some(at));
+            // The bracket belongs to the operand outside of it.
             levels[outside].push(Token {
                 kind: Kind::Operand,
                 ..token
@@ -237,13 +260,60 @@ fn is_test(before: &[Token], source: &str) -> bool {
 /// What is put in, by place.
 #[derive(Debug, Default)]
 struct Edits {
-    /// Place, length of what is replaced, and what stands there instead.
-    list: Vec<(usize, usize, String)>,
+    list: Vec<Edit>,
+}
+
+#[derive(Debug)]
+struct Edit {
+    at: usize,
+    rank: Rank,
+    /// How much is replaced, in bytes.
+    replaced: usize,
+    put_in: String,
+}
+
+/// What comes first where several edits have one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Assignment,
+    Call,
+    Literal,
+    Replacement,
 }
 
 impl Edits {
     fn insert(&mut self, at: usize, text: &str) {
-        self.list.push((at, 0, text.to_owned()));
+        self.put(at, Rank::Call, 0, text);
+    }
+
+    fn replace(&mut self, token: Token, text: &str) {
+        self.put(token.start, Rank::Replacement, 1, text);
+    }
+
+    fn put(&mut self, at: usize, rank: Rank, replaced: usize, put_in: &str) {
+        self.list.push(Edit {
+            at,
+            rank,
+            replaced,
+            put_in: put_in.to_owned(),
+        });
+    }
+
+    /// `[…]` or `{…}` between two places.
+    fn literal(&mut self, start: usize, end: usize) {
+        self.put(start, Rank::Literal, 0, &format!("{OWN}("));
+        self.insert(end, ")");
+    }
+
+    /// `set NAMES = VALUE`; the value may be a tuple without its brackets.
+    fn assignment(&mut self, source: &str, tokens: &[Token]) {
+        let mut tokens = tokens.iter();
+        let is_set = tokens.next().is_some_and(|token| token.of(source) == "set");
+        let equals = tokens.find(|token| token.of(source) == "=");
+        if let (true, Some(equals), Some(last)) = (is_set, equals, tokens.last()) {
+            self.put(equals.end, Rank::Assignment, 0, &format!("{OWN}(("));
+            self.insert(last.end, "))");
+        }
     }
 
     /// One level of brackets: expressions between separators.
@@ -260,7 +330,7 @@ impl Edits {
         for (index, token) in tokens.iter().enumerate() {
             let is_sign = index == 0 || tokens[index - 1].kind != Kind::Operand;
             if token.kind == Kind::Plus && is_sign {
-                self.list.push((token.start, 1, " ".to_owned()));
+                self.replace(*token, " ");
             }
         }
     }
@@ -293,7 +363,7 @@ impl Edits {
         if let (Some(first), Some(last), true) = (first, last, parts.len() > 1) {
             self.insert(first.start, &format!("{CONCAT}("));
             for operator in parts.iter().filter_map(|(operator, _)| *operator) {
-                self.list.push((operator.start, 1, ",".to_owned()));
+                self.replace(operator, ",");
             }
             self.insert(last.end, ")");
         }
@@ -322,7 +392,7 @@ impl Edits {
 
     fn call(&mut self, function: &str, start: usize, operator: Token, end: usize) {
         self.insert(start, &format!("{function}("));
-        self.list.push((operator.start, 1, ",".to_owned()));
+        self.replace(operator, ",");
         self.insert(end, ")");
     }
 
@@ -331,13 +401,13 @@ impl Edits {
         if self.list.is_empty() {
             return source.to_owned();
         }
-        self.list.sort_by_key(|&(at, replaced, _)| (at, replaced));
+        self.list.sort_by_key(|edit| (edit.at, edit.rank));
         let mut text = String::with_capacity(source.len() + 16 * self.list.len());
         let mut from = 0;
-        for (at, replaced, put_in) in self.list {
-            text.push_str(&source[from..at]);
-            text.push_str(&put_in);
-            from = at + replaced;
+        for edit in self.list {
+            text.push_str(&source[from..edit.at]);
+            text.push_str(&edit.put_in);
+            from = edit.at + edit.replaced;
         }
         text.push_str(&source[from..]);
         text
@@ -392,13 +462,21 @@ mod tests {
             ),
             (
                 "{%- set x = a ~ 'b' -%}",
-                "{%- set x = __concat__(a , 'b') -%}",
+                "{%- set x =__own__(( __concat__(a , 'b'))) -%}",
             ),
             (
                 "{{ x[1 + i].y + 'z' }}",
                 "{{ __add__(x[__add__(1 , i)].y , 'z') }}",
             ),
-            ("{{ {'a': 1 + 2} }}", "{{ {'a': __add__(1 , 2)} }}"),
+            ("{{ {'a': 1 + 2} }}", "{{ __own__({'a': __add__(1 , 2)}) }}"),
+            (
+                "{{ [1][0] + x[0] + [[]] }}",
+                "{{ __add__(__add__(__own__([1])[0] , x[0]) , __own__([__own__([])])) }}",
+            ),
+            (
+                "{% set a, b=[1], 2 %}",
+                "{% set a, b=__own__((__own__([1]), 2)) %}",
+            ),
             (
                 "{{ a is not in b + c }}",
                 "{{ __add__(a is not in b , c) }}",

@@ -1,0 +1,91 @@
+//! How Python orders values: numbers among numbers, texts among texts, lists item by item; anything
+//! else is an error.
+
+use std::cmp::Ordering;
+
+use minijinja::value::{Tuple, ValueKind};
+use minijinja::{Error, ErrorKind, Value};
+
+use super::{meter, repr};
+
+/// Sorts by a key, and keeps the order of what is equal.
+pub fn sort(
+    items: &mut Vec<Value>,
+    reverse: bool,
+    key: impl Fn(&Value) -> Result<Value, Error>,
+) -> Result<(), Error> {
+    let keyed = items.drain(..).map(|item| Ok((key(&item)?, item)));
+    let mut keyed: Vec<(Value, Value)> = keyed.collect::<Result<_, Error>>()?;
+    let mut failure = None;
+    keyed.sort_by(|(a, _), (b, _)| {
+        if failure.is_some() {
+            return Ordering::Equal;
+        }
+        let (a, b) = if reverse { (b, a) } else { (a, b) };
+        compare(a, b).unwrap_or_else(|error| {
+            failure = Some(error);
+            Ordering::Equal
+        })
+    });
+    items.extend(keyed.into_iter().map(|(_, item)| item));
+    failure.map_or(Ok(()), Err)
+}
+
+/// `a < b`, `a == b` or `a > b`.
+pub fn compare(a: &Value, b: &Value) -> Result<Ordering, Error> {
+    meter::tick()?;
+    if let (Some(a), Some(b)) = (a.as_str(), b.as_str()) {
+        return Ok(a.cmp(b));
+    }
+    if is_number(a) && is_number(b) {
+        return Ok(match a == b {
+            true => Ordering::Equal,
+            false => number(a).cmp(&number(b)),
+        });
+    }
+    let are_lists = a.kind() == ValueKind::Seq && b.kind() == ValueKind::Seq;
+    if are_lists && is_tuple(a) == is_tuple(b) {
+        return compare_items(a, b);
+    }
+    if a.is_undefined() || b.is_undefined() {
+        let message = "an undefined value has no order";
+        return Err(Error::new(ErrorKind::UndefinedError, message));
+    }
+    Err(Error::new(
+        ErrorKind::InvalidOperation,
+        format!(
+            "'<' not supported between instances of '{}' and '{}'",
+            repr::type_name(a),
+            repr::type_name(b)
+        ),
+    ))
+}
+
+fn compare_items(a: &Value, b: &Value) -> Result<Ordering, Error> {
+    let (mut a, mut b) = (a.try_iter()?, b.try_iter()?);
+    loop {
+        match (a.next(), b.next()) {
+            (None, None) => return Ok(Ordering::Equal),
+            (None, Some(_)) => return Ok(Ordering::Less),
+            (Some(_), None) => return Ok(Ordering::Greater),
+            (Some(a), Some(b)) if a == b => {}
+            (Some(a), Some(b)) => return compare(&a, &b),
+        }
+    }
+}
+
+fn is_tuple(value: &Value) -> bool {
+    value.downcast_object_ref::<Tuple>().is_some()
+}
+
+fn is_number(value: &Value) -> bool {
+    matches!(value.kind(), ValueKind::Number | ValueKind::Bool)
+}
+
+/// Booleans are integers, in Python.
+fn number(value: &Value) -> Value {
+    match value.kind() {
+        ValueKind::Bool => Value::from(i64::from(value.is_true())),
+        _ => value.clone(),
+    }
+}

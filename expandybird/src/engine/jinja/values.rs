@@ -1,0 +1,141 @@
+//! Values that templates can change: where they come from, and how they stay bounded.
+//!
+//! minijinja's own lists and maps never change; Jinja2's do, and real templates rely on it
+//! (`{% set _ = names.append(name) %}`). So literals, properties, what is assigned and what is put
+//! into a list become a [`List`] or a [`Dict`]. Each rendering has its own: nothing that a template
+//! changes is seen by its caller, its siblings or the next request.
+//!
+//! Lists within lists are bounded, and none holds itself: each knows a *level* that is larger than
+//! that of every list around it. Putting one into another raises the levels of all it holds, and
+//! what would have to be raised for ever is refused.
+
+use minijinja::value::{Tuple, ValueKind};
+use minijinja::{Error, ErrorKind, Value};
+use serde_json::Value as Json;
+
+use super::dict::{Dict, Entries};
+use super::list::List;
+use super::meter;
+
+/// Lists and maps within each other: more than YAML may nest, and few enough for recursion.
+const LEVELS: usize = 200;
+
+/// A configuration's value, as a template's own copy.
+pub fn from_json(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::from(()),
+        Json::Bool(flag) => Value::from(*flag),
+        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => Value::from(number),
+            (None, Some(number)) => Value::from(number),
+            (None, None) => Value::from(number.as_f64()),
+        },
+        Json::String(text) => Value::from(text.as_str()),
+        Json::Array(items) => List::unchecked(items.iter().map(from_json).collect()),
+        Json::Object(map) => Dict::unchecked(
+            map.iter()
+                .map(|(key, value)| (Value::from(key.as_str()), from_json(value)))
+                .collect(),
+        ),
+    }
+}
+
+/// The value itself if it can be changed already, or a copy that can.
+pub fn own(value: Value) -> Result<Value, Error> {
+    match value.kind() {
+        ValueKind::String => {
+            meter::charge(value.as_str().map_or(0, str::len))?;
+            Ok(value)
+        }
+        ValueKind::Seq | ValueKind::Iterable | ValueKind::Map => collection(value),
+        _ => Ok(value),
+    }
+}
+
+fn collection(value: Value) -> Result<Value, Error> {
+    if value.downcast_object_ref::<List>().is_some()
+        || value.downcast_object_ref::<Dict>().is_some()
+        || value.downcast_object_ref::<super::range::Range>().is_some()
+    {
+        return Ok(value);
+    }
+    if let Some(tuple) = value.downcast_object_ref::<Tuple>() {
+        let items: Vec<Value> = tuple.iter().cloned().map(own).collect::<Result<_, _>>()?;
+        raise_all(&items, 1)?;
+        return Ok(Value::from(Tuple::new(items)));
+    }
+    if let Some(items) = value.downcast_object_ref::<Vec<Value>>() {
+        return List::make(items.iter().cloned());
+    }
+    if let Some(entries) = value.downcast_object_ref::<Entries>() {
+        return Dict::make(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), value.clone())),
+        );
+    }
+    match value.kind() {
+        // A slice, or what a filter gives item by item.
+        ValueKind::Iterable => List::make(items(&value)?.into_iter()),
+        // Things with a meaning of their own: namespaces, loops, modules, groups.
+        _ => Ok(value),
+    }
+}
+
+/// The items of a list, the keys of a map, the characters of a text.
+pub fn items(value: &Value) -> Result<Vec<Value>, Error> {
+    let mut items = Vec::new();
+    for item in value.try_iter()?.checked() {
+        meter::tick()?;
+        meter::charge(size_of::<Value>())?;
+        items.push(item?);
+    }
+    Ok(items)
+}
+
+/// Makes all that the values hold deeper than `level`.
+pub fn raise_all<'v>(
+    values: impl IntoIterator<Item = &'v Value>,
+    level: usize,
+) -> Result<(), Error> {
+    values.into_iter().try_for_each(|value| raise(value, level))
+}
+
+fn raise(value: &Value, level: usize) -> Result<(), Error> {
+    if !matches!(value.kind(), ValueKind::Seq | ValueKind::Map) {
+        return Ok(());
+    }
+    if level > LEVELS {
+        return Err(Error::new(
+            ErrorKind::InvalidOperation,
+            format!("lists and maps nest deeper than {LEVELS} levels, or hold themselves"),
+        ));
+    }
+    if let Some(list) = value.downcast_object_ref::<List>() {
+        return list.raise(level);
+    }
+    if let Some(dict) = value.downcast_object_ref::<Dict>() {
+        return dict.raise(level);
+    }
+    match value.downcast_object_ref::<Tuple>() {
+        Some(tuple) => raise_all(tuple.iter(), level + 1),
+        None => Ok(()),
+    }
+}
+
+/// `value` is about to be put into what is at `level`; afterwards that must still be its level.
+pub fn admit(
+    value: Value,
+    level: usize,
+    level_now: impl FnOnce() -> usize,
+) -> Result<Value, Error> {
+    let value = own(value)?;
+    raise(&value, level + 1)?;
+    if level_now() == level {
+        return Ok(value);
+    }
+    Err(Error::new(
+        ErrorKind::InvalidOperation,
+        "a list or a map cannot hold itself",
+    ))
+}
