@@ -4,8 +4,9 @@
 //! Bounded by steps (fuel), bytes written and recursion; nothing of one rendering is seen by the
 //! next. A set of files is compiled once and kept, by content.
 //!
-//! `%`, `+` and `~` are rewritten into calls before a template is compiled ([`rewrite`]), because
-//! minijinja's own operators can neither format text nor be bounded.
+//! Operators, literals and some statements are rewritten into calls before a template is compiled
+//! ([`rewrite`]), because minijinja's own can neither format text, nor be bounded, nor make values
+//! that a template can change.
 
 mod dict;
 mod filters;
@@ -18,6 +19,7 @@ mod range;
 mod repr;
 mod rewrite;
 mod values;
+mod variadic;
 
 use std::sync::Arc;
 

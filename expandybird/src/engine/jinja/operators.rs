@@ -1,10 +1,11 @@
-//! `%`, `+` and `~` as Python has them, bounded; [`super::rewrite`] turns the operators into calls of these.
+//! `%`, `*`, `+` and `~` as Python has them, bounded; [`super::rewrite`] turns the operators into calls of these.
 
 use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::{Tuple, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Value};
 
 use super::list::List;
+use super::variadic::Variadic;
 use super::{meter, repr, values};
 
 pub const ADD: &str = "__add__";
@@ -12,13 +13,23 @@ pub const CONCAT: &str = "__concat__";
 pub const MODULO: &str = "__mod__";
 /// Around a literal, and around what is assigned: makes it a template's own.
 pub const OWN: &str = "__own__";
+/// Around what a loop goes through.
+pub const EACH: &str = "__each__";
+/// Around a macro that takes any arguments.
+pub const VARIADIC: &str = "__variadic__";
+/// In place of a default that is evaluated later: never defined.
+pub const LATER: &str = "__later__";
+pub const MULTIPLY: &str = "__mul__";
 
 pub fn register(environment: &mut Environment<'_>) {
     environment.add_function(ADD, |a: &Value, b: &Value| add(a, b));
     environment.add_function(CONCAT, |parts: minijinja::value::Rest<Value>| {
         concat(&parts)
     });
+    environment.add_function(MULTIPLY, |a: &Value, b: &Value| multiply(a, b));
     environment.add_function(OWN, values::own);
+    environment.add_function(EACH, values::each);
+    environment.add_function(VARIADIC, Variadic::wrap);
     environment.add_function(MODULO, |a: &Value, b: &Value| modulo(a, b));
 }
 
@@ -50,6 +61,45 @@ fn join(a: &Value, b: &Value) -> Result<Value, Error> {
         true => Ok(Value::from(Tuple::new(items))),
         false => List::make(items.into_iter()),
     }
+}
+
+/// Numbers, or a text or a list so many times.
+fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
+    match (number(a), number(b)) {
+        (Some(Number::Int(a)), Some(Number::Int(b))) => {
+            a.checked_mul(b).map(integer).ok_or_else(overflow)
+        }
+        (Some(a), Some(b)) => Ok(Value::from(a.float() * b.float())),
+        (None, Some(Number::Int(times))) => {
+            repeat(a, times).unwrap_or_else(|| Err(unsupported("*", a, b)))
+        }
+        (Some(Number::Int(times)), None) => {
+            repeat(b, times).unwrap_or_else(|| Err(unsupported("*", a, b)))
+        }
+        _ => Err(unsupported("*", a, b)),
+    }
+}
+
+fn repeat(value: &Value, times: i128) -> Option<Result<Value, Error>> {
+    let times = usize::try_from(times.max(0)).unwrap_or(usize::MAX);
+    if let Some(text) = value.as_str() {
+        let bytes = text.len().saturating_mul(times);
+        return Some(meter::check(bytes).map(|()| Value::from(text.repeat(times))));
+    }
+    is_list(value).then(|| {
+        let items = values::items(value)?;
+        meter::charge(
+            items
+                .len()
+                .saturating_mul(times)
+                .saturating_mul(size_of::<Value>()),
+        )?;
+        let repeated = (0..times).flat_map(|_| items.iter().cloned());
+        match is_tuple(value) {
+            true => Ok(Value::from(Tuple::new(repeated.collect()))),
+            false => List::make(repeated),
+        }
+    })
 }
 
 fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {

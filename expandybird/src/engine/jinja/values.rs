@@ -52,6 +52,18 @@ pub fn own(value: Value) -> Result<Value, Error> {
     }
 }
 
+/// What a loop goes through, in a way that ends with the request.
+pub fn each(value: Value) -> Result<Value, Error> {
+    match value.kind() {
+        ValueKind::None => Err(Error::new(
+            ErrorKind::InvalidOperation,
+            "'NoneType' object is not iterable",
+        )),
+        ValueKind::String => List::make(items(&value)?.into_iter()),
+        _ => own(value),
+    }
+}
+
 fn collection(value: Value) -> Result<Value, Error> {
     if value.downcast_object_ref::<List>().is_some()
         || value.downcast_object_ref::<Dict>().is_some()

@@ -1,0 +1,141 @@
+//! Statements that need more than their expressions rewritten.
+//!
+//! - `set NAMES = VALUE`: what is assigned becomes the template's own;
+//! - `for NAMES in VALUE`: what is gone through as well, and it may be a tuple without its brackets;
+//! - `macro`: one that mentions `varargs` or `kwargs` gets them as parameters, and is wrapped into
+//!   what fills them; a default that mentions an earlier parameter is evaluated in the body, for
+//!   minijinja evaluates the last one first.
+
+use super::edits::{Edits, Rank};
+use super::tokens::{Kind, Token};
+use crate::engine::jinja::operators::{EACH, LATER, OWN, VARIADIC};
+
+/// A statement that has been read: `{% … %}`.
+pub struct Statement<'t> {
+    /// What is outside of any brackets.
+    pub tokens: &'t [Token],
+    /// What is in the last brackets.
+    pub bracketed: &'t [Token],
+    /// Behind its `%}`.
+    pub end: usize,
+    /// `-` if it takes away the white space behind it.
+    pub strip: &'static str,
+}
+
+/// The macros that are open.
+#[derive(Debug, Default)]
+pub struct Statements {
+    macros: Vec<Macro>,
+}
+
+#[derive(Debug)]
+struct Macro {
+    name: String,
+    /// Where the bracket behind its parameters stands.
+    close: usize,
+    has_parameters: bool,
+    is_variadic: bool,
+}
+
+impl Statements {
+    /// A name that an expression mentions.
+    pub fn mention(&mut self, name: &str) {
+        if let ("varargs" | "kwargs", Some(inner)) = (name, self.macros.last_mut()) {
+            inner.is_variadic = true;
+        }
+    }
+
+    pub fn read(&mut self, source: &str, statement: &Statement<'_>, edits: &mut Edits) {
+        let Some(first) = statement.tokens.first() else {
+            return;
+        };
+        match first.of(source) {
+            "set" => assignment(source, statement.tokens, edits),
+            "for" => iteration(source, statement.tokens, edits),
+            "macro" => self.open(source, statement, edits),
+            "endmacro" => self.close(statement, edits),
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, source: &str, statement: &Statement<'_>, edits: &mut Edits) {
+        let [_, name, .., close] = statement.tokens else {
+            return;
+        };
+        self.macros.push(Macro {
+            name: name.of(source).to_owned(),
+            close: close.start,
+            has_parameters: !statement.bracketed.is_empty(),
+            is_variadic: false,
+        });
+        let mut before = Vec::new();
+        let mut later = String::new();
+        for parameter in statement.bracketed.split(|token| token.of(source) == ",") {
+            let [name, equals, default @ ..] = parameter else {
+                before.extend(parameter.first().map(|name| name.of(source)));
+                continue;
+            };
+            let mentions = default
+                .iter()
+                .any(|token| before.contains(&token.of(source)));
+            if let (true, Some(last)) = (mentions, default.last()) {
+                let (name, value) = (name.of(source), &source[equals.end..last.end]);
+                later.push_str(&format!(
+                    "{{% if {name} is undefined %}}{{% set {name} = {value} %}}{{% endif %}}"
+                ));
+                let lines = "\n".repeat(value.matches('\n').count());
+                edits.supersede(equals.end, last.end, &format!(" {LATER}{lines}"));
+            }
+            before.push(name.of(source));
+        }
+        if !later.is_empty() {
+            let open = later.len() - "%}".len();
+            let text = format!("{}{}%}}", &later[..open], statement.strip);
+            edits.insert(statement.end, &super::rewrite(&text));
+        }
+    }
+
+    fn close(&mut self, statement: &Statement<'_>, edits: &mut Edits) {
+        let Some(closed) = self.macros.pop().filter(|closed| closed.is_variadic) else {
+            return;
+        };
+        let comma = if closed.has_parameters { ", " } else { "" };
+        edits.put(
+            closed.close,
+            Rank::Literal,
+            0,
+            &format!("{comma}varargs=(), kwargs={{}}"),
+        );
+        let (name, strip) = (&closed.name, statement.strip);
+        edits.insert(
+            statement.end,
+            &format!("{{% set {name} = {VARIADIC}({name}) {strip}%}}"),
+        );
+    }
+}
+
+fn assignment(source: &str, tokens: &[Token], edits: &mut Edits) {
+    let mut tokens = tokens.iter();
+    let equals = tokens.find(|token| token.of(source) == "=");
+    if let (Some(equals), Some(last)) = (equals, tokens.next_back()) {
+        wrap(OWN, equals.end, last.end, edits);
+    }
+}
+
+fn iteration(source: &str, tokens: &[Token], edits: &mut Edits) {
+    let is = |token: &Token, word: &str| token.kind == Kind::Separator && token.of(source) == word;
+    let Some(from) = tokens.iter().position(|token| is(token, "in")) else {
+        return;
+    };
+    let value = tokens[from + 1..]
+        .split(|token| is(token, "if") || is(token, "recursive"))
+        .next();
+    if let Some(last) = value.and_then(<[Token]>::last) {
+        wrap(EACH, tokens[from].end, last.end, edits);
+    }
+}
+
+fn wrap(function: &str, start: usize, end: usize, edits: &mut Edits) {
+    edits.put(start, Rank::Assignment, 0, &format!(" {function}(("));
+    edits.insert(end, "))");
+}

@@ -1,0 +1,106 @@
+//! What is between the delimiters, in pieces; as much of Jinja's grammar as [`super`] needs.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A part of an operand.
+    Operand,
+    Plus,
+    Minus,
+    Tilde,
+    Percent,
+    Times,
+    /// `/` and `//`.
+    Divide,
+    /// Ends an expression: keywords, comparisons, commas, brackets.
+    Separator,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Token {
+    pub kind: Kind,
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Token {
+    /// Its text.
+    pub fn of(self, source: &str) -> &str {
+        &source[self.start..self.end]
+    }
+}
+
+/// How long the token is that the text begins with.
+pub fn length(text: &str) -> Option<usize> {
+    let first = text.chars().next()?;
+    if first == '\'' || first == '"' {
+        let mut escaped = false;
+        for (index, character) in text.char_indices().skip(1) {
+            match character {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                c if c == first => return Some(index + 1),
+                _ => {}
+            }
+        }
+        return None;
+    }
+    if first.is_ascii_digit() {
+        return Some(number_length(text));
+    }
+    if first.is_alphanumeric() || first == '_' {
+        return Some(
+            text.find(|c: char| !c.is_alphanumeric() && c != '_')
+                .unwrap_or(text.len()),
+        );
+    }
+    let double = ["//", "**", "==", "!=", "<=", ">="]
+        .iter()
+        .any(|operator| text.starts_with(operator));
+    Some(if double { 2 } else { first.len_utf8() })
+}
+
+/// `1`, `1_000`, `0x1f`, `1.5e+3`: a sign belongs to it only behind an exponent.
+fn number_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while let Some(&byte) = bytes.get(at) {
+        let digit_follows = bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
+        let is_exponent = matches!(bytes[at - 1], b'e' | b'E') && !text.starts_with("0x");
+        match byte {
+            b'.' if digit_follows => {}
+            b'+' | b'-' if is_exponent && digit_follows => {}
+            byte if byte.is_ascii_alphanumeric() || byte == b'_' => {}
+            _ => break,
+        }
+        at += 1;
+    }
+    at
+}
+
+pub fn kind(token: &str, before: &[Token], source: &str) -> Kind {
+    let last = before.last().map(|last| &source[last.start..last.end]);
+    match token {
+        "+" => Kind::Plus,
+        "-" => Kind::Minus,
+        "~" => Kind::Tilde,
+        "%" => Kind::Percent,
+        "*" => Kind::Times,
+        "/" | "//" => Kind::Divide,
+        "," | ":" | "=" | "==" | "!=" | "<" | ">" | "<=" | ">=" => Kind::Separator,
+        // `a.in` is an attribute; `is in` and `is not` belong to a test.
+        _ if last == Some(".") => Kind::Operand,
+        "not" | "in" if last == Some("is") || last == Some("not") && is_test(before, source) => {
+            Kind::Operand
+        }
+        "and" | "or" | "not" | "in" | "if" | "else" | "recursive" => Kind::Separator,
+        _ => Kind::Operand,
+    }
+}
+
+/// Whether what came before ends in `is not`.
+fn is_test(before: &[Token], source: &str) -> bool {
+    let [.., is, _] = before else {
+        return false;
+    };
+    &source[is.start..is.end] == "is"
+}
