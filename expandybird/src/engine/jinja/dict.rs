@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexMap;
-use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, Rest, Tuple, ValueKind, from_args};
+use minijinja::value::{
+    Enumerator, Kwargs, Object, ObjectRepr, Rest, Tuple, ValueKind, ValueOrKwargs, from_args,
+};
 use minijinja::{Error, ErrorKind, State, Value};
 
 use super::{meter, repr, values};
@@ -119,6 +121,12 @@ impl Dict {
         })?;
         Ok(Value::from(Tuple::from([key, value])))
     }
+}
+
+/// `namespace(a=1)`, also from a map: what a loop can assign to.
+pub fn namespace(args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
+    let defaults = Dict::construct(args, named)?;
+    minijinja::functions::namespace(Some(from_args::<(ValueOrKwargs,)>(&[defaults])?.0))
 }
 
 fn insert(entries: &mut Entries, key: Value, value: Value) -> Result<(), Error> {

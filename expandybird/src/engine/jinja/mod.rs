@@ -8,6 +8,7 @@
 //! ([`rewrite`]), because minijinja's own can neither format text, nor be bounded, nor make values
 //! that a template can change.
 
+mod cycler;
 mod dict;
 mod filters;
 mod list;
@@ -15,6 +16,7 @@ mod meter;
 mod methods;
 mod operators;
 mod order;
+mod random;
 mod range;
 mod repr;
 mod rewrite;
@@ -112,6 +114,7 @@ pub struct Jinja {
     files: Files,
     templates: Arc<Templates>,
     stop: Stop,
+    seed: u64,
 }
 
 impl Jinja {
@@ -120,7 +123,9 @@ impl Jinja {
             .all()
             .iter()
             .flat_map(|import| [import.name.as_str(), import.path(), import.content.as_str()]);
-        let made = cache.get_or_make(Key::of(texts), || {
+        let key = Key::of(texts);
+        let seed = key.number();
+        let made = cache.get_or_make(key, || {
             Ok::<_, std::convert::Infallible>(Templates::new(files, limits))
         });
         let templates = match made {
@@ -131,6 +136,7 @@ impl Jinja {
             files: files.clone(),
             templates,
             stop,
+            seed,
         }
     }
 
@@ -140,6 +146,8 @@ impl Jinja {
         instance: &Instance<'_>,
     ) -> Result<(String, bool), Error> {
         let _running = Running::start(&self.stop);
+        let name = instance.env.get("name").and_then(serde_json::Value::as_str);
+        random::seed(self.seed ^ Key::of(name).number());
         let template = environment.get_template(&instance.template.name)?;
         let env = instance.env.iter();
         let env = env.map(|(key, value)| (Value::from(key.as_str()), values::from_json(value)));
