@@ -1,8 +1,9 @@
 //! Methods that Python's texts, lists and maps have, beyond those that minijinja-contrib knows.
 
-use minijinja::value::{Tuple, ValueKind, from_args};
+use minijinja::value::{Kwargs, Rest, Tuple, ValueKind, from_args};
 use minijinja::{Error, ErrorKind, State, Value};
 
+use super::filters::given::given;
 use super::{filters, meter, operators};
 
 pub fn call(
@@ -12,7 +13,7 @@ pub fn call(
     args: &[Value],
 ) -> Result<Value, Error> {
     let own = match value.kind() {
-        ValueKind::String => text(value, method, args),
+        ValueKind::String => text(state, value, method, args),
         ValueKind::Map if method == "copy" => from_args::<()>(args).map(|()| Some(value.clone())),
         ValueKind::Seq if method == "index" => index(value, args).map(Some),
         ValueKind::Seq if method == "copy" => from_args::<()>(args).map(|()| Some(value.clone())),
@@ -24,7 +25,12 @@ pub fn call(
     }
 }
 
-fn text(value: &Value, method: &str, args: &[Value]) -> Result<Option<Value>, Error> {
+fn text(
+    state: &mut State<'_, '_>,
+    value: &Value,
+    method: &str,
+    args: &[Value],
+) -> Result<Option<Value>, Error> {
     let text = value.as_str().unwrap_or_default();
     Ok(Some(match method {
         "replace" => {
@@ -41,7 +47,15 @@ fn text(value: &Value, method: &str, args: &[Value]) -> Result<Option<Value>, Er
         }
         "ljust" | "rjust" | "center" => pad(value, text, method, args)?,
         "zfill" => zero_filled(text, args)?,
-        "rsplit" => rsplit(text, args)?,
+        "rsplit" => rsplit(text, &separated(args)?)?,
+        "split" if args.last().is_some_and(Value::is_kwargs) => {
+            return split(state, value, args).map(Some);
+        }
+        "istitle" => from_args(args).map(|()| Value::from(is_title(text)))?,
+        "isdecimal" => from_args(args)
+            .map(|()| Value::from(!text.is_empty() && text.chars().all(|c| c.is_ascii_digit())))?,
+        "isidentifier" => from_args(args).map(|()| Value::from(is_identifier(text)))?,
+        "expandtabs" => expanded(text, args)?,
         "partition" | "rpartition" => partition(text, method, args)?,
         "removeprefix" => Value::from(
             text.strip_prefix(from_args::<(&str,)>(args)?.0)
@@ -106,6 +120,62 @@ fn zero_filled(text: &str, args: &[Value]) -> Result<Value, Error> {
         ""
     };
     Ok(Value::from(format!("{sign}{zeros}{}", &text[sign.len()..])))
+}
+
+/// `sep` and `maxsplit`, by place or by name, as they are by place.
+fn separated(args: &[Value]) -> Result<Vec<Value>, Error> {
+    let (by_place, by_name): (Rest<Value>, Kwargs) = from_args(args)?;
+    let [separator, count] = given(["sep", "maxsplit"], by_place, &by_name)?;
+    Ok(vec![separator.or(()), count.or(-1)])
+}
+
+fn split(state: &mut State<'_, '_>, value: &Value, args: &[Value]) -> Result<Value, Error> {
+    minijinja_contrib::pycompat::unknown_method_callback(state, value, "split", &separated(args)?)
+}
+
+/// Whether capitals begin the words, and only they do.
+fn is_title(text: &str) -> bool {
+    let mut in_word = false;
+    let mut has_words = false;
+    text.chars().all(|c| {
+        let fits = match (c.is_uppercase(), c.is_lowercase()) {
+            (true, _) => !in_word,
+            (_, true) => in_word,
+            _ => true,
+        };
+        in_word = c.is_uppercase() || c.is_lowercase();
+        has_words |= in_word;
+        fits
+    }) && has_words
+}
+
+fn is_identifier(text: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    text.chars().all(is_name) && text.starts_with(|c: char| is_name(c) && !c.is_numeric())
+}
+
+fn expanded(text: &str, args: &[Value]) -> Result<Value, Error> {
+    let (args, named): (Rest<Value>, Kwargs) = from_args(args)?;
+    let [size] = given(["tabsize"], args, &named)?;
+    let size = size.whole()?.unwrap_or(8);
+    meter::check(text.matches('\t').count().saturating_mul(size))?;
+    let mut expanded = String::new();
+    let mut column = 0;
+    for character in text.chars() {
+        if character == '\t' {
+            let blanks = if size == 0 { 0 } else { size - column % size };
+            expanded.extend(std::iter::repeat_n(' ', blanks));
+            column += blanks;
+        } else {
+            expanded.push(character);
+            column = if matches!(character, '\n' | '\r') {
+                0
+            } else {
+                column + 1
+            };
+        }
+    }
+    Ok(Value::from(expanded))
 }
 
 fn rsplit(text: &str, args: &[Value]) -> Result<Value, Error> {

@@ -141,6 +141,14 @@ pub fn percent(text: &str, argument: &Value) -> Result<Value, Error> {
         None => vec![argument.clone()],
     };
     let conversions = conversions(text);
+    let is_tuple = argument.downcast_object_ref::<Tuple>().is_some();
+    let has_letters = text.replace("%%", "").contains('%');
+    if is_tuple && arguments.len() > conversions.len() && (!conversions.is_empty() || !has_letters)
+    {
+        return Err(invalid(
+            "not all arguments converted during string formatting",
+        ));
+    }
     let shown = arguments.iter().enumerate().map(|(index, value)| {
         let conversion = conversions.get(index).map(|&at| text.as_bytes()[at]);
         printable(value, conversion)

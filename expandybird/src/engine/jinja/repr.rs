@@ -118,7 +118,7 @@ fn write_list<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fm
             _ => write!(out, "range({start}, {stop}, {step})"),
         };
     }
-    let is_tuple = value.downcast_object_ref::<Tuple>().is_some();
+    let is_tuple = value.downcast_object_ref::<Tuple>().is_some() || is_group(value);
     let (open, close) = if is_tuple { ('(', ')') } else { ('[', ']') };
     out.write_char(open)?;
     let mut count = 0;
@@ -133,6 +133,14 @@ fn write_list<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fm
         out.write_char(',')?;
     }
     out.write_char(close)
+}
+
+/// A pair of `groupby`, which has names for its two parts.
+fn is_group(value: &Value) -> bool {
+    value.len() == Some(2)
+        && value
+            .get_attr("grouper")
+            .is_ok_and(|name| !name.is_undefined())
 }
 
 fn write_map<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {
