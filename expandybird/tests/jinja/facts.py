@@ -3,7 +3,9 @@
 Run it where Jinja2 is installed: python3 facts.py > facts.json
 """
 
+import copy
 import json
+import pathlib
 import sys
 
 import jinja2
@@ -12,11 +14,16 @@ PROPERTIES = {
     "s": "Hello World", "n": 7, "f": 2.5, "t": True, "none": None,
     "l": [3, 1, 2], "ls": ["b", "a", "C"], "m": {"x": 1, "y": "two", "z": [1, {"k": None}]},
     "ml": [{"name": "a", "v": 2}, {"name": "b", "v": 1}], "big": 9007199254740993, "q": "it's", "csv": "a,b,,c",
+    "neg": -3, "zone": "us-central1-a", "e": [], "ed": {}, "u": "é日本", "nested": {"a": {"b": {"c": [1, 2, {"d": "x"}]}}},
+    "tree": [{"n": "r", "c": [{"n": "x", "c": []}, {"n": "y", "c": [{"n": "z", "c": []}]}]}],
 }
 FILES = {
-    "m.jinja": "{% macro res(name, n=1) %}<{{ name }}:{{ n }}>{% endmacro %}{% set v = 5 %}",
+    "m.jinja": "{% macro res(name, n=1) %}<{{ name }}:{{ n }}>{% endmacro %}{% set v = 5 %}{% set _p = 6 %}"
+    "{% macro uses() %}[{{ properties.n }}|{{ x }}]{% endmacro %}",
     "inc.jinja": "[{{ properties.n }}{{ x }}]\n",
-    "base.jinja": "A{% block b %}base{% endblock %}Z",
+    "base.jinja": "A{% block b %}base{% endblock %}Z{% block c scoped %}{{ x }}{% endblock %}",
+    "mid.jinja": "{% extends 'base.jinja' %}{% block b %}mid({{ super() }}){% endblock %}",
+    "loop.jinja": "{{ loop.index }}-{{ i }};",
 }
 
 EXPRESSIONS = """
@@ -261,14 +268,16 @@ TEMPLATES = [
 
 
 def main():
-    environment = jinja2.Environment(loader=jinja2.DictLoader(FILES))
+    extensions = ["jinja2.ext.do", "jinja2.ext.loopcontrols"]
+    environment = jinja2.Environment(loader=jinja2.DictLoader(FILES), extensions=extensions)
     sources = ["{{ " + e + " }}" for line in EXPRESSIONS.split("\n") for e in cut(line)]
     sources += ["{{ " + e.replace("\\n", "\n") + " }}" for e in FILTERED] + TEMPLATES
-    env = {"name": "web", "type": "t.jinja", "deployment": "d"}
+    sources += pathlib.Path(__file__).with_name("snippets.txt").read_text().splitlines()
+    env = {"name": "web", "type": "t.jinja", "deployment": "d", "project": "p", "project_number": 12, "current_time": 1450000000}
     facts = []
     for source in dict.fromkeys(sources):
         try:
-            printed = environment.from_string(source).render(env=env, properties=PROPERTIES, imports=FILES)
+            printed = environment.from_string(source).render(env=dict(env), properties=copy.deepcopy(PROPERTIES), imports=dict(FILES))
         except Exception:
             printed = None
         facts.append({"template": source, "prints": printed})
