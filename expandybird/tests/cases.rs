@@ -3,6 +3,8 @@
 //! its first line is the code, the second the place `file:line:column resource path`, every
 //! further one is found in the message or in a cause.
 //!
+//! Facts that need no folder of their own are in `facts.yaml`.
+//!
 //! `env.yaml` gives the environment, `imports.yaml` maps names to paths where they differ, `scopes.yaml` says where the
 //! short references in a template lead.
 
@@ -228,6 +230,74 @@ async fn every_case_expands_or_fails_as_it_says() {
         if let Err(failure) = check(&expander, &folder).await {
             failures.push(format!("── {name}: {failure}"));
         }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// A fact's request: its files are imports under their own names.
+fn request_of(fact: &Value) -> ExpandRequest {
+    let files = fact["files"].as_object().into_iter().flatten();
+    ExpandRequest {
+        name: "config.yaml".to_owned(),
+        content: fact["config"].as_str().unwrap().to_owned(),
+        imports: files
+            .map(|(name, content)| Import {
+                name: name.clone(),
+                path: None,
+                content: content.as_str().unwrap().to_owned(),
+            })
+            .collect(),
+        env: fact["env"].as_object().cloned().unwrap_or_default(),
+        ..ExpandRequest::default()
+    }
+}
+
+fn check_sentences(error: &ErrorBody, sentences: &Value) -> Result<(), String> {
+    let told = serde_json::to_value(error).unwrap();
+    let mut places = vec![error.location.clone().unwrap_or_default()];
+    places.extend(
+        error
+            .causes
+            .iter()
+            .filter_map(|cause| cause.location.clone()),
+    );
+    let places: Vec<_> = places
+        .iter()
+        .map(|place| format!("{place} {}", place.path.clone().unwrap_or_default()))
+        .collect();
+    let causes: Vec<_> = error.causes.iter().map(|cause| &cause.message).collect();
+    let text = format!("{}\n{causes:?}\n{}", error.message, places.join("\n"));
+    let plain = text.replace("\\\"", "\"");
+    let missing = sentences.as_array().into_iter().flatten().find(|sentence| {
+        let sentence = sentence.as_str().unwrap();
+        !text.contains(sentence) && !plain.contains(sentence)
+    });
+    match missing {
+        Some(missing) => Err(format!("expected {missing} in {told:#}")),
+        None => Ok(()),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_fact_of_the_table_holds() {
+    let expander = expander();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/facts.yaml");
+    let mut failures = Vec::new();
+    for fact in read(&path).as_array().unwrap() {
+        let outcome = expander.expand(request_of(fact)).await;
+        let checked = match (outcome, fact.get("fails")) {
+            (Err(error), Some(sentences)) => check_sentences(&error.0, sentences),
+            (Ok(_), Some(_)) => Err("expanded, and should have failed".to_owned()),
+            (Ok(answer), None) => {
+                check_answer(&serde_json::to_value(answer).unwrap(), &fact["expands"])
+            }
+            (Err(error), None) => Err(format!("failed: {:#?}", error.0)),
+        };
+        failures.extend(
+            checked
+                .err()
+                .map(|why| format!("── {}: {why}", fact["fact"])),
+        );
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

@@ -137,6 +137,18 @@ impl Fault {
         }
     }
 
+    /// The reference that is wrong, as it is written.
+    pub fn reference(&self) -> Option<&str> {
+        match self {
+            Self::MalformedReference { text, .. }
+            | Self::UnknownReference { text, .. }
+            | Self::UnknownOutput { text, .. }
+            | Self::NoSuchPath { text, .. }
+            | Self::AmbiguousReference { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
     pub fn at(self, location: Location) -> ExpansionError {
         ExpansionError {
             fault: self,

@@ -42,7 +42,8 @@ impl<'a> Text<'a> {
         self.file
     }
 
-    /// The configuration's value: a map; nothing at all is an empty one.
+    /// The configuration's value: a map; nothing at all is an empty one, and so is `false`. What
+    /// else Python takes for false (`[]`, `0`, `''`) is a mistake of its author.
     pub fn read(&self) -> Result<(Value, Vec<String>), ExpansionError> {
         let content = self.content.unwrap_or_default();
         let document =
@@ -61,7 +62,9 @@ impl<'a> Text<'a> {
         let warnings = document.warnings.iter().map(ToString::to_string).collect();
         match document.value {
             Value::Object(map) => Ok((Value::Object(map), warnings)),
-            value if is_nothing(&value) => Ok((Value::Object(serde_json::Map::new()), warnings)),
+            Value::Null | Value::Bool(false) => {
+                Ok((Value::Object(serde_json::Map::new()), warnings))
+            }
             other => {
                 let fault = Fault::NotAMap {
                     name: self.file.to_owned(),
@@ -109,18 +112,6 @@ impl<'a> Text<'a> {
             column: place.and_then(|place| number(place.column)),
             ..Location::default()
         }
-    }
-}
-
-/// What the original took for an empty configuration: whatever Python takes for false.
-fn is_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Bool(flag) => !flag,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(_) => false,
     }
 }
 

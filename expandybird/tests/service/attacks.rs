@@ -219,3 +219,105 @@ async fn no_template_reads_a_file_of_the_machine_by_name() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_jinja_template_that_makes_too_much_is_refused() {
+    let expander = patient();
+    for (what, template, expected) in [
+        (
+            "a text of a gigabyte",
+            "{{ 'x' * 10 ** 9 }}",
+            ErrorCode::TemplateOutput,
+        ),
+        (
+            "a range of a billion",
+            "{{ range(10 ** 9)|list }}",
+            ErrorCode::TemplateOutput,
+        ),
+        (
+            "a list of a billion",
+            "{% set x = [1] * 10 ** 9 %}",
+            ErrorCode::TemplateOutput,
+        ),
+        (
+            "a list that doubles",
+            "{% set x = [1] %}{% for i in range(100) %}{% do x.extend(x) %}{% endfor %}",
+            ErrorCode::TemplateOutput,
+        ),
+        (
+            "a text that doubles",
+            "{% set n = namespace(x='xxxx') %}{% for i in range(100) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
+            ErrorCode::TemplateOutput,
+        ),
+        (
+            "many texts that are kept",
+            "{% set x = [] %}{% for i in range(100000) %}{% do x.append('x' * 1000000 ~ i) %}{% endfor %}",
+            ErrorCode::TemplateOutput,
+        ),
+        (
+            "lists within lists without end",
+            "{% set n = namespace(x=[]) %}{% for i in range(100000) %}{% set n.x = [n.x] %}{% endfor %}",
+            ErrorCode::TemplateFailed,
+        ),
+        (
+            "tuples within tuples without end",
+            "{% set n = namespace(x=()) %}{% for i in range(100000) %}{% set n.x = (n.x,) %}{% endfor %}",
+            ErrorCode::TemplateFailed,
+        ),
+        (
+            "a list in itself",
+            "{% set x = [] %}{% do x.append(x) %}{{ x }}",
+            ErrorCode::TemplateFailed,
+        ),
+        (
+            "two maps in each other",
+            "{% set x = {} %}{% set y = {'x': x} %}{% do x.update({'y': y}) %}{{ x|tojson }}",
+            ErrorCode::TemplateFailed,
+        ),
+        (
+            "lists put into each other from the outside in",
+            "{% set n = namespace(x=[]) %}{% set keep = n.x %}{% for i in range(100000) %}{% set y = [] %}{% do n.x.append(y) %}{% set n.x = y %}{% endfor %}",
+            ErrorCode::TemplateFailed,
+        ),
+        (
+            "nested loops",
+            "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}",
+            ErrorCode::TemplateFuel,
+        ),
+        (
+            "a width of a billion",
+            "{{ '%1000000000d' % 1 }}",
+            ErrorCode::TemplateOutput,
+        ),
+    ] {
+        is_refused(&expander, what, request("t.jinja", template), expected).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_jinja_template_that_looks_through_much_again_and_again_ends_with_its_request() {
+    let expander = expander(Duration::from_millis(200), jinja::Limits::default());
+    for (what, template) in [
+        (
+            "a list that is searched",
+            "{% set l = range(100000)|list %}{% for i in range(100000) %}{% if -1 in l %}{% endif %}{% endfor %}",
+        ),
+        (
+            "a text that is searched",
+            "{% set t = 'x' * 4000000 %}{% for i in range(100000) %}{% if 'y' in t %}{% endif %}{% endfor %}",
+        ),
+    ] {
+        let late = expander.expand(request("t.jinja", template)).await;
+        let error = late
+            .err()
+            .unwrap_or_else(|| panic!("{what}: it got away with it"));
+        assert_eq!(
+            error.0.code,
+            ErrorCode::TemplateTimeout,
+            "{what}: {}",
+            error.0
+        );
+        let next = expander.expand(request("t.jinja", "resources: []")).await;
+        assert!(next.is_ok(), "after {what}");
+    }
+}

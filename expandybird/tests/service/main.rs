@@ -161,3 +161,28 @@ async fn a_rendering_past_the_deadline_is_told_and_the_next_request_is_served() 
         .unwrap_or_else(|error| panic!("{}", error.0));
     assert!(next.config.resources.is_empty());
 }
+
+const VARYING_JINJA: &str = "\
+resources:
+{% for k, v in {'b': 1, 'a': 2, 'c': [3, 1]}.items() %}
+- {name: {{ k }}, type: T, properties: {v: {{ v }}}}
+{% endfor %}
+- {name: r, type: T, properties: {r: {{ range(1000)|list|random }}, l: '{{ lipsum(1, false) }}', u: {{ [3, 1, 3]|unique|list }}, p: {{ properties }}}}
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_jinja_template_gives_the_same_bytes() {
+    let configuration =
+        "resources: [{name: a, type: t.jinja, properties: {z: 1, a: {y: 2, b: [x]}}}]";
+    let first = expander(Duration::from_secs(20), jinja::Limits::default());
+    let second = expander(Duration::from_secs(20), jinja::Limits::default());
+    let mut answers = Vec::new();
+    for expander in [&first, &first, &second] {
+        let request = request_of(configuration, &[("t.jinja", VARYING_JINJA)]);
+        let answer = expander.expand(request).await;
+        let answer = answer.unwrap_or_else(|error| panic!("{}", error.0));
+        answers.push(serde_json::to_string(&answer).unwrap());
+    }
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0], answers[2]);
+}

@@ -6,6 +6,7 @@
 
 mod cycle;
 mod outputs;
+mod place;
 mod scope;
 mod syntax;
 
@@ -18,6 +19,7 @@ use super::error::{ExpansionError, Fault};
 use super::reading::Text;
 use super::tree::{Body, Node};
 use outputs::Resolver;
+use place::Places;
 use scope::{Scope, Tree};
 
 /// What a primitive takes from the templates around it, unless it says otherwise itself.
@@ -30,32 +32,24 @@ pub fn resolve(
     text: &Text<'_>,
 ) -> Result<Configuration, ExpansionError> {
     let tree = Tree::new(nodes);
+    let places = Places { nodes, text };
     let mut resolver = Resolver::new(&tree);
     let mut resources = Vec::new();
     let mut needs = Vec::new();
     for id in tree.primitives() {
         let node = tree.node(id);
         let mut needed = BTreeSet::new();
-        let resource =
-            primitive(&tree, &mut resolver, id, &mut needed).map_err(|fault| at(fault, node))?;
+        let resource = primitive(&tree, &mut resolver, id, &mut needed)
+            .map_err(|fault| places.at(fault, node))?;
         resources.push(resource);
         needs.push((id, needed));
     }
     if let Some((id, chain)) = cycle::find(&tree, &needs) {
-        return Err(at(Fault::Cycle { chain }, tree.node(id)));
+        return Err(places.at(Fault::Cycle { chain }, tree.node(id)));
     }
-    check_given_properties(&tree, &mut resolver)?;
+    check_given_properties(&tree, &mut resolver, places)?;
     let outputs = top_outputs(&mut resolver, outputs, text)?;
     Ok(Configuration { resources, outputs })
-}
-
-fn at(fault: Fault, node: &Node) -> ExpansionError {
-    fault.at(common::api::error::Location {
-        file: Some(node.file.clone()),
-        resource: Some(node.name.to_string()),
-        path: Some(node.path.to_string()),
-        ..Default::default()
-    })
 }
 
 fn primitive(
@@ -159,6 +153,7 @@ fn is_there(tree: &Tree<'_>, id: usize, name: &Value) -> bool {
 fn check_given_properties(
     tree: &Tree<'_>,
     resolver: &mut Resolver<'_>,
+    places: Places<'_>,
 ) -> Result<(), ExpansionError> {
     for id in tree.all() {
         let node = tree.node(id);
@@ -168,7 +163,7 @@ fn check_given_properties(
         } = &node.body
         {
             let resolved = resolver.value(properties, tree.scope(id), &mut BTreeSet::new());
-            resolved.map_err(|fault| at(fault, node))?;
+            resolved.map_err(|fault| places.at(fault, node))?;
         }
     }
     Ok(())

@@ -400,6 +400,126 @@ mod tests {
         })
     }
 
+    /// Schemas of all keywords that defaults go through; references lead to `#/definitions/[de]`.
+    fn whole_schema() -> impl Strategy<Value = Value> {
+        let kind = prop::sample::select(vec!["object", "array", "integer", "null"]);
+        let leaf = prop_oneof![
+            Just(json!({})),
+            value().prop_map(|value| json!({ "default": value })),
+            kind.prop_map(|kind| json!({ "type": kind })),
+            Just(json!({"required": ["a"]})),
+            Just(json!({"$ref": "#/definitions/d"})),
+            Just(json!({"$ref": "#/definitions/e"})),
+        ];
+        let parts = leaf.prop_recursive(3, 20, 3, |inner| {
+            let map = |names: &'static str| prop::collection::btree_map(names, inner.clone(), 0..3);
+            let list = prop::collection::vec(inner.clone(), 1..3);
+            prop_oneof![
+                map("[abc]").prop_map(|parts| json!({ "properties": parts })),
+                inner.clone().prop_map(|items| json!({ "items": items })),
+                (list.clone(), inner.clone())
+                    .prop_map(|(items, rest)| json!({"items": items, "additionalItems": rest})),
+                (map("[ab]"), inner.clone()).prop_map(
+                    |(parts, rest)| json!({"properties": parts, "additionalProperties": rest})
+                ),
+                map("[abc]").prop_map(|parts| json!({ "patternProperties": parts })),
+                map("[abc]").prop_map(|parts| json!({ "dependencies": parts })),
+                list.clone().prop_map(|parts| json!({ "allOf": parts })),
+                list.clone().prop_map(|parts| json!({ "anyOf": parts })),
+                list.prop_map(|parts| json!({ "oneOf": parts })),
+            ]
+        });
+        // Definitions refer to nothing, or filling might never end.
+        let definition = || {
+            value().prop_map(
+                |value| json!({"default": value, "properties": {"a": {"default": value}}}),
+            )
+        };
+        (parts, definition(), definition()).prop_map(|(mut schema, d, e)| {
+            if schema.get("$ref").is_none() {
+                schema["definitions"] = json!({"d": d, "e": e});
+            } else {
+                schema = json!({"allOf": [schema], "definitions": {"d": d, "e": e}});
+            }
+            schema
+        })
+    }
+
+    /// The rules once more, without pointers, bounds and a map of branches.
+    fn model(root: &Value, schema: &Value, instance: &mut Value) {
+        if let Some(reference) = schema["$ref"].as_str() {
+            return model(
+                root,
+                &root.pointer(&reference[1..]).unwrap().clone(),
+                instance,
+            );
+        }
+        let object = |key: &str| schema[key].as_object().cloned().unwrap_or_default();
+        if let Value::Object(map) = instance {
+            for (name, part) in object("properties") {
+                let told = match part["$ref"].as_str() {
+                    Some(reference) => root.pointer(&reference[1..]).unwrap(),
+                    None => &part,
+                };
+                if let (false, Some(default)) = (map.contains_key(&name), told.get("default")) {
+                    map.insert(name.clone(), default.clone());
+                }
+                if let Some(value) = map.get_mut(&name) {
+                    model(root, &part, value);
+                }
+            }
+            let matches = |pattern: &String, name: &String| name.contains(pattern.as_str());
+            for (pattern, part) in object("patternProperties") {
+                for (_, value) in map.iter_mut().filter(|(name, _)| matches(&pattern, name)) {
+                    model(root, &part, value);
+                }
+            }
+            if schema["additionalProperties"].is_object() {
+                let (named, patterns) = (object("properties"), object("patternProperties"));
+                for (name, value) in map.iter_mut() {
+                    if !named.contains_key(name) && !patterns.keys().any(|p| matches(p, name)) {
+                        model(root, &schema["additionalProperties"], value);
+                    }
+                }
+            }
+        }
+        if let Value::Array(items) = instance {
+            for (index, item) in items.iter_mut().enumerate() {
+                match &schema["items"] {
+                    Value::Array(parts) => model(
+                        root,
+                        parts.get(index).unwrap_or(&schema["additionalItems"]),
+                        item,
+                    ),
+                    part => model(root, part, item),
+                }
+            }
+        }
+        for (name, part) in object("dependencies") {
+            if instance.get(&name).is_some() {
+                model(root, &part, instance);
+            }
+        }
+        let list = |key: &str| schema[key].as_array().cloned().unwrap_or_default();
+        for part in list("allOf") {
+            model(root, &part, instance);
+        }
+        for key in ["anyOf", "oneOf"] {
+            for part in list(key) {
+                model(root, &part, instance);
+                let mut alone = json!({"allOf": [part], "definitions": root["definitions"]});
+                forget_required(&mut alone);
+                if crate::expansion::schema::options()
+                    .build(&alone)
+                    .unwrap()
+                    .is_valid(instance)
+                {
+                    break;
+                }
+            }
+        }
+    }
+
     /// Whether all that was given is still there.
     fn keeps(filled: &Value, given: &Value) -> bool {
         match (filled, given) {
@@ -418,6 +538,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn defaults_fill_as_the_rules_say(schema in whole_schema(), given in value()) {
+            let mut expected = given.clone();
+            model(&schema, &schema, &mut expected);
+            prop_assert_eq!(filled(schema, given), expected);
+        }
+
         #[test]
         fn defaults_never_replace_what_is_given_and_fill_once_for_all(schema in schema(), given in value()) {
             let once = filled(schema.clone(), given.clone());
