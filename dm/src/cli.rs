@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 
 use crate::commands::*;
+use crate::error::ExitCode;
 use crate::output::Format;
 
 /// Deploys configurations and templates to Kubernetes through Deployment Manager.
@@ -53,9 +54,12 @@ pub struct BeforeCommand {
 const EXAMPLES: &str = "\
 Examples:
   dm deploy replicatedservice:v1 --name web --properties replicas=3
+  dm preview web.yaml --namespace shop
   dm deploy web.yaml --namespace shop
   dm status web
+  dm diff web.yaml
   dm update web.yaml
+  dm rollback web
   dm delete web
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 conflict, 5 unavailable, 6 timeout.";
@@ -64,6 +68,9 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 conflict, 5 unavailable, 6
 pub enum Command {
     Deploy(deploy::Deploy),
     Update(update::Update),
+    Preview(preview::Preview),
+    Diff(diff::Diff),
+    Rollback(rollback::Rollback),
     Delete(delete::Delete),
     List(list::List),
     Get(get::Get),
@@ -73,6 +80,8 @@ pub enum Command {
     Expand(expand::Expand),
     Operations(operations::Operations),
     Wait(wait::Wait),
+    Stop(stop::Stop),
+    Cancel(stop::Cancel),
     DeployedTypes(deployed_types::DeployedTypes),
     DeployedInstances(deployed_instances::DeployedInstances),
     Templates(templates::Templates),
@@ -83,11 +92,45 @@ pub enum Command {
 }
 
 impl Command {
+    /// How it ends where it fails. Commands that compare are like diff(1): 1 is for differences.
+    pub fn code_of_failure(&self) -> ExitCode {
+        match self {
+            Self::Diff(_) => ExitCode::Usage,
+            Self::Manifest(manifest) if manifest.compares() => ExitCode::Usage,
+            _ => ExitCode::Failed,
+        }
+    }
+
+    /// Whether `--timeout` is not for the request, but for the operation that it starts or watches.
+    pub fn bounds_itself(&self) -> bool {
+        matches!(
+            self,
+            Self::Deploy(_)
+                | Self::Update(_)
+                | Self::Preview(_)
+                | Self::Rollback(_)
+                | Self::Delete(_)
+                | Self::Wait(_)
+                | Self::Stop(_)
+                | Self::Cancel(_)
+        )
+    }
+
+    /// Whether there is a graph to show as DOT.
+    pub fn has_graph(&self) -> bool {
+        matches!(self, Self::Status(status) if status.graph)
+    }
+
     /// The flags that stand before the command are for those that have a template as target.
     pub fn refused_flag(&self, before: &BeforeCommand) -> Option<&'static str> {
         let takes_registry = matches!(
             self,
-            Self::Deploy(_) | Self::Update(_) | Self::Expand(_) | Self::Describe(_)
+            Self::Deploy(_)
+                | Self::Update(_)
+                | Self::Preview(_)
+                | Self::Diff(_)
+                | Self::Expand(_)
+                | Self::Describe(_)
         );
         let takes_properties = takes_registry && !matches!(self, Self::Describe(_));
         match before {

@@ -106,6 +106,12 @@ pub enum Failure {
         name: DeploymentName,
         errors: Vec<String>,
     },
+    /// What was previewed or compared shows resources that the cluster would refuse.
+    #[error("{name}: {failing} would fail", failing = counted(*failing))]
+    WouldFail {
+        name: DeploymentName,
+        failing: usize,
+    },
     #[error("{0}")]
     Missing(String),
     #[error("{what} did not finish within {} s", within.as_secs_f32())]
@@ -129,6 +135,13 @@ pub enum Failure {
     Output(#[from] OutputError),
 }
 
+fn counted(resources: usize) -> String {
+    match resources {
+        1 => "one resource".to_owned(),
+        _ => format!("{resources} resources"),
+    }
+}
+
 fn listed(errors: &[String]) -> String {
     errors.iter().map(|error| format!("\n  {error}")).collect()
 }
@@ -140,6 +153,7 @@ impl Failure {
             Self::Bundle(_)
             | Self::Archive { .. }
             | Self::Configuration(_)
+            | Self::WouldFail { .. }
             | Self::DeploymentFailed { .. } => ExitCode::Failed,
             Self::Service(error) => of_client(error),
             Self::Local(LocalError::Answered(body)) => exit_code(body.code),
@@ -233,6 +247,16 @@ const fn hint_of_code(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::ResourcesFailed => {
             Some("see dm status NAME; correct it with dm update, or dm delete NAME")
         }
+        ErrorCode::DeletesNotAllowed => {
+            Some("see what it would delete with dm diff; allow it with --allow-deletes")
+        }
+        ErrorCode::PreconditionFailed => {
+            Some("somebody changed it since you looked: preview or read it again")
+        }
+        ErrorCode::OperationStopped => {
+            Some("see dm status NAME; go on with dm update, dm rollback or dm delete")
+        }
+        ErrorCode::NothingRunning => Some("dm operations NAME shows what was done"),
         ErrorCode::Timeout => {
             Some("see dm status NAME for what is missing; give it more time with --timeout")
         }

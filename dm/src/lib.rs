@@ -12,6 +12,7 @@
 mod bundle;
 mod cli;
 mod commands;
+mod compare;
 mod duration;
 mod error;
 mod follow;
@@ -41,10 +42,14 @@ pub async fn run(
         Ok(cli) => cli,
         Err(error) => return say(&error, terminal),
     };
+    let failed = cli.command.code_of_failure();
     match commands::run(cli, terminal).await {
-        Ok(()) => ExitCode::Done,
+        Ok(code) => code,
         Err(failure) => {
-            let code = failure.exit_code();
+            let code = match failure.exit_code() {
+                ExitCode::Failed => failed,
+                code => code,
+            };
             if code != ExitCode::Done {
                 terminal.note(report::report(&failure).trim_end());
             }

@@ -8,6 +8,8 @@ use dm::Terminal;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let animated = stderr().is_terminal();
+    let interactive = animated && stdin().is_terminal();
+    let colours = console::colors_enabled();
     let size = console::Term::stdout().size_checked();
     let width = size.map(|(_, columns)| usize::from(columns));
     let (mut stdin, mut stdout, mut stderr) = (stdin().lock(), stdout().lock(), stderr());
@@ -16,6 +18,8 @@ async fn main() -> ExitCode {
         stdout: &mut stdout,
         stderr: &mut stderr,
         animated,
+        colours,
+        interactive,
         width,
     };
     let code = dm::run(std::env::args_os(), &mut terminal).await;

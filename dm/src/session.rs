@@ -13,6 +13,9 @@ use crate::error::Failure;
 use crate::output::{self, Format, OutputError};
 use crate::terminal::Terminal;
 
+/// Why a result cannot be shown as DOT; told before anything is done.
+pub const DOT: &str = "-o dot goes with dm status NAME --graph";
+
 pub struct Session<'s, 't> {
     pub client: ManagerClient,
     pub format: Format,
@@ -41,8 +44,15 @@ impl<'s, 't> Session<'s, 't> {
             Format::Table => people(document),
             Format::Yaml => output::yaml(document)?,
             Format::Json => output::json(document)?,
+            Format::Dot => return Err(Failure::Usage(DOT.to_owned())),
         };
         self.print(&text)
+    }
+
+    /// The time that was given, as the manager takes it.
+    pub fn timeout_ms(&self) -> Option<u64> {
+        self.timeout
+            .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
     }
 
     pub fn print(&mut self, text: &str) -> Result<(), Failure> {

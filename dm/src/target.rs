@@ -55,6 +55,26 @@ pub struct Resolved {
 }
 
 impl Target {
+    /// The deployment, where the target is its name and no file, template or reference, and nothing but what may stand
+    /// behind a name is given with it.
+    pub fn deployment(&self) -> Option<DeploymentName> {
+        let target = self.target.as_deref().filter(|&target| target != "-")?;
+        let has_properties = !self.properties.is_empty() || self.properties_file.is_some();
+        if has_properties || self.registry.is_some() || self.name.is_some() {
+            return None;
+        }
+        let name = DeploymentName::parse(target).ok()?;
+        (!Path::new(target).exists()).then_some(name)
+    }
+
+    /// As [`Self::deployment`], where nothing may stand behind the name; a file of that name does not matter.
+    pub fn name_only(&self) -> Option<DeploymentName> {
+        let has_properties = !self.properties.is_empty() || self.properties_file.is_some();
+        let has_more = has_properties || self.registry.is_some() || !self.imports.is_empty();
+        let target = self.target.as_deref().filter(|_| !has_more)?;
+        DeploymentName::parse(target).ok()
+    }
+
     pub fn resolve(&self, terminal: &mut Terminal<'_>) -> Result<Resolved, Failure> {
         let target = match self.target.as_deref() {
             None | Some("-") => return self.standard_input(terminal),

@@ -9,6 +9,10 @@ pub struct Terminal<'t> {
     pub stderr: &'t mut dyn Write,
     /// Standard error is a terminal: progress is drawn there.
     pub animated: bool,
+    /// Standard output is a terminal that shows colours, and nobody objects to them (`NO_COLOR`).
+    pub colours: bool,
+    /// There is a person to ask: standard input and standard error are terminals.
+    pub interactive: bool,
     /// Columns that a line of a table may have.
     pub width: Option<usize>,
 }
@@ -18,4 +22,23 @@ impl Terminal<'_> {
     pub fn note(&mut self, line: &str) {
         let _ = writeln!(self.stderr, "{line}");
     }
+
+    /// Asks a person; without one, or with any other answer than yes, the answer is no.
+    pub fn agrees(&mut self, question: &str) -> bool {
+        if !self.interactive {
+            return false;
+        }
+        let _ = write!(self.stderr, "{question} [y/N] ");
+        let _ = self.stderr.flush();
+        let answer = first_line(&mut *self.stdin);
+        matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+    }
+}
+
+/// Up to the line's end, or as much as an answer may have.
+fn first_line(input: &mut dyn Read) -> String {
+    const LONGEST: u64 = 64;
+    let is_text = |byte: &std::io::Result<u8>| matches!(byte, Ok(byte) if *byte != b'\n');
+    let bytes = input.take(LONGEST).bytes().take_while(is_text);
+    String::from_utf8_lossy(&bytes.filter_map(Result::ok).collect::<Vec<_>>()).into_owned()
 }

@@ -1,8 +1,10 @@
 //! `dm delete`: removes a deployment and its objects.
 
 use clap::Args;
+use common::api::manager::WriteQuery;
 use common::model::{DeletePolicy, DeploymentName};
 
+use super::policies::delete_policy;
 use super::write::{Subject, query, write};
 use crate::bundle::Sources;
 use crate::error::Failure;
@@ -13,12 +15,15 @@ use crate::session::Session;
 #[command(after_help = "\
 Examples:
   dm delete web
-  dm delete web --abandon      # the objects stay in the cluster")]
+  dm delete web --abandon      # the objects stay in the cluster, as with --delete-policy abandon")]
 pub struct Delete {
     pub name: DeploymentName,
     /// Forget the deployment, but leave its objects in the cluster.
     #[arg(long)]
     pub abandon: bool,
+    /// What becomes of the objects, whatever the resources say in their metadata.
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = delete_policy(), conflicts_with = "abandon")]
+    pub delete_policy: Option<DeletePolicy>,
     /// Do not wait: print the operation that has started.
     #[arg(long = "async")]
     pub at_once: bool,
@@ -27,14 +32,13 @@ pub struct Delete {
 impl Delete {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let subject = Subject::new(format!("deleting {}", self.name), Sources::default());
-        let query = query(session, self.abandon.then_some(DeletePolicy::Abandon));
+        let abandoned = self.abandon.then_some(DeletePolicy::Abandon);
+        let query = WriteQuery {
+            delete_policy: self.delete_policy.or(abandoned),
+            ..query(session)
+        };
         let client = session.client.clone();
-        write(
-            session,
-            subject,
-            client.delete_async(&self.name, &query),
-            self.at_once,
-        )
-        .await
+        let start = |write| client.delete_async(&self.name, write);
+        write(session, subject, query, self.at_once, start).await
     }
 }

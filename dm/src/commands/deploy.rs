@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use common::api::manager::CreateDeployment;
-use common::model::{DriftPolicy, Namespace};
+use common::model::Namespace;
 
+use super::update::Wishes;
 use super::write::{Subject, query, write};
 use crate::error::Failure;
 use crate::session::Session;
@@ -21,6 +22,8 @@ Examples:
   dm deploy redis:v1 --registry my-org/my-repo/my-collection --properties-file redis.yaml
   dm deploy github.com/my-org/my-repo/redis:v1 --async
   dm deploy template.py --properties size=3
+  dm deploy web.yaml --preview             # show and store what it would do
+  dm deploy web.yaml --rollback-on-failure
   tar c web.yaml templates | dm deploy -")]
 pub struct Deploy {
     #[command(flatten)]
@@ -30,9 +33,8 @@ pub struct Deploy {
     pub namespace: Option<Namespace>,
     #[command(flatten)]
     pub about: About,
-    /// Do not wait: print the operation that has started.
-    #[arg(long = "async")]
-    pub at_once: bool,
+    #[command(flatten)]
+    pub wishes: Wishes,
 }
 
 /// What a deployment says of itself.
@@ -72,17 +74,13 @@ impl Deploy {
             content: bundle.content,
             imports: bundle.imports,
             namespace: self.namespace,
-            drift_policy: DriftPolicy::default(),
+            drift_policy: self.wishes.drift.drift_policy.unwrap_or_default(),
             labels: self.about.labels(),
             description: self.about.description.unwrap_or_default(),
         };
-        let (client, query) = (session.client.clone(), query(session, None));
-        write(
-            session,
-            subject,
-            client.create_async(&request, &query),
-            self.at_once,
-        )
-        .await
+        let query = self.wishes.of_write(query(session));
+        let client = session.client.clone();
+        let start = |write| client.create_async(&request, write);
+        write(session, subject, query, self.wishes.at_once, start).await
     }
 }

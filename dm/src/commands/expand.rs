@@ -77,7 +77,7 @@ impl Expand {
             });
         }
         let text = match session.format {
-            Format::Table => output::yaml(&expansion.expanded_config)?,
+            Format::Table | Format::Dot => output::yaml(&expansion.expanded_config)?,
             Format::Yaml => output::yaml(&expansion)?,
             Format::Json => output::json(&expansion)?,
         };

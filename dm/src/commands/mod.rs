@@ -6,14 +6,19 @@ pub mod deploy;
 pub mod deployed_instances;
 pub mod deployed_types;
 pub mod describe;
+pub mod diff;
 pub mod expand;
 pub mod get;
 pub mod layout;
 pub mod list;
 pub mod manifest;
 pub mod operations;
+pub mod policies;
+pub mod preview;
 pub mod registries;
+pub mod rollback;
 pub mod status;
+pub mod stop;
 pub mod templates;
 pub mod update;
 pub mod version;
@@ -21,41 +26,55 @@ pub mod wait;
 mod write;
 
 use crate::cli::{Cli, Command};
-use crate::error::Failure;
-use crate::session::{Session, within};
+use crate::error::{ExitCode, Failure};
+use crate::output::Format;
+use crate::session::{DOT, Session, within};
 use crate::terminal::Terminal;
 
-pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Failure> {
     if let Some(flag) = cli.command.refused_flag(&cli.before) {
         return Err(Failure::Usage(format!("this command does not take {flag}")));
     }
+    if cli.flags.output == Format::Dot && !cli.command.has_graph() {
+        return Err(Failure::Usage(DOT.to_owned()));
+    }
     let mut session = Session::new(cli.flags, terminal)?;
-    match cli.command {
-        // These bound the operation, and wait for it in their own way.
-        Command::Deploy(deploy) => deploy.run(&mut session).await,
-        Command::Update(update) => update.run(&mut session).await,
-        Command::Delete(delete) => delete.run(&mut session).await,
-        Command::Wait(wait) => wait.run(&mut session).await,
-        command => within(session.timeout, "the request", read(command, &mut session)).await,
+    // Writes bound the operation, and wait for it in their own way.
+    match cli.command.bounds_itself() {
+        true => dispatch(cli.command, &mut session).await,
+        false => {
+            let timeout = session.timeout;
+            let work = dispatch(cli.command, &mut session);
+            within(timeout, "the request", work).await
+        }
     }
 }
 
-async fn read(command: Command, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<ExitCode, Failure> {
     match command {
-        Command::Deploy(_) | Command::Update(_) | Command::Delete(_) | Command::Wait(_) => Ok(()),
-        Command::List(list) => list.run(session).await,
-        Command::Get(get) => get.run(session).await,
-        Command::Status(status) => status.run(session).await,
-        Command::Manifest(manifest) => manifest.run(session).await,
-        Command::Layout(layout) => layout.run(session).await,
-        Command::Expand(expand) => expand.run(session).await,
-        Command::Operations(operations) => operations.run(session).await,
-        Command::DeployedTypes(types) => types.run(session).await,
-        Command::DeployedInstances(instances) => instances.run(session).await,
-        Command::Templates(templates) => templates.run(session).await,
-        Command::Describe(describe) => describe.run(session).await,
-        Command::Registries(registries) => registries.run(session).await,
-        Command::Completion(completion) => completion.run(session),
-        Command::Version(version) => version.run(session),
+        Command::Diff(diff) => return diff.run(session).await,
+        Command::Manifest(manifest) => return manifest.run(session).await,
+        Command::Deploy(deploy) => deploy.run(session).await?,
+        Command::Update(update) => update.run(session).await?,
+        Command::Preview(preview) => preview.run(session).await?,
+        Command::Rollback(rollback) => rollback.run(session).await?,
+        Command::Delete(delete) => delete.run(session).await?,
+        Command::Wait(wait) => wait.run(session).await?,
+        Command::Stop(stop) => stop.run(session).await?,
+        Command::Cancel(cancel) => cancel.run(session).await?,
+        Command::List(list) => list.run(session).await?,
+        Command::Get(get) => get.run(session).await?,
+        Command::Status(status) => status.run(session).await?,
+        Command::Layout(layout) => layout.run(session).await?,
+        Command::Expand(expand) => expand.run(session).await?,
+        Command::Operations(operations) => operations.run(session).await?,
+        Command::DeployedTypes(types) => types.run(session).await?,
+        Command::DeployedInstances(instances) => instances.run(session).await?,
+        Command::Templates(templates) => templates.run(session).await?,
+        Command::Describe(describe) => describe.run(session).await?,
+        Command::Registries(registries) => registries.run(session).await?,
+        Command::Completion(completion) => completion.run(session)?,
+        Command::Version(version) => version.run(session)?,
     }
+    Ok(ExitCode::Done)
 }

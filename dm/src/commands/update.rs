@@ -1,10 +1,13 @@
-//! `dm update`: replaces a deployment's configuration.
+//! `dm update`: replaces a deployment's configuration, or applies a preview.
 
 use clap::Args;
-use common::api::manager::UpdateDeployment;
+use common::api::manager::{UpdateDeployment, WriteQuery};
+use common::model::{DeploymentName, ManifestName};
 
 use super::deploy::About;
+use super::policies::{DriftFlag, Policies};
 use super::write::{Subject, query, write};
+use crate::bundle::Sources;
 use crate::error::Failure;
 use crate::session::Session;
 use crate::target::{Resolved, Target};
@@ -13,46 +16,133 @@ use crate::target::{Resolved, Target};
 ///
 /// The new configuration replaces the old one as a whole: --properties and --properties-file are all the properties that the
 /// template gets, and what they leave out is at its default again. Without --description and --label those stay.
+///
+/// With a deployment's name and --commit, applies its preview exactly as it was shown, unless something that it goes by
+/// has changed since.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dm update web.yaml
   dm update web.yaml --name web
   dm update replicatedservice:v1 --name web --properties replicas=5
-  dm update replicatedservice:v1.1 --name web --properties-file web-properties.yaml")]
+  dm update replicatedservice:v1.1 --name web --properties-file web-properties.yaml
+  dm update web.yaml --preview             # show and store what it would do
+  dm update web --commit                   # do what was shown
+  dm update web.yaml --rollback-on-failure")]
 pub struct Update {
     #[command(flatten)]
     pub target: Target,
     #[command(flatten)]
     pub about: About,
+    #[command(flatten)]
+    pub wishes: Wishes,
+    /// Apply the deployment's preview: this manifest, or whichever it is now.
+    #[arg(long, value_name = "MANIFEST", num_args = 0..=1, conflicts_with_all = ["preview", "create_policy", "update_policy", "conflict_policy", "delete_policy"])]
+    pub commit: Option<Option<ManifestName>>,
+    /// Allow that most of the deployment's objects are deleted.
+    #[arg(long)]
+    pub allow_deletes: bool,
+}
+
+/// What creates and updates have in common.
+#[derive(Debug, Args)]
+pub struct Wishes {
+    /// Show what it would do, and store that to be committed; apply nothing.
+    #[arg(long)]
+    pub preview: bool,
+    /// If it fails, go back to what was deployed before.
+    #[arg(long, conflicts_with = "preview")]
+    pub rollback_on_failure: bool,
+    #[command(flatten)]
+    pub policies: Policies,
+    #[command(flatten)]
+    pub drift: DriftFlag,
     /// Do not wait: print the operation that has started.
     #[arg(long = "async")]
     pub at_once: bool,
 }
 
+impl Wishes {
+    pub fn of_write(&self, query: WriteQuery) -> WriteQuery {
+        self.policies.of_write(WriteQuery {
+            preview: self.preview,
+            rollback_on_failure: self.rollback_on_failure,
+            ..query
+        })
+    }
+}
+
 impl Update {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let (name, content, subject) = match &self.commit {
+            Some(manifest) => self.committed(session, manifest.clone()).await?,
+            None => self.configured(session)?,
+        };
+        let labels = self.about.labels();
+        let request = UpdateDeployment {
+            description: self.about.description,
+            labels: (!labels.is_empty()).then_some(labels),
+            drift_policy: self.wishes.drift.drift_policy,
+            ..content
+        };
+        let query = self.wishes.of_write(WriteQuery {
+            allow_deletes: self.allow_deletes,
+            ..query(session)
+        });
+        let client = session.client.clone();
+        let start = |write| client.update_async(&name, &request, write);
+        write(session, subject, query, self.wishes.at_once, start).await
+    }
+
+    fn configured(
+        &self,
+        session: &mut Session<'_, '_>,
+    ) -> Result<(DeploymentName, UpdateDeployment, Subject), Failure> {
         let Resolved {
             name,
             shown,
             bundle,
         } = self.target.resolve(session.terminal)?;
         let subject = Subject::new(format!("updating {name} with {shown}"), bundle.sources);
-        let labels = self.about.labels();
         let request = UpdateDeployment {
             content: Some(bundle.content),
             imports: bundle.imports,
-            description: self.about.description,
-            labels: (!labels.is_empty()).then_some(labels),
             ..UpdateDeployment::default()
         };
-        let (client, query) = (session.client.clone(), query(session, None));
-        write(
-            session,
-            subject,
-            client.update_async(&name, &request, &query),
-            self.at_once,
-        )
-        .await
+        Ok((name, request, subject))
     }
+
+    async fn committed(
+        &self,
+        session: &Session<'_, '_>,
+        manifest: Option<ManifestName>,
+    ) -> Result<(DeploymentName, UpdateDeployment, Subject), Failure> {
+        let Some(name) = self.target.name_only() else {
+            let reason = "--commit goes with a deployment's name alone: dm update NAME --commit";
+            return Err(Failure::Usage(reason.to_owned()));
+        };
+        let manifest = match manifest {
+            Some(manifest) => manifest,
+            None => stored(session, &name).await?,
+        };
+        let subject = Subject::new(
+            format!("committing {manifest} of {name}"),
+            Sources::default(),
+        );
+        let request = UpdateDeployment {
+            manifest: Some(manifest),
+            ..UpdateDeployment::default()
+        };
+        Ok((name, request, subject))
+    }
+}
+
+/// The preview that the deployment has.
+async fn stored(session: &Session<'_, '_>, name: &DeploymentName) -> Result<ManifestName, Failure> {
+    let preview = session.client.deployment(name).await?.preview;
+    preview.ok_or_else(|| {
+        Failure::Missing(format!(
+            "{name} has no preview; make one with dm preview CONFIG --name {name}"
+        ))
+    })
 }

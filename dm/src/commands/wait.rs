@@ -26,7 +26,7 @@ impl Wait {
         wait(
             session,
             operation,
-            subject,
+            &subject,
             Patience::OfWait(session.timeout),
         )
         .await

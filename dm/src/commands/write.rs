@@ -2,11 +2,14 @@
 
 use std::future::Future;
 
-use common::api::error::ErrorBody;
+use common::api::error::{ErrorBody, ErrorCode};
 use common::api::manager::WriteQuery;
 use common::client::ClientError;
-use common::model::{DeletePolicy, Deployment, DeploymentStatus, Operation, OperationType};
+use common::client::manager::Write;
+use common::model::{Deployment, DeploymentStatus, Operation, OperationType, Rollback};
+use common::request_id;
 
+use super::preview::show_preview;
 use crate::bundle::Sources;
 use crate::error::Failure;
 use crate::follow::{Patience, follow};
@@ -44,23 +47,58 @@ impl Subject {
 }
 
 /// The query of a write in this session.
-pub fn query(session: &Session<'_, '_>, delete_policy: Option<DeletePolicy>) -> WriteQuery {
-    let timeout_ms = session
-        .timeout
-        .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+pub fn query(session: &Session<'_, '_>) -> WriteQuery {
     WriteQuery {
-        timeout_ms,
-        delete_policy,
+        timeout_ms: session.timeout_ms(),
         ..WriteQuery::default()
     }
 }
 
-/// `started` is the request that starts the operation; `at_once` shows the operation and leaves it alone.
-pub async fn write(
+/// `start` makes the request that starts the operation; `at_once` shows the operation and leaves it alone. Where the
+/// manager refuses to delete so much unasked, a person at a terminal is asked.
+pub async fn write<F, S>(
     session: &mut Session<'_, '_>,
     subject: Subject,
-    started: impl Future<Output = Result<Operation, ClientError>>,
+    query: WriteQuery,
     at_once: bool,
+    start: F,
+) -> Result<(), Failure>
+where
+    F: Fn(Write) -> S,
+    S: Future<Output = Result<Operation, ClientError>>,
+{
+    let mut query = query;
+    loop {
+        let started = start(Write {
+            query: query.clone(),
+            // A start that got no answer can be repeated.
+            idempotency_key: Some(request_id::fresh()),
+            ..Write::default()
+        });
+        let outcome = once(session, &subject, &query, at_once, started).await;
+        let refusal = outcome.as_ref().err().and_then(guarded);
+        match refusal {
+            Some(question) if !query.allow_deletes && session.terminal.agrees(&question) => {
+                query.allow_deletes = true;
+            }
+            _ => return outcome,
+        }
+    }
+}
+
+/// The question to ask where the guard against mass deletion refused.
+fn guarded(failure: &Failure) -> Option<String> {
+    let body = failure.body()?;
+    let is_guard = body.code == ErrorCode::DeletesNotAllowed;
+    is_guard.then(|| format!("{}\nDelete them?", text::lines(body.message.trim_end())))
+}
+
+async fn once(
+    session: &mut Session<'_, '_>,
+    subject: &Subject,
+    query: &WriteQuery,
+    at_once: bool,
+    started: impl Future<Output = Result<Operation, ClientError>>,
 ) -> Result<(), Failure> {
     let starting = async { started.await.map_err(|error| subject.failed(error)) };
     let operation = within(session.timeout, "starting the operation", starting).await?;
@@ -73,7 +111,9 @@ pub async fn write(
             )
         });
     }
-    let patience = Patience::OfWrite(session.timeout);
+    // Going back may take as long as the write itself.
+    let times = if query.rollback_on_failure { 2 } else { 1 };
+    let patience = Patience::OfWrite(session.timeout.map(|timeout| timeout * times));
     wait(session, operation, subject, patience).await
 }
 
@@ -81,31 +121,59 @@ pub async fn write(
 pub async fn wait(
     session: &mut Session<'_, '_>,
     operation: Operation,
-    subject: Subject,
+    subject: &Subject,
     patience: Patience,
 ) -> Result<(), Failure> {
-    let client = session.client.clone();
-    let mut progress = Progress::new(session.terminal);
-    let operation = follow(&client, operation, patience, &mut progress).await;
-    drop(progress);
-    let mut operation = operation?;
+    let mut operation = followed(session, operation, patience).await?;
     for warning in &operation.warnings {
         session
             .terminal
             .note(&format!("warning: {}", text::line(warning)));
     }
     if let Some(error) = operation.error.take() {
+        if let Some(rollback) = &operation.rollback {
+            session.terminal.note(&went_back(&operation, rollback));
+        }
         return Err(subject.refused(error));
     }
     match operation.operation_type {
         OperationType::Delete => session.show(&operation, |operation| {
             format!("{} is deleted\n", operation.deployment)
         }),
+        OperationType::Preview => show_preview(session, &operation.deployment).await,
         OperationType::Create
         | OperationType::Update
-        | OperationType::Preview
         | OperationType::Rollback
         | OperationType::Correct => show_deployment(session, &operation).await,
+    }
+}
+
+/// The operation at its end.
+pub async fn followed(
+    session: &mut Session<'_, '_>,
+    operation: Operation,
+    patience: Patience,
+) -> Result<Operation, Failure> {
+    let client = session.client.clone();
+    let mut progress = Progress::new(session.terminal);
+    follow(&client, operation, patience, &mut progress).await
+}
+
+fn went_back(operation: &Operation, rollback: &Rollback) -> String {
+    let name = &operation.deployment;
+    match rollback {
+        Rollback {
+            error: Some(error), ..
+        } => format!(
+            "{name} could not go back either: {}",
+            text::line(&error.message)
+        ),
+        Rollback { to: Some(to), .. } => {
+            format!("{name} failed and went back to {to}")
+        }
+        Rollback { to: None, .. } => {
+            format!("{name} failed and was removed: there was nothing to go back to")
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Results on standard output: documents for programs, tables and trees for people.
 
+pub mod change;
 pub mod describe;
 pub mod event;
+pub mod graph;
 pub mod resources;
 pub mod table;
 pub mod text;
@@ -19,6 +21,8 @@ pub enum Format {
     Yaml,
     /// The manager's documents, as JSON.
     Json,
+    /// A graph for Graphviz: for `dm status --graph` only.
+    Dot,
 }
 
 /// Why a result could not be shown.

@@ -1,8 +1,9 @@
 //! A deployment and its live resources, for people.
 
-use common::api::deployer::ObjectState;
+use common::api::deployer::{FieldChange, ObjectState};
 use common::api::manager::LiveResource;
 use common::model::{Deployment, Operation, OperationStatus, OperationType, Output};
+use console::Style;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -28,6 +29,39 @@ pub fn resources(items: &[LiveResource]) -> Table {
         ]);
     }
     table
+}
+
+/// What others have changed of each, below the table: `live value (asked for: …)`.
+pub fn drift(items: &[LiveResource], colours: bool) -> String {
+    let style = Style::new().yellow().force_styling(colours);
+    let drifted = items.iter().filter(|item| !item.status.drift.is_empty());
+    let mut shown = String::new();
+    for item in drifted {
+        let object = text::line(&item.status.applied.object.to_string());
+        let title = format!("~ {object} was changed by others:");
+        shown.push_str(&format!("\n{}\n", style.apply_to(title)));
+        for change in &item.status.drift {
+            shown.push_str(&format!("    {}\n", drifted_field(change)));
+        }
+    }
+    shown
+}
+
+fn drifted_field(change: &FieldChange) -> String {
+    let value = |value: &Option<Value>| match value {
+        Some(value) => value.to_string(),
+        None => "absent".to_owned(),
+    };
+    let told = match (&change.before, &change.after) {
+        (None, None) => format!("{}: (not shown)", change.path),
+        (live, asked) => format!(
+            "{}: {} (asked for: {})",
+            change.path,
+            value(live),
+            value(asked)
+        ),
+    };
+    text::line(&told)
 }
 
 pub const fn state(state: ObjectState) -> &'static str {

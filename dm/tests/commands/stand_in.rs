@@ -159,6 +159,8 @@ pub async fn dm(args: &[&str], stdin: &[u8]) -> Said {
         stdout: &mut stdout,
         stderr: &mut stderr,
         animated: false,
+        colours: false,
+        interactive: false,
         width: None,
     };
     let args = std::iter::once("dm")
@@ -179,5 +181,5 @@ pub fn operation(kind: &str, status: &str) -> Value {
 
 pub fn deployment(status: &str, errors: &[&str]) -> Value {
     json!({"name": "web", "namespace": "default", "createdAt": "2026-01-01T00:00:00Z",
-        "state": {"status": status, "errors": errors}, "latestManifest": "m-1", "fingerprint": "f"})
+        "state": {"status": status, "errors": errors}, "latestManifest": "m-1", "fingerprint": "f", "driftPolicy": "REPORT"})
 }

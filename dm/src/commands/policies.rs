@@ -1,0 +1,102 @@
+//! The policies of a whole request, as flags.
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use common::api::manager::{DiffQuery, WriteQuery};
+use common::model::{ConflictPolicy, CreatePolicy, DeletePolicy, DriftPolicy, UpdatePolicy};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Each overrides what the resources say in their `metadata`.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Policies")]
+pub struct Policies {
+    /// Whether objects may be there before: create-or-acquire takes over what belongs to nobody.
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<CreatePolicy>(&[("create-or-acquire", "create_or_acquire"), ("create", ""), ("acquire", "")]))]
+    pub create_policy: Option<CreatePolicy>,
+    /// What to do where a field cannot be changed: replace deletes the object and makes it anew.
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<UpdatePolicy>(&[("apply", ""), ("replace", "")]))]
+    pub update_policy: Option<UpdatePolicy>,
+    /// What to do about a field that another manager of the object owns with another value.
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<ConflictPolicy>(&[("fail", ""), ("take", ""), ("yield", "")]))]
+    pub conflict_policy: Option<ConflictPolicy>,
+    /// What becomes of objects that are no longer wanted: abandon leaves them in the cluster.
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = delete_policy())]
+    pub delete_policy: Option<DeletePolicy>,
+}
+
+impl Policies {
+    pub fn of_write(&self, query: WriteQuery) -> WriteQuery {
+        WriteQuery {
+            create_policy: self.create_policy,
+            update_policy: self.update_policy,
+            conflict_policy: self.conflict_policy,
+            delete_policy: self.delete_policy,
+            ..query
+        }
+    }
+
+    pub fn of_diff(&self, query: DiffQuery) -> DiffQuery {
+        DiffQuery {
+            create_policy: self.create_policy,
+            update_policy: self.update_policy,
+            conflict_policy: self.conflict_policy,
+            delete_policy: self.delete_policy,
+            ..query
+        }
+    }
+}
+
+/// What is done about drift.
+#[derive(Debug, Clone, Default, Args)]
+pub struct DriftFlag {
+    /// What to do when somebody else changes what the deployment asked for: tell it, or put it right.
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<DriftPolicy>(&[("report", ""), ("correct", "")]), help_heading = "Policies")]
+    pub drift_policy: Option<DriftPolicy>,
+}
+
+/// Reads a policy by its name or, if there is one, its other spelling: the wire's, `CREATE_OR_ACQUIRE`, in any case.
+fn policy<T>(names: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T> + use<T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    let value = |&(name, other): &(&'static str, &'static str)| match other {
+        "" => PossibleValue::new(name),
+        other => PossibleValue::new(name).alias(other),
+    };
+    let names: Vec<_> = names.iter().map(value).collect();
+    PossibleValuesParser::new(names).try_map(|name| {
+        let wire = name.to_uppercase().replace('-', "_");
+        serde_json::from_value(Value::String(wire))
+    })
+}
+
+/// Reads a delete policy.
+pub fn delete_policy() -> impl TypedValueParser<Value = DeletePolicy> {
+    policy(&[("delete", ""), ("abandon", "")])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        policies: Policies,
+    }
+
+    #[test]
+    fn policies_are_read_in_both_spellings() {
+        for name in ["create-or-acquire", "CREATE_OR_ACQUIRE"] {
+            let line = Line::try_parse_from(["dm", "--create-policy", name]).unwrap();
+            let policy = line.policies.create_policy;
+            assert_eq!(policy, Some(CreatePolicy::CreateOrAcquire));
+        }
+        let Err(error) = Line::try_parse_from(["dm", "--conflict-policy", "win"]) else {
+            panic!("it is no policy")
+        };
+        assert!(error.to_string().contains("fail, take, yield"), "{error}");
+    }
+}

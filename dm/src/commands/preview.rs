@@ -1,0 +1,189 @@
+//! `dm preview`: what a create or an update would do, stored so that it can be committed.
+
+use clap::Args;
+use common::api::error::ErrorCode;
+use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
+use common::client::ClientError;
+use common::model::{Deployment, DeploymentName, DriftPolicy, Manifest, Namespace};
+
+use super::deploy::About;
+use super::policies::Policies;
+use super::write::{Subject, query, write};
+use crate::error::Failure;
+use crate::output::change;
+use crate::session::Session;
+use crate::target::{Resolved, Target};
+
+/// Show what deploying a configuration or template would do, and store it to be committed; nothing is applied.
+///
+/// A deployment that exists is previewed as an update, another one as a create. A further preview replaces the one before.
+/// With a deployment's name alone, shows the preview that it has.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm preview web.yaml
+  dm preview replicatedservice:v1 --name web --properties replicas=5
+  dm preview web                # the one that was stored
+  dm preview web --drop         # forget it
+  dm update web --commit        # apply it, exactly as it was shown")]
+pub struct Preview {
+    #[command(flatten)]
+    pub target: Target,
+    /// Of a new deployment: where objects go that name no namespace.
+    #[arg(long)]
+    pub namespace: Option<Namespace>,
+    #[command(flatten)]
+    pub about: About,
+    #[command(flatten)]
+    pub policies: Policies,
+    /// Forget the preview that the deployment has.
+    #[arg(long)]
+    pub drop: bool,
+    /// Do not wait: print the operation that has started.
+    #[arg(long = "async")]
+    pub at_once: bool,
+}
+
+impl Preview {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        if let Some(name) = self.target.deployment() {
+            return match self.drop {
+                true => forget(session, &name).await,
+                false => show_preview(session, &name).await,
+            };
+        }
+        if self.drop {
+            let reason = "--drop goes with a deployment's name: dm preview NAME --drop";
+            return Err(Failure::Usage(reason.to_owned()));
+        }
+        let resolved = self.target.resolve(session.terminal)?;
+        let exists = existing(session, &resolved.name).await?.is_some();
+        let query = self.policies.of_write(WriteQuery {
+            preview: true,
+            ..query(session)
+        });
+        match exists {
+            true => update(session, resolved, &self.about, query, self.at_once).await,
+            false => {
+                create(
+                    session,
+                    resolved,
+                    &self.about,
+                    self.namespace,
+                    query,
+                    self.at_once,
+                )
+                .await
+            }
+        }
+    }
+}
+
+/// The deployment, if there is one.
+pub async fn existing(
+    session: &Session<'_, '_>,
+    name: &DeploymentName,
+) -> Result<Option<Deployment>, Failure> {
+    match session.client.deployment(name).await {
+        Ok(deployment) => Ok(Some(deployment)),
+        Err(ClientError::Answered(body)) if body.code == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn create(
+    session: &mut Session<'_, '_>,
+    resolved: Resolved,
+    about: &About,
+    namespace: Option<Namespace>,
+    query: WriteQuery,
+    at_once: bool,
+) -> Result<(), Failure> {
+    let Resolved {
+        name,
+        shown,
+        bundle,
+    } = resolved;
+    let subject = Subject::new(format!("previewing {shown} as {name}"), bundle.sources);
+    let request = CreateDeployment {
+        name,
+        content: bundle.content,
+        imports: bundle.imports,
+        namespace,
+        drift_policy: DriftPolicy::default(),
+        labels: about.labels(),
+        description: about.description.clone().unwrap_or_default(),
+    };
+    let client = session.client.clone();
+    let start = |write| client.create_async(&request, write);
+    write(session, subject, query, at_once, start).await
+}
+
+async fn update(
+    session: &mut Session<'_, '_>,
+    resolved: Resolved,
+    about: &About,
+    query: WriteQuery,
+    at_once: bool,
+) -> Result<(), Failure> {
+    let Resolved {
+        name,
+        shown,
+        bundle,
+    } = resolved;
+    let subject = Subject::new(
+        format!("previewing {shown} as an update of {name}"),
+        bundle.sources,
+    );
+    let labels = about.labels();
+    let request = UpdateDeployment {
+        content: Some(bundle.content),
+        imports: bundle.imports,
+        description: about.description.clone(),
+        labels: (!labels.is_empty()).then_some(labels),
+        ..UpdateDeployment::default()
+    };
+    let client = session.client.clone();
+    let start = |write| client.update_async(&name, &request, write);
+    write(session, subject, query, at_once, start).await
+}
+
+async fn forget(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result<(), Failure> {
+    let deployment = session.client.drop_preview(name, &query(session)).await?;
+    session.show(&deployment, |deployment| {
+        format!("the preview of {} is dropped\n", deployment.name)
+    })
+}
+
+/// Shows the preview that a deployment has, and how to go on. One that would fail is a failure.
+pub async fn show_preview(
+    session: &mut Session<'_, '_>,
+    name: &DeploymentName,
+) -> Result<(), Failure> {
+    let manifest = session.client.preview(name).await?;
+    let colours = session.terminal.colours;
+    session.show(&manifest, |manifest| told(manifest, colours))?;
+    let failing = manifest
+        .preview
+        .map_or(0, |preview| preview.summary.failing);
+    match failing {
+        0 => Ok(()),
+        failing => Err(Failure::WouldFail {
+            name: name.clone(),
+            failing,
+        }),
+    }
+}
+
+fn told(manifest: &Manifest, colours: bool) -> String {
+    let Some(preview) = &manifest.preview else {
+        return format!("{} is no preview\n", manifest.name);
+    };
+    let name = &manifest.deployment;
+    let changes = change::resources(&preview.resources, colours);
+    let summary = change::summary(&preview.summary);
+    format!(
+        "{changes}{summary}\napply it:  dm update {name} --commit {}\nforget it: dm preview {name} --drop\n",
+        manifest.name
+    )
+}
