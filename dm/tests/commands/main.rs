@@ -4,6 +4,7 @@
     reason = "the stand-in and what drives it are tests too"
 )]
 
+mod changes;
 mod following;
 mod requests;
 mod stand_in;

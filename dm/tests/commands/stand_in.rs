@@ -133,7 +133,15 @@ impl Manager {
     }
 
     pub async fn dm(&self, args: &[&str]) -> Said {
-        dm(&[args, &["--service", &self.url]].concat(), b"").await
+        self.dm_with(args, Person::Absent).await
+    }
+
+    pub async fn dm_with(&self, args: &[&str], person: Person) -> Said {
+        let args = [args, &["--service", &self.url]].concat();
+        match person {
+            Person::Absent => run(&args, b"", false).await,
+            Person::Answers(answer) => run(&args, answer.as_bytes(), true).await,
+        }
     }
 
     pub fn asked(&self) -> Vec<Request> {
@@ -151,8 +159,19 @@ impl Manager {
     }
 }
 
+/// Who could be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Person {
+    Absent,
+    Answers(&'static str),
+}
+
 /// Runs `dm` within the test, away from any terminal.
 pub async fn dm(args: &[&str], stdin: &[u8]) -> Said {
+    run(args, stdin, false).await
+}
+
+async fn run(args: &[&str], stdin: &[u8], interactive: bool) -> Said {
     let (mut stdin, mut stdout, mut stderr) = (stdin, Vec::new(), Vec::new());
     let mut terminal = Terminal {
         stdin: &mut stdin,
@@ -160,7 +179,7 @@ pub async fn dm(args: &[&str], stdin: &[u8]) -> Said {
         stderr: &mut stderr,
         animated: false,
         colours: false,
-        interactive: false,
+        interactive,
         width: None,
     };
     let args = std::iter::once("dm")
