@@ -87,6 +87,7 @@ pub enum Command {
     Templates(templates::Templates),
     Describe(describe::Describe),
     Registries(registries::Registries),
+    Admin(admin::Admin),
     Completion(completion::Completion),
     Version(version::Version),
 }

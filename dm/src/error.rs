@@ -1,5 +1,7 @@
 //! Why a command failed, and the exit code that says so to programs.
 
+use std::path::PathBuf;
+
 use common::api::error::{ErrorBody, ErrorCode};
 use common::client::ClientError;
 use common::model::{DeploymentName, NameError, OperationId};
@@ -112,6 +114,13 @@ pub enum Failure {
         name: DeploymentName,
         failing: usize,
     },
+    #[error("{}: {error}", path.display())]
+    File {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    #[error("the store is damaged; see the problems above, and restore it from a backup")]
+    Damaged,
     #[error("{0}")]
     Missing(String),
     #[error("{what} did not finish within {} s", within.as_secs_f32())]
@@ -154,6 +163,8 @@ impl Failure {
             | Self::Archive { .. }
             | Self::Configuration(_)
             | Self::WouldFail { .. }
+            | Self::File { .. }
+            | Self::Damaged
             | Self::DeploymentFailed { .. } => ExitCode::Failed,
             Self::Service(error) => of_client(error),
             Self::Local(LocalError::Answered(body)) => exit_code(body.code),

@@ -75,7 +75,7 @@ pub async fn follow(
             within: deadline.unwrap_or_default(),
             operation: Some(id),
         }),
-        done = follower.to_the_end() => done,
+        done = follower.finish() => done,
     }
 }
 
@@ -90,7 +90,7 @@ struct Follower<'f, 'p, 't> {
 }
 
 impl Follower<'_, '_, '_> {
-    async fn to_the_end(mut self) -> Result<Operation, Failure> {
+    async fn finish(mut self) -> Result<Operation, Failure> {
         self.progress.operation(&self.operation);
         while self.operation.status != OperationStatus::Done {
             if let Err(error) = self.events().await {

@@ -56,9 +56,13 @@ impl<'s, 't> Session<'s, 't> {
     }
 
     pub fn print(&mut self, text: &str) -> Result<(), Failure> {
+        self.write(text.as_bytes())
+    }
+
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.terminal
             .stdout
-            .write_all(text.as_bytes())
+            .write_all(bytes)
             .map_err(OutputError::from)?;
         self.terminal.stdout.flush().map_err(OutputError::from)?;
         Ok(())

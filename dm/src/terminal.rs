@@ -1,6 +1,6 @@
 //! Where a run of the command line reads and writes.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
 /// The streams, and what is known of the device behind them.
 pub struct Terminal<'t> {
@@ -38,7 +38,8 @@ impl Terminal<'_> {
 /// Up to the line's end, or as much as an answer may have.
 fn first_line(input: &mut dyn Read) -> String {
     const LONGEST: u64 = 64;
-    let is_text = |byte: &std::io::Result<u8>| matches!(byte, Ok(byte) if *byte != b'\n');
-    let bytes = input.take(LONGEST).bytes().take_while(is_text);
-    String::from_utf8_lossy(&bytes.filter_map(Result::ok).collect::<Vec<_>>()).into_owned()
+    let mut line = String::new();
+    // What cannot be read is no answer.
+    let _ = BufReader::new(input.take(LONGEST)).read_line(&mut line);
+    line
 }

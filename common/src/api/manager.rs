@@ -272,10 +272,6 @@ pub struct GraphEdge {
 
 /// `GET /operations/{o}/events`: server-sent events, the name of each in `event:`, its document in `data:`.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "events are handled one by one, and most are of the largest kind"
-)]
 pub enum OperationEvent {
     /// The operation changed; the last event has its end.
     Operation(Operation),

@@ -1,5 +1,6 @@
 //! The commands, a file each: what it takes, and what it does with it.
 
+pub mod admin;
 pub mod completion;
 pub mod delete;
 pub mod deploy;
@@ -73,6 +74,7 @@ async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<Exi
         Command::Templates(templates) => templates.run(session).await?,
         Command::Describe(describe) => describe.run(session).await?,
         Command::Registries(registries) => registries.run(session).await?,
+        Command::Admin(admin) => admin.run(session).await?,
         Command::Completion(completion) => completion.run(session)?,
         Command::Version(version) => version.run(session)?,
     }

@@ -327,3 +327,45 @@ async fn a_graph_is_a_tree_or_dot_and_nothing_else_is_dot() {
     }
     assert_eq!(manager.asked().len(), 1);
 }
+
+#[actix_web::test]
+async fn a_store_is_backed_up_verified_and_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("store.backup").display().to_string();
+    let problem = json!({"key": "deployments/web", "message": "its manifest is missing"});
+    let manager = Manager::start(&[
+        ("GET /admin/backup", 200, json!("the store")),
+        (
+            "POST /admin/restore",
+            200,
+            json!({"entries": 7, "resumed": 1}),
+        ),
+        (
+            "GET /admin/verify",
+            200,
+            json!({"ok": false, "checked": {"deployments": 1}, "problems": [problem], "further": 0}),
+        ),
+    ]);
+    let said = manager.dm(&["admin", "backup", &file]).await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "\"the store\"");
+    let said = manager.dm(&["admin", "backup", &file]).await;
+    assert_eq!(
+        said.code,
+        ExitCode::Failed,
+        "it is not overwritten: {said:?}"
+    );
+    let said = manager.dm(&["admin", "restore", &file]).await;
+    assert_eq!(
+        said.stdout,
+        "7 entries are restored; 1 unfinished operations go on\n"
+    );
+    assert_eq!(manager.asked().last().unwrap().body, json!("the store"));
+    let said = manager.dm(&["admin", "verify"]).await;
+    assert_eq!(said.code, ExitCode::Failed, "{said:?}");
+    assert!(
+        said.stdout
+            .contains("deployments/web: its manifest is missing"),
+        "{said:?}"
+    );
+}

@@ -146,7 +146,7 @@ impl OnTerminal {
             String::from_utf8_lossy(&shown).into_owned()
         });
         let read = tokio::time::timeout(PATIENCE, read).await;
-        read.expect("the screen did not show it").unwrap()
+        read.unwrap().unwrap()
     }
 
     fn interrupt(&self) {
