@@ -1,5 +1,6 @@
 //! The API server that the tests talk to: the project's own control plane, or the one that `DM_E2E_KUBECONFIG` names.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -63,6 +64,30 @@ impl Cluster {
 
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
+    }
+
+    /// Where the API server listens, as its kubeconfig says.
+    pub fn address(&self) -> Result<SocketAddr> {
+        let server = self.kubectl(&[
+            "config",
+            "view",
+            "--minify",
+            "-o",
+            "jsonpath={.clusters[0].cluster.server}",
+        ])?;
+        let host = server
+            .strip_prefix("https://")
+            .context("the API server is not reached by https")?;
+        host.parse().with_context(|| {
+            format!("a gate goes before an address like 127.0.0.1:6443, not {host}")
+        })
+    }
+
+    /// The kubeconfig with another address in the API server's place.
+    pub fn kubeconfig_at(&self, address: SocketAddr) -> Result<String> {
+        let own = self.address()?.to_string();
+        let text = std::fs::read_to_string(&self.kubeconfig)?;
+        Ok(text.replace(&own, &address.to_string()))
     }
 
     /// The kubectl that was built with the control plane.

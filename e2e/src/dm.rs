@@ -32,6 +32,11 @@ impl Dm {
         }
     }
 
+    /// The same at another address of the manager.
+    pub fn at(&self, service: String) -> Self {
+        Self::new(service, &self.folder)
+    }
+
     /// Runs it to its end.
     pub async fn run(&self, args: &[&str]) -> Result<Said> {
         let output = Command::new(path_of("dm")?)

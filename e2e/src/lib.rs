@@ -5,11 +5,13 @@
 
 pub mod cluster;
 pub mod dm;
+pub mod gate;
 pub mod program;
 pub mod stack;
 pub mod wait;
 
 pub use cluster::Cluster;
 pub use dm::{Dm, Said};
+pub use gate::Gate;
 pub use stack::Stack;
 pub use wait::until;

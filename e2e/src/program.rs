@@ -1,6 +1,7 @@
 //! The project's own programs, as cargo built them, each a process that does not outlive its test.
 
 use std::fs::File;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -36,6 +37,23 @@ pub fn checkout() -> PathBuf {
         .parent()
         .map(Path::to_path_buf)
         .unwrap_or_default()
+}
+
+/// Processes whose parent this is, as `/proc` tells.
+fn children(parent: u32) -> Vec<Pid> {
+    let Ok(processes) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let pids = processes
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let is_child = |pid: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // The name before it, in parentheses, may hold anything.
+        let after_name = stat.rsplit(')').next().unwrap_or_default();
+        after_name.split_whitespace().nth(1) == Some(&parent.to_string())
+    };
+    pids.filter(is_child).map(Pid::from_raw).collect()
 }
 
 /// A service that runs, or that was stopped and can be started again on the same port.
@@ -125,6 +143,18 @@ impl Service {
         let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
         let kib: usize = number.context("no VmHWM in kB")?.trim().parse()?;
         Ok(kib * 1024)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], self.port))
+    }
+
+    /// The processes that it started and that run now.
+    pub fn children(&self) -> Vec<Pid> {
+        self.child
+            .as_ref()
+            .map_or_else(Vec::new, |child| children(child.id()))
     }
 
     /// `kill -9`: it gets no chance to finish anything.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::program::{Service, checkout};
-use crate::{Cluster, Dm, until};
+use crate::{Cluster, Dm, Gate, until};
 
 /// Services look at each other again every few seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -29,10 +29,24 @@ impl Stack {
     /// All three, ready, with the bundled registry, in a new namespace.
     pub async fn start() -> Result<Self> {
         let cluster = Cluster::shared().await?;
+        Self::with(cluster, TempDir::new()?, cluster.kubeconfig()).await
+    }
+
+    /// The same with a gate before the API server; the test itself goes another way.
+    pub async fn behind_gate() -> Result<(Self, Gate)> {
+        let cluster = Cluster::shared().await?;
         let folder = TempDir::new()?;
+        let gate = Gate::before(cluster.address()?).await?;
+        let kubeconfig = folder.path().join("kubeconfig");
+        std::fs::write(&kubeconfig, cluster.kubeconfig_at(gate.address())?)?;
+        Ok((Self::with(cluster, folder, &kubeconfig).await?, gate))
+    }
+
+    async fn with(cluster: &'static Cluster, folder: TempDir, kubeconfig: &Path) -> Result<Self> {
         let at = folder.path();
         let namespace = new_namespace(cluster)?;
-        let resourcifier = Service::start("resourcifier", at, resourcifier_args(cluster)).await?;
+        let resourcifier =
+            Service::start("resourcifier", at, resourcifier_args(cluster, kubeconfig)).await?;
         let expandybird = Service::start("expandybird", at, Vec::new()).await?;
         let manager =
             Service::start("manager", at, manager_args(at, &expandybird, &resourcifier)).await?;
@@ -145,13 +159,13 @@ fn new_namespace(cluster: &Cluster) -> Result<String> {
     Ok(name)
 }
 
-fn resourcifier_args(cluster: &Cluster) -> Vec<String> {
+fn resourcifier_args(cluster: &Cluster, kubeconfig: &Path) -> Vec<String> {
     let path = |path: &Path| path.display().to_string();
     vec![
         "--kubectl".into(),
         path(cluster.kubectl_path()),
         "--kubeconfig".into(),
-        path(cluster.kubeconfig()),
+        path(kubeconfig),
     ]
 }
 

@@ -1,0 +1,83 @@
+//! Chaos: every process is killed at random instants under a mixed load, and nothing of it may be seen afterwards.
+//!
+//! ```text
+//! saboteur ──kill -9, start again──► manager, expandybird, resourcifier, its kubectl
+//! load     ──create, update, rollback, delete──► manager      (knows what each deployment must come to)
+//! verdict  ──compares──► operations, deployments, objects in the cluster, the store
+//! ```
+//!
+//! What is done, to whom and when follows from a seed, which a failure names: `DM_CHAOS_SEED` repeats it, as far as
+//! the machine's own timing lets it; `DM_CHAOS_KILLS` says how many kills `make chaos` makes.
+
+mod load;
+mod saboteur;
+mod verdict;
+
+use anyhow::{Context, Result, ensure};
+use common::client::ManagerClient;
+use e2e::Stack;
+use tokio::sync::watch;
+
+use load::Load;
+use saboteur::Saboteur;
+
+/// In every run of the tests.
+const FEW: usize = 10;
+/// In `make chaos`.
+const MANY: usize = 300;
+
+#[tokio::test]
+async fn no_kill_of_a_process_changes_how_operations_end() -> Result<()> {
+    run(FEW).await
+}
+
+#[tokio::test]
+#[ignore = "takes many minutes: make chaos"]
+async fn hundreds_of_kills_change_nothing_either() -> Result<()> {
+    run(number("DM_CHAOS_KILLS")?.map_or(Ok(MANY), usize::try_from)?).await
+}
+
+fn number(variable: &str) -> Result<Option<u64>> {
+    match std::env::var(variable) {
+        Ok(text) => {
+            Ok(Some(text.parse().with_context(|| {
+                format!("{variable}={text:?} is not a number")
+            })?))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+async fn run(kills: usize) -> Result<()> {
+    let seed = number("DM_CHAOS_SEED")?.unwrap_or_else(|| fastrand::u64(..));
+    println!("chaos: {kills} kills, DM_CHAOS_SEED={seed}");
+    let mut stack = Stack::start().await?;
+    let client = ManagerClient::new(&stack.manager.url())?;
+    let (stop, stopped) = watch::channel(false);
+    let load = Load::new(client, &stack.namespace, seed, stopped);
+    let mut saboteur = Saboteur::new(&mut stack, seed);
+    let sabotage = async {
+        let done = saboteur.kill(kills).await;
+        let _ = stop.send(true);
+        done
+    };
+    let (sabotaged, outcome) = tokio::join!(sabotage, load.run());
+    let log = saboteur.into_log();
+    sabotaged?;
+    let mut faults = outcome.faults;
+    stack.ready().await?;
+    faults.extend(verdict::faults(&stack, &outcome.expected).await?);
+    println!(
+        "chaos: {kills} kills, {} operations, {} deployments at the end",
+        outcome.operations,
+        outcome.expected.len()
+    );
+    ensure!(
+        faults.is_empty(),
+        "{} faults with DM_CHAOS_SEED={seed}:\n{}\nkills:\n{}",
+        faults.len(),
+        faults.join("\n"),
+        log.join("\n")
+    );
+    Ok(())
+}
