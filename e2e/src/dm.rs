@@ -2,18 +2,63 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use tokio::process::Command;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStderr, Command};
 
 use crate::program::path_of;
+
+/// For something to be said: no operation of the tests takes as long.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `dm` against one manager, in one namespace, from one folder.
 #[derive(Debug, Clone)]
 pub struct Dm {
     service: String,
     folder: PathBuf,
+}
+
+/// A run that has not ended yet.
+pub struct Running {
+    child: Child,
+    stderr: Lines<BufReader<ChildStderr>>,
+    said: String,
+}
+
+impl Running {
+    /// Waits until it has said this on standard error.
+    pub async fn says(&mut self, expected: &str) -> Result<()> {
+        while let Some(line) = self.line().await? {
+            if line.contains(expected) {
+                return Ok(());
+            }
+        }
+        bail!("dm ended and never said {expected:?}: {}", self.said)
+    }
+
+    async fn line(&mut self) -> Result<Option<String>> {
+        let line = tokio::time::timeout(PATIENCE, self.stderr.next_line()).await;
+        let line = line.with_context(|| format!("dm fell silent after: {}", self.said))??;
+        if let Some(line) = &line {
+            self.said.push_str(line);
+            self.said.push('\n');
+        }
+        Ok(line)
+    }
+
+    /// Waits for its end.
+    pub async fn ends(mut self) -> Result<Said> {
+        while self.line().await?.is_some() {}
+        let output = self.child.wait_with_output().await?;
+        Ok(Said {
+            code: output.status.code().context("dm was killed")?,
+            stdout: String::from_utf8(output.stdout)?,
+            stderr: self.said,
+        })
+    }
 }
 
 /// What a run said, and how it ended.
@@ -37,16 +82,35 @@ impl Dm {
         Self::new(service, &self.folder)
     }
 
-    /// Runs it to its end.
-    pub async fn run(&self, args: &[&str]) -> Result<Said> {
-        let output = Command::new(path_of("dm")?)
+    /// Starts it, to be watched while it runs.
+    pub fn start(&self, args: &[&str]) -> Result<Running> {
+        let mut child = self
+            .command(args)?
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let stderr = child.stderr.take().context("no standard error")?;
+        Ok(Running {
+            child,
+            stderr: BufReader::new(stderr).lines(),
+            said: String::new(),
+        })
+    }
+
+    fn command(&self, args: &[&str]) -> Result<Command> {
+        let mut command = Command::new(path_of("dm")?);
+        command
             .args(args)
             .env("DM_SERVICE", &self.service)
             .current_dir(&self.folder)
             .stdin(Stdio::null())
-            .kill_on_drop(true)
-            .output()
-            .await?;
+            .kill_on_drop(true);
+        Ok(command)
+    }
+
+    /// Runs it to its end.
+    pub async fn run(&self, args: &[&str]) -> Result<Said> {
+        let output = self.command(args)?.output().await?;
         Ok(Said {
             code: output.status.code().context("dm was killed")?,
             stdout: String::from_utf8(output.stdout)?,

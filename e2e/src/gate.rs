@@ -10,17 +10,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// What the connections go by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Way {
-    open: bool,
-    /// Connections end when it changes.
-    cuts: u64,
-}
-
 pub struct Gate {
     address: SocketAddr,
-    way: watch::Sender<Way>,
+    is_open: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
 
@@ -29,12 +21,13 @@ impl Gate {
     pub async fn before(server: SocketAddr) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let way = watch::Sender::new(Way {
-            open: true,
-            cuts: 0,
-        });
-        let task = tokio::spawn(keep(listener, server, way.subscribe()));
-        Ok(Self { address, way, task })
+        let is_open = watch::Sender::new(true);
+        let task = tokio::spawn(keep(listener, server, is_open.subscribe()));
+        Ok(Self {
+            address,
+            is_open,
+            task,
+        })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -42,16 +35,11 @@ impl Gate {
     }
 
     pub fn open(&self) {
-        self.way.send_modify(|way| way.open = true);
+        self.is_open.send_replace(true);
     }
 
     pub fn shut(&self) {
-        self.way.send_modify(|way| way.open = false);
-    }
-
-    /// Breaks the connections that there are; further ones are let in.
-    pub fn cut(&self) {
-        self.way.send_modify(|way| way.cuts += 1);
+        self.is_open.send_replace(false);
     }
 }
 
@@ -61,27 +49,21 @@ impl Drop for Gate {
     }
 }
 
-async fn keep(listener: TcpListener, server: SocketAddr, way: watch::Receiver<Way>) {
+async fn keep(listener: TcpListener, server: SocketAddr, is_open: watch::Receiver<bool>) {
     while let Ok((client, _)) = listener.accept().await {
-        let now = *way.borrow();
-        if now.open {
-            tokio::spawn(pass(client, server, way.clone(), now));
+        if *is_open.borrow() {
+            tokio::spawn(pass(client, server, is_open.clone()));
         }
     }
 }
 
-/// Carries bytes both ways until an end closes, or the way is no longer as it was.
-async fn pass(
-    mut client: TcpStream,
-    server: SocketAddr,
-    mut way: watch::Receiver<Way>,
-    entered: Way,
-) {
+/// Carries bytes both ways until an end closes, or the gate.
+async fn pass(mut client: TcpStream, server: SocketAddr, mut is_open: watch::Receiver<bool>) {
     let Ok(mut server) = TcpStream::connect(server).await else {
         return;
     };
     tokio::select! {
         _ = copy_bidirectional(&mut client, &mut server) => {}
-        _ = way.wait_for(|way| *way != entered) => {}
+        _ = is_open.wait_for(|open| !open) => {}
     }
 }

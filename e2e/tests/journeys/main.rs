@@ -3,8 +3,11 @@
 mod bad_input;
 mod chaos;
 mod charts;
+mod configurations;
 mod crash;
+mod interruption;
 mod lifecycle;
 mod local;
 mod outage;
+mod ownership;
 mod references;
