@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use common::api::error::ErrorCode;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -361,6 +362,26 @@ async fn administering(driver: &mut Driver) {
     driver.seen.extend(other.seen);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_is_too_large_or_of_another_kind_is_refused_as_documented() {
+    let mut driver = Driver::new().await;
+    let plain: &[_] = &[("content-type", "text/plain")];
+    let large = "x".repeat(common::model::limits::REQUEST_BYTES + 1);
+    for (headers, raw, status, code) in [
+        (plain, String::new(), 415, ErrorCode::UnsupportedMediaType),
+        (&[], large, 413, ErrorCode::PayloadTooLarge),
+    ] {
+        let asked = Ask {
+            headers,
+            raw: Some(raw),
+            ..Ask::default()
+        };
+        let (answered, text) = driver.ask("POST", "/expand", asked).await;
+        assert_eq!(answered, status);
+        assert!(text.contains(code.as_str()), "{text}");
+    }
+}
+
 #[test]
 fn every_route_of_the_table_is_in_the_document_and_no_other() {
     let document = document(ROUTES);
@@ -385,7 +406,7 @@ fn every_code_belongs_to_some_route() {
     let text = document(ROUTES).to_string();
     // Answered before a route is found.
     let general = ["METHOD_NOT_ALLOWED", "NOTHING_RUNNING"];
-    for code in common::api::error::ErrorCode::ALL {
+    for code in ErrorCode::ALL {
         let named = text.contains(&format!("`{code}`"));
         assert!(named || general.contains(&code.as_str()), "{code}");
     }
