@@ -1,7 +1,6 @@
-//! resourcifier: makes a cluster hold what a deployment asks for, through `kubectl`.
+#![doc = include_str!("../README.md")]
 //!
-//! It keeps nothing: what is known of a deployment comes with each request. Data flows one way,
-//! `http` → `service` → `plan` (pure) → `apply` → `kubectl` (the port to the cluster).
+//! Data flows one way: `http` → `service` → `plan` (pure) → `apply` → `kubectl` (the port to the cluster).
 
 pub mod apply;
 pub mod http;

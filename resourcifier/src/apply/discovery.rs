@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use common::model::ObjectRef;
 use tokio::sync::Mutex;
 
-use crate::kubectl::{Kubectl, KubectlError};
+use crate::kubectl::{Kubectl, KubectlError, ObjectError, ObjectFault};
 use crate::plan::{Catalog, Wanted};
 
 /// Definitions come and go. Asking costs a tenth of a second, a deletion that looks for a kind that is gone much more.
@@ -89,12 +89,28 @@ impl Discovery {
                 && is_version(api_version)
                 && !catalog.knows_version(api_version)
             {
-                let kinds = self.kubectl.kinds_of(api_version).await?;
+                let kinds = self.kubectl.kinds_of(api_version).await;
+                let kinds = kinds.map_err(|error| away(api_version, error))?;
                 catalog.add_version(api_version, kinds);
             }
         }
         Ok(())
     }
+}
+
+/// A group that another server serves than the API server itself may be away alone.
+fn away(api_version: &str, error: KubectlError) -> KubectlError {
+    if !error.is_transient() {
+        return error;
+    }
+    let text = format!(
+        "which kinds {api_version} has cannot be told, because the server behind this API group does not answer: {error}"
+    );
+    KubectlError::Object(ObjectError {
+        fault: ObjectFault::Transient,
+        text,
+        causes: Vec::new(),
+    })
 }
 
 /// `v1` or `apps/v1`: anything else must not get into a path.

@@ -227,7 +227,8 @@ impl Work {
         if since.elapsed() >= PATIENCE {
             let text = format!("{error} (for {} s)", PATIENCE.as_secs());
             self.failed(error.code(), &text);
-        } else {
+        } else if self.reason.is_none() || !matches!(error, KubectlError::TimedOut { .. }) {
+            // That a call was cut off says less than what an earlier one said.
             self.waits_for(error.to_string());
         }
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Deployer, LOOK};
 use crate::apply::readiness::{self, Readiness};
 use crate::apply::{self, AT_ONCE, BATCH, Drift};
-use crate::kubectl::Outcomes;
+use crate::kubectl::{KubectlError, ObjectFault, Outcomes};
 use crate::plan::{self, Catalog, Desired, Plan};
 
 /// Objects that others are asked about: each costs some calls.
@@ -163,11 +163,12 @@ fn places(plan: &Plan, statuses: &[ObjectStatus]) -> HashMap<usize, usize> {
         .collect()
 }
 
-fn status(
-    applied: &AppliedObject,
-    live: &Result<Option<Value>, crate::kubectl::KubectlError>,
-) -> ObjectStatus {
+fn status(applied: &AppliedObject, live: &Result<Option<Value>, KubectlError>) -> ObjectStatus {
     let (state, reason) = match live {
+        Err(error) if error.fault() == Some(ObjectFault::Unserved) => (
+            ObjectState::Missing,
+            Some("the cluster does not serve its kind any more".to_owned()),
+        ),
         Err(error) => (
             ObjectState::NotReady,
             Some(format!("it cannot be read: {error}")),

@@ -101,14 +101,14 @@ async fn a_definition_stays_as_long_as_others_have_objects_of_its_kind() {
         .applied(json!([definition, things.thing("ours")]))
         .await;
     world.create(&json!({"apiVersion": format!("{}/v1", things.group), "kind": "Thing", "metadata": {"name": "theirs"}}));
-    let removed = world.delete(&report, 20_000).await;
+    let removed = world.delete(&report, 60_000).await;
     let told = &error(&removed).message;
     assert!(
         told.contains("1 objects of its kind are not the deployment's") && told.contains("/theirs"),
         "{told}"
     );
     world.kubectl(&["delete", &format!("things.{}", things.group), "theirs"]);
-    let removed = world.delete(&removed, 20_000).await;
+    let removed = world.delete(&removed, 60_000).await;
     assert!(removed.objects.is_empty());
     assert!(
         removed

@@ -38,12 +38,12 @@ pub async fn project(
     others: &[Option<Projected>],
 ) -> Projected {
     let lookup = |text: &str| value_of(node, text, others);
-    let texts = node.references.iter().map(|reference| &reference.text);
-    let mut unknown: Vec<String> = texts
-        .filter(|text| lookup(text).is_none())
-        .cloned()
-        .collect();
-    unknown.dedup();
+    let mut unknown: Vec<String> = Vec::new();
+    for Reference { text, .. } in &node.references {
+        if !unknown.contains(text) && lookup(text).is_none() {
+            unknown.push(text.clone());
+        }
+    }
     let (live, failed) = match live {
         Ok(live) => (live.filter(|live| !change::is_terminating(live)), None),
         Err(error) => (None, Some(error)),

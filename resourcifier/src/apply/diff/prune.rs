@@ -1,12 +1,12 @@
 //! What becomes of objects on record that are not desired any more.
 
 use common::api::deployer::{ResourceDiff, ResourceIntent};
-use common::api::error::ErrorBody;
+use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{AppliedObject, DeletePolicy, ObjectRef};
 use serde_json::Value;
 
 use super::super::item::Target;
-use super::super::{BATCH, Context, Stopped, change, ownership};
+use super::super::{BATCH, Context, Stopped, change, definitions, ownership};
 use super::read;
 use crate::kubectl::KubectlError;
 use crate::plan::Plan;
@@ -24,7 +24,12 @@ pub async fn diffs(
         context.events.listened()?;
         let objects: Vec<&ObjectRef> = batch.iter().map(|target| &target.object).collect();
         for (target, live) in batch.iter().zip(read(context, &objects).await?) {
-            found.push(diff(context, target, live, delete));
+            let mut diff = diff(context, target, live.as_ref(), delete);
+            diff.error = match live {
+                Ok(live) => obstacle(context, &diff, live.as_ref()).await,
+                Err(error) => Some(error.into()),
+            };
+            found.push(diff);
         }
     }
     Ok(found)
@@ -33,18 +38,15 @@ pub async fn diffs(
 fn diff(
     context: Context<'_>,
     target: &Target,
-    live: Result<Option<Value>, KubectlError>,
+    live: Result<&Option<Value>, &KubectlError>,
     delete: Option<DeletePolicy>,
 ) -> ResourceDiff {
-    let (live, error) = match live {
-        Ok(live) => (live, None),
-        Err(error) => (None, Some(ErrorBody::from(error))),
-    };
-    let ours = |live: &&Value| {
+    let live = live.ok().and_then(Option::as_ref);
+    let ours = |live: &Value| {
         target.uid.as_deref() == change::uid(live)
             && change::owner(live).is_none_or(|owner| owner == context.deployment.as_str())
     };
-    let intent = match live.as_ref().filter(ours) {
+    let intent = match live.filter(|live| ours(live)) {
         None => ResourceIntent::None,
         Some(live) => match delete.unwrap_or_else(|| change::delete_policy(live)) {
             DeletePolicy::Delete => ResourceIntent::Delete,
@@ -55,9 +57,23 @@ fn diff(
         name: target.name.clone(),
         type_name: target.type_name.clone(),
         intent,
-        basis: ownership::basis(&target.object, live.as_ref(), context.deployment),
+        basis: ownership::basis(&target.object, live, context.deployment),
         changes: Vec::new(),
         unknown: Vec::new(),
-        error,
+        error: None,
     }
+}
+
+/// Why it would not be deleted after all.
+async fn obstacle(
+    context: Context<'_>,
+    diff: &ResourceDiff,
+    live: Option<&Value>,
+) -> Option<ErrorBody> {
+    let is_asked = diff.intent == ResourceIntent::Delete;
+    let is_definition = definitions::is_definition(&diff.basis.object);
+    let live = live.filter(|_| is_asked && is_definition)?;
+    let reason = definitions::obstacle(context, live).await?;
+    let message = format!("resource {} ({}): {reason}", diff.name, diff.basis.object);
+    Some(ErrorBody::new(ErrorCode::ResourcesFailed, message))
 }
