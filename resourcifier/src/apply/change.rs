@@ -100,24 +100,10 @@ pub fn is_terminating(live: &Value) -> bool {
 
 /// That it is on its way out, and who holds it.
 pub fn departure(live: &Value) -> Option<String> {
-    let (held, left) = (finalizers(live).join(", "), leftovers(live).join("; "));
-    is_terminating(live).then(|| match (held.as_str(), left.as_str()) {
-        ("", "") => "it is being deleted".to_owned(),
-        ("", left) => format!("it is being deleted, and what is in it holds it: {left}"),
-        (held, _) => format!("it is being deleted, and finalizers hold it: {held}"),
+    is_terminating(live).then(|| match holders(live) {
+        None => "it is being deleted".to_owned(),
+        Some(held) => format!("it is being deleted; {held}"),
     })
-}
-
-/// What a namespace says of its contents, while it goes.
-fn leftovers(live: &Value) -> Vec<&str> {
-    let conditions = live["status"]["conditions"].as_array();
-    let conditions = conditions.filter(|_| live["kind"] == "Namespace");
-    conditions
-        .into_iter()
-        .flatten()
-        .filter(|condition| condition["status"] == "True")
-        .filter_map(|condition| condition["message"].as_str())
-        .collect()
 }
 
 /// The finalizers that hold an object that is being deleted.

@@ -105,8 +105,11 @@ async fn objects_of_a_kind_that_is_gone_are_gone() {
     world.cluster.kubectl(&["delete", "crd", &name]).unwrap();
     let status = world.status(&report, json!([]), json!({})).await;
     assert_eq!(status[0].state, ObjectState::Missing);
-    let removed = world.delete(&report, 20_000).await;
+    // One that has not seen the kind before.
+    let fresh = world.with_kubeconfig(world.cluster.kubeconfig().to_owned());
+    let removed = fresh.delete(&report, 20_000).await;
     assert_eq!(removed.resources[0].state, ResourceState::Gone);
+    fresh.end_only_service().await;
     world.end().await;
 }
 

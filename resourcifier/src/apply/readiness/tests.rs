@@ -326,7 +326,7 @@ fn what_is_being_deleted_is_not_ready_and_says_who_holds_it() {
     live["metadata"]["finalizers"] = json!(["example.com/hold"]);
     assert_eq!(
         said(live),
-        "waiting: it is being deleted, and finalizers hold it: example.com/hold"
+        "waiting: it is being deleted; finalizers hold it: example.com/hold"
     );
 }
 

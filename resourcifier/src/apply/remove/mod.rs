@@ -17,7 +17,7 @@ use super::fetch::{self, AT_ONCE};
 use super::item::{Item, Target};
 use super::pace::{PATIENCE, Pace};
 use super::{CallerGone, Context, change, definitions};
-use crate::kubectl::{KubectlError, Marks, Outcomes};
+use crate::kubectl::{KubectlError, Marks, ObjectFault, Outcomes};
 use crate::plan;
 
 const REPLACED: &str = "another object has taken its name since; it is left alone";
@@ -98,6 +98,10 @@ impl Run<'_> {
             match outcome {
                 Ok(Some(live)) => self.items[index].live = Some(live),
                 Ok(None) => self.items[index].missing(),
+                // For as long as it was asked: the kind went with its definition.
+                Err(error) if error.fault() == Some(ObjectFault::Unserved) => {
+                    self.items[index].missing();
+                }
                 Err(error) => self.items[index].failed_by(&error),
             }
         }
