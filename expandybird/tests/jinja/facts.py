@@ -272,7 +272,9 @@ def main():
     environment = jinja2.Environment(loader=jinja2.DictLoader(FILES), extensions=extensions)
     sources = ["{{ " + e + " }}" for line in EXPRESSIONS.split("\n") for e in cut(line)]
     sources += ["{{ " + e.replace("\\n", "\n") + " }}" for e in FILTERED] + TEMPLATES
-    sources += pathlib.Path(__file__).with_name("snippets.txt").read_text().splitlines()
+    here = pathlib.Path(__file__)
+    sources += here.with_name("snippets.txt").read_text().splitlines()
+    sources += here.with_name("templates.txt").read_text().split("\n=====\n")
     env = {"name": "web", "type": "t.jinja", "deployment": "d", "project": "p", "project_number": 12, "current_time": 1450000000}
     facts = []
     for source in dict.fromkeys(sources):
