@@ -33,6 +33,8 @@ pub struct State {
     pub refused: Vec<String>,
     /// What an object's status becomes when it has been looked at this many times.
     pub later: BTreeMap<String, (usize, Value)>,
+    /// Objects whose applying is never answered.
+    pub hanging: Vec<String>,
     /// Calls that fail before the API server is back.
     pub away: usize,
     /// Whether changes can be watched; else that is forbidden.

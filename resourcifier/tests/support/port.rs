@@ -192,9 +192,14 @@ impl Kubectl for Cluster {
         &self,
         object: &Value,
         options: ApplyOptions<'_>,
-        _: Duration,
+        within: Duration,
     ) -> Result<Value, KubectlError> {
         let id = object_ref(object);
+        if self.with(|state| state.hanging.contains(&id.name)) {
+            tokio::time::sleep(within).await;
+            let (call, seconds) = ("apply", within.as_secs());
+            return Err(KubectlError::TimedOut { call, seconds });
+        }
         let live = {
             let mut state = self.reach_for(&id)?;
             let mode = if options.dry_run { "try" } else { "apply" };

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
+mod many;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::sync::Arc;
@@ -72,6 +74,10 @@ impl World {
         let request: DeleteRequest = serde_json::from_value(whole).unwrap();
         let prepared = self.deployer.prepare_delete(request).await.unwrap();
         ended(self.deployer.delete(prepared, &Self::events()).await).unwrap()
+    }
+
+    fn reads(&self) -> Vec<String> {
+        self.cluster.with(|state| std::mem::take(&mut state.reads))
     }
 
     fn calls(&self) -> Vec<String> {

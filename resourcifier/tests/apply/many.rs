@@ -1,0 +1,130 @@
+//! Many resources: which calls they take, and which they spare.
+
+use common::api::deployer::{Action, Report, ResourceState};
+use serde_json::{Value, json};
+
+use super::{World, map, map_after, states};
+
+/// So many that they are read by lists.
+const MANY: usize = 20;
+
+fn many() -> Value {
+    (0..MANY).map(|n| map(&format!("map-{n}"))).collect()
+}
+
+#[tokio::test]
+async fn what_is_new_is_found_missing_by_lists_and_applied_with_a_call_each() {
+    let world = World::new();
+    let report = world.apply(many(), &Report::default()).await;
+    assert!(
+        report
+            .resources
+            .iter()
+            .all(|resource| resource.action == Some(Action::Created))
+    );
+    assert_eq!(world.calls().len(), MANY);
+    assert_eq!(world.reads(), ["list ConfigMap", "list ConfigMap"]);
+}
+
+#[tokio::test]
+async fn what_would_not_change_takes_one_list_and_no_write() {
+    let world = World::new();
+    let first = world.apply(many(), &Report::default()).await;
+    (world.calls(), world.reads());
+    let second = world.apply(many(), &first).await;
+    assert!(second.resources.iter().all(|resource| {
+        (resource.action, resource.state) == (Some(Action::Unchanged), ResourceState::Ready)
+    }));
+    assert_eq!(second.objects, first.objects);
+    assert_eq!(world.calls(), Vec::<String>::new());
+    assert_eq!(world.reads(), ["list ConfigMap"]);
+}
+
+#[tokio::test]
+async fn only_what_differs_is_applied() {
+    let world = World::new();
+    let first = world.apply(many(), &Report::default()).await;
+    world.calls();
+    world.cluster.with(|state| {
+        state.objects.get_mut("map-3").unwrap()["metadata"]["annotations"] = json!({});
+    });
+    let mut changed = many();
+    changed[7]["properties"] = json!({"data": {"a": "1"}});
+    let second = world.apply(changed, &first).await;
+    assert_eq!(world.calls(), ["apply map-3", "apply map-7"]);
+    assert_eq!(second.resources[3].action, Some(Action::Configured));
+    assert_eq!(second.resources[7].action, Some(Action::Configured));
+}
+
+#[tokio::test]
+async fn many_are_deleted_with_a_call_each_and_found_by_one_list() {
+    let world = World::new();
+    let report = world.apply(many(), &Report::default()).await;
+    (world.calls(), world.reads());
+    let deleted = world.delete(json!({"recorded": report.objects})).await;
+    assert!(
+        deleted
+            .resources
+            .iter()
+            .all(|resource| resource.action == Some(Action::Deleted))
+    );
+    assert_eq!(world.calls().len(), MANY);
+    assert_eq!(world.reads(), ["list ConfigMap"]);
+}
+
+#[tokio::test]
+async fn readiness_is_seen_as_it_comes_without_looking_again() {
+    let world = World::new();
+    world.cluster.with(|state| state.watchable = true);
+    let resources = json!([map_after("after", "job"), {"name": "job", "type": "Job"}]);
+    let complete = json!({"conditions": [{"type": "Complete", "status": "True"}]});
+    let controller = async {
+        while !world.cluster.names().contains(&"job".to_owned()) {
+            tokio::task::yield_now().await;
+        }
+        world.cluster.set_status("job", complete);
+    };
+    let nothing = Report::default();
+    let (report, ()) = tokio::join!(world.apply(resources, &nothing), controller);
+    assert_eq!(
+        states(&report),
+        [
+            ("after", ResourceState::Ready),
+            ("job", ResourceState::Ready)
+        ]
+    );
+    let looks = world
+        .reads()
+        .iter()
+        .filter(|read| *read == "get job")
+        .count();
+    assert_eq!(looks, 1, "before it was applied");
+}
+
+#[tokio::test]
+async fn a_call_that_hangs_holds_back_its_dependants_only() {
+    let world = World::new();
+    world
+        .cluster
+        .with(|state| state.hanging.push("stuck".to_owned()));
+    let resources = json!([
+        map("stuck"),
+        map_after("held", "stuck"),
+        map("free"),
+        map_after("next", "free")
+    ]);
+    let report = world
+        .try_apply(resources, &Report::default(), 300)
+        .await
+        .unwrap();
+    use ResourceState::{Failed, Ready};
+    assert_eq!(
+        states(&report),
+        [
+            ("stuck", Failed),
+            ("held", Failed),
+            ("free", Ready),
+            ("next", Ready)
+        ]
+    );
+}
