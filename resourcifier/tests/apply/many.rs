@@ -30,7 +30,8 @@ async fn what_is_new_is_found_missing_by_lists_and_applied_with_a_call_each() {
 async fn what_would_not_change_takes_one_list_and_no_write() {
     let world = World::new();
     let first = world.apply(many(), &Report::default()).await;
-    (world.calls(), world.reads());
+    world.calls();
+    world.reads();
     let second = world.apply(many(), &first).await;
     assert!(second.resources.iter().all(|resource| {
         (resource.action, resource.state) == (Some(Action::Unchanged), ResourceState::Ready)
@@ -60,7 +61,8 @@ async fn only_what_differs_is_applied() {
 async fn many_are_deleted_with_a_call_each_and_found_by_one_list() {
     let world = World::new();
     let report = world.apply(many(), &Report::default()).await;
-    (world.calls(), world.reads());
+    world.calls();
+    world.reads();
     let deleted = world.delete(json!({"recorded": report.objects})).await;
     assert!(
         deleted
