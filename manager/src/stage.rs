@@ -145,6 +145,13 @@ impl Drop for Served {
     }
 }
 
+/// The items of a page.
+pub fn items<T: serde::de::DeserializeOwned>(page: &str) -> Vec<T> {
+    serde_json::from_str::<common::api::page::Page<T>>(page)
+        .unwrap()
+        .items
+}
+
 /// Copies a folder, such as that of an open store: what a crash at this moment would leave.
 pub fn copied(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {

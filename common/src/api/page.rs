@@ -8,7 +8,9 @@ use crate::model::limits::{PAGE_ITEMS, PAGE_ITEMS_MAX};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PageQuery {
+    /// Of more than the most, the most is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub limit: Option<usize>,
     /// What the page before gave as `nextPageToken`; opaque.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ use common::api::page::PageQuery;
 use common::model::{Deployment, DeploymentName};
 use common::server::{ApiError, Body};
 
-use super::extract::{name, precondition, prefers_async};
+use super::extract::{json, name, precondition, prefers_async};
 use crate::error::Error;
 use crate::service::Services;
 use crate::service::operations::Ticket;
@@ -19,7 +19,7 @@ pub async fn list(
     services: Data<Services>,
     page: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(HttpResponse::Ok().json(services.deployments.list(&page).await?))
+    Ok(json(services.deployments.list(&page).await?))
 }
 
 pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {

@@ -1,7 +1,7 @@
-//! Parts of requests that several handlers read.
+//! Parts of requests that several handlers read, and of answers that several give.
 
-use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
+use actix_web::{HttpRequest, HttpResponse};
 use common::api::error::ErrorCode;
 use common::server::ApiError;
 
@@ -10,6 +10,13 @@ use crate::service::deployments::Precondition;
 /// A name in the path, or 400 with its rule.
 pub fn name<T>(parsed: Result<T, impl std::fmt::Display>) -> Result<T, ApiError> {
     parsed.map_err(|error| ApiError::new(ErrorCode::InvalidRequest, error.to_string()))
+}
+
+/// An answer that is JSON already.
+pub fn json(text: String) -> HttpResponse {
+    HttpResponse::Ok()
+        .content_type("application/json")
+        .body(text)
 }
 
 /// `Prefer: respond-async` (RFC 7240).

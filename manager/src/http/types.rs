@@ -6,7 +6,7 @@ use common::api::page::PageQuery;
 use common::model::TypeName;
 use common::server::ApiError;
 
-use super::extract::name;
+use super::extract::{json, name};
 use crate::service::Services;
 
 pub async fn list(
@@ -22,7 +22,7 @@ pub async fn instances(
     page: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let type_name = name(TypeName::parse(path.into_inner()))?;
-    Ok(HttpResponse::Ok().json(services.types.instances(&type_name, &page).await?))
+    Ok(json(services.types.instances(&type_name, &page).await?))
 }
 
 pub async fn metadata(

@@ -62,7 +62,8 @@ struct Draft {
 }
 
 impl Deployments {
-    pub async fn list(&self, page: &PageQuery) -> Result<Page<Deployment>, Error> {
+    /// A page of them, as JSON.
+    pub async fn list(&self, page: &PageQuery) -> Result<String, Error> {
         Ok(deployments::list(&self.store, page).await?)
     }
 

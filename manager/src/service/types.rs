@@ -1,6 +1,6 @@
 //! Types that are in use, and where.
 
-use common::api::manager::{TypeInstance, TypeSummary};
+use common::api::manager::TypeSummary;
 use common::api::page::{Page, PageQuery};
 use common::model::TypeName;
 
@@ -19,11 +19,8 @@ impl Types {
         Ok(instances::types(&self.store, page).await?)
     }
 
-    pub async fn instances(
-        &self,
-        type_name: &TypeName,
-        page: &PageQuery,
-    ) -> Result<Page<TypeInstance>, Error> {
+    /// A page of them, as JSON.
+    pub async fn instances(&self, type_name: &TypeName, page: &PageQuery) -> Result<String, Error> {
         let one = Some(type_name).filter(|name| name.as_str() != ALL);
         Ok(instances::list(&self.store, one, page).await?)
     }

@@ -3,11 +3,10 @@
 //! Only the operation that holds a deployment's lock writes its records.
 
 use bytes::Bytes;
-use common::api::page::{Page, PageQuery};
+use common::api::page::PageQuery;
 use common::model::{AppliedObject, Deployment, DeploymentName, ManifestName, OperationId};
 use serde::{Deserialize, Serialize};
 
-use super::kv::Order;
 use super::{Changes, Store, StoreError, keys, read};
 
 /// A deployment, and the very bytes that were read: to find out at the commit whether it is still so.
@@ -42,11 +41,9 @@ pub async fn get(store: &Store, name: &DeploymentName) -> Result<Option<Deployme
     store.get(keys::deployment(name)).await
 }
 
-/// By name.
-pub async fn list(store: &Store, page: &PageQuery) -> Result<Page<Deployment>, StoreError> {
-    store
-        .records(keys::deployments(), page, Order::Ascending)
-        .await
+/// A page of them by name, as JSON.
+pub async fn list(store: &Store, page: &PageQuery) -> Result<String, StoreError> {
+    store.listed::<Deployment>(keys::deployments(), page).await
 }
 
 pub fn put(changes: &mut Changes, deployment: &Deployment) -> Result<(), StoreError> {

@@ -35,14 +35,14 @@ pub async fn types(store: &Store, page: &PageQuery) -> Result<Page<TypeSummary>,
     })
 }
 
-/// The instances of one type, or of all types.
+/// A page of the instances of one type, or of all types, as JSON.
 pub async fn list(
     store: &Store,
     type_name: Option<&TypeName>,
     page: &PageQuery,
-) -> Result<Page<TypeInstance>, StoreError> {
+) -> Result<String, StoreError> {
     let prefix = type_name.map_or_else(keys::all_instances, keys::instances);
-    store.records(prefix, page, Order::Ascending).await
+    store.listed::<TypeInstance>(prefix, page).await
 }
 
 /// Replaces what the index says of a deployment. Any number of operations may do so at once: the counts are added to.

@@ -187,6 +187,33 @@ impl Store {
         })
     }
 
+    /// A page of records as JSON, for callers who see them as they are stored: reading and writing them again would be
+    /// most of the work of a list.
+    async fn listed<T: Serialize + DeserializeOwned>(
+        &self,
+        prefix: Key,
+        query: &PageQuery,
+    ) -> Result<String, StoreError> {
+        let page = self.page(prefix, query, Order::Ascending).await?;
+        let mut text = String::from(r#"{"items":["#);
+        for (index, (key, bytes)) in page.items.iter().enumerate() {
+            if index > 0 {
+                text.push(',');
+            }
+            match record::text(bytes) {
+                Some(record) => text.push_str(record),
+                None => text.push_str(&json(&read::<T>(key, bytes)?)?),
+            }
+        }
+        text.push(']');
+        if let Some(token) = page.next_page_token {
+            text.push_str(r#","nextPageToken":"#);
+            text.push_str(&json(&token)?);
+        }
+        text.push('}');
+        Ok(text)
+    }
+
     /// A page of records as they are stored.
     async fn records<T: DeserializeOwned>(
         &self,
@@ -226,6 +253,10 @@ impl Changes {
     fn expect(&mut self, key: Key, value: Option<Bytes>) {
         self.commit.expect.push((key, value));
     }
+}
+
+fn json(value: &impl Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Broken(error.to_string()))
 }
 
 fn read<T: DeserializeOwned>(key: &[u8], bytes: &[u8]) -> Result<T, StoreError> {

@@ -29,6 +29,9 @@ struct Written<'a, T> {
     record: &'a T,
 }
 
+/// How every record of this version begins.
+const BEGINNING: &[u8] = br#"{"version":2,"record":"#;
+
 #[derive(Deserialize)]
 struct Version {
     version: u32,
@@ -64,6 +67,12 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, RecordError> {
     read.map(|read| read.record).map_err(RecordError::Damaged)
 }
 
+/// The record's own JSON as it was written, without reading it; none if another version wrote it.
+pub fn text(bytes: &[u8]) -> Option<&str> {
+    let record = bytes.strip_prefix(BEGINNING)?.strip_suffix(b"}")?;
+    std::str::from_utf8(record).ok()
+}
+
 /// The version that a record was written with, whatever it holds.
 pub fn version(bytes: &[u8]) -> Result<u32, RecordError> {
     let read = serde_json::from_slice::<Version>(bytes);
@@ -85,6 +94,8 @@ mod tests {
         let bytes = write(&vec!["a", "b"]).unwrap();
         assert_eq!(bytes, r#"{"version":2,"record":["a","b"]}"#);
         assert_eq!(read::<Vec<String>>(&bytes).unwrap(), ["a", "b"]);
+        assert_eq!(text(&bytes), Some(r#"["a","b"]"#));
+        assert_eq!(text(&write_as(VERSION - 1, &1).unwrap()), None);
     }
 
     #[test]

@@ -87,10 +87,10 @@ mod tests {
     use std::sync::Arc;
 
     use common::api::page::PageQuery;
-    use common::model::{DeploymentName, OperationStatus};
+    use common::model::{Deployment, DeploymentName, OperationStatus};
 
     use super::*;
-    use crate::stage::Stage;
+    use crate::stage::{Stage, items};
     use crate::store::kv::{Commit, Kv, MemoryKv};
     use crate::store::verify::verify;
 
@@ -118,7 +118,7 @@ mod tests {
         let services = &app.services;
         let page = PageQuery::default();
         let web: DeploymentName = "web".parse().unwrap();
-        let deployments = services.deployments.list(&page).await.unwrap().items;
+        let deployments: Vec<Deployment> = items(&services.deployments.list(&page).await.unwrap());
         let names: Vec<_> = deployments
             .iter()
             .map(|found| found.name.as_str())

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use common::api::error::ErrorCode;
-use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
-use common::model::{DeploymentName, DeploymentStatus, Operation, OperationStatus};
+use common::api::manager::{CreateDeployment, TypeInstance, UpdateDeployment, WriteQuery};
+use common::model::{Deployment, DeploymentName, DeploymentStatus, Operation, OperationStatus};
 use serde_json::json;
 
 use super::Ticket;
@@ -14,7 +14,7 @@ use crate::deployer::Job;
 use crate::deployer::fake::{Interruption, REFUSED, UNKNOWN};
 use crate::error::Error;
 use crate::service::deployments::Precondition;
-use crate::stage::{DyingKv, LateKv, Stage, copied};
+use crate::stage::{DyingKv, LateKv, Stage, copied, items};
 use crate::store::kv::SledKv;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -123,12 +123,8 @@ async fn stage_for(write: Write) -> Stage {
 async fn remains(stage: &Stage) -> String {
     let app = stage.manager().await;
     let services = &app.services;
-    let deployments = services
-        .deployments
-        .list(&Default::default())
-        .await
-        .unwrap()
-        .items;
+    let deployments = services.deployments.list(&Default::default()).await;
+    let deployments: Vec<Deployment> = items(&deployments.unwrap());
     let deployments: Vec<_> = deployments
         .iter()
         .map(|d| json!([d.name, d.state, d.outputs, d.deployed_at.is_some()]))
@@ -144,12 +140,8 @@ async fn remains(stage: &Stage) -> String {
         .map(|o| json!([o.status, o.operation_type, o.error, o.warnings]))
         .collect();
     let all = serde_json::from_value(json!("all")).unwrap();
-    let instances = services
-        .types
-        .instances(&all, &Default::default())
-        .await
-        .unwrap()
-        .items;
+    let instances = services.types.instances(&all, &Default::default()).await;
+    let instances: Vec<TypeInstance> = items(&instances.unwrap());
     let instances: Vec<_> = instances
         .iter()
         .map(|i| json!([i.name, i.type_name, i.path]))
@@ -504,13 +496,8 @@ async fn deployments_made_at_once_on_disk_are_all_there_after_a_restart_and_type
         .map(|t| (t.name.as_str(), t.instances))
         .collect();
     assert_eq!(counts, [("Service", 80)]);
-    let deployments = again
-        .services
-        .deployments
-        .list(&Default::default())
-        .await
-        .unwrap()
-        .items;
+    let deployments = again.services.deployments.list(&Default::default()).await;
+    let deployments: Vec<Deployment> = items(&deployments.unwrap());
     assert!(
         deployments
             .iter()
