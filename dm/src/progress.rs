@@ -121,9 +121,10 @@ impl<'p, 't> Progress<'p, 't> {
     fn show_waiting(&self) {
         if let Some(bar) = &self.bar {
             let first = self.waiting.iter().next();
-            bar.set_message(
-                first.map_or_else(String::new, |(name, said)| format!("{name}: {said}")),
-            );
+            bar.set_message(first.map_or_else(String::new, |(name, said)| {
+                let said = said.strip_prefix("waiting: ").unwrap_or(said);
+                format!("{name}: {said}")
+            }));
         }
     }
 }

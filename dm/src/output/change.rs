@@ -76,7 +76,8 @@ fn resource(diff: &ResourceDiff, colours: bool) -> String {
     };
     let line = text::line(&format!("{verb:<8} {object}{resource}"));
     let mut shown = sign.line(0, &line, colours);
-    for change in &diff.changes {
+    let told = diff.changes.iter().filter(|change| is_told(&change.path));
+    for change in told {
         shown.push_str(&field(change, colours));
     }
     for path in &diff.unknown {
@@ -88,6 +89,16 @@ fn resource(diff: &ResourceDiff, colours: bool) -> String {
         shown.push_str(&Sign::Wrong.line(1, &line, colours));
     }
     shown
+}
+
+/// Whether people want to read it: not what names the object, which stands above, and not our own marks on it.
+fn is_told(path: &str) -> bool {
+    const NAMES: [&str; 4] = ["apiVersion", "kind", "metadata.name", "metadata.namespace"];
+    const MARKS: [&str; 2] = [
+        "['deployment-manager.dev/",
+        "['app.kubernetes.io/managed-by']",
+    ];
+    !NAMES.contains(&path) && !MARKS.iter().any(|mark| path.contains(mark))
 }
 
 const fn intent(intent: ResourceIntent) -> (Sign, &'static str) {
@@ -185,6 +196,7 @@ mod tests {
                 {"path": "spec.replicas", "before": 3, "after": 5},
                 {"path": "metadata.labels['a.b/team']", "after": "x\u{1b}[2J"},
                 {"path": "spec.paused", "before": true},
+                {"path": "metadata.annotations['deployment-manager.dev/wave']", "after": "1"},
             ], "unknown": ["spec.template.spec.containers[0].env[0].value"]},
             {"name": "settings", "type": "ConfigMap", "intent": "UPDATE", "basis": object("ConfigMap", "web-settings"), "changes": [
                 {"path": "data['nginx.conf']", "before": "a\nb\nc\nd\ne\nf\n", "after": "a\nb\nc\nd\ne\ng\n"},
