@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all that a newcomer needs; `make help` lists the rest.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release cluster demo demo-down test lint bench chaos clean
+.PHONY: help setup build release cluster demo demo-down test lint bench scale chaos clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -36,7 +36,10 @@ chaos: build cluster ## kill every service at 300 random instants under load; DM
 
 bench: release cluster ## the figures that the README quotes, side by side with what a user would use instead
 	cargo bench -p expandybird
-	cargo bench -p e2e
+	cargo bench -p e2e --bench deployments
+
+scale: release ## the manager with 100,000 deployments in its store (DM_SCALE=10000 for fewer)
+	cargo bench -p e2e --bench scale
 
 clean: demo-down ## remove what was built here (the control plane's cache stays)
 	cargo clean
