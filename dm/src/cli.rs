@@ -88,6 +88,16 @@ pub enum Command {
     Describe(describe::Describe),
     Registries(registries::Registries),
     Admin(admin::Admin),
+    #[command(name = "createregistry")]
+    CreateRegistry(createregistry::CreateRegistry),
+    #[command(name = "deleteregistry")]
+    DeleteRegistry(deleteregistry::DeleteRegistry),
+    #[command(name = "getcredential")]
+    GetCredential(getcredential::GetCredential),
+    #[command(name = "setcredential")]
+    SetCredential(setcredential::SetCredential),
+    #[command(name = "deletecredential")]
+    DeleteCredential(deletecredential::DeleteCredential),
     Completion(completion::Completion),
     Version(version::Version),
 }

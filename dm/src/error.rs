@@ -64,6 +64,7 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::Internal => ExitCode::Failed,
         ErrorCode::NotFound | ErrorCode::TemplateNotFound => ExitCode::NotFound,
         ErrorCode::AlreadyExists
+        | ErrorCode::InUse
         | ErrorCode::StoreNotEmpty
         | ErrorCode::OperationRunning
         | ErrorCode::NothingRunning

@@ -40,8 +40,8 @@ pub struct Target {
     /// Properties of a template from a YAML or JSON file; --properties counts above it.
     #[arg(long, value_name = "FILE")]
     pub properties_file: Option<String>,
-    /// Take TEMPLATE:VERSION from this GitHub registry and not from the default one.
-    #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]")]
+    /// Take TEMPLATE:VERSION from this registry, on GitHub or registered, and not from the default one.
+    #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]|NAME")]
     pub registry: Option<String>,
 }
 
@@ -288,12 +288,15 @@ pub fn qualified(target: &str, registry: Option<&str>) -> Result<String, Failure
     }
     let path = registry.strip_prefix("github.com/").unwrap_or(registry);
     let segments: Vec<_> = path.split('/').collect();
-    if !(2..=3).contains(&segments.len()) || segments.iter().any(|segment| segment.is_empty()) {
+    if segments.len() > 3 || segments.iter().any(|segment| segment.is_empty()) {
         return Err(Failure::Usage(format!(
-            "--registry {registry:?} is not valid: write it ORG/REPO or ORG/REPO/COLLECTION"
+            "--registry {registry:?} is not valid: write it ORG/REPO or ORG/REPO/COLLECTION, or as dm registries names it"
         )));
     }
-    Ok(format!("github.com/{path}/{target}"))
+    match segments[..] {
+        [registered] => Ok(format!("{registered}/{target}")),
+        _ => Ok(format!("github.com/{path}/{target}")),
+    }
 }
 
 /// A file's or template's name without folders, version and suffix, made a valid name of a deployment.
@@ -366,7 +369,8 @@ mod tests {
             qualified("t:v1", Some("github.com/o/r/c")).unwrap(),
             "github.com/o/r/c/t:v1"
         );
-        for bad in ["o", "o/", "o/r/c/d"] {
+        assert_eq!(qualified("t:v1", Some("own")).unwrap(), "own/t:v1");
+        for bad in ["", "o/", "o/r/c/d"] {
             assert!(qualified("t:v1", Some(bad)).is_err(), "{bad}");
         }
         assert!(qualified("github.com/o/r/t:v1", Some("o/r")).is_err());

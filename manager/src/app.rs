@@ -14,10 +14,11 @@ use crate::config::{Config, StorePlace};
 use crate::deployer::{Deployer, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
 use crate::http;
-use crate::registry::Registries;
+use crate::registry::{self, Registries};
 use crate::service::Services;
 use crate::store::Store;
 use crate::store::kv::{Kv, KvError, MemoryKv, SledKv};
+use crate::vault::{KeyPlace, Vault};
 use crate::workflow::expansion::Expansions;
 use crate::workflow::step::Tools;
 use crate::workflow::{Engine, Retry};
@@ -37,7 +38,8 @@ pub struct Ports {
     pub kv: Arc<dyn Kv>,
     pub expander: Arc<dyn Expander>,
     pub deployer: Arc<dyn Deployer>,
-    pub registries: Registries,
+    pub registry: registry::Options,
+    pub credential_key: KeyPlace,
     pub retry: Retry,
     pub operation_timeout: Duration,
 }
@@ -51,7 +53,9 @@ pub struct App {
 impl App {
     pub async fn new(ports: Ports) -> anyhow::Result<Self> {
         let store = Store::open(ports.kv).await?;
-        let registries = Arc::new(ports.registries);
+        let vault = Arc::new(Vault::open(store.clone(), ports.credential_key)?);
+        let registries = Registries::new(&ports.registry, store.clone(), vault.clone())?;
+        let registries = Arc::new(registries);
         let expansions = Arc::new(Expansions::new(
             ports.expander.clone(),
             registries.clone(),
@@ -68,6 +72,7 @@ impl App {
             store,
             engine.clone(),
             registries,
+            vault,
             expansions,
             ports.expander,
             ports.deployer,
@@ -123,7 +128,8 @@ fn ports(config: &Config) -> anyhow::Result<Ports> {
         kv,
         expander: Arc::new(HttpExpander::new(&config.expander_url).context("--expander-url")?),
         deployer: Arc::new(HttpDeployer::new(&config.deployer_url).context("--deployer-url")?),
-        registries: Registries::new(&config.registry)?,
+        registry: config.registry.clone(),
+        credential_key: config.credential_key(),
         retry: Retry::default(),
         operation_timeout: config.operation_timeout,
     })

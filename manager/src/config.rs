@@ -9,6 +9,7 @@ use clap::Parser;
 use common::server::Listen;
 
 use crate::registry;
+use crate::vault::KeyPlace;
 
 /// Deployment Manager's API and workflow engine.
 #[derive(Debug, Clone, Parser)]
@@ -43,8 +44,22 @@ pub struct Config {
     /// Time for an operation whose request names none, such as 90s or 10m.
     #[arg(long, env = "DM_OPERATION_TIMEOUT", value_name = "TIME", default_value = "10m", value_parser = duration)]
     pub operation_timeout: Duration,
+    /// File with the key that credentials are sealed with; made when the first one is set [default: the store's folder with .key after it]
+    #[arg(long, env = "DM_CREDENTIAL_KEY", value_name = "FILE")]
+    pub credential_key: Option<PathBuf>,
     #[command(flatten)]
     pub registry: registry::Options,
+}
+
+impl Config {
+    /// Beside the store and not in it: a copy of the store alone opens no credential.
+    pub fn credential_key(&self) -> KeyPlace {
+        match (&self.credential_key, &self.store) {
+            (Some(file), _) => KeyPlace::File(file.clone()),
+            (None, StorePlace::Sled(folder)) => KeyPlace::File(folder.with_added_extension("key")),
+            (None, StorePlace::Memory) => KeyPlace::Memory,
+        }
+    }
 }
 
 /// Which store, and where.

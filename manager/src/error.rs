@@ -6,6 +6,7 @@ use common::server::ApiError;
 use crate::registry::RegistryError;
 use crate::store::StoreError;
 use crate::store::kv::KvError;
+use crate::vault::VaultError;
 use crate::workflow::engine::Parked;
 
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +18,8 @@ pub enum Error {
     Store(#[from] StoreError),
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    #[error(transparent)]
+    Vault(#[from] VaultError),
     #[error(transparent)]
     Parked(#[from] Parked),
 }
@@ -55,6 +58,11 @@ impl From<Error> for ApiError {
                 Self::new(ErrorCode::Unavailable, error.to_string())
             }
             Error::Store(error) => Self::internal(&error),
+            Error::Registry(RegistryError::Store(error)) => Self::internal(&error),
+            Error::Vault(error @ VaultError::Unknown(_)) => {
+                Self::new(ErrorCode::NotFound, error.to_string())
+            }
+            Error::Vault(error) => Self::internal(&error),
             Error::Registry(error) => Self::new(error.code(), error.to_string()),
             Error::Parked(error) => Self::new(ErrorCode::Unavailable, error.to_string()),
         }
@@ -84,8 +92,8 @@ mod tests {
         for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
             let text = std::fs::read_to_string(&file).unwrap_or_default();
             match file.file_name().and_then(|name| name.to_str()) {
-                Some("tests.rs" | "conformance.rs" | "seed.rs") => tests += &text,
-                Some("fake.rs" | "stage.rs" | "loopback.rs") => {}
+                Some("tests.rs" | "conformance.rs" | "seed.rs" | "registered.rs") => tests += &text,
+                Some("alone.rs" | "backend.rs" | "fake.rs" | "stage.rs" | "loopback.rs") => {}
                 _ => {
                     let (own, its_tests) = text.split_once("mod tests {").unwrap_or((&text, ""));
                     program += own;

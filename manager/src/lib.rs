@@ -21,6 +21,7 @@ mod service;
 #[cfg(test)]
 mod stage;
 mod store;
+mod vault;
 mod workflow;
 
 pub use app::run;

@@ -16,8 +16,9 @@ use tokio::sync::Notify;
 use crate::app::{App, Ports};
 use crate::deployer::fake::FakeDeployer;
 use crate::expander::fake::FakeExpander;
-use crate::registry::{self, Registries};
+use crate::registry;
 use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Scan};
+use crate::vault::KeyPlace;
 use crate::workflow::Retry;
 
 /// What outlives a manager: its store, and what is around it.
@@ -65,7 +66,8 @@ impl Stage {
             kv,
             expander: self.expander.clone(),
             deployer: self.deployer.clone(),
-            registries: Registries::new(&options).unwrap(),
+            registry: options,
+            credential_key: KeyPlace::Memory,
             retry: Retry {
                 waits: vec![Duration::ZERO; 3],
             },

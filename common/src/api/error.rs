@@ -59,8 +59,9 @@ codes! {
     NotFound               "NOT_FOUND"                404 "What the request names does not exist.";
     TemplateNotFound       "TEMPLATE_NOT_FOUND"       404 "A template reference names no template or version of its registry.";
     MethodNotAllowed       "METHOD_NOT_ALLOWED"       405 "The route exists, but not with this method.";
-    AlreadyExists          "ALREADY_EXISTS"           409 "A deployment of this name exists.";
+    AlreadyExists          "ALREADY_EXISTS"           409 "Something of this name exists: a deployment, a registry.";
     StoreNotEmpty          "STORE_NOT_EMPTY"          409 "A backup is only restored into a store that holds nothing.";
+    InUse                  "IN_USE"                   409 "What is to be removed is used by what the message names.";
     OperationRunning       "OPERATION_RUNNING"        409 "Another operation is running on the deployment.";
     OperationStopped       "OPERATION_STOPPED"        409 "The operation was stopped on request; nothing was undone.";
     NothingRunning         "NOTHING_RUNNING"          409 "There is no operation to stop: none is running, or it is done.";

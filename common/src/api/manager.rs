@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::deployer::{ObjectStatus, Policies, ResourceDiff, ResourceReport};
 use crate::model::{
-    ConflictPolicy, CreatePolicy, DeletePolicy, DeploymentName, DiffSummary, DriftPolicy, Import,
-    LayoutPath, ManifestName, Namespace, ObjectRef, Operation, ResolvedType, ResourceName,
-    TypeName, UpdatePolicy,
+    ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy, DeploymentName,
+    DiffSummary, DriftPolicy, Import, LayoutPath, ManifestName, Namespace, ObjectRef, Operation,
+    RegistryDefinition, ResolvedType, ResourceName, TypeName, UpdatePolicy,
 };
 
 /// The header that makes a write safe to repeat: the same key with the same request is the same operation, for a day.
@@ -294,14 +294,26 @@ impl OperationEvent {
     }
 }
 
-/// An item of `GET /registries`.
+/// An item of `GET /registries`, and `GET /registries/{r}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RegistrySummary {
     pub name: String,
-    /// `directory`, `github`, ….
+    #[serde(flatten)]
+    pub definition: RegistryDefinition,
+}
+
+/// `GET /credentials/{c}`, and an item of `GET /credentials`. The secret itself is never given back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CredentialSummary {
+    pub name: CredentialName,
     #[serde(rename = "type")]
-    pub registry_type: String,
-    pub url: String,
+    pub credential_type: CredentialType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
+    pub created_at: jiff::Timestamp,
+    /// When its secret was set last.
+    pub modified_at: jiff::Timestamp,
 }
 
 /// An item of `GET /registries/{r}/types`.

@@ -15,7 +15,8 @@ use crate::api::admin::{ARCHIVE, Restored, Verification};
 use crate::api::manager::*;
 use crate::api::page::{Page, PageQuery};
 use crate::model::{
-    Deployment, DeploymentName, Layout, LayoutNode, Manifest, ManifestName, Operation, OperationId,
+    Credential, CredentialName, Deployment, DeploymentName, Layout, LayoutNode, Manifest,
+    ManifestName, Operation, OperationId, RegistryDefinition, RegistryName,
 };
 use crate::server::health::Readiness;
 
@@ -316,6 +317,64 @@ impl ManagerClient {
 
     pub async fn registries(&self) -> Result<Page<RegistrySummary>, ClientError> {
         self.read(&["registries"]).await
+    }
+
+    pub async fn registry(&self, name: &str) -> Result<RegistrySummary, ClientError> {
+        self.read(&["registries", name]).await
+    }
+
+    pub async fn create_registry(
+        &self,
+        name: &RegistryName,
+        definition: &RegistryDefinition,
+    ) -> Result<RegistrySummary, ClientError> {
+        let path = ["registries", name.as_str()];
+        let request = self.endpoint.request(Method::POST, &path);
+        self.endpoint
+            .fetch(request.json(definition), READ.into())
+            .await
+    }
+
+    pub async fn delete_registry(
+        &self,
+        name: &RegistryName,
+    ) -> Result<RegistrySummary, ClientError> {
+        let path = ["registries", name.as_str()];
+        let request = self.endpoint.request(Method::DELETE, &path);
+        self.endpoint.fetch(request, READ.into()).await
+    }
+
+    pub async fn credentials(&self) -> Result<Page<CredentialSummary>, ClientError> {
+        self.read(&["credentials"]).await
+    }
+
+    pub async fn credential(
+        &self,
+        name: &CredentialName,
+    ) -> Result<CredentialSummary, ClientError> {
+        self.read(&["credentials", name.as_str()]).await
+    }
+
+    /// Makes it, or gives it a new secret.
+    pub async fn set_credential(
+        &self,
+        name: &CredentialName,
+        credential: &Credential,
+    ) -> Result<CredentialSummary, ClientError> {
+        let path = ["credentials", name.as_str()];
+        let request = self.endpoint.request(Method::POST, &path);
+        self.endpoint
+            .fetch(request.json(credential), READ.into())
+            .await
+    }
+
+    pub async fn delete_credential(
+        &self,
+        name: &CredentialName,
+    ) -> Result<CredentialSummary, ClientError> {
+        let path = ["credentials", name.as_str()];
+        let request = self.endpoint.request(Method::DELETE, &path);
+        self.endpoint.fetch(request, READ.into()).await
     }
 
     /// The templates whose names the regular expression matches; all, if there is none.

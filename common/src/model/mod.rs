@@ -3,6 +3,7 @@
 //! Values are valid by construction: names are newtypes with a `parse`. Nothing here knows of HTTP, stores, processes or clocks.
 
 pub mod configuration;
+pub mod credential;
 pub mod deployment;
 pub mod layout;
 pub mod limits;
@@ -12,21 +13,25 @@ pub mod name;
 pub mod object;
 pub mod operation;
 pub mod preview;
+pub mod registry;
 pub mod scope;
 pub mod template;
 pub mod version;
 
 pub use configuration::{Configuration, Output, Resource};
+pub use credential::{Credential, CredentialType, Secret};
 pub use deployment::{Deployment, DeploymentState, DeploymentStatus, Drift, DriftPolicy};
 pub use layout::{Layout, LayoutNode, LayoutPath};
 pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedType};
 pub use metadata::{ConflictPolicy, CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};
 pub use name::{
-    DeploymentName, ManifestName, NameError, Namespace, OperationId, ResourceName, TypeName,
+    CredentialName, DeploymentName, ManifestName, NameError, Namespace, OperationId, RegistryName,
+    ResourceName, TypeName,
 };
 pub use object::{AppliedObject, ObjectRef};
 pub use operation::{Operation, OperationStatus, OperationType, Progress, Rollback};
 pub use preview::{DiffSummary, Preview};
+pub use registry::{RegistryDefinition, RegistryFormat, RegistryType};
 pub use scope::Scope;
 pub use template::Import;
 pub use version::{Version, VersionError};

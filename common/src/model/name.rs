@@ -100,6 +100,14 @@ name!(
     Namespace, "namespace", is_label, LABEL_RULE, LABEL_PATTERN
 );
 name!(
+    /// A registered template registry: what references to its templates begin with.
+    RegistryName, "registry name", is_label, LABEL_RULE, LABEL_PATTERN
+);
+name!(
+    /// What a registry's credential is called.
+    CredentialName, "credential name", is_label, LABEL_RULE, LABEL_PATTERN
+);
+name!(
     /// A resource within the list of one configuration or template. Free text: only the name of the object that it becomes is Kubernetes' business.
     ResourceName, "resource name", is_resource, RESOURCE_RULE, RESOURCE_PATTERN
 );

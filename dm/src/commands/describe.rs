@@ -17,8 +17,8 @@ Examples:
 pub struct Describe {
     /// TEMPLATE:VERSION, a full template reference or URL.
     pub template: String,
-    /// Take TEMPLATE:VERSION from this GitHub registry and not from the default one.
-    #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]")]
+    /// Take TEMPLATE:VERSION from this registry, on GitHub or registered, and not from the default one.
+    #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]|NAME")]
     pub registry: Option<String>,
 }
 

@@ -2,7 +2,10 @@
 
 pub mod admin;
 pub mod completion;
+pub mod createregistry;
 pub mod delete;
+pub mod deletecredential;
+pub mod deleteregistry;
 pub mod deploy;
 pub mod deployed_instances;
 pub mod deployed_types;
@@ -10,6 +13,7 @@ pub mod describe;
 pub mod diff;
 pub mod expand;
 pub mod get;
+pub mod getcredential;
 pub mod layout;
 pub mod list;
 pub mod manifest;
@@ -18,6 +22,7 @@ pub mod policies;
 pub mod preview;
 pub mod registries;
 pub mod rollback;
+pub mod setcredential;
 pub mod status;
 pub mod stop;
 pub mod templates;
@@ -74,6 +79,11 @@ async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<Exi
         Command::Templates(templates) => templates.run(session).await?,
         Command::Describe(describe) => describe.run(session).await?,
         Command::Registries(registries) => registries.run(session).await?,
+        Command::CreateRegistry(create) => create.run(session).await?,
+        Command::DeleteRegistry(delete) => delete.run(session).await?,
+        Command::GetCredential(get) => get.run(session).await?,
+        Command::SetCredential(set) => set.run(session).await?,
+        Command::DeleteCredential(delete) => delete.run(session).await?,
         Command::Admin(admin) => admin.run(session).await?,
         Command::Completion(completion) => completion.run(session)?,
         Command::Version(version) => version.run(session)?,

@@ -1,6 +1,7 @@
 //! `dm registries`: where templates come from.
 
 use clap::Args;
+use common::api::manager::RegistrySummary;
 
 use crate::error::Failure;
 use crate::output::table::Table;
@@ -16,11 +17,22 @@ pub struct Registries {}
 impl Registries {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let page = session.client.registries().await?;
-        let mut table = Table::new(&["NAME", "TYPE", "URL"]);
-        for item in &page.items {
-            table.row([&item.name, &item.registry_type, &item.url]);
-        }
         let width = session.terminal.width;
-        session.show(&page, |_| table.render(width))
+        session.show(&page, |page| table(&page.items).render(width))
     }
+}
+
+pub fn table(registries: &[RegistrySummary]) -> Table {
+    let mut table = Table::new(&["NAME", "TYPE", "URL", "COLLECTION", "CREDENTIAL"]);
+    for RegistrySummary { name, definition } in registries {
+        let credential = definition.credential.as_ref();
+        table.row([
+            name,
+            definition.registry_type.as_str(),
+            &definition.url,
+            definition.collection.as_deref().unwrap_or_default(),
+            credential.map_or("", |name| name.as_str()),
+        ]);
+    }
+    table
 }

@@ -6,5 +6,6 @@
 
 mod changes;
 mod following;
+mod registries;
 mod requests;
 mod stand_in;

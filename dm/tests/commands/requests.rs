@@ -199,7 +199,7 @@ async fn what_is_wrong_with_the_command_line_never_reaches_the_manager() {
         &["deploy"],
         &["deploy", "t:v1", "--name", "Not A Name"],
         &["deploy", "t:v1", "--properties", "a"],
-        &["deploy", "t:v1", "--registry", "only-org"],
+        &["deploy", "t:v1", "--registry", "only-org/"],
         &["--properties", "a=1", "list"],
         &["wait", "op-1", "--timeout", "5"],
         &["--service", "nonsense", "list"],

@@ -3,6 +3,7 @@
 //! Handlers take a request apart and put an answer together; what is decided is decided in `service`.
 
 mod admin;
+mod credentials;
 mod deployments;
 mod events;
 mod expand;
@@ -68,10 +69,12 @@ routes! {
     "/types/{type}/metadata" GET types::metadata;
     "/types/{type}/registry" GET types::registry;
     "/registries" GET registries::list;
-    "/registries/{registry}" GET registries::get;
+    "/registries/{registry}" GET registries::get, POST registries::create, DELETE registries::delete;
     "/registries/{registry}/types" GET registries::templates;
     "/registries/{registry}/types/{type}" GET registries::template;
     "/registries/{registry}/download" GET registries::download;
+    "/credentials" GET credentials::list;
+    "/credentials/{credential}" GET credentials::get, POST credentials::set, DELETE credentials::delete;
     "/expand" POST expand::post;
     "/operations" GET operations::list;
     "/operations/{operation}" GET operations::get;

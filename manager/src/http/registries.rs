@@ -1,10 +1,13 @@
 //! `/registries`.
 
 use actix_web::HttpResponse;
+use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Query};
-use common::server::ApiError;
+use common::model::{RegistryDefinition, RegistryName};
+use common::server::{ApiError, Body};
 use serde::Deserialize;
 
+use super::extract::name;
 use crate::service::Services;
 
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
@@ -17,8 +20,28 @@ pub struct DownloadQuery {
     file: String,
 }
 
-pub async fn list(services: Data<Services>) -> HttpResponse {
-    HttpResponse::Ok().json(services.catalog.list().await)
+pub async fn list(services: Data<Services>) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(services.catalog.list().await?))
+}
+
+pub async fn create(
+    services: Data<Services>,
+    path: Path<String>,
+    Body(body): Body<RegistryDefinition>,
+) -> Result<HttpResponse, ApiError> {
+    let name = name(RegistryName::parse(path.into_inner()))?;
+    let place = format!("/registries/{name}");
+    let created = services.catalog.create(name, body).await?;
+    let mut answer = HttpResponse::Created();
+    Ok(answer.insert_header((LOCATION, place)).json(created))
+}
+
+pub async fn delete(
+    services: Data<Services>,
+    path: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let name = name(RegistryName::parse(path.into_inner()))?;
+    Ok(HttpResponse::Ok().json(services.catalog.delete(name).await?))
 }
 
 pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {

@@ -6,18 +6,14 @@ use common::model::{TypeName, Version};
 use common::yaml::{Duplicates, Limits};
 use serde_json::Value;
 
-use super::{Options, Registries};
+use super::alone::{Alone, alone, options};
 
 fn charts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../charts")
 }
 
-fn registries() -> Registries {
-    let options = Options {
-        registry: Some(charts().to_str().unwrap().to_owned()),
-        ..Options::default()
-    };
-    Registries::new(&options).unwrap()
+async fn registries() -> Alone {
+    alone(&options(charts().to_str().unwrap())).await.unwrap()
 }
 
 /// Template, version, folder.
@@ -54,7 +50,7 @@ fn type_name(template: &str, version: &str) -> TypeName {
 
 #[tokio::test]
 async fn every_version_is_described_and_has_an_example_of_itself() {
-    let registries = registries();
+    let registries = registries().await;
     let versions = versions();
     assert!(versions.len() >= 6, "{versions:?}");
     for (template, version, folder) in versions {
@@ -101,7 +97,7 @@ async fn every_version_is_described_and_has_an_example_of_itself() {
 
 #[tokio::test]
 async fn references_resolve_by_the_rules_of_versions() {
-    let registries = registries();
+    let registries = registries().await;
     for (template, version, chosen, files) in [
         ("replicatedservice", "v1", "v1.0.1", 2),
         ("replicatedservice", "v1.0.0", "v1.0.1", 2),
@@ -125,7 +121,7 @@ async fn references_resolve_by_the_rules_of_versions() {
 
 #[tokio::test]
 async fn the_list_names_every_template_with_its_versions() {
-    let listed = registries().templates("default", None).await.unwrap();
+    let listed = registries().await.templates("default", None).await.unwrap();
     let listed: Vec<_> = listed
         .iter()
         .map(|t| format!("{} {}", t.name, t.versions.join(" ")))
@@ -142,7 +138,7 @@ async fn the_list_names_every_template_with_its_versions() {
 /// A PATCH neither adds nor changes properties.
 #[tokio::test]
 async fn a_patch_has_the_properties_of_the_version_that_it_fixes() {
-    let registries = registries();
+    let registries = registries().await;
     let schema = async |version: &str| {
         let file = format!("replicatedservice/{version}/replicatedservice.py.schema");
         let bytes = registries.download("default", &file).await.unwrap();

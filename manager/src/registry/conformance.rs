@@ -1,19 +1,21 @@
 //! What every adapter promises, and what the whole does with a reference: against real servers on loopback.
 
 use std::path::Path;
+use std::time::Duration;
 
 use common::api::error::ErrorCode;
-use common::model::TypeName;
+use common::model::{RegistryDefinition, RegistryType, TypeName};
 use tempfile::TempDir;
 
+use super::alone::{Alone, alone, list_files, options};
+use super::backend::Backend;
 use super::directory::Directory;
 use super::github::{Api, Repository};
 use super::http::UrlFolder;
+use super::listed::Listed;
 use super::loopback::Loopback;
 use super::web::{Reach, Web};
-use super::{
-    Entry, EntryKind, FILE_BYTES, FilePath, Files, Options, Registries, Registry, RegistryError,
-};
+use super::{Entry, EntryKind, FILE_BYTES, FilePath, Files, Options, Registry, RegistryError, git};
 
 /// Two collections, the unnamed and `db`, with one of each fault.
 const TREE: &[(&str, &str)] = &[
@@ -95,6 +97,23 @@ fn http(server: &Loopback, folder: &str) -> UrlFolder {
     )
 }
 
+fn listed(server: &Loopback) -> Listed {
+    let base = server.url.join("files/").unwrap();
+    let definition = RegistryDefinition::new(RegistryType::Http, base.as_str());
+    let web = Web::new(Reach::Any).unwrap();
+    Listed::new("listed", definition, base, web, Duration::ZERO)
+}
+
+fn repository(backend: &Backend, cache: &Path) -> git::Repository {
+    let definition = RegistryDefinition::new(RegistryType::Git, backend.url());
+    let (url, web) = (
+        backend.url().parse().unwrap(),
+        Web::new(Reach::Any).unwrap(),
+    );
+    let lives = Duration::from_secs(3600);
+    git::Repository::new("repository", definition, url, (web, None), cache, lives)
+}
+
 async fn gives_files(files: &dyn Files) {
     let read = async |text: &str| files.read(&path(text)).await;
     assert_eq!(
@@ -148,7 +167,7 @@ async fn lists_folders(registry: &dyn Registry) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_adapter_keeps_the_promises_of_the_port() {
     let folder = tree();
     std::fs::write(folder.path().join("largest"), vec![b' '; FILE_BYTES]).unwrap();
@@ -161,6 +180,15 @@ async fn every_adapter_keeps_the_promises_of_the_port() {
     gives_files(&http(&server, "files/")).await;
     lists_folders(&directory).await;
     lists_folders(&github).await;
+    list_files(folder.path());
+    let listed = listed(&server);
+    gives_files(&listed).await;
+    lists_folders(&listed).await;
+    let backend = Backend::serve(folder.path(), None);
+    let cache = tempfile::tempdir().unwrap();
+    let repository = repository(&backend, cache.path());
+    gives_files(&repository).await;
+    lists_folders(&repository).await;
 }
 
 #[tokio::test]
@@ -194,14 +222,13 @@ async fn a_body_without_end_is_cut_and_a_broken_server_is_unavailable() {
 }
 
 /// Registries whose default is the tree: on disk, and by GitHub's API.
-fn registries(folder: &Path, server: &Loopback) -> [Registries; 2] {
+async fn registries(folder: &Path, server: &Loopback) -> [Alone; 2] {
     let options = |registry: &str| Options {
-        registry: Some(registry.to_owned()),
         github_api_url: server.url.join("api").unwrap().into(),
-        allow_private_registries: true,
+        ..options(registry)
     };
-    [folder.to_str().unwrap(), "owner/repo"]
-        .map(|registry| Registries::new(&options(registry)).unwrap())
+    let (disk, remote) = (options(folder.to_str().unwrap()), options("owner/repo"));
+    [alone(&disk).await.unwrap(), alone(&remote).await.unwrap()]
 }
 
 #[tokio::test]
@@ -209,7 +236,7 @@ async fn a_reference_resolves_to_its_version_with_schema_and_helpers() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
     let mut digests = Vec::new();
-    for registries in registries(folder.path(), &server) {
+    for registries in registries(folder.path(), &server).await {
         let resolved = registries.resolve(&type_name("a:v1")).await.unwrap();
         assert_eq!(resolved.resolved.version.as_deref(), Some("v1.0.1"));
         assert!(
@@ -246,7 +273,7 @@ async fn collections_and_full_references_lead_to_their_own_templates() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
     let url = server.url.join("files/a/v1.0.1/a.py").unwrap();
-    for registries in registries(folder.path(), &server) {
+    for registries in registries(folder.path(), &server).await {
         for (reference, content, path) in [
             ("a:v1.1", "minor", "default/a/v1.1/a.jinja"),
             ("db/a:v3", "of the collection db", "default/db/a/v3/a.jinja"),
@@ -290,7 +317,7 @@ async fn collections_and_full_references_lead_to_their_own_templates() {
 async fn a_full_url_brings_its_schema_and_the_helpers_beside_it() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
-    let [registries, _] = registries(folder.path(), &server);
+    let [registries, _] = registries(folder.path(), &server).await;
     let url = server.url.join("files/a/v1.0.1/a.py").unwrap();
     let resolved = registries.resolve(&type_name(url.as_str())).await.unwrap();
     let names: Vec<_> = resolved
@@ -323,8 +350,9 @@ async fn a_full_url_brings_its_schema_and_the_helpers_beside_it() {
             .registry_of(&type_name(url.as_str()))
             .await
             .unwrap()
+            .definition
             .registry_type,
-        "http"
+        RegistryType::Http
     );
 }
 
@@ -334,7 +362,7 @@ async fn every_fault_of_a_reference_or_a_registry_is_named() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
     let gone = server.url.join("files/gone.py").unwrap();
-    for registries in registries(folder.path(), &server) {
+    for registries in registries(folder.path(), &server).await {
         for (reference, code, named) in [
             (
                 "a:v7",
@@ -399,7 +427,7 @@ async fn every_fault_of_a_reference_or_a_registry_is_named() {
 async fn templates_are_discovered_at_the_root_of_collections_only() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
-    for registries in registries(folder.path(), &server) {
+    for registries in registries(folder.path(), &server).await {
         let all = registries.templates("default", None).await.unwrap();
         let names: Vec<_> = all.iter().map(|template| template.name.as_str()).collect();
         assert!(
@@ -434,7 +462,7 @@ async fn templates_are_discovered_at_the_root_of_collections_only() {
 async fn a_description_tells_what_a_template_is_and_takes() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
-    for registries in registries(folder.path(), &server) {
+    for registries in registries(folder.path(), &server).await {
         let told = registries.describe(&type_name("a:v1")).await.unwrap();
         assert_eq!(
             (told.title.as_deref(), told.description.as_deref()),
@@ -457,7 +485,7 @@ async fn a_description_tells_what_a_template_is_and_takes() {
 async fn files_of_a_registry_can_be_downloaded_and_nothing_beside_them() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
-    for registries in registries(folder.path(), &server) {
+    for registries in registries(folder.path(), &server).await {
         let bytes = registries.download("default", "a/v1/a.py").await.unwrap();
         assert_eq!(bytes, b"first");
         for (file, code) in [
@@ -477,7 +505,7 @@ async fn files_of_a_registry_can_be_downloaded_and_nothing_beside_them() {
 async fn a_known_version_on_github_is_fetched_once_until_it_changes() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
-    let [_, registries] = registries(folder.path(), &server);
+    let [_, registries] = registries(folder.path(), &server).await;
     let first = registries.resolve(&type_name("a:v1")).await.unwrap();
     let before = server.requests();
     assert_eq!(registries.resolve(&type_name("a:v1")).await.unwrap(), first);
@@ -496,7 +524,7 @@ async fn a_known_version_on_github_is_fetched_once_until_it_changes() {
 async fn a_used_up_rate_limit_says_when_it_ends() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
-    let [registries, _] = registries(folder.path(), &server);
+    let [registries, _] = registries(folder.path(), &server).await;
     let error = registries
         .resolve(&type_name("github.com/owner/limited/a:v1"))
         .await
@@ -516,9 +544,9 @@ async fn a_registry_that_is_down_is_unavailable_and_others_go_on() {
         registry: Some(folder.path().to_str().unwrap().to_owned()),
         // Port 9 is nobody's here: the connection is refused.
         github_api_url: "http://127.0.0.1:9".to_owned(),
-        allow_private_registries: false,
+        ..Options::default()
     };
-    let registries = Registries::new(&options).unwrap();
+    let registries = alone(&options).await.unwrap();
     let error = registries
         .resolve(&type_name("github.com/owner/repo/a:v1"))
         .await
@@ -543,9 +571,9 @@ async fn a_default_collection_is_what_short_references_mean() {
     let options = Options {
         registry: Some("owner/repo/db".to_owned()),
         github_api_url: server.url.join("api").unwrap().into(),
-        allow_private_registries: false,
+        ..Options::default()
     };
-    let registries = Registries::new(&options).unwrap();
+    let registries = alone(&options).await.unwrap();
     let resolved = registries.resolve(&type_name("a:v3")).await.unwrap();
     assert_eq!(resolved.imports[0].content, "of the collection db");
     let templates = registries.templates("default", None).await.unwrap();
@@ -560,7 +588,7 @@ async fn a_default_collection_is_what_short_references_mean() {
 async fn a_registry_that_goes_away_makes_the_manager_unready() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
-    let [registries, remote] = registries(folder.path(), &server);
+    let [registries, remote] = registries(folder.path(), &server).await;
     assert!(registries.health().await.ready);
     folder.close().unwrap();
     let check = registries.health().await;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
+use common::model::{RegistryDefinition, RegistryType};
 
 use super::path::FilePath;
 use super::{Entry, EntryKind, FILE_BYTES, FOLDER_ENTRIES, Files, Registry, RegistryError};
@@ -157,8 +158,10 @@ impl Registry for Directory {
     fn summary(&self) -> RegistrySummary {
         RegistrySummary {
             name: self.name.clone(),
-            registry_type: "directory".to_owned(),
-            url: self.url_of(&FilePath::root()),
+            definition: RegistryDefinition::new(
+                RegistryType::Directory,
+                self.url_of(&FilePath::root()),
+            ),
         }
     }
 

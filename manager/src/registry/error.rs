@@ -1,11 +1,14 @@
 //! Why a reference leads to no template.
 
 use common::api::error::ErrorCode;
+use common::model::RegistryType;
 use common::yaml::YamlError;
 
+use super::git::GitError;
 use super::path::PathError;
 use super::reference::ReferenceError;
 use super::web::WebError;
+use crate::store::StoreError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
@@ -13,10 +16,16 @@ pub enum RegistryError {
     Reference(#[from] ReferenceError),
     #[error("there is no default registry: set --registry, or put the bundled one into one of {}", .tried.join(", "))]
     NoDefault { tried: Vec<String> },
-    #[error("registry '{name}' is not known; write 'default' or 'github.com/<owner>/<repository>'")]
+    #[error(
+        "registry '{name}' is not known; write 'default', 'github.com/<owner>/<repository>' or a registered one's name (dm registries)"
+    )]
     UnknownRegistry { name: String },
     #[error("registry {registry} does not exist, or is not public")]
     RegistryMissing { registry: String },
+    #[error("registry {registry} has no branch or tag '{reference}'")]
+    NoRef { registry: String, reference: String },
+    #[error("registry {registry} cannot be fetched: {error}")]
+    Git { registry: String, error: GitError },
     #[error("registry {registry} has no collection '{collection}'{}", known(.collections, "collections"))]
     CollectionNotFound {
         registry: String,
@@ -102,18 +111,39 @@ pub enum RegistryError {
     },
     #[error(transparent)]
     Web(#[from] WebError),
-    #[error("{url} gave an answer that is not GitHub's: {reason}")]
+    #[error("{url} gave an answer that cannot be read: {reason}")]
     Malformed { url: String, reason: String },
+    #[error(
+        "there is no {url}: a web server's registry lists its files there, as sha256sum writes them"
+    )]
+    NoList { url: String },
+    #[error(
+        "file '{file}' is not what its registry says of it; it was changed, or its list is old"
+    )]
+    Digest { file: String },
     #[error("GitHub's rate limit for registry {registry} is used up; try again {when}")]
     RateLimited { registry: String, when: String },
     #[error("'{what}' was not resolved within {seconds} s; its registry is too slow")]
     TimedOut { what: String, seconds: u64 },
     #[error(
-        "--registry {text:?} is neither a folder nor [github.com/]<owner>/<repository>[/<collection>]"
+        "--registry {text:?} is neither a folder, nor [github.com/]<owner>/<repository>[/<collection>], nor a registered registry's name"
     )]
     Setting { text: String },
-    #[error("--github-api-url {text:?} is not a URL: write it like https://api.github.com")]
+    #[error("{text:?} is not the URL of GitHub's API: write it like https://api.github.com")]
     ApiUrl { text: String },
+    #[error("{registry_type} registry {url:?} cannot be registered: {reason}")]
+    Definition {
+        registry_type: RegistryType,
+        url: String,
+        reason: String,
+    },
+    #[error("registry {registry} cannot be opened with its credential: {source}")]
+    Credential {
+        registry: String,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("the registered registries cannot be read")]
+    Store(#[from] StoreError),
 }
 
 /// How many names an error lists.
@@ -136,6 +166,8 @@ impl RegistryError {
         match self {
             Self::Reference(_) => ErrorCode::UnknownType,
             Self::RegistryMissing { .. }
+            | Self::NoList { .. }
+            | Self::NoRef { .. }
             | Self::CollectionNotFound { .. }
             | Self::CollectionFolder { .. }
             | Self::TemplateNotFound { .. }
@@ -156,13 +188,19 @@ impl RegistryError {
             | Self::TooManyEntries { .. }
             | Self::NotOrdinary { .. }
             | Self::Metadata { .. } => ErrorCode::InvalidConfiguration,
-            Self::Path(_) | Self::Pattern { .. } | Self::Setting { .. } | Self::ApiUrl { .. } => {
-                ErrorCode::InvalidRequest
-            }
+            Self::Path(_)
+            | Self::Pattern { .. }
+            | Self::Setting { .. }
+            | Self::Definition { .. }
+            | Self::ApiUrl { .. } => ErrorCode::InvalidRequest,
             Self::Web(error) => error.code(),
+            Self::Store(_) => ErrorCode::Internal,
             Self::NoDefault { .. }
+            | Self::Credential { .. }
+            | Self::Git { .. }
             | Self::Io { .. }
             | Self::Malformed { .. }
+            | Self::Digest { .. }
             | Self::RateLimited { .. }
             | Self::TimedOut { .. } => ErrorCode::RegistryUnavailable,
         }

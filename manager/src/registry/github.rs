@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
+use common::model::{RegistryDefinition, RegistryType};
 use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
 use serde::Deserialize;
@@ -49,6 +50,7 @@ pub struct Repository {
     name: String,
     owner: String,
     repository: String,
+    definition: RegistryDefinition,
 }
 
 /// What the list of a folder says about one thing in it.
@@ -71,12 +73,19 @@ enum Contents {
 impl Repository {
     /// `name` is what the registry is called.
     pub fn new(api: Arc<Api>, name: String, owner: &str, repository: &str) -> Self {
+        let url = format!("https://github.com/{owner}/{repository}");
         Self {
             api,
             name,
             owner: owner.to_owned(),
             repository: repository.to_owned(),
+            definition: RegistryDefinition::new(RegistryType::Github, url),
         }
+    }
+
+    /// The same as it was registered: perhaps of another branch, or of an enterprise.
+    pub fn defined(self, definition: RegistryDefinition) -> Self {
+        Self { definition, ..self }
     }
 
     fn contents(&self, path: &FilePath) -> Url {
@@ -92,6 +101,9 @@ impl Repository {
                 .pop_if_empty()
                 .extend(repository)
                 .extend(path.names());
+        }
+        if let Some(reference) = &self.definition.reference {
+            url.query_pairs_mut().append_pair("ref", reference);
         }
         url
     }
@@ -206,8 +218,7 @@ impl Registry for Repository {
     fn summary(&self) -> RegistrySummary {
         RegistrySummary {
             name: self.name.clone(),
-            registry_type: "github".to_owned(),
-            url: format!("https://github.com/{}/{}", self.owner, self.repository),
+            definition: self.definition.clone(),
         }
     }
 

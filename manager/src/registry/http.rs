@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
+use common::model::{RegistryDefinition, RegistryType};
 use reqwest::StatusCode;
 use url::Url;
 
@@ -25,8 +26,26 @@ impl UrlFolder {
     pub fn summary(&self) -> RegistrySummary {
         RegistrySummary {
             name: self.base.origin().ascii_serialization(),
-            registry_type: "http".to_owned(),
-            url: self.base.to_string(),
+            definition: RegistryDefinition::new(RegistryType::Http, self.base.as_str()),
+        }
+    }
+
+    /// A file's bytes, of which there may be more than those of a template.
+    pub async fn read_up_to(
+        &self,
+        file: &FilePath,
+        limit: usize,
+    ) -> Result<Option<Vec<u8>>, RegistryError> {
+        let url = self.url(file);
+        let answer = self.web.get(&url, "*/*", limit).await?;
+        match answer.status {
+            StatusCode::OK => Ok(Some(answer.body)),
+            StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
+            status => Err(WebError::Status {
+                url: url.into(),
+                status,
+            }
+            .into()),
         }
     }
 
@@ -42,17 +61,7 @@ impl UrlFolder {
 #[async_trait]
 impl Files for UrlFolder {
     async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
-        let url = self.url(file);
-        let answer = self.web.get(&url, "*/*", FILE_BYTES).await?;
-        match answer.status {
-            StatusCode::OK => Ok(Some(answer.body)),
-            StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
-            status => Err(WebError::Status {
-                url: url.into(),
-                status,
-            }
-            .into()),
-        }
+        self.read_up_to(file, FILE_BYTES).await
     }
 
     fn path_of(&self, file: &FilePath) -> String {

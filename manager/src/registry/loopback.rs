@@ -10,6 +10,9 @@ use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use serde_json::{Value, json};
 use url::Url;
 
+/// What opens the closed repository and folder, as a bearer token.
+pub const TOKEN: &str = "0pen";
+
 /// Ends with the test's runtime.
 pub struct Loopback {
     pub url: Url,
@@ -37,6 +40,15 @@ impl Loopback {
             App::new()
                 .app_data(served.clone())
                 .route("/files/{path:.*}", web::get().to(file))
+                .route("/closed/{path:.*}", web::get().guard(open()).to(file))
+                .route(
+                    "/api/repos/owner/closed/contents",
+                    web::get().guard(open()).to(root_contents),
+                )
+                .route(
+                    "/api/repos/owner/closed/contents/{path:.*}",
+                    web::get().guard(open()).to(contents),
+                )
                 .route("/within/{path:.*}", web::get().to(within))
                 .route("/away/{path:.*}", web::get().to(away))
                 .route("/around/{path:.*}", web::get().to(around))
@@ -65,10 +77,19 @@ impl Loopback {
         Self { url, requests }
     }
 
+    /// The address of something below the root.
+    pub fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.url)
+    }
+
     /// How many requests came for files and folders.
     pub fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
+}
+
+fn open() -> impl actix_web::guard::Guard {
+    actix_web::guard::Header("authorization", "Bearer 0pen")
 }
 
 async fn file(served: web::Data<Served>, path: web::Path<String>) -> HttpResponse {

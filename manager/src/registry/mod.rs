@@ -14,33 +14,48 @@
 //! ```
 
 #[cfg(test)]
+mod alone;
+mod auth;
+#[cfg(test)]
+mod backend;
+#[cfg(test)]
 mod bundled;
 mod cache;
 mod catalog;
 mod collections;
 #[cfg(test)]
 mod conformance;
+mod definition;
 mod directory;
 mod error;
 mod fetch;
+mod fresh;
+mod git;
 mod github;
 mod http;
+mod listed;
 #[cfg(test)]
 mod loopback;
 mod options;
 mod path;
+mod places;
 mod reference;
+#[cfg(test)]
+mod registered;
 mod registries;
 #[cfg(test)]
 mod seed;
+mod tree;
 mod versions;
 mod web;
 
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 
+pub use auth::check as check_credential;
 pub use error::RegistryError;
 pub use options::Options;
+pub use places::DEFAULT;
 pub use registries::Registries;
 
 use path::FilePath;
@@ -78,6 +93,14 @@ pub(crate) trait Registry: Files {
 
     /// What is directly in a folder, in the order of names; `None` if there is no such folder.
     async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError>;
+
+    /// What a user must know: that the registry is away, and since when what is told of it is old.
+    fn stale(&self) -> Option<String> {
+        None
+    }
+
+    /// Something was not found: whatever is held for a while is to be read anew.
+    fn expire(&self) {}
 }
 
 /// One thing in a folder.

@@ -1,7 +1,9 @@
 //! What the operator sets, and where the default registry is.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use common::model::RegistryName;
 use common::model::scope::is_part;
 
 use super::RegistryError;
@@ -10,7 +12,7 @@ use super::RegistryError;
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
 pub struct Options {
-    /// Default template registry: a folder, or [github.com/]OWNER/REPOSITORY[/COLLECTION] [default: the bundled charts/]
+    /// Default template registry: a folder, [github.com/]OWNER/REPOSITORY[/COLLECTION], or the name of a registered one [default: the bundled charts/]
     #[arg(long, env = "DM_REGISTRY", value_name = "REGISTRY")]
     pub registry: Option<String>,
     /// GitHub's REST API
@@ -19,9 +21,21 @@ pub struct Options {
     /// Let template references lead to private, loopback and link-local addresses
     #[arg(long, env = "DM_ALLOW_PRIVATE_REGISTRIES")]
     pub allow_private_registries: bool,
+    /// Folder where what was fetched from registries is kept; it may be removed while the manager is stopped
+    #[arg(long, env = "DM_REGISTRY_CACHE", value_name = "FOLDER", default_value = CACHE)]
+    pub registry_cache: PathBuf,
+    /// How long what a registry lists is taken as it is before it is asked again, such as 1m or 0s
+    #[arg(long, env = "DM_REGISTRY_REFRESH", value_name = "TIME", default_value = "1m", value_parser = duration)]
+    pub registry_refresh: Duration,
+    /// Folder below which registries of type directory may be registered [default: none may]
+    #[arg(long, env = "DM_REGISTRY_FOLDER", value_name = "FOLDER")]
+    pub registry_folder: Option<PathBuf>,
 }
 
 const GITHUB_API: &str = "https://api.github.com";
+const CACHE: &str = "./dm-registry-cache";
+/// A new patch of a template reaches its users within this time; what is not found is asked for at once.
+const REFRESH: Duration = Duration::from_secs(60);
 const INSTALLED: &str = "/usr/share/deployment-manager/charts";
 
 impl Default for Options {
@@ -30,8 +44,18 @@ impl Default for Options {
             registry: None,
             github_api_url: GITHUB_API.to_owned(),
             allow_private_registries: false,
+            registry_folder: None,
+            registry_cache: PathBuf::from(CACHE),
+            registry_refresh: REFRESH,
         }
     }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let span: jiff::SignedDuration = text
+        .parse()
+        .map_err(|error: jiff::Error| error.to_string())?;
+    Duration::try_from(span).map_err(|error| error.to_string())
 }
 
 /// Where a default registry is said to be.
@@ -43,6 +67,7 @@ pub enum Place {
         repository: String,
         collection: Option<String>,
     },
+    Registered(RegistryName),
 }
 
 impl Place {
@@ -63,6 +88,11 @@ impl Place {
             return Err(refused());
         }
         let (owner, repository, collection) = match parts[..] {
+            [name] => {
+                return RegistryName::parse(name)
+                    .map(Self::Registered)
+                    .map_err(|_| refused());
+            }
             [owner, repository] => (owner, repository, None),
             [owner, repository, collection] => (owner, repository, Some(collection.to_owned())),
             _ => return Err(refused()),
@@ -107,10 +137,12 @@ mod tests {
             Place::parse("github.com/my-org/my-repo/c").unwrap(),
             github(Some("c"))
         );
+        let own = RegistryName::parse("own").unwrap();
+        assert_eq!(Place::parse("own").unwrap(), Place::Registered(own));
         for bad in [
             "",
             "/no/such/folder",
-            "one",
+            "One",
             "a/b/c/d",
             "https://github.com/a/b",
         ] {

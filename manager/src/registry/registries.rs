@@ -1,47 +1,37 @@
 //! All registries that the manager knows, and what it asks of them.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use common::api::error::ErrorCode;
 use common::api::manager::{RegistrySummary, TemplateDescription, TemplateSummary};
-use common::model::scope::is_part;
-use common::model::{Import, ResolvedType, Scope, TypeName};
+use common::model::{Import, RegistryDefinition, RegistryType, ResolvedType, Scope, TypeName};
 use common::server::health::Check;
 use serde_json::Value;
 
 use super::cache::{Cache, Key};
 use super::catalog;
-use super::directory::Directory;
 use super::fetch::{self, TemplateFile};
-use super::github::{Api, Repository};
 use super::http::UrlFolder;
-use super::options::{Options, Place, bundled};
+use super::options::Options;
 use super::path::FilePath;
+use super::places::{DEFAULT, Place, Places};
 use super::reference::{Reference, TemplateVersion};
 use super::web::{Reach, Web};
-use super::{Files, Registry, RegistryError};
+use super::{Files, RegistryError};
+use crate::store::Store;
+use crate::vault::Vault;
 
-/// What the default registry is called in references and in the API.
-const DEFAULT: &str = "default";
-const REGISTERED: [&str; 1] = [DEFAULT];
 const EXAMPLE: &str = "example.yaml";
 /// Resolving one reference, or listing one registry.
 const DEADLINE: Duration = Duration::from_secs(60);
 const PATTERN_BYTES: usize = 1024 * 1024;
 
-/// The registered registries, and the way to those that references name in full.
+/// All registries, and the way to those that references name in full.
 pub struct Registries {
-    default: Result<DefaultRegistry, Vec<String>>,
-    github: Arc<Api>,
+    places: Places,
     web: Web,
     cache: Cache,
-}
-
-struct DefaultRegistry {
-    registry: Arc<dyn Registry>,
-    /// What references without a collection mean.
-    collection: Option<String>,
 }
 
 /// A reference, with the files that it stands for.
@@ -53,6 +43,8 @@ pub struct ResolvedTemplate {
     pub imports: Vec<Import>,
     /// Where short references in the template lead, if not where they lead in a caller's configuration.
     pub scope: Option<Scope>,
+    /// That the registry is away, and how old what it held is.
+    pub warning: Option<String>,
 }
 
 /// Where a reference leads.
@@ -62,30 +54,28 @@ struct Found {
     version: Option<String>,
     scope: Option<Scope>,
     key: Option<Key>,
+    warning: Option<String>,
 }
 
 impl Registries {
     /// Without the bundled registry it starts all the same: references in full still lead somewhere. A registry
     /// that was set must be there.
-    pub fn new(options: &Options) -> Result<Self, RegistryError> {
+    pub fn new(options: &Options, store: Store, vault: Arc<Vault>) -> Result<Self, RegistryError> {
         let reach = if options.allow_private_registries {
             Reach::Any
         } else {
             Reach::PublicOnly
         };
-        // The API's address is the operator's choice, not a caller's: GitHub Enterprise may well be inside.
-        let github = Arc::new(Api::new(Web::new(Reach::Any)?, &options.github_api_url)?);
-        let default = match &options.registry {
-            Some(text) => Ok(DefaultRegistry::at(Place::parse(text)?, &github)?),
-            None => DefaultRegistry::bundled(),
-        };
-        let (web, cache) = (Web::new(reach)?, Cache::default());
         Ok(Self {
-            default,
-            github,
-            web,
-            cache,
+            places: Places::new(options, store, vault)?,
+            web: Web::new(reach)?,
+            cache: Cache::default(),
         })
+    }
+
+    /// Refuses what could never be opened as a registry.
+    pub fn check(&self, definition: &RegistryDefinition) -> Result<(), RegistryError> {
+        self.places.check(definition)
     }
 
     /// Whether a type is a template reference by its form, well or malformed; else it is a Kubernetes kind.
@@ -124,12 +114,9 @@ impl Registries {
         in_time(type_name.as_str(), describing).await
     }
 
-    /// The registered registries.
-    pub async fn list(&self) -> Vec<RegistrySummary> {
-        self.default
-            .iter()
-            .map(|default| default.registry.summary())
-            .collect()
+    /// The default registry and the registered ones.
+    pub async fn list(&self) -> Result<Vec<RegistrySummary>, RegistryError> {
+        self.places.list().await
     }
 
     /// The registry that holds a template, whether or not it has that version.
@@ -137,12 +124,15 @@ impl Registries {
         &self,
         type_name: &TypeName,
     ) -> Result<RegistrySummary, RegistryError> {
-        match Reference::parse(type_name.as_str(), &REGISTERED)? {
+        match self.parse(type_name).await? {
             Reference::Url { base, .. } => Ok(UrlFolder::new(self.web.clone(), base).summary()),
             Reference::Github {
                 owner, repository, ..
-            } => Ok(self.repository(&owner, &repository).summary()),
-            Reference::Registered { .. } => Ok(self.default()?.registry.summary()),
+            } => Ok(self.places.github(&owner, &repository).registry.summary()),
+            Reference::Registered { registry, .. } => {
+                let name = registry.as_deref().unwrap_or(DEFAULT);
+                Ok(self.places.named(name).await?.registry.summary())
+            }
         }
     }
 
@@ -153,9 +143,11 @@ impl Registries {
         pattern: Option<&str>,
     ) -> Result<Vec<TemplateSummary>, RegistryError> {
         let pattern = pattern.map(compile).transpose()?;
-        let (found, collection) = self.named(registry)?;
-        let mut templates =
-            in_time(registry, catalog::templates(&*found, collection.as_deref())).await?;
+        let listing = async {
+            let place = self.places.named(registry).await?;
+            catalog::templates(&*place.registry, place.collection.as_deref()).await
+        };
+        let mut templates = in_time(registry, listing).await?;
         templates.retain(|template| {
             pattern
                 .as_ref()
@@ -168,7 +160,7 @@ impl Registries {
     /// One file of a registry.
     pub async fn download(&self, registry: &str, file: &str) -> Result<Vec<u8>, RegistryError> {
         let path = FilePath::parse(file)?;
-        let (registry, _) = self.named(registry)?;
+        let registry = self.places.named(registry).await?.registry;
         let bytes = in_time(file, registry.read(&path)).await?;
         bytes.ok_or_else(|| RegistryError::FileNotFound {
             file: registry.path_of(&path),
@@ -179,96 +171,78 @@ impl Registries {
     /// nothing of the network.
     pub async fn health(&self) -> Check {
         const NAME: &str = "registry";
-        let default = match self.default() {
+        let default = match self.places.default().await {
             Ok(default) => default,
             Err(error) => return Check::ready(NAME, error.to_string()),
         };
-        let summary = default.registry.summary();
-        if summary.registry_type != "directory" {
-            return Check::ready(NAME, summary.url);
+        let definition = default.registry.summary().definition;
+        if definition.registry_type != RegistryType::Directory {
+            return Check::ready(NAME, definition.url);
         }
         match default.registry.entries(&FilePath::root()).await {
-            Ok(_) => Check::ready(NAME, summary.url),
+            Ok(_) => Check::ready(NAME, definition.url),
             Err(error) => Check::down(NAME, error.to_string()),
         }
     }
 
-    fn default(&self) -> Result<&DefaultRegistry, RegistryError> {
-        self.default
-            .as_ref()
-            .map_err(|tried| RegistryError::NoDefault {
-                tried: tried.clone(),
-            })
-    }
-
-    fn repository(&self, owner: &str, repository: &str) -> Arc<dyn Registry> {
-        let name = format!("github.com/{owner}/{repository}");
-        Arc::new(Repository::new(
-            self.github.clone(),
-            name,
-            owner,
-            repository,
-        ))
-    }
-
-    /// A registry by its name, with the collection that it is limited to.
-    fn named(&self, name: &str) -> Result<(Arc<dyn Registry>, Option<String>), RegistryError> {
-        if name == DEFAULT {
-            let default = self.default()?;
-            return Ok((default.registry.clone(), default.collection.clone()));
-        }
-        let parts: Vec<_> = name.split('/').collect();
-        match parts[..] {
-            ["github.com", owner, repository] if is_part(owner) && is_part(repository) => {
-                Ok((self.repository(owner, repository), None))
-            }
-            _ => Err(RegistryError::UnknownRegistry {
-                name: name.chars().take(80).collect(),
-            }),
-        }
+    /// The first part of a reference is looked up, to tell a registry's name from a collection's.
+    async fn parse(&self, type_name: &TypeName) -> Result<Reference, RegistryError> {
+        let first = type_name.as_str().split('/').next().unwrap_or_default();
+        let known = [first];
+        let registered: &[&str] = match self.places.knows(first).await? {
+            true => &known,
+            false => &[],
+        };
+        Ok(Reference::parse(type_name.as_str(), registered)?)
     }
 
     async fn find(&self, type_name: &TypeName) -> Result<Found, RegistryError> {
-        match Reference::parse(type_name.as_str(), &REGISTERED)? {
+        match self.parse(type_name).await? {
             Reference::Url { base, file } => Ok(Found {
                 files: Arc::new(UrlFolder::new(self.web.clone(), base)),
                 template: FilePath::parse(&file)?,
                 version: None,
                 scope: None,
                 key: None,
+                warning: None,
             }),
             Reference::Github {
                 owner,
                 repository,
                 template,
             } => {
-                let registry = self.repository(&owner, &repository);
+                let place = self.places.github(&owner, &repository);
                 let scope = Scope {
-                    registry: registry.summary().name,
+                    registry: place.registry.summary().name,
                     collection: template.collection.clone(),
                 };
-                self.find_version(registry, &template, Some(scope)).await
+                self.find_version(place, template, Some(scope)).await
             }
-            Reference::Registered { mut template, .. } => {
-                let default = self.default()?;
-                template.collection = template.collection.or_else(|| default.collection.clone());
-                let scope = template.collection.clone().map(|collection| Scope {
-                    registry: DEFAULT.to_owned(),
-                    collection: Some(collection),
-                });
-                self.find_version(default.registry.clone(), &template, scope)
-                    .await
+            Reference::Registered { registry, template } => {
+                let name = registry.as_deref().unwrap_or(DEFAULT);
+                let scope = scope(name, &template);
+                let place = self.places.named(name).await?;
+                self.find_version(place, template, scope).await
             }
         }
     }
 
     async fn find_version(
         &self,
-        registry: Arc<dyn Registry>,
-        wanted: &TemplateVersion,
+        place: Place,
+        mut wanted: TemplateVersion,
         scope: Option<Scope>,
     ) -> Result<Found, RegistryError> {
-        let located = catalog::locate(&*registry, wanted).await?;
+        wanted.collection = wanted.collection.or(place.collection);
+        let registry = place.registry;
+        let located = match catalog::locate(&*registry, &wanted).await {
+            // It may be newer than what is held of the registry.
+            Err(error) if error.code() == ErrorCode::TemplateNotFound => {
+                registry.expire();
+                catalog::locate(&*registry, &wanted).await?
+            }
+            located => located?,
+        };
         let key = located
             .revision
             .map(|revision| (registry.path_of(&located.folder), revision));
@@ -277,12 +251,16 @@ impl Registries {
             Some(template) => template.path.clone(),
             None => catalog::template_file(&*registry, &located.folder, &wanted.template).await?,
         };
+        let registry_warning = registry
+            .stale()
+            .map(|stale| format!("registry {} is away; {stale}", registry.summary().name));
         Ok(Found {
             files: registry,
             template,
             version: Some(located.version),
             scope,
             key,
+            warning: registry_warning,
         })
     }
 
@@ -301,47 +279,14 @@ impl Registries {
     }
 }
 
-impl DefaultRegistry {
-    fn at(place: Place, github: &Arc<Api>) -> Result<Self, RegistryError> {
-        match place {
-            Place::Directory(path) => Self::directory(&path).map_err(|source| RegistryError::Io {
-                path: path.display().to_string(),
-                source,
-            }),
-            Place::Github {
-                owner,
-                repository,
-                collection,
-            } => {
-                let registry =
-                    Repository::new(github.clone(), DEFAULT.to_owned(), &owner, &repository);
-                Ok(Self {
-                    registry: Arc::new(registry),
-                    collection,
-                })
-            }
-        }
-    }
-
-    /// The first bundled registry that is there, or where it was looked for.
-    fn bundled() -> Result<Self, Vec<String>> {
-        let places = bundled();
-        let found = places.iter().find_map(|place| Self::directory(place).ok());
-        found.ok_or_else(|| {
-            places
-                .iter()
-                .map(|place| place.display().to_string())
-                .collect()
-        })
-    }
-
-    fn directory(path: &Path) -> std::io::Result<Self> {
-        let registry = Arc::new(Directory::open(DEFAULT, path)?);
-        Ok(Self {
-            registry,
-            collection: None,
-        })
-    }
+/// Where short references lead in a template of a registry by name. Those at the root of the default one mean the same
+/// there as anywhere.
+fn scope(registry: &str, template: &TemplateVersion) -> Option<Scope> {
+    let collection = template.collection.clone();
+    (registry != DEFAULT || collection.is_some()).then(|| Scope {
+        registry: registry.to_owned(),
+        collection,
+    })
 }
 
 impl Found {
@@ -366,6 +311,7 @@ impl Found {
             },
             imports: files.iter().map(import).collect(),
             scope: self.scope.clone(),
+            warning: self.warning.clone(),
         }
     }
 

@@ -6,7 +6,8 @@ use common::api::error::ErrorCode;
 use common::model::{Scope, TypeName};
 use tempfile::TempDir;
 
-use super::{Options, Registries, RegistryError};
+use super::alone::{Alone, alone, options};
+use super::{Registries, RegistryError};
 
 fn tree(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -18,12 +19,8 @@ fn tree(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-fn registries(folder: &Path) -> Registries {
-    let options = Options {
-        registry: Some(folder.to_str().unwrap().to_owned()),
-        ..Options::default()
-    };
-    Registries::new(&options).unwrap()
+async fn registries(folder: &Path) -> Alone {
+    alone(&options(folder.to_str().unwrap())).await.unwrap()
 }
 
 async fn template(registries: &Registries, reference: &str) -> Result<String, RegistryError> {
@@ -76,7 +73,7 @@ const MAPPED: (&str, &str) = (
 #[tokio::test]
 async fn the_basic_structure_is_a_template_with_three_versions() {
     let folder = tree(BASIC);
-    let registries = registries(folder.path());
+    let registries = registries(folder.path()).await;
     assert_eq!(listed(&registries).await, ["templateA v1 v1.0.1 v1.1"]);
     for (reference, file) in [
         ("templateA:v1", "default/templateA/v1.0.1/templateA.py"),
@@ -98,7 +95,7 @@ async fn the_basic_structure_is_a_template_with_three_versions() {
 #[tokio::test]
 async fn a_flat_list_is_the_collection_of_its_folder() {
     let folder = tree(FLAT);
-    let registries = registries(folder.path());
+    let registries = registries(folder.path()).await;
     assert_eq!(
         listed(&registries).await,
         ["templates/templateA v1", "templates/templateB v2"]
@@ -113,7 +110,7 @@ async fn a_flat_list_is_the_collection_of_its_folder() {
 #[tokio::test]
 async fn collections_at_other_points_are_reached_by_the_metadata_file_only() {
     let folder = tree(CATEGORISED);
-    let registries = registries(folder.path());
+    let registries = registries(folder.path()).await;
     assert_eq!(listed(&registries).await, [""; 0]);
     let error = template(&registries, "big-data/templateA:v1")
         .await
@@ -143,7 +140,7 @@ async fn a_name_that_the_metadata_file_does_not_have_is_a_top_level_folder() {
         ("new/place/templateA/v1/templateA.py", ""),
         ("stayed/templateA/v1/templateA.py", ""),
     ]);
-    let registries = registries(folder.path());
+    let registries = registries(folder.path()).await;
     for (reference, file) in [
         (
             "moved/templateA:v1",
@@ -174,7 +171,7 @@ async fn a_metadata_file_that_cannot_be_read_is_an_error_and_spares_the_unnamed_
         ("a/v1/a.py", ""),
         ("db/a/v1/a.py", ""),
     ]);
-    let registries = registries(folder.path());
+    let registries = registries(folder.path()).await;
     assert!(template(&registries, "a:v1").await.is_ok());
     let error = template(&registries, "db/a:v1").await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidConfiguration);
@@ -193,7 +190,7 @@ async fn a_collection_that_leads_to_no_folder_is_named() {
         ("registry.yaml", "collections: {db: gone}"),
         ("a/v1/a.py", ""),
     ]);
-    let registries = registries(folder.path());
+    let registries = registries(folder.path()).await;
     let error = registries.templates("default", None).await.unwrap_err();
     assert!(error.to_string().contains("'db' is in 'gone'"), "{error}");
     let error = template(&registries, "db/a:v1").await.unwrap_err();
@@ -214,7 +211,7 @@ async fn several_faults_of_a_schemas_imports_are_told_together() {
             "imports: [{path: ../c.py}, {path: /etc/passwd}]",
         ),
     ]);
-    let registries = registries(folder.path());
+    let registries = registries(folder.path()).await;
     for (reference, told) in [
         ("a:v1", ["a/v1/one.py", "a/v1/two.py"]),
         ("b:v1", ["\"../c.py\"", "\"/etc/passwd\""]),
@@ -233,7 +230,7 @@ async fn several_faults_of_a_schemas_imports_are_told_together() {
 #[tokio::test]
 async fn what_is_short_in_a_template_is_of_its_own_collection() {
     let folder = tree(&[("a/v1/a.py", ""), ("db/a/v1/a.py", "")]);
-    let registries = registries(folder.path());
+    let registries = registries(folder.path()).await;
     let db = Scope {
         registry: "default".to_owned(),
         collection: Some("db".to_owned()),

@@ -1,4 +1,4 @@
-//! `GET` on behalf of a template reference, bounded in size, time and reach.
+//! Requests on behalf of a template reference, bounded in size, time and reach.
 //!
 //! References come from callers, so a fetch must not become a door into the network that the manager stands in:
 //! addresses that are not public are refused – also those that a name resolves to, checked where the connection is
@@ -11,9 +11,11 @@ use std::time::Duration;
 
 use common::api::error::ErrorCode;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{ACCEPT, HeaderMap, LOCATION};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Response, StatusCode};
 use url::{Host, Url};
+
+use super::auth::{Auth, AuthError};
 
 const CONNECT: Duration = Duration::from_secs(5);
 /// One request, with its answer's body.
@@ -25,14 +27,28 @@ const BACKOFF: [Duration; 2] = [Duration::from_millis(200), Duration::from_milli
 /// Which addresses may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
+    /// For addresses that callers write.
     PublicOnly,
+    /// For registries that were registered: they may well be inside, but not where clouds keep a machine's secrets.
+    NotLinkLocal,
     Any,
+}
+
+impl Reach {
+    fn allows(self, address: IpAddr) -> bool {
+        match self {
+            Self::PublicOnly => is_public(address),
+            Self::NotLinkLocal => !is_link_local(address),
+            Self::Any => true,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
 pub struct Web {
     client: reqwest::Client,
     reach: Reach,
+    auth: Option<Arc<Auth>>,
 }
 
 /// An answer of any status but a redirect.
@@ -46,9 +62,11 @@ pub struct Answer {
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
     #[error(
-        "{host} is a private address ({address}); only --allow-private-registries lets templates come from there"
+        "{host} is a private address ({address}); templates come from there only if its registry is registered (dm createregistry), or with --allow-private-registries; from a link-local address only with the latter"
     )]
     Private { host: String, address: IpAddr },
+    #[error("{url} cannot be asked with the registry's credential: {source}")]
+    Auth { url: String, source: AuthError },
     #[error("{url} redirects to another host, {to}; refer to the file where it is")]
     Elsewhere { url: String, to: String },
     #[error("{url} redirects more than {REDIRECTS} times, or to nowhere")]
@@ -75,6 +93,12 @@ impl WebError {
             Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Status { .. } => {
                 ErrorCode::RegistryUnavailable
             }
+            Self::Auth { source, .. } => match source {
+                AuthError::Web(error) => error.code(),
+                AuthError::NoHeader | AuthError::KeyFile(_) | AuthError::NoToken { .. } => {
+                    ErrorCode::RegistryUnavailable
+                }
+            },
             Self::Client { .. } => ErrorCode::Internal,
         }
     }
@@ -89,13 +113,25 @@ impl Web {
             .user_agent(concat!("deployment-manager/", env!("CARGO_PKG_VERSION")))
             .no_proxy();
         let builder = match reach {
-            Reach::PublicOnly => builder.dns_resolver(Arc::new(PublicOnly)),
+            Reach::PublicOnly | Reach::NotLinkLocal => builder.dns_resolver(Arc::new(Guard(reach))),
             Reach::Any => builder,
         };
         let client = builder.build().map_err(|error| WebError::Client {
             reason: innermost(&error).to_string(),
         })?;
-        Ok(Self { client, reach })
+        Ok(Self {
+            client,
+            reach,
+            auth: None,
+        })
+    }
+
+    /// The same, with a registry's credential in every request. Redirects never leave the host that it is for.
+    pub fn with_auth(&self, auth: Auth) -> Self {
+        Self {
+            auth: Some(Arc::new(auth)),
+            ..self.clone()
+        }
     }
 
     /// Follows redirects within the host. The body has at most `limit` bytes.
@@ -122,9 +158,44 @@ impl Web {
         })
     }
 
+    /// Sends a form, follows nothing.
+    pub async fn post_form(
+        &self,
+        url: &Url,
+        form: &[(&str, &str)],
+        limit: usize,
+    ) -> Result<Answer, WebError> {
+        self.check(url)?;
+        let body = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(form)
+            .finish();
+        let request = self.client.post(url.clone()).body(body);
+        let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let response = request.send().await.map_err(|error| failed(url, &error))?;
+        read(response, url, limit).await
+    }
+
+    async fn authorization(&self, url: &Url) -> Result<HeaderMap, WebError> {
+        let mut headers = HeaderMap::new();
+        if let Some(auth) = &self.auth {
+            let refused = |source| WebError::Auth {
+                url: url.to_string(),
+                source,
+            };
+            // A service account fetches its token by this very client, and has no credential for that itself.
+            let header = Box::pin(auth.header()).await.map_err(refused)?;
+            headers.insert(AUTHORIZATION, header);
+        }
+        Ok(headers)
+    }
+
     async fn send(&self, url: &Url, accept: &str) -> Result<Response, WebError> {
         self.check(url)?;
-        let request = || self.client.get(url.clone()).header(ACCEPT, accept).send();
+        let auth = self.authorization(url).await?;
+        let request = || {
+            let request = self.client.get(url.clone()).header(ACCEPT, accept);
+            request.headers(auth.clone()).send()
+        };
         for wait in BACKOFF {
             match request().await {
                 Ok(response) if is_transient(response.status()) => {}
@@ -136,6 +207,32 @@ impl Web {
         request().await.map_err(|error| failed(url, &error))
     }
 
+    /// The addresses of a URL's host, if all of them may be asked: for programs that make their own connections.
+    pub async fn addresses(&self, url: &Url) -> Result<Vec<IpAddr>, WebError> {
+        self.check(url)?;
+        let unreachable = |reason: String| WebError::Unreachable {
+            url: url.to_string(),
+            reason,
+        };
+        let host = match url.host() {
+            Some(Host::Ipv4(address)) => return Ok(vec![address.into()]),
+            Some(Host::Ipv6(address)) => return Ok(vec![address.into()]),
+            // A URL of a scheme that is not the web's keeps its host as it was written.
+            Some(Host::Domain(host)) => host.to_owned(),
+            None => return Err(unreachable("it names no host".to_owned())),
+        };
+        let looked_up = tokio::time::timeout(CONNECT, tokio::net::lookup_host((host.as_str(), 0)));
+        let found = match looked_up.await {
+            Ok(found) => found.map_err(|error| unreachable(error.to_string()))?,
+            Err(_) => return Err(unreachable("its name is not resolved in time".to_owned())),
+        };
+        let found: Vec<_> = found.map(|address| address.ip()).collect();
+        match found.iter().find(|address| !self.reach.allows(**address)) {
+            Some(&address) => Err(WebError::Private { host, address }),
+            None => Ok(found),
+        }
+    }
+
     /// Addresses written as such never come to the resolver.
     fn check(&self, url: &Url) -> Result<(), WebError> {
         let address = match url.host() {
@@ -143,7 +240,7 @@ impl Web {
             Some(Host::Ipv6(address)) => IpAddr::V6(address),
             Some(Host::Domain(_)) | None => return Ok(()),
         };
-        if self.reach == Reach::Any || is_public(address) {
+        if self.reach.allows(address) {
             return Ok(());
         }
         Err(WebError::Private {
@@ -218,8 +315,8 @@ fn private(error: &reqwest::Error) -> Option<&PrivateAddress> {
     chain(error).find_map(|error| error.downcast_ref())
 }
 
-/// The system's resolver, without addresses that are not public.
-struct PublicOnly;
+/// The system's resolver, without addresses that are out of reach.
+struct Guard(Reach);
 
 #[derive(Debug, thiserror::Error)]
 #[error("{host} is a private address ({address})")]
@@ -228,13 +325,14 @@ struct PrivateAddress {
     address: IpAddr,
 }
 
-impl Resolve for PublicOnly {
+impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
+        let reach = self.0;
         Box::pin(async move {
             let host = name.as_str().to_owned();
             let found: Vec<SocketAddr> =
                 tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
-            match found.iter().find(|address| !is_public(address.ip())) {
+            match found.iter().find(|address| !reach.allows(address.ip())) {
                 Some(refused) => Err(PrivateAddress {
                     host,
                     address: refused.ip(),
@@ -243,6 +341,20 @@ impl Resolve for PublicOnly {
                 None => Ok(Box::new(found.into_iter()) as Addrs),
             }
         })
+    }
+}
+
+/// Where clouds answer a machine's own questions: 169.254.0.0/16, fe80::/10, and AWS's fd00:ec2::/32.
+fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => match address.to_ipv4_mapped() {
+            Some(mapped) => mapped.is_link_local(),
+            None => {
+                let [a, b, ..] = address.segments();
+                a & 0xffc0 == 0xfe80 || (a, b) == (0xfd00, 0xec2)
+            }
+        },
     }
 }
 
@@ -324,6 +436,23 @@ mod tests {
             "172.32.0.1",
         ] {
             assert!(is_public(public.parse().unwrap()), "{public}");
+        }
+    }
+
+    #[test]
+    fn a_registered_registry_may_be_inside_but_not_where_secrets_are_given_out() {
+        for (address, allowed) in [
+            ("10.0.0.1", true),
+            ("127.0.0.1", true),
+            ("fd12::1", true),
+            ("1.1.1.1", true),
+            ("169.254.169.254", false),
+            ("::ffff:169.254.169.254", false),
+            ("fe80::1", false),
+            ("fd00:ec2::254", false),
+        ] {
+            let address = address.parse().unwrap();
+            assert_eq!(Reach::NotLinkLocal.allows(address), allowed, "{address}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! The use cases, by noun: model in, model out. They decide and refuse; they know no HTTP.
 
 pub mod admin;
+pub mod credentials;
 pub mod deployments;
 pub mod expand;
 pub mod manifests;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::admin::Admin;
+use self::credentials::Credentials;
 use self::deployments::Deployments;
 use self::expand::Expand;
 use self::manifests::Manifests;
@@ -24,6 +26,7 @@ use crate::deployer::Deployer;
 use crate::expander::Expander;
 use crate::registry::Registries;
 use crate::store::Store;
+use crate::vault::Vault;
 use crate::workflow::Engine;
 use crate::workflow::expansion::Expansions;
 
@@ -36,6 +39,7 @@ pub struct Services {
     pub operations: Arc<Operations>,
     pub types: Arc<Types>,
     pub catalog: Arc<Catalog>,
+    pub credentials: Arc<Credentials>,
     pub expand: Arc<Expand>,
     pub readiness: Arc<Readiness>,
 }
@@ -45,6 +49,7 @@ impl Services {
         store: Store,
         engine: Engine,
         registries: Arc<Registries>,
+        vault: Arc<Vault>,
         expansions: Arc<Expansions>,
         expander: Arc<dyn Expander>,
         deployer: Arc<dyn Deployer>,
@@ -73,6 +78,12 @@ impl Services {
             }),
             catalog: Arc::new(Catalog {
                 registries: registries.clone(),
+                store: store.clone(),
+                vault: vault.clone(),
+            }),
+            credentials: Arc::new(Credentials {
+                vault,
+                store: store.clone(),
             }),
             expand: Arc::new(Expand {
                 expansions,

@@ -5,29 +5,75 @@ use std::sync::Arc;
 use common::api::error::ErrorCode;
 use common::api::manager::{RegistrySummary, TemplateDescription, TemplateSummary};
 use common::api::page::Page;
-use common::model::TypeName;
+use common::model::{RegistryDefinition, RegistryName, TypeName};
 
 use crate::error::Error;
-use crate::registry::Registries;
+use crate::registry::{DEFAULT, Registries};
+use crate::store::{Store, registries};
+use crate::vault::{Vault, VaultError};
 
 pub struct Catalog {
     pub registries: Arc<Registries>,
+    pub store: Store,
+    pub vault: Arc<Vault>,
 }
 
 impl Catalog {
-    pub async fn list(&self) -> Page<RegistrySummary> {
-        Page::whole(self.registries.list().await)
+    pub async fn list(&self) -> Result<Page<RegistrySummary>, Error> {
+        Ok(Page::whole(self.registries.list().await?))
+    }
+
+    /// Nobody is asked: a registry may be registered while it is away.
+    pub async fn create(
+        &self,
+        name: RegistryName,
+        definition: RegistryDefinition,
+    ) -> Result<RegistrySummary, Error> {
+        if name.as_str() == DEFAULT {
+            let message =
+                "registry 'default' is set by the manager's --registry; choose another name";
+            return Err(Error::new(ErrorCode::InvalidRequest, message));
+        }
+        self.registries.check(&definition)?;
+        if let Some(credential) = &definition.credential {
+            let found = self.vault.get(credential).await;
+            found.map_err(|error| match error {
+                VaultError::Unknown(_) => Error::invalid(&error),
+                error => error.into(),
+            })?;
+        }
+        match registries::create(&self.store, &name, &definition).await {
+            Err(error) if error.is_conflict() => {
+                let message = format!("registry '{name}' exists");
+                Err(Error::new(ErrorCode::AlreadyExists, message))
+            }
+            created => {
+                created?;
+                tracing::info!(registry = %name, url = definition.url, "registered registry {name}");
+                Ok(RegistrySummary {
+                    name: name.into(),
+                    definition,
+                })
+            }
+        }
+    }
+
+    /// What was deployed from it stays: manifests hold what templates expanded to.
+    pub async fn delete(&self, name: RegistryName) -> Result<RegistrySummary, Error> {
+        let found = registries::get(&self.store, &name).await?;
+        let definition = found.ok_or_else(|| unknown(name.as_str()))?;
+        registries::delete(&self.store, &name).await?;
+        tracing::info!(registry = %name, "removed registry {name}");
+        Ok(RegistrySummary {
+            name: name.into(),
+            definition,
+        })
     }
 
     pub async fn get(&self, name: &str) -> Result<RegistrySummary, Error> {
-        let known = self.registries.list().await;
+        let known = self.registries.list().await?;
         let found = known.into_iter().find(|registry| registry.name == name);
-        found.ok_or_else(|| {
-            Error::new(
-                ErrorCode::NotFound,
-                format!("there is no registry '{name}'"),
-            )
-        })
+        found.ok_or_else(|| unknown(name))
     }
 
     pub async fn templates(
@@ -75,4 +121,11 @@ impl Catalog {
         );
         Err(Error::new(ErrorCode::NotFound, message))
     }
+}
+
+fn unknown(name: &str) -> Error {
+    Error::new(
+        ErrorCode::NotFound,
+        format!("there is no registry '{name}'; dm registries lists those that there are"),
+    )
 }

@@ -15,12 +15,16 @@
 //! | `operation-of·NAME·ID` | an index: the operations of a deployment |
 //! | `unfinished·ID` | an index: what to resume at start |
 //! | `journal·ID·NUMBER` | an event of the operation |
+//! | `registry·NAME` | a registered template registry |
+//! | `credential·NAME` | a registry's credential, sealed |
 //! | `payload·ID·PART·NUMBER` | a piece of the operation's input, or of its expansion, until it is done |
 //! | `restoring` | only while a backup is being restored: nothing else counts |
 //!
 //! Operation ids begin with the time, so that their order is that of their beginning.
 
-use common::model::{DeploymentName, ManifestName, OperationId, TypeName};
+use common::model::{
+    CredentialName, DeploymentName, ManifestName, OperationId, RegistryName, TypeName,
+};
 
 use super::kv::Key;
 
@@ -169,6 +173,22 @@ pub fn journal(id: &OperationId) -> Key {
     prefix(&["journal", id.as_str()])
 }
 
+pub fn registry(name: &RegistryName) -> Key {
+    key(&["registry", name.as_str()])
+}
+
+pub fn registries() -> Key {
+    prefix(&["registry"])
+}
+
+pub fn credential(name: &CredentialName) -> Key {
+    key(&["credential", name.as_str()])
+}
+
+pub fn credentials() -> Key {
+    prefix(&["credential"])
+}
+
 /// The prefix of the pieces of what an operation works on.
 pub fn payload(id: &OperationId, part: &str) -> Key {
     prefix(&["payload", id.as_str(), part])
@@ -204,6 +224,8 @@ mod tests {
             journal_entry(&id, 12),
             piece(&payload(&id, "input"), 0),
             restoring(),
+            registry(&RegistryName::parse("own").unwrap()),
+            credential(&CredentialName::parse("own").unwrap()),
         ];
         let table: Vec<_> = all
             .iter()
@@ -225,6 +247,8 @@ mod tests {
         journal·op-1·000012
         payload·op-1·input·000000
         restoring
+        registry·own
+        credential·own
         ");
     }
 

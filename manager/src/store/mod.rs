@@ -5,6 +5,7 @@
 
 pub mod archive;
 pub mod contents;
+pub mod credentials;
 pub mod deployments;
 pub mod instances;
 pub mod journal;
@@ -14,6 +15,7 @@ pub mod manifests;
 pub mod operations;
 mod pieces;
 mod record;
+pub mod registries;
 mod upgrade;
 pub mod verify;
 
@@ -150,6 +152,24 @@ impl Store {
                 return Ok(found);
             }
         }
+    }
+
+    /// Every record below a prefix, with the name that ends its key.
+    async fn named<N, T>(&self, prefix: Key) -> Result<Vec<(N, T)>, StoreError>
+    where
+        N: std::str::FromStr,
+        T: DeserializeOwned,
+    {
+        let entries = self.all(prefix.clone()).await?;
+        let entry = |(key, bytes): &(Key, Bytes)| {
+            let name = key.get(prefix.len()..).unwrap_or_default();
+            let name = std::str::from_utf8(name)
+                .ok()
+                .and_then(|text| text.parse().ok());
+            let broken = || StoreError::Broken(String::from_utf8_lossy(key).replace('\0', "/"));
+            Ok((name.ok_or_else(broken)?, read(key, bytes)?))
+        };
+        entries.iter().map(entry).collect()
     }
 
     /// One page of the records below a prefix. The token is the rest of the last key, in hexadecimal digits.

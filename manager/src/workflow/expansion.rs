@@ -33,6 +33,7 @@ struct Fetched {
     imports: Imports,
     scopes: BTreeMap<String, Scope>,
     resolved: Vec<ResolvedType>,
+    warnings: Vec<String>,
 }
 
 /// What is expanded, and for whom.
@@ -94,7 +95,9 @@ impl Expansions {
             let response = self.expanded(&request, deadline).await?;
             let references = self.references(&response, &known.imports)?;
             if references.is_empty() {
-                return Ok(response.into_expansion(known.resolved));
+                let mut expansion = response.into_expansion(known.resolved);
+                expansion.warnings.extend(known.warnings);
+                return Ok(expansion);
             }
             let source = Source {
                 file: &request.name,
@@ -144,6 +147,7 @@ impl Expansions {
                 .await
                 .map_err(|error| unresolved(&reference, &error, place(&reference)))?;
             known.resolved.push(template.resolved);
+            known.warnings.extend(template.warning);
             if let Some(scope) = template.scope {
                 known.scopes.insert(reference.to_string(), scope);
             }

@@ -3,7 +3,7 @@
 use common::api::error::ErrorCode::{self, *};
 use common::api::manager::*;
 use common::api::page::{Page, PageQuery};
-use common::model::{Deployment, Manifest, Operation};
+use common::model::{Credential, Deployment, Manifest, Operation, RegistryDefinition};
 use schemars::generate::SchemaGenerator;
 
 use super::description::Description;
@@ -264,6 +264,20 @@ pub mod registries {
             .fails(CATALOG)
     }
 
+    pub fn create(of: &mut SchemaGenerator) -> Description {
+        Description::new("Register a registry")
+            .body::<RegistryDefinition>(of)
+            .answers::<RegistrySummary>(201, "It is registered.", of)
+            .with_header(201, "Location", "The registry's address.")
+            .fails(&[AlreadyExists])
+    }
+
+    pub fn delete(of: &mut SchemaGenerator) -> Description {
+        Description::new("Remove a registered registry; what was deployed from it stays")
+            .answers::<RegistrySummary>(200, "The last that is told of it.", of)
+            .fails(&[NotFound])
+    }
+
     pub fn templates(of: &mut SchemaGenerator) -> Description {
         Description::new("A registry's templates")
             .query::<TemplatesQuery>(of)
@@ -282,6 +296,34 @@ pub mod registries {
             .query::<DownloadQuery>(of)
             .raw_answer(200, "Its bytes.", "application/octet-stream")
             .fails(CATALOG)
+    }
+}
+
+pub mod credentials {
+    use super::*;
+
+    pub fn list(of: &mut SchemaGenerator) -> Description {
+        Description::new("Credentials of registries, never their secrets")
+            .answers::<Page<CredentialSummary>>(200, "All of them.", of)
+    }
+
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        Description::new("A registry's credential, never its secret")
+            .answers::<CredentialSummary>(200, "What is known of it.", of)
+            .fails(&[NotFound])
+    }
+
+    pub fn set(of: &mut SchemaGenerator) -> Description {
+        Description::new("Make a credential, or give it a new secret")
+            .body::<Credential>(of)
+            .answers::<CredentialSummary>(201, "It is new.", of)
+            .answers::<CredentialSummary>(200, "It has a new secret.", of)
+    }
+
+    pub fn delete(of: &mut SchemaGenerator) -> Description {
+        Description::new("Remove a credential that no registry uses")
+            .answers::<CredentialSummary>(200, "The last that is told of it.", of)
+            .fails(&[NotFound, InUse])
     }
 }
 

@@ -154,12 +154,39 @@ async fn every_answer_that_is_documented_is_given_and_fits_its_schema() {
     }
     reading(&mut driver).await;
     writing(&mut driver).await;
+    registering(&mut driver).await;
     administering(&mut driver).await;
     let missing: Vec<_> = documented(&driver.document)
         .difference(&driver.seen)
         .cloned()
         .collect();
     assert!(missing.is_empty(), "documented, and not seen: {missing:?}");
+}
+
+async fn registering(driver: &mut Driver) {
+    let ask = |name: &'static [&'static str], body: Value| Ask {
+        at: name,
+        body,
+        ..Ask::default()
+    };
+    let (credential, registry) = ("/credentials/{credential}", "/registries/{registry}");
+    let (own, hub) = (&["own"], &["hub"]);
+    for _ in ["new", "again"] {
+        driver
+            .json("POST", credential, ask(own, json!({"token": "t"})))
+            .await;
+    }
+    driver.json("GET", credential, ask(own, Value::Null)).await;
+    driver.json("GET", "/credentials", Ask::default()).await;
+    let definition = json!({"type": "github", "url": "github.com/o/r", "credential": "own"});
+    driver.json("POST", registry, ask(hub, definition)).await;
+    driver.json("GET", registry, ask(hub, Value::Null)).await;
+    let verified = driver.json("GET", "/admin/verify", Ask::default()).await;
+    assert_eq!(verified["ok"], true, "{verified}");
+    driver.json("DELETE", registry, ask(hub, Value::Null)).await;
+    driver
+        .json("DELETE", credential, ask(own, Value::Null))
+        .await;
 }
 
 async fn reading(driver: &mut Driver) {

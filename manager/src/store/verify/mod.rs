@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use common::api::admin::{Problem, Verification};
 use common::api::manager::TypeInstance;
-use common::model::{Deployment, OperationId};
+use common::model::{Deployment, OperationId, RegistryDefinition};
 use serde::de::DeserializeOwned;
 
 use super::contents::{self, Lists};
@@ -22,6 +22,7 @@ use super::kv::{self, Key, Order, Scan};
 use super::manifests::Head;
 use super::operations::OperationRecord;
 use super::{SCAN_ENTRIES, Store, StoreError, journal, keys, read};
+use crate::vault::CredentialRecord;
 
 /// Problems that are listed: who has more of them learns nothing from the rest.
 const LISTED: usize = 100;
@@ -173,6 +174,8 @@ fn readable(key: &[u8], value: &[u8]) -> Result<(), String> {
         "instance" => is::<TypeInstance>(key, value),
         "operation" => is::<OperationRecord>(key, value),
         "journal" => is::<journal::Entry>(key, value),
+        "registry" => is::<RegistryDefinition>(key, value),
+        "credential" => is::<CredentialRecord>(key, value),
         "payload" => Ok(()),
         "type" if kv::number(value).is_some_and(|count| count > 0) => Ok(()),
         "type" => Err("it is no count".to_owned()),

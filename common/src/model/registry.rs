@@ -1,0 +1,133 @@
+//! A registered template registry: what an operator says about where templates are.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::name::CredentialName;
+
+/// How a registry is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RegistryType {
+    /// A folder on the manager's machine.
+    Directory,
+    /// A repository, by git's own transports.
+    Git,
+    /// A repository on GitHub or GitHub Enterprise, by its REST API.
+    Github,
+    /// Files on a web server, listed in its `SHA256SUMS`.
+    Http,
+}
+
+impl RegistryType {
+    pub const ALL: [Self; 4] = [Self::Directory, Self::Git, Self::Github, Self::Http];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Directory => "directory",
+            Self::Git => "git",
+            Self::Github => "github",
+            Self::Http => "http",
+        }
+    }
+}
+
+impl fmt::Display for RegistryType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no type of registry: it is directory, git, github or http")]
+pub struct RegistryTypeError(String);
+
+impl FromStr for RegistryType {
+    type Err = RegistryTypeError;
+
+    fn from_str(text: &str) -> Result<Self, RegistryTypeError> {
+        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
+        found.ok_or_else(|| RegistryTypeError(text.chars().take(80).collect()))
+    }
+}
+
+/// How its files are arranged.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum RegistryFormat {
+    /// `[collection/]template/version/`.
+    #[default]
+    Templates,
+    /// `name/Chart.yaml` with `name/manifests/*.yaml`: plain Kubernetes objects.
+    Packages,
+}
+
+/// What is stored of a registry. Its credential is named, never held.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RegistryDefinition {
+    #[serde(rename = "type")]
+    pub registry_type: RegistryType,
+    /// Of a directory, its path; else a URL.
+    pub url: String,
+    /// What references without a collection mean; the unnamed one at the root, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collection: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credential: Option<CredentialName>,
+    /// Of a repository, the branch or the tag; its default branch, if absent.
+    #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// Of GitHub Enterprise, where its REST API is; `/api/v3` of the URL's host, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_url: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub format: RegistryFormat,
+}
+
+impl RegistryDefinition {
+    /// One that is public, with templates at its root.
+    pub fn new(registry_type: RegistryType, url: impl Into<String>) -> Self {
+        Self {
+            registry_type,
+            url: url.into(),
+            collection: None,
+            credential: None,
+            reference: None,
+            api_url: None,
+            format: RegistryFormat::Templates,
+        }
+    }
+}
+
+fn is_default(format: &RegistryFormat) -> bool {
+    *format == RegistryFormat::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_spelled_the_same_everywhere() {
+        for kind in RegistryType::ALL {
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+        }
+        assert!("svn".parse::<RegistryType>().is_err());
+    }
+
+    #[test]
+    fn a_definition_needs_a_type_and_a_url_only() {
+        let text = r#"{"type":"http","url":"https://host/r"}"#;
+        let read: RegistryDefinition = serde_json::from_str(text).unwrap();
+        assert_eq!(read.format, RegistryFormat::Templates);
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        let misspelt = r#"{"type":"http","url":"x","credentials":"y"}"#;
+        assert!(serde_json::from_str::<RegistryDefinition>(misspelt).is_err());
+    }
+}

@@ -1,0 +1,323 @@
+//! The `git` program, and nothing of what is in a repository.
+//!
+//! git knows every transport and is patched with the system. It is run so that nothing of this machine or of the
+//! repository decides what it does: no configuration, no hooks, no helpers, no prompts, no local protocol, no redirects.
+//! A credential goes to it in its environment, which other users cannot read, and not among its arguments. It is bounded in
+//! time, in what it says and in what it writes, and ends with its children when the caller stops waiting.
+
+use std::io::ErrorKind;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use reqwest::header::HeaderValue;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, Command};
+use url::Url;
+
+const FETCH: Duration = Duration::from_secs(50);
+const READ: Duration = Duration::from_secs(15);
+/// A repository on disk: templates are text, and thousands of them have some megabytes.
+const REPOSITORY_BYTES: u64 = 256 * 1024 * 1024;
+/// How often a fetch's growth is looked at.
+const GLANCE: Duration = Duration::from_millis(100);
+const SAID_BYTES: usize = 16 * 1024;
+const PROTOCOLS: &str = "https:http:ssh:git";
+/// Of the manager's own environment: where programs are, ssh's agent, and whom TLS trusts.
+const KEPT: [&str; 4] = ["PATH", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+const SSH: &str = "ssh -o BatchMode=yes -o ConnectTimeout=5 -o StrictHostKeyChecking=yes";
+
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    #[error("the git program cannot be run: {0}; install git on the manager's machine")]
+    NoProgram(std::io::Error),
+    #[error("there is no such repository")]
+    NoRepository,
+    #[error("there is no such branch or tag")]
+    NoRef,
+    #[error("git was not done within {} s", .0.as_secs())]
+    TimedOut(Duration),
+    #[error("it is larger than {limit} bytes")]
+    TooLarge { limit: usize },
+    #[error("the repository has more than {} MiB", REPOSITORY_BYTES / (1024 * 1024))]
+    RepositoryTooLarge,
+    #[error("the cache cannot be used: {0}")]
+    Cache(std::io::Error),
+    #[error("git says: {0}")]
+    Failed(String),
+}
+
+/// A bare repository in a folder.
+#[derive(Debug, Clone)]
+pub struct Git {
+    folder: PathBuf,
+}
+
+impl Git {
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Brings one commit here, without what was before it. `addresses` are those that the host was found to have: git
+    /// asks no other.
+    pub async fn fetch(
+        &self,
+        url: &Url,
+        refspec: &str,
+        auth: Option<&HeaderValue>,
+        addresses: &[IpAddr],
+    ) -> Result<(), GitError> {
+        self.prepare().await?;
+        let mut command = self.command(&settings(url, auth, addresses));
+        command.args(["fetch", "--quiet", "--force", "--depth=1", "--no-tags"]);
+        command.args(["--no-recurse-submodules", "--no-write-fetch-head"]);
+        command.args(["--end-of-options", url.as_str(), refspec]);
+        let fetch = async {
+            tokio::select! {
+                done = run(command, SAID_BYTES) => done,
+                () = self.outgrown() => Err(GitError::RepositoryTooLarge),
+            }
+        };
+        let outcome = within(FETCH, fetch).await;
+        if matches!(outcome, Err(GitError::RepositoryTooLarge)) {
+            self.remove().await?;
+        }
+        outcome.map(|_| ())
+    }
+
+    /// What git prints, up to a limit.
+    pub async fn read(&self, arguments: &[&str], limit: usize) -> Result<Vec<u8>, GitError> {
+        let mut command = self.command(&settings_of_all());
+        command.args(arguments);
+        within(READ, run(command, limit)).await
+    }
+
+    /// Fetches without history leave what they replace behind: a repository that has grown half-way is begun anew.
+    async fn prepare(&self) -> Result<(), GitError> {
+        if size(self.folder.clone()).await > REPOSITORY_BYTES / 2 {
+            self.remove().await?;
+        }
+        if self.folder.join("HEAD").is_file() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(&self.folder).map_err(GitError::Cache)?;
+        let mut command = self.command(&settings_of_all());
+        command.args(["init", "--quiet", "--bare", "--template="]);
+        within(READ, run(command, SAID_BYTES)).await.map(|_| ())
+    }
+
+    async fn remove(&self) -> Result<(), GitError> {
+        match tokio::fs::remove_dir_all(&self.folder).await {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(GitError::Cache(error)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn outgrown(&self) {
+        while size(self.folder.clone()).await <= REPOSITORY_BYTES {
+            tokio::time::sleep(GLANCE).await;
+        }
+    }
+
+    fn command(&self, settings: &[(String, String)]) -> Command {
+        let mut command = Command::new("git");
+        command
+            .env_clear()
+            .envs(
+                KEPT.iter()
+                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
+            )
+            .env("GIT_DIR", &self.folder)
+            .env("HOME", &self.folder)
+            .env("LC_ALL", "C")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_ALLOW_PROTOCOL", PROTOCOLS)
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_SSH_COMMAND", SSH)
+            .env("GIT_CONFIG_COUNT", settings.len().to_string());
+        for (number, (key, value)) in settings.iter().enumerate() {
+            command
+                .env(format!("GIT_CONFIG_KEY_{number}"), key)
+                .env(format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
+        command
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        command
+    }
+}
+
+fn settings_of_all() -> Vec<(String, String)> {
+    let fixed = [
+        ("core.hooksPath", "/dev/null"),
+        ("core.fsmonitor", "false"),
+        ("credential.helper", ""),
+        ("gc.auto", "0"),
+        ("maintenance.auto", "false"),
+        ("fetch.fsckObjects", "true"),
+        ("http.followRedirects", "false"),
+        ("http.lowSpeedLimit", "1"),
+        ("http.lowSpeedTime", "15"),
+        ("protocol.allow", "never"),
+        ("protocol.https.allow", "always"),
+        ("protocol.http.allow", "always"),
+        ("protocol.ssh.allow", "always"),
+        ("protocol.git.allow", "always"),
+    ];
+    let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+    fixed.into_iter().map(owned).collect()
+}
+
+fn settings(url: &Url, auth: Option<&HeaderValue>, addresses: &[IpAddr]) -> Vec<(String, String)> {
+    let mut settings = settings_of_all();
+    if let Some(auth) = auth.and_then(|auth| auth.to_str().ok()) {
+        let key = format!("http.{}.extraHeader", url.origin().ascii_serialization());
+        settings.push((key, format!("Authorization: {auth}")));
+    }
+    if let (Some(host), Some(port)) = (url.domain(), url.port_or_known_default()) {
+        let list: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+        let pinned = format!("{host}:{port}:{}", list.join(","));
+        settings.push(("http.curloptResolve".to_owned(), pinned));
+    }
+    settings
+}
+
+async fn within<T>(
+    time: Duration,
+    work: impl Future<Output = Result<T, GitError>>,
+) -> Result<T, GitError> {
+    let outcome = tokio::time::timeout(time, work).await;
+    outcome.unwrap_or(Err(GitError::TimedOut(time)))
+}
+
+/// Ends the whole process group, for git leaves the transport to programs of its own.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self(id.map(Pid::from_raw))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // That it has ended already is as good.
+            let _ = killpg(group, Signal::SIGKILL);
+        }
+    }
+}
+
+async fn run(mut command: Command, limit: usize) -> Result<Vec<u8>, GitError> {
+    let mut child = command.spawn().map_err(GitError::NoProgram)?;
+    let mut group = Group::of(&child);
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (printed, said) = tokio::join!(bounded(stdout, limit), bounded(stderr, SAID_BYTES));
+    let printed = match printed {
+        Some(printed) => printed,
+        None => return Err(GitError::TooLarge { limit }),
+    };
+    let status = child.wait().await.map_err(GitError::NoProgram)?;
+    // Once it has been waited for, its number may be somebody else's.
+    group.0 = None;
+    match status.success() {
+        true => Ok(printed),
+        false => Err(failed(status, &said.unwrap_or_default())),
+    }
+}
+
+/// All of a stream; `None` if there is more than the limit.
+async fn bounded(stream: Option<impl AsyncRead + Unpin>, limit: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    // A stream that breaks off belongs to a process that fails, which its status tells.
+    let _ = stream?.take(most).read_to_end(&mut bytes).await;
+    (bytes.len() <= limit).then_some(bytes)
+}
+
+fn failed(status: ExitStatus, said: &[u8]) -> GitError {
+    let said = String::from_utf8_lossy(said);
+    let has = |texts: &[&str]| texts.iter().any(|text| said.contains(text));
+    if has(&["couldn't find remote ref", "Remote branch"]) {
+        return GitError::NoRef;
+    }
+    if has(&[
+        "not found",
+        "not appear to be a git repository",
+        "access denied or repository not",
+    ]) {
+        return GitError::NoRepository;
+    }
+    let told = said
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("fatal: "));
+    let told = told.map_or_else(
+        || status.to_string(),
+        |line| line.chars().take(300).collect(),
+    );
+    GitError::Failed(told)
+}
+
+/// Bytes of all files below a folder; what cannot be seen counts nothing.
+async fn size(folder: PathBuf) -> u64 {
+    let counted = tokio::task::spawn_blocking(move || size_now(&folder)).await;
+    counted.unwrap_or_default()
+}
+
+fn size_now(folder: &Path) -> u64 {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    let sizes = entries.map(|entry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => size_now(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    });
+    sizes.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_is_for_its_host_and_an_address_for_its_name() {
+        let url: Url = "https://host.example/o/r.git".parse().unwrap();
+        let auth = HeaderValue::from_static("Basic x");
+        let told = settings(&url, Some(&auth), &["1.2.3.4".parse().unwrap()]);
+        let has = |key: &str, value: &str| told.contains(&(key.to_owned(), value.to_owned()));
+        assert!(has(
+            "http.https://host.example.extraHeader",
+            "Authorization: Basic x"
+        ));
+        assert!(has("http.curloptResolve", "host.example:443:1.2.3.4"));
+        assert!(has("protocol.allow", "never"));
+    }
+
+    #[tokio::test]
+    async fn nothing_local_is_fetched_and_nothing_is_read_beyond_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = Git::at(folder.path().join("cache"));
+        for url in ["file:///tmp", "ext::sh -c true"] {
+            let url: Url = url.parse().unwrap();
+            let error = git.fetch(&url, "+HEAD:refs/dm/head", None, &[]).await;
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains("not allowed"), "{url}: {error}");
+        }
+        let long = git.read(&["config", "--list"], 10).await.unwrap_err();
+        assert!(matches!(long, GitError::TooLarge { limit: 10 }), "{long}");
+    }
+}

@@ -1,0 +1,260 @@
+//! A git repository as a registry, over any of git's network transports.
+//!
+//! One commit's files, without history, in a bare repository of the cache: what was fetched once is read without the
+//! network, also by the next process. It is fetched anew when it is old. Links and submodules are left out: a registry
+//! has files and folders only.
+
+mod command;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use common::api::manager::RegistrySummary;
+use common::model::RegistryDefinition;
+use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
+use url::Url;
+
+use super::auth::Auth;
+use super::fresh::Fresh;
+use super::path::FilePath;
+use super::tree::{self, Tree, hex};
+use super::web::Web;
+use super::{Entry, FILE_BYTES, Files, Registry, RegistryError};
+pub use command::GitError;
+
+use command::Git;
+
+/// The one ref of the repository in the cache.
+const HEAD: &str = "refs/dm/head";
+/// A listing of 200,000 files.
+const LISTING_BYTES: usize = 64 * 1024 * 1024;
+const LINE_BYTES: usize = 4096;
+
+#[derive(Debug)]
+pub struct Repository {
+    name: String,
+    definition: RegistryDefinition,
+    url: Url,
+    web: Web,
+    auth: Option<Auth>,
+    git: Git,
+    held: Fresh<Snapshot>,
+}
+
+/// The files of a commit; a content is named by its blob.
+#[derive(Debug)]
+struct Snapshot {
+    commit: String,
+    tree: Tree,
+}
+
+impl Repository {
+    /// `cache` is the folder of all registries' caches.
+    pub fn new(
+        name: &str,
+        definition: RegistryDefinition,
+        url: Url,
+        (web, auth): (Web, Option<Auth>),
+        cache: &Path,
+        refresh: Duration,
+    ) -> Self {
+        Self {
+            git: Git::at(folder(cache, &definition)),
+            name: name.to_owned(),
+            definition,
+            url,
+            web,
+            auth,
+            held: Fresh::new(refresh),
+        }
+    }
+
+    async fn snapshot(&self) -> Result<Arc<Snapshot>, RegistryError> {
+        if self.held.is_empty()
+            && let Some((snapshot, fetched)) = self.earlier().await
+        {
+            self.held.seed(Arc::new(snapshot), fetched);
+        }
+        self.held.get(|before| self.fetch(before)).await
+    }
+
+    /// What an earlier process fetched. That it cannot be read is no fault: it is fetched again.
+    async fn earlier(&self) -> Option<(Snapshot, Timestamp)> {
+        let fetched = self
+            .git
+            .folder()
+            .join(HEAD)
+            .metadata()
+            .ok()?
+            .modified()
+            .ok()?;
+        let snapshot = self.read_commit(self.commit().await.ok()?).await.ok()?;
+        Some((snapshot, Timestamp::try_from(fetched).ok()?))
+    }
+
+    async fn fetch(&self, before: Option<Arc<Snapshot>>) -> Result<Arc<Snapshot>, RegistryError> {
+        let addresses = self.web.addresses(&self.url).await?;
+        let auth = match &self.auth {
+            Some(auth) => {
+                let header = auth.header().await;
+                Some(header.map_err(|source| RegistryError::Credential {
+                    registry: self.name.clone(),
+                    source: source.into(),
+                })?)
+            }
+            None => None,
+        };
+        let wanted = self.definition.reference.as_deref().unwrap_or("HEAD");
+        let refspec = format!("+{wanted}:{HEAD}");
+        let fetched = self
+            .git
+            .fetch(&self.url, &refspec, auth.as_ref(), &addresses);
+        fetched.await.map_err(|error| self.failed(error))?;
+        let commit = self.commit().await?;
+        match before {
+            Some(before) if before.commit == commit => Ok(before),
+            _ => Ok(Arc::new(self.read_commit(commit).await?)),
+        }
+    }
+
+    async fn commit(&self) -> Result<String, RegistryError> {
+        let name = format!("{HEAD}^{{commit}}");
+        let read = self
+            .git
+            .read(&["rev-parse", "--verify", &name], LINE_BYTES)
+            .await;
+        let bytes = read.map_err(|error| self.failed(error))?;
+        Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+    }
+
+    async fn read_commit(&self, commit: String) -> Result<Snapshot, RegistryError> {
+        let list = ["ls-tree", "-r", "-z", "--full-tree", &commit];
+        let read = self.git.read(&list, LISTING_BYTES).await;
+        let files = parse(&read.map_err(|error| self.failed(error))?);
+        if files.len() > tree::FILES {
+            return Err(RegistryError::TooManyEntries {
+                folder: self.name.clone(),
+                limit: tree::FILES,
+            });
+        }
+        let tree = Tree::new(files);
+        Ok(Snapshot { commit, tree })
+    }
+
+    fn failed(&self, error: GitError) -> RegistryError {
+        let registry = self.name.clone();
+        match error {
+            GitError::NoRepository => RegistryError::RegistryMissing { registry },
+            GitError::NoRef => RegistryError::NoRef {
+                registry,
+                reference: self.definition.reference.clone().unwrap_or_default(),
+            },
+            error => RegistryError::Git { registry, error },
+        }
+    }
+}
+
+/// Repositories that are fetched differently are kept apart: with another credential, another ref.
+fn folder(cache: &Path, definition: &RegistryDefinition) -> PathBuf {
+    let credential = definition
+        .credential
+        .as_ref()
+        .map_or("", |name| name.as_str());
+    let parts = [
+        definition.url.as_str(),
+        definition.reference.as_deref().unwrap_or_default(),
+        credential,
+    ];
+    cache
+        .join("git")
+        .join(hex(Sha256::new_with_prefix(parts.join("\0"))))
+}
+
+/// Files of `git ls-tree -z`: `<mode> <type> <object>\t<path>`. What cannot be in a template is left out.
+fn parse(listing: &[u8]) -> Vec<(FilePath, String)> {
+    let lines = listing.split(|&byte| byte == 0);
+    let file = |line: &[u8]| {
+        let (head, path) = std::str::from_utf8(line).ok()?.split_once('\t')?;
+        let mut words = head.split(' ');
+        let (mode, kind, object) = (words.next()?, words.next()?, words.next()?);
+        let ordinary = kind == "blob" && mode.starts_with("100");
+        let path = FilePath::parse(path).ok().filter(|_| ordinary)?;
+        Some((path, object.to_owned()))
+    };
+    lines.filter_map(file).collect()
+}
+
+#[async_trait]
+impl Files for Repository {
+    async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
+        let snapshot = self.snapshot().await?;
+        let Some(object) = snapshot.tree.content(file) else {
+            return Ok(None);
+        };
+        match self
+            .git
+            .read(&["cat-file", "blob", object], FILE_BYTES)
+            .await
+        {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(GitError::TooLarge { limit }) => Err(RegistryError::FileTooLarge {
+                file: self.path_of(file),
+                limit,
+            }),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn path_of(&self, file: &FilePath) -> String {
+        format!("{}/{file}", self.name)
+    }
+
+    fn url_of(&self, file: &FilePath) -> String {
+        format!("{}#{file}", self.url)
+    }
+}
+
+#[async_trait]
+impl Registry for Repository {
+    fn summary(&self) -> RegistrySummary {
+        RegistrySummary {
+            name: self.name.clone(),
+            definition: self.definition.clone(),
+        }
+    }
+
+    async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError> {
+        Ok(self.snapshot().await?.tree.entries(folder))
+    }
+
+    fn stale(&self) -> Option<String> {
+        self.held.stale()
+    }
+
+    fn expire(&self) {
+        self.held.expire();
+    }
+}
+
+#[cfg(test)]
+mod listing {
+    use super::*;
+
+    #[test]
+    fn links_submodules_and_hidden_files_are_left_out() {
+        let listing =
+            b"100644 blob aa\ta/v1/a.py\0120000 blob bb\tlink\0160000 commit cc\tmodule\0\
+            100755 blob dd\trun.sh\0100644 blob ee\t.github/x\0";
+        let files = parse(listing);
+        let found: Vec<_> = files
+            .iter()
+            .map(|(p, o)| (p.as_str(), o.as_str()))
+            .collect();
+        assert_eq!(found, [("a/v1/a.py", "aa"), ("run.sh", "dd")]);
+    }
+}

@@ -1,0 +1,253 @@
+//! Which registry a name means: the default one, one on GitHub, or a registered one.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use common::api::manager::RegistrySummary;
+use common::model::scope::is_part;
+use common::model::{RegistryDefinition, RegistryName};
+use jiff::Timestamp;
+
+use super::definition::{Checked, Means};
+use super::directory::Directory;
+use super::github::{Api, Repository};
+use super::options::{self, Options};
+use super::web::{Reach, Web};
+use super::{Registry, RegistryError};
+use crate::store::{self, Store};
+use crate::vault::Vault;
+
+/// What the default registry is called in references and in the API.
+pub const DEFAULT: &str = "default";
+
+/// A registry, and what references to it without a collection mean.
+#[derive(Clone)]
+pub struct Place {
+    pub registry: Arc<dyn Registry>,
+    pub collection: Option<String>,
+}
+
+enum Default {
+    Opened(Place),
+    Registered(RegistryName),
+    /// The bundled one was looked for in these places.
+    Missing(Vec<String>),
+}
+
+/// A registered registry that is open, and what it was opened with.
+struct Open {
+    definition: RegistryDefinition,
+    /// When its credential was set.
+    credential: Option<Timestamp>,
+    place: Place,
+}
+
+pub struct Places {
+    default: Default,
+    github: Arc<Api>,
+    /// For registered registries.
+    means: Means,
+    options: Options,
+    store: Store,
+    vault: Arc<Vault>,
+    open: Mutex<HashMap<RegistryName, Open>>,
+}
+
+impl Places {
+    pub fn new(options: &Options, store: Store, vault: Arc<Vault>) -> Result<Self, RegistryError> {
+        // The API's address is the operator's choice, not a caller's: GitHub Enterprise may well be inside.
+        let github = Arc::new(Api::new(Web::new(Reach::Any)?, &options.github_api_url)?);
+        let default = match &options.registry {
+            Some(text) => opened(options::Place::parse(text)?, &github)?,
+            None => bundled(),
+        };
+        let inside = Web::new(match options.allow_private_registries {
+            true => Reach::Any,
+            false => Reach::NotLinkLocal,
+        })?;
+        let means = Means {
+            web: inside,
+            refresh: options.registry_refresh,
+            cache: options.registry_cache.clone(),
+        };
+        Ok(Self {
+            default,
+            github,
+            means,
+            options: options.clone(),
+            store,
+            vault,
+            open: Mutex::default(),
+        })
+    }
+
+    /// Refuses what could never be opened.
+    pub fn check(&self, definition: &RegistryDefinition) -> Result<(), RegistryError> {
+        Checked::new(definition, &self.options).map(|_| ())
+    }
+
+    pub async fn default(&self) -> Result<Place, RegistryError> {
+        match &self.default {
+            Default::Opened(place) => Ok(place.clone()),
+            Default::Registered(name) => self.registered(name).await,
+            Default::Missing(tried) => Err(RegistryError::NoDefault {
+                tried: tried.clone(),
+            }),
+        }
+    }
+
+    pub fn github(&self, owner: &str, repository: &str) -> Place {
+        let name = format!("github.com/{owner}/{repository}");
+        let registry = Repository::new(self.github.clone(), name, owner, repository);
+        Place {
+            registry: Arc::new(registry),
+            collection: None,
+        }
+    }
+
+    /// A registry by its name.
+    pub async fn named(&self, name: &str) -> Result<Place, RegistryError> {
+        let unknown = || RegistryError::UnknownRegistry {
+            name: name.chars().take(80).collect(),
+        };
+        if name == DEFAULT {
+            return self.default().await;
+        }
+        let parts: Vec<_> = name.split('/').collect();
+        match parts[..] {
+            ["github.com", owner, repository] if is_part(owner) && is_part(repository) => {
+                Ok(self.github(owner, repository))
+            }
+            [name] => {
+                let name = RegistryName::parse(name).map_err(|_| unknown())?;
+                self.registered(&name).await
+            }
+            _ => Err(unknown()),
+        }
+    }
+
+    /// Whether references may begin with this name.
+    pub async fn knows(&self, name: &str) -> Result<bool, RegistryError> {
+        match RegistryName::parse(name) {
+            _ if name == DEFAULT => Ok(true),
+            Ok(name) => Ok(store::registries::get(&self.store, &name).await?.is_some()),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// The default registry, then the registered ones by name.
+    pub async fn list(&self) -> Result<Vec<RegistrySummary>, RegistryError> {
+        let mut all = Vec::new();
+        match &self.default {
+            Default::Opened(place) => all.push(place.registry.summary()),
+            Default::Registered(_) | Default::Missing(_) => {}
+        }
+        let registered = store::registries::list(&self.store).await?;
+        all.extend(
+            registered
+                .into_iter()
+                .map(|(name, definition)| RegistrySummary {
+                    name: name.into(),
+                    definition,
+                }),
+        );
+        Ok(all)
+    }
+
+    async fn registered(&self, name: &RegistryName) -> Result<Place, RegistryError> {
+        let found = store::registries::get(&self.store, name).await?;
+        let definition = found.ok_or_else(|| RegistryError::UnknownRegistry {
+            name: name.to_string(),
+        })?;
+        let credential = match &definition.credential {
+            Some(credential) => {
+                let revealed = self.vault.reveal(credential).await;
+                Some(revealed.map_err(|error| RegistryError::Credential {
+                    registry: name.to_string(),
+                    source: error.into(),
+                })?)
+            }
+            None => None,
+        };
+        let set = credential.as_ref().map(|(_, set)| *set);
+        if let Some(place) = self.kept(name, &definition, set) {
+            return Ok(place);
+        }
+        let opened = Checked::new(&definition, &self.options)?.open(
+            name.as_str(),
+            credential.as_ref().map(|(credential, _)| credential),
+            &self.means,
+        );
+        let place = Place {
+            registry: opened?,
+            collection: definition.collection.clone(),
+        };
+        let open = Open {
+            definition,
+            credential: set,
+            place: place.clone(),
+        };
+        self.opened().insert(name.clone(), open);
+        Ok(place)
+    }
+
+    /// The open registry, unless what it was opened with has changed.
+    fn kept(
+        &self,
+        name: &RegistryName,
+        definition: &RegistryDefinition,
+        credential: Option<Timestamp>,
+    ) -> Option<Place> {
+        let open = self.opened();
+        let same = |open: &&Open| open.definition == *definition && open.credential == credential;
+        open.get(name).filter(same).map(|open| open.place.clone())
+    }
+
+    fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<RegistryName, Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn opened(place: options::Place, github: &Arc<Api>) -> Result<Default, RegistryError> {
+    Ok(match place {
+        options::Place::Directory(path) => {
+            let opened = directory(&path).map_err(|source| RegistryError::Io {
+                path: path.display().to_string(),
+                source,
+            });
+            Default::Opened(opened?)
+        }
+        options::Place::Github {
+            owner,
+            repository,
+            collection,
+        } => {
+            let registry = Repository::new(github.clone(), DEFAULT.to_owned(), &owner, &repository);
+            Default::Opened(Place {
+                registry: Arc::new(registry),
+                collection,
+            })
+        }
+        options::Place::Registered(name) => Default::Registered(name),
+    })
+}
+
+/// The first bundled registry that is there.
+fn bundled() -> Default {
+    let places = options::bundled();
+    match places.iter().find_map(|place| directory(place).ok()) {
+        Some(place) => Default::Opened(place),
+        None => {
+            let tried = places.iter().map(|place| place.display().to_string());
+            Default::Missing(tried.collect())
+        }
+    }
+}
+
+fn directory(path: &Path) -> std::io::Result<Place> {
+    Ok(Place {
+        registry: Arc::new(Directory::open(DEFAULT, path)?),
+        collection: None,
+    })
+}

@@ -1,0 +1,195 @@
+//! Credentials: sealed in the store, in clear only in the hands of the adapter that sends them.
+//!
+//! Responsible for the key and for sealing; refuses to know what a credential opens. Whoever has the store alone has no
+//! credential: the key is in a file of its own ([`key`]), and is not part of a backup of the store.
+
+mod key;
+mod seal;
+
+use common::api::manager::CredentialSummary;
+use common::model::{Credential, CredentialName, CredentialType};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use key::{KeyError, KeyPlace};
+
+use crate::store::{Store, StoreError, credentials};
+use key::Keeper;
+use seal::Sealed;
+
+#[derive(Debug, thiserror::Error)]
+pub enum VaultError {
+    #[error("there is no credential '{0}'; set it with dm setcredential {0}")]
+    Unknown(CredentialName),
+    #[error(
+        "credential '{0}' was sealed with another key than the one in --credential-key; bring that key back, or set the credential again"
+    )]
+    OtherKey(CredentialName),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error("the credential cannot be sealed: the system gives no random numbers")]
+    Random,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What the store keeps of a credential.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CredentialRecord {
+    pub kind: CredentialType,
+    pub username: Option<String>,
+    pub created_at: Timestamp,
+    pub modified_at: Timestamp,
+    sealed: Sealed,
+}
+
+impl CredentialRecord {
+    fn summary(self, name: CredentialName) -> CredentialSummary {
+        CredentialSummary {
+            name,
+            credential_type: self.kind,
+            username: self.username,
+            created_at: self.created_at,
+            modified_at: self.modified_at,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Vault {
+    store: Store,
+    keeper: Keeper,
+}
+
+impl Vault {
+    /// A key file that is there and unusable is told now, not when the first credential is needed.
+    pub fn open(store: Store, place: KeyPlace) -> Result<Self, VaultError> {
+        let keeper = Keeper::open(place)?;
+        Ok(Self { store, keeper })
+    }
+
+    /// Makes it, or gives it a new secret; says whether it is new.
+    pub async fn set(
+        &self,
+        name: &CredentialName,
+        credential: &Credential,
+        now: Timestamp,
+    ) -> Result<(CredentialSummary, bool), VaultError> {
+        let key = self.keeper.key_to_seal()?;
+        let before = credentials::get(&self.store, name).await?;
+        let record = CredentialRecord {
+            kind: credential.kind(),
+            username: credential.username().map(str::to_owned),
+            created_at: before.as_ref().map_or(now, |before| before.created_at),
+            modified_at: now,
+            sealed: seal::seal(&key, name, credential).ok_or(VaultError::Random)?,
+        };
+        credentials::put(&self.store, name, &record).await?;
+        Ok((record.summary(name.clone()), before.is_none()))
+    }
+
+    pub async fn get(&self, name: &CredentialName) -> Result<CredentialSummary, VaultError> {
+        Ok(self.record(name).await?.summary(name.clone()))
+    }
+
+    pub async fn list(&self) -> Result<Vec<CredentialSummary>, VaultError> {
+        let all = credentials::list(&self.store).await?;
+        let summaries = all.into_iter().map(|(name, record)| record.summary(name));
+        Ok(summaries.collect())
+    }
+
+    pub async fn delete(&self, name: &CredentialName) -> Result<CredentialSummary, VaultError> {
+        let summary = self.get(name).await?;
+        credentials::delete(&self.store, name).await?;
+        Ok(summary)
+    }
+
+    /// The credential in clear, and when it was set.
+    pub async fn reveal(
+        &self,
+        name: &CredentialName,
+    ) -> Result<(Credential, Timestamp), VaultError> {
+        let record = self.record(name).await?;
+        let other = || VaultError::OtherKey(name.clone());
+        let key = self.keeper.key_to_open()?.ok_or_else(other)?;
+        let credential = seal::open(&key, name, &record.sealed).ok_or_else(other)?;
+        Ok((credential, record.modified_at))
+    }
+
+    async fn record(&self, name: &CredentialName) -> Result<CredentialRecord, VaultError> {
+        let found = credentials::get(&self.store, name).await?;
+        found.ok_or_else(|| VaultError::Unknown(name.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use common::model::Secret;
+
+    use super::*;
+    use crate::store::kv::{Kv as _, MemoryKv, Scan};
+
+    fn name(text: &str) -> CredentialName {
+        CredentialName::parse(text).unwrap()
+    }
+
+    fn token(text: &str) -> Credential {
+        Credential::Token(Secret::new(text))
+    }
+
+    async fn vault(kv: &Arc<MemoryKv>, place: KeyPlace) -> Vault {
+        let store = Store::open(kv.clone()).await.unwrap();
+        Vault::open(store, place).unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_is_set_is_given_to_adapters_and_is_nowhere_in_the_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let (kv, place) = (
+            Arc::new(MemoryKv::default()),
+            KeyPlace::File(folder.path().join("key")),
+        );
+        let (first, second) = (Timestamp::UNIX_EPOCH, Timestamp::from_second(5).unwrap());
+        let own = vault(&kv, place.clone()).await;
+        let (_, new) = own.set(&name("a"), &token("s3cret"), first).await.unwrap();
+        assert!(new);
+        let (told, new) = own.set(&name("a"), &token("n3wer"), second).await.unwrap();
+        assert!(!new);
+        assert_eq!((told.created_at, told.modified_at), (first, second));
+
+        let restarted = vault(&kv, place).await;
+        let revealed = restarted.reveal(&name("a")).await.unwrap();
+        assert_eq!(revealed, (token("n3wer"), second));
+        let scan = Scan {
+            limit: usize::MAX,
+            ..Scan::default()
+        };
+        for (_, bytes) in kv.scan(scan).await.unwrap() {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            assert!(
+                !text.contains("s3cret") && !text.contains("n3wer"),
+                "{text}"
+            );
+        }
+        assert_eq!(restarted.list().await.unwrap().len(), 1);
+        restarted.delete(&name("a")).await.unwrap();
+        let gone = restarted.reveal(&name("a")).await.unwrap_err();
+        assert!(gone.to_string().contains("dm setcredential a"), "{gone}");
+    }
+
+    #[tokio::test]
+    async fn another_key_opens_nothing_and_says_so() {
+        let kv = Arc::new(MemoryKv::default());
+        let own = vault(&kv, KeyPlace::Memory).await;
+        own.set(&name("a"), &token("x"), Timestamp::UNIX_EPOCH)
+            .await
+            .unwrap();
+        let other = vault(&kv, KeyPlace::Memory).await;
+        let error = other.reveal(&name("a")).await.unwrap_err();
+        assert!(matches!(error, VaultError::OtherKey(_)), "{error}");
+        assert!(other.get(&name("a")).await.is_ok(), "metadata needs no key");
+    }
+}
