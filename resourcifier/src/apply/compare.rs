@@ -1,6 +1,6 @@
 //! Two states of one object, field by field.
 //!
-//! What the API server writes by itself (versions, times, managers, the status) is no difference. Items of lists are told
+//! Which object it is, and what the API server writes by itself (versions, times, managers, the status), is no difference. Items of lists are told
 //! apart by their names where all have one, else by their places.
 
 use std::collections::HashMap;
@@ -13,8 +13,12 @@ use crate::plan::Path;
 
 /// Differences that one object is told with: beyond this it is another object.
 const TOLD: usize = 500;
-/// Fields that the API server writes.
+/// Which object it is, and what its controller says of it.
+const NOT_ASKED: &[&str] = &["apiVersion", "kind", "status"];
+/// Fields of the metadata that the API server writes, or that say which object it is.
 const ITS_OWN: &[&str] = &[
+    "name",
+    "namespace",
     "managedFields",
     "resourceVersion",
     "generation",
@@ -94,7 +98,9 @@ fn essential(object: &Value) -> Value {
     let Value::Object(map) = object else {
         return object.clone();
     };
-    let kept = map.iter().filter(|(key, _)| *key != "status");
+    let kept = map
+        .iter()
+        .filter(|(key, _)| !NOT_ASKED.contains(&key.as_str()));
     let kept = kept.map(|(key, value)| match (key.as_str(), value) {
         ("metadata", Value::Object(metadata)) => (key.clone(), Value::Object(named(metadata))),
         _ => (key.clone(), value.clone()),
