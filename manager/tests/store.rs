@@ -1,5 +1,7 @@
 //! The store's bad luck, seen from outside: what the manager's process says, and how it ends.
 
+#![expect(clippy::unwrap_used, reason = "what drives the tests is part of them")]
+
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};

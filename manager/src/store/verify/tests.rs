@@ -231,7 +231,7 @@ async fn a_record_that_no_manager_writes_is_told() {
         "surprise",
         "deployment\0gone",
         "lock\0web",
-        "instance\0Pod\0web\0000009",
+        "instance\0Pod\0web\u{0}000009",
     ];
     for key in strange {
         let put = vec![(key.as_bytes().to_vec(), Bytes::from_static(b"{}"))];
