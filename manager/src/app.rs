@@ -54,7 +54,7 @@ impl App {
     pub async fn new(ports: Ports) -> anyhow::Result<Self> {
         let store = Store::open(ports.kv).await?;
         let vault = Arc::new(Vault::open(store.clone(), ports.credential_key)?);
-        let registries = Registries::new(&ports.registry, store.clone(), vault.clone())?;
+        let registries = Registries::new(&ports.registry, store.clone(), vault)?;
         let registries = Arc::new(registries);
         let expansions = Arc::new(Expansions::new(
             ports.expander.clone(),
@@ -72,7 +72,6 @@ impl App {
             store,
             engine.clone(),
             registries,
-            vault,
             expansions,
             ports.expander,
             ports.deployer,

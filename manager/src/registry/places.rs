@@ -82,6 +82,10 @@ impl Places {
         })
     }
 
+    pub fn vault(&self) -> Arc<Vault> {
+        self.vault.clone()
+    }
+
     /// Refuses what could never be opened.
     pub fn check(&self, definition: &RegistryDefinition) -> Result<(), RegistryError> {
         Checked::new(definition, &self.options).map(|_| ())

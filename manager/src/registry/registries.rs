@@ -73,6 +73,11 @@ impl Registries {
         })
     }
 
+    /// Where the credentials of registries are.
+    pub fn vault(&self) -> Arc<Vault> {
+        self.places.vault()
+    }
+
     /// Refuses what could never be opened as a registry.
     pub fn check(&self, definition: &RegistryDefinition) -> Result<(), RegistryError> {
         self.places.check(definition)

@@ -26,7 +26,6 @@ use crate::deployer::Deployer;
 use crate::expander::Expander;
 use crate::registry::Registries;
 use crate::store::Store;
-use crate::vault::Vault;
 use crate::workflow::Engine;
 use crate::workflow::expansion::Expansions;
 
@@ -49,12 +48,12 @@ impl Services {
         store: Store,
         engine: Engine,
         registries: Arc<Registries>,
-        vault: Arc<Vault>,
         expansions: Arc<Expansions>,
         expander: Arc<dyn Expander>,
         deployer: Arc<dyn Deployer>,
         operation_timeout: Duration,
     ) -> Self {
+        let vault = registries.vault();
         Self {
             admin: Arc::new(Admin {
                 store: store.clone(),

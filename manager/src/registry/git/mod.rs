@@ -248,8 +248,8 @@ mod listing {
     #[test]
     fn links_submodules_and_hidden_files_are_left_out() {
         let listing =
-            b"100644 blob aa\ta/v1/a.py\0120000 blob bb\tlink\0160000 commit cc\tmodule\0\
-            100755 blob dd\trun.sh\0100644 blob ee\t.github/x\0";
+            b"100644 blob aa\ta/v1/a.py\x00120000 blob bb\tlink\x00160000 commit cc\tmodule\x00\
+            100755 blob dd\trun.sh\x00100644 blob ee\t.github/x\x00";
         let files = parse(listing);
         let found: Vec<_> = files
             .iter()
