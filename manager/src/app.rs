@@ -1,6 +1,7 @@
 //! The composition root: what is made of what, and the life of the process.
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::deployer::{Deployer, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
 use crate::http;
 use crate::registry::{self, Registries};
-use crate::service::Services;
+use crate::service::{Needs, Services};
 use crate::store::Store;
 use crate::store::kv::{Kv, KvError, MemoryKv, SledKv};
 use crate::vault::{KeyPlace, Vault};
@@ -42,6 +43,7 @@ pub struct Ports {
     pub credential_key: KeyPlace,
     pub retry: Retry,
     pub operation_timeout: Duration,
+    pub keep_manifests: Option<usize>,
 }
 
 /// The manager, wired.
@@ -65,18 +67,20 @@ impl App {
             store: store.clone(),
             expansions: expansions.clone(),
             deployer: ports.deployer.clone(),
-            retry: ports.retry,
+            retry: ports.retry.clone(),
+            keep_manifests: ports.keep_manifests,
         };
         let engine = Engine::new(tools);
-        let services = Services::new(
+        let services = Services::new(Needs {
             store,
-            engine.clone(),
+            engine: engine.clone(),
             registries,
             expansions,
-            ports.expander,
-            ports.deployer,
-            ports.operation_timeout,
-        );
+            expander: ports.expander,
+            deployer: ports.deployer,
+            retry: ports.retry,
+            operation_timeout: ports.operation_timeout,
+        });
         Ok(Self { services, engine })
     }
 }
@@ -106,6 +110,10 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     tracing::info!(store = %config.store, resumed, "store {} is open; {resumed} operations go on", config.store);
     tokio::spawn(park_after_patience(app.engine.clone()));
     let services = app.services;
+    if let Some(interval) = config.drift_interval {
+        let drift = services.drift.clone();
+        tokio::spawn(async move { drift.run(interval).await });
+    }
     let serving = serve(&config.listen, ADDRESS, move |routes| {
         http::routes(routes, &services)
     });
@@ -131,6 +139,7 @@ fn ports(config: &Config) -> anyhow::Result<Ports> {
         credential_key: config.credential_key(),
         retry: Retry::default(),
         operation_timeout: config.operation_timeout,
+        keep_manifests: config.keep_manifests.map(NonZeroUsize::get),
     })
 }
 

@@ -1,6 +1,7 @@
 //! What the operator sets: flags, each also in the environment.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -47,6 +48,12 @@ pub struct Config {
     /// File with the key that credentials are sealed with; made when the first one is set [default: the store's folder with .key after it]
     #[arg(long, env = "DM_CREDENTIAL_KEY", value_name = "FILE")]
     pub credential_key: Option<PathBuf>,
+    /// Manifests of a deployment to keep: beyond these the oldest are forgotten, and cannot be rolled back to. All, if absent.
+    #[arg(long, env = "DM_KEEP_MANIFESTS", value_name = "NUMBER")]
+    pub keep_manifests: Option<NonZeroUsize>,
+    /// How often every deployment is looked at for drift, such as 10m; never, if absent.
+    #[arg(long, env = "DM_DRIFT_INTERVAL", value_name = "TIME", value_parser = duration)]
+    pub drift_interval: Option<Duration>,
     #[command(flatten)]
     pub registry: registry::Options,
 }

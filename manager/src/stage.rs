@@ -26,6 +26,8 @@ pub struct Stage {
     pub kv: Arc<MemoryKv>,
     pub expander: Arc<FakeExpander>,
     pub deployer: Arc<FakeDeployer>,
+    /// Manifests of a deployment to keep.
+    pub keep_manifests: Option<usize>,
     registry: TempDir,
 }
 
@@ -35,6 +37,7 @@ impl Stage {
             kv: Arc::default(),
             expander: Arc::default(),
             deployer: Arc::default(),
+            keep_manifests: None,
             registry: tempfile::tempdir().unwrap(),
         };
         let pair = r#"{"resources": [{"name": "left", "type": "Service"}, {"name": "right", "type": "Pod"}]}"#;
@@ -70,8 +73,11 @@ impl Stage {
             credential_key: KeyPlace::Memory,
             retry: Retry {
                 waits: vec![Duration::ZERO; 3],
+                grace: Duration::ZERO,
+                store_waits: (Duration::ZERO, Duration::ZERO),
             },
             operation_timeout: Duration::from_secs(60),
+            keep_manifests: self.keep_manifests,
         };
         App::new(ports).await
     }
@@ -183,6 +189,11 @@ impl DyingKv {
             left: AtomicUsize::new(commits),
             dead: Notify::new(),
         })
+    }
+
+    /// There is room again.
+    pub fn revive(&self) {
+        self.left.store(usize::MAX, Ordering::SeqCst);
     }
 
     pub async fn death(&self) {

@@ -11,7 +11,7 @@ use super::error::ApiError;
 /// All metrics of the process; services register their own here.
 pub static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let registry = Registry::new();
-    register(
+    add(
         &registry,
         prometheus::process_collector::ProcessCollector::for_self(),
     );
@@ -24,7 +24,7 @@ static REQUESTS: LazyLock<Option<IntCounterVec>> = LazyLock::new(|| {
         "Requests answered, by route pattern, method and status.",
     );
     let counter = IntCounterVec::new(opts, &["route", "method", "status"]).ok()?;
-    register(&REGISTRY, counter.clone());
+    register(counter.clone());
     Some(counter)
 });
 
@@ -34,11 +34,16 @@ static SECONDS: LazyLock<Option<HistogramVec>> = LazyLock::new(|| {
         "Time to the answer's head, by route pattern.",
     );
     let histogram = HistogramVec::new(opts, &["route"]).ok()?;
-    register(&REGISTRY, histogram.clone());
+    register(histogram.clone());
     Some(histogram)
 });
 
-fn register(registry: &Registry, collector: impl prometheus::core::Collector + 'static) {
+/// Shows a metric from now on.
+pub fn register(collector: impl prometheus::core::Collector + 'static) {
+    add(&REGISTRY, collector);
+}
+
+fn add(registry: &Registry, collector: impl prometheus::core::Collector + 'static) {
     if let Err(error) = registry.register(Box::new(collector)) {
         tracing::warn!(%error, "a metric could not be registered and will not be shown");
     }

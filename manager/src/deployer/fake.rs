@@ -1,15 +1,18 @@
 //! A deployer with a cluster in memory. What it does to a resource goes by the resource's name.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use common::api::deployer::*;
 use common::api::error::{ErrorBody, ErrorCode, Location};
-use common::model::{AppliedObject, ObjectRef, Resource};
+use common::canonical;
+
+use common::model::{AppliedObject, ObjectRef, Resource, ResourceName, TypeName};
 use common::server::health::Check;
 use futures::StreamExt;
+use serde_json::Value;
 
 use super::{Deployer, Events, Job};
 
@@ -21,7 +24,7 @@ pub const UNKNOWN: &str = "unknown";
 
 #[derive(Debug, Default)]
 pub struct FakeDeployer {
-    cluster: Mutex<BTreeMap<String, AppliedObject>>,
+    cluster: Mutex<BTreeMap<String, Held>>,
     jobs: Mutex<Vec<Job>>,
     interruptions: Mutex<VecDeque<Interruption>>,
     /// Jobs wait until there is a permit.
@@ -34,6 +37,8 @@ pub enum Interruption {
     Away,
     /// All is done, the stream ends before the report.
     BrokenOff,
+    /// All is done, and nothing more is told for ever.
+    Stalls,
 }
 
 impl FakeDeployer {
@@ -48,33 +53,59 @@ impl FakeDeployer {
         gate
     }
 
+    /// Jobs wait no longer.
+    pub fn release(&self) {
+        *self.gate.lock().unwrap() = None;
+    }
+
     pub fn jobs(&self) -> Vec<Job> {
         self.jobs.lock().unwrap().clone()
     }
 
     /// What exists, by name.
     pub fn objects(&self) -> Vec<String> {
-        self.cluster.lock().unwrap().keys().cloned().collect()
+        self.cluster().keys().cloned().collect()
     }
 
-    fn apply(&self, request: &ApplyRequest) -> Report {
+    /// Somebody else changes an object.
+    pub fn edit(&self, name: &str, properties: Value) {
+        self.cluster().get_mut(name).unwrap().properties = properties;
+    }
+
+    /// Somebody else deletes an object.
+    pub fn lose(&self, name: &str) {
+        self.cluster().remove(name).unwrap();
+    }
+
+    pub fn properties(&self, name: &str) -> Value {
+        self.cluster()[name].properties.clone()
+    }
+
+    fn cluster(&self) -> MutexGuard<'_, BTreeMap<String, Held>> {
+        self.cluster.lock().unwrap()
+    }
+
+    fn apply(&self, request: &ApplyRequest) -> Result<Report, ErrorBody> {
+        if let Some(changed) = request
+            .expected
+            .iter()
+            .find(|basis| self.basis(&basis.object) != **basis)
+        {
+            let message = format!("{} has changed", changed.object);
+            return Err(ErrorBody::new(ErrorCode::PreconditionFailed, message));
+        }
         let mut report = Report {
             outputs: request.outputs.clone(),
             ..Report::default()
         };
         for resource in &request.resources {
-            report
-                .resources
-                .push(self.apply_one(resource, &mut report.objects));
+            let applied = self.apply_one(resource, &mut report.objects);
+            report.resources.push(applied);
         }
-        for gone in request
-            .recorded
-            .iter()
-            .filter(|old| !request.resources.iter().any(|new| new.name == old.resource))
-        {
+        for gone in pruned(request) {
             report.resources.push(self.remove(gone));
         }
-        report
+        Ok(report)
     }
 
     fn apply_one(&self, resource: &Resource, objects: &mut Vec<AppliedObject>) -> ResourceReport {
@@ -84,27 +115,34 @@ impl FakeDeployer {
             type_name: resource.type_name.clone(),
             object: Some(object.object.clone()),
             uid: Some(object.uid.clone()),
-            action: Some(Action::Created),
+            action: None,
             state: ResourceState::Ready,
             reason: None,
             error: None,
-            final_properties: None,
+            final_properties: resource.properties.clone(),
         };
         if resource.name.as_str() == REFUSED {
             let error = ErrorBody::new(ErrorCode::ResourcesFailed, "refused: the cluster says no");
             return ResourceReport {
                 object: None,
                 uid: None,
-                action: None,
                 state: ResourceState::Failed,
                 error: Some(error),
                 ..report
             };
         }
-        self.cluster
-            .lock()
-            .unwrap()
-            .insert(object.object.name.clone(), object.clone());
+        let held = Held {
+            applied: object.clone(),
+            properties: resource.properties.clone().unwrap_or_default(),
+        };
+        let before = self
+            .cluster()
+            .insert(object.object.name.clone(), held.clone());
+        report.action = Some(match before {
+            None => Action::Created,
+            Some(before) if before == held => Action::Unchanged,
+            Some(_) => Action::Configured,
+        });
         objects.push(object);
         if resource.name.as_str() == SLOW {
             report.state = ResourceState::Failed;
@@ -117,10 +155,10 @@ impl FakeDeployer {
     }
 
     fn remove(&self, object: &AppliedObject) -> ResourceReport {
-        self.cluster.lock().unwrap().remove(&object.object.name);
+        self.cluster().remove(&object.object.name);
         ResourceReport {
             name: object.resource.clone(),
-            type_name: common::model::TypeName::parse(object.object.kind.clone()).unwrap(),
+            type_name: TypeName::parse(object.object.kind.clone()).unwrap(),
             object: Some(object.object.clone()),
             uid: Some(object.uid.clone()),
             action: Some(Action::Deleted),
@@ -144,6 +182,106 @@ impl FakeDeployer {
             ..Report::default()
         }
     }
+
+    fn basis(&self, object: &ObjectRef) -> Basis {
+        let cluster = self.cluster();
+        let held = cluster.get(&object.name);
+        Basis {
+            object: object.clone(),
+            uid: held.map(|held| held.applied.uid.clone()),
+            owned: held.map(|held| canonical::digest(&held.properties).to_string()),
+        }
+    }
+
+    fn differences(&self, request: &ApplyRequest) -> DiffReport {
+        let desired = request.resources.iter().map(|resource| {
+            let object = object_of(resource).object;
+            let changes = self.changes(&object.name, resource);
+            let intent = match (self.cluster().get(&object.name), changes.is_empty()) {
+                (None, _) => ResourceIntent::Create,
+                (Some(_), true) => ResourceIntent::None,
+                (Some(_), false) => ResourceIntent::Update,
+            };
+            self.difference(
+                resource.name.clone(),
+                &resource.type_name,
+                &object,
+                intent,
+                changes,
+            )
+        });
+        let pruned = pruned(request).map(|old| {
+            let kind = TypeName::parse(old.object.kind.clone()).unwrap();
+            let (name, intent) = (old.resource.clone(), ResourceIntent::Delete);
+            self.difference(name, &kind, &old.object, intent, Vec::new())
+        });
+        DiffReport {
+            resources: desired.chain(pruned).collect(),
+        }
+    }
+
+    fn difference(
+        &self,
+        name: ResourceName,
+        type_name: &TypeName,
+        object: &ObjectRef,
+        intent: ResourceIntent,
+        changes: Vec<FieldChange>,
+    ) -> ResourceDiff {
+        ResourceDiff {
+            name,
+            type_name: type_name.clone(),
+            intent,
+            basis: self.basis(object),
+            changes,
+            unknown: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// The properties of an object that is there, as one field.
+    fn changes(&self, name: &str, desired: &Resource) -> Vec<FieldChange> {
+        let after = desired.properties.clone().unwrap_or_default();
+        let cluster = self.cluster();
+        let held = cluster.get(name).filter(|held| held.properties != after);
+        let change = |held: &Held| FieldChange {
+            path: "properties".to_owned(),
+            before: Some(held.properties.clone()),
+            after: Some(after.clone()),
+        };
+        held.map(change).into_iter().collect()
+    }
+
+    fn status_of(&self, object: &AppliedObject, desired: Option<&DesiredState>) -> ObjectStatus {
+        let is_there = self.cluster().contains_key(&object.object.name);
+        let wanted = desired.and_then(|desired| {
+            let mut resources = desired.resources.iter();
+            resources.find(|resource| resource.name == object.resource)
+        });
+        ObjectStatus {
+            applied: object.clone(),
+            state: match is_there {
+                true => ObjectState::Ready,
+                false => ObjectState::Missing,
+            },
+            reason: None,
+            drift: wanted
+                .map(|wanted| self.changes(&object.object.name, wanted))
+                .unwrap_or_default(),
+        }
+    }
+}
+
+/// An object, with the properties that it was given last.
+#[derive(Debug, Clone, PartialEq)]
+struct Held {
+    applied: AppliedObject,
+    properties: Value,
+}
+
+fn pruned(request: &ApplyRequest) -> impl Iterator<Item = &AppliedObject> {
+    let kept = |old: &AppliedObject| request.resources.iter().any(|new| new.name == old.resource);
+    request.recorded.iter().filter(move |old| !kept(old))
 }
 
 fn object_of(resource: &Resource) -> AppliedObject {
@@ -162,10 +300,18 @@ fn object_of(resource: &Resource) -> AppliedObject {
 
 #[async_trait]
 impl Deployer for FakeDeployer {
-    async fn check(&self, request: &ApplyRequest, _: Duration) -> Result<(), Box<ErrorBody>> {
+    async fn check(
+        &self,
+        request: &ApplyRequest,
+        _: Duration,
+    ) -> Result<CheckResponse, Box<ErrorBody>> {
         let unknown = |resource: &&Resource| resource.name.as_str() == UNKNOWN;
         let Some(resource) = request.resources.iter().find(unknown) else {
-            return Ok(());
+            let objects = request.resources.iter().map(object_of);
+            return Ok(CheckResponse {
+                objects: objects.map(|object| object.object).collect(),
+                edges: edges(&request.resources),
+            });
         };
         let location = Location {
             resource: Some(resource.name.to_string()),
@@ -177,6 +323,14 @@ impl Deployer for FakeDeployer {
         ))
     }
 
+    async fn diff(&self, request: &ApplyRequest) -> Result<Events, Box<ErrorBody>> {
+        if let Some(Interruption::Away) = self.interruptions.lock().unwrap().pop_front() {
+            return Err(away());
+        }
+        let report = self.differences(request);
+        Ok(futures::stream::iter([Ok(Event::Heartbeat), Ok(Event::Diff(report))]).boxed())
+    }
+
     async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>> {
         let gate = self.gate.lock().unwrap().clone();
         if let Some(gate) = gate {
@@ -185,14 +339,15 @@ impl Deployer for FakeDeployer {
         self.jobs.lock().unwrap().push(job.clone());
         let interruption = self.interruptions.lock().unwrap().pop_front();
         if matches!(interruption, Some(Interruption::Away)) {
-            return Err(Box::new(ErrorBody::new(
-                ErrorCode::DeployerUnavailable,
-                "resourcifier cannot be reached",
-            )));
+            return Err(away());
         }
-        let report = match job {
+        let done = match job {
             Job::Create(request) | Job::Update(request) => self.apply(request),
-            Job::Delete(request) => self.delete(request),
+            Job::Delete(request) => Ok(self.delete(request)),
+        };
+        let report = match done {
+            Ok(report) => report,
+            Err(error) => return Ok(futures::stream::iter([Ok(Event::Error { error })]).boxed()),
         };
         let mut events: Vec<_> = report
             .resources
@@ -209,6 +364,10 @@ impl Deployer for FakeDeployer {
                 );
                 events.push(Err(Box::new(error)));
             }
+            Some(Interruption::Stalls) => {
+                let silence = futures::stream::pending();
+                return Ok(futures::stream::iter(events).chain(silence).boxed());
+            }
             Some(Interruption::Away) | None => events.push(Ok(Event::Report(report))),
         }
         Ok(futures::stream::iter(events).boxed())
@@ -219,24 +378,34 @@ impl Deployer for FakeDeployer {
         request: &StatusRequest,
         _: Duration,
     ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>> {
-        let cluster = self.cluster.lock().unwrap();
-        let states = request.objects.iter().map(|object| {
-            let state = if cluster.contains_key(&object.object.name) {
-                ObjectState::Ready
-            } else {
-                ObjectState::Missing
-            };
-            ObjectStatus {
-                applied: object.clone(),
-                state,
-                reason: None,
-                drift: Vec::new(),
-            }
-        });
+        let desired = request.desired.as_ref();
+        let states = request
+            .objects
+            .iter()
+            .map(|object| self.status_of(object, desired));
         Ok(states.collect())
     }
 
     async fn health(&self) -> Check {
         Check::ready("resourcifier", "")
     }
+}
+
+fn away() -> Box<ErrorBody> {
+    Box::new(ErrorBody::new(
+        ErrorCode::DeployerUnavailable,
+        "resourcifier cannot be reached",
+    ))
+}
+
+/// Each resource waits for the one before it.
+fn edges(resources: &[Resource]) -> Vec<Edge> {
+    let pairs = (1..resources.len()).map(|resource| Edge {
+        resource,
+        on: resource - 1,
+        ready: true,
+        because: EdgeReason::DependsOn,
+        detail: resources[resource - 1].name.to_string(),
+    });
+    pairs.collect()
 }

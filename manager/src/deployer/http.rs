@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::api::deployer::{ApplyRequest, ObjectStatus, StatusRequest};
+use common::api::deployer::{ApplyRequest, CheckResponse, ObjectStatus, StatusRequest};
 use common::api::error::{ErrorBody, ErrorCode};
 use common::client::{ClientError, DeployerClient};
 use common::server::health::Check;
@@ -31,9 +31,13 @@ impl Deployer for HttpDeployer {
         &self,
         request: &ApplyRequest,
         deadline: Duration,
-    ) -> Result<(), Box<ErrorBody>> {
-        let checked = self.client.check(request, deadline).await;
-        checked.map(|_| ()).map_err(told)
+    ) -> Result<CheckResponse, Box<ErrorBody>> {
+        self.client.check(request, deadline).await.map_err(told)
+    }
+
+    async fn diff(&self, request: &ApplyRequest) -> Result<Events, Box<ErrorBody>> {
+        let events = self.client.diff(request).await.map_err(told)?;
+        Ok(events.map_err(told).boxed())
     }
 
     async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>> {

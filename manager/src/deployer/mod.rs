@@ -10,7 +10,9 @@ mod http;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::api::deployer::{ApplyRequest, DeleteRequest, Event, ObjectStatus, StatusRequest};
+use common::api::deployer::{
+    ApplyRequest, CheckResponse, DeleteRequest, Event, ObjectStatus, StatusRequest,
+};
 use common::api::error::ErrorBody;
 use common::server::health::Check;
 use futures::stream::BoxStream;
@@ -30,8 +32,14 @@ pub enum Job {
 #[async_trait]
 pub trait Deployer: Send + Sync {
     /// Refuses what cannot be planned, with every fault of it; changes nothing.
-    async fn check(&self, request: &ApplyRequest, deadline: Duration)
-    -> Result<(), Box<ErrorBody>>;
+    async fn check(
+        &self,
+        request: &ApplyRequest,
+        deadline: Duration,
+    ) -> Result<CheckResponse, Box<ErrorBody>>;
+
+    /// What an update would do; the stream ends with the differences or an error.
+    async fn diff(&self, request: &ApplyRequest) -> Result<Events, Box<ErrorBody>>;
 
     async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>>;
 

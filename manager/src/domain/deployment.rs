@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use common::api::error::ErrorBody;
 use common::canonical;
 use common::model::{
-    Deployment, DeploymentName, DeploymentState, DeploymentStatus, DriftPolicy, ManifestName,
-    Namespace, OperationId,
+    Deployment, DeploymentName, DeploymentState, DeploymentStatus, Drift, ManifestName, OperationId,
 };
 use jiff::Timestamp;
 use serde_json::Value;
+
+use super::intent::{Change, New};
 
 /// Longest description, in characters: a paragraph, not a document.
 pub const DESCRIPTION_CHARS: usize = 4_096;
@@ -50,21 +51,18 @@ pub fn check(description: &str, labels: &BTreeMap<String, String>) -> Result<(),
     }
 }
 
-/// A deployment whose first manifest is stored and not applied yet.
+/// A deployment that has no manifest yet.
 pub fn created(
     name: DeploymentName,
-    namespace: Namespace,
-    description: String,
-    labels: BTreeMap<String, String>,
-    manifest: ManifestName,
+    new: &New,
     operation: OperationId,
     now: Timestamp,
 ) -> Deployment {
     fingerprinted(Deployment {
         name,
-        namespace,
-        description,
-        labels,
+        namespace: new.namespace.clone(),
+        description: new.description.clone(),
+        labels: new.labels.clone(),
         created_at: now,
         modified_at: None,
         deployed_at: None,
@@ -73,26 +71,51 @@ pub fn created(
             status: DeploymentStatus::Created,
             errors: Vec::new(),
         },
-        latest_manifest: Some(manifest),
+        latest_manifest: None,
+        deployed_manifest: None,
+        preview: None,
         operation: Some(operation),
         fingerprint: String::new(),
         outputs: Vec::new(),
-        deployed_manifest: None,
-        preview: None,
-        drift_policy: DriftPolicy::default(),
+        drift_policy: new.drift_policy,
         drift: None,
     })
 }
 
-/// A further manifest is stored and not applied yet.
-pub fn modified(deployment: Deployment, manifest: ManifestName, now: Timestamp) -> Deployment {
+/// A manifest is stored, not applied yet, and the latest one: what is previewed or known on top of another is void.
+pub fn advanced(deployment: Deployment, manifest: ManifestName, now: Timestamp) -> Deployment {
+    let first = deployment.latest_manifest.is_none();
+    let (status, modified_at) = match first {
+        true => (DeploymentStatus::Created, deployment.modified_at),
+        false => (DeploymentStatus::Modified, Some(now)),
+    };
     fingerprinted(Deployment {
-        modified_at: Some(now),
+        modified_at,
         state: DeploymentState {
-            status: DeploymentStatus::Modified,
+            status,
             errors: Vec::new(),
         },
         latest_manifest: Some(manifest),
+        preview: None,
+        drift: None,
+        ..deployment
+    })
+}
+
+/// What is asked for beside a new configuration.
+pub fn described(deployment: Deployment, change: &Change) -> Deployment {
+    fingerprinted(Deployment {
+        description: change.description.clone().unwrap_or(deployment.description),
+        labels: change.labels.clone().unwrap_or(deployment.labels),
+        drift_policy: change.drift_policy.unwrap_or(deployment.drift_policy),
+        ..deployment
+    })
+}
+
+/// There is a preview to commit, or none any more.
+pub fn previewed(deployment: Deployment, preview: Option<ManifestName>) -> Deployment {
+    fingerprinted(Deployment {
+        preview,
         ..deployment
     })
 }
@@ -105,6 +128,8 @@ pub fn deployed(deployment: Deployment, now: Timestamp) -> Deployment {
             status: DeploymentStatus::Deployed,
             errors: Vec::new(),
         },
+        deployed_manifest: deployment.latest_manifest.clone(),
+        drift: None,
         ..deployment
     })
 }
@@ -142,6 +167,14 @@ pub fn taken(deployment: Deployment, operation: OperationId) -> Deployment {
     }
 }
 
+/// Somebody looked for drift. This is no change of the deployment: the fingerprint stays.
+pub fn checked(deployment: Deployment, drift: Drift) -> Deployment {
+    Deployment {
+        drift: Some(drift),
+        ..deployment
+    }
+}
+
 /// One sentence for each cause, or for the error itself.
 fn sentences(error: &ErrorBody) -> Vec<String> {
     match error.causes.as_slice() {
@@ -159,6 +192,7 @@ fn fingerprinted(mut deployment: Deployment) -> Deployment {
     let mut value = serde_json::to_value(&deployment).unwrap_or(Value::Null);
     if let Some(fields) = value.as_object_mut() {
         fields.remove("operation");
+        fields.remove("drift");
     }
     let digest = canonical::digest(&value).to_string();
     let (_, hex) = digest.split_once(':').unwrap_or(("", &digest));
@@ -169,6 +203,7 @@ fn fingerprinted(mut deployment: Deployment) -> Deployment {
 #[cfg(test)]
 mod tests {
     use common::api::error::ErrorCode;
+    use common::model::{DriftPolicy, Namespace};
 
     use super::*;
 
@@ -176,26 +211,29 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn web() -> Deployment {
+    fn manifest(number: u8) -> ManifestName {
+        ManifestName::parse(format!("m-{number}")).unwrap()
+    }
+
+    fn begun() -> Deployment {
+        let new = New {
+            namespace: Namespace::parse("default").unwrap(),
+            description: String::new(),
+            labels: BTreeMap::new(),
+            drift_policy: DriftPolicy::Report,
+        };
         let name = DeploymentName::parse("web").unwrap();
-        let namespace = Namespace::parse("default").unwrap();
-        let operation = OperationId::parse("op-1").unwrap();
-        created(
-            name,
-            namespace,
-            String::new(),
-            BTreeMap::new(),
-            ManifestName::parse("m-1").unwrap(),
-            operation,
-            at(1),
-        )
+        created(name, &new, OperationId::parse("op-1").unwrap(), at(1))
+    }
+
+    fn web() -> Deployment {
+        advanced(begun(), manifest(1), at(1))
     }
 
     #[test]
     fn a_deployment_goes_from_created_to_deployed_to_modified_to_deleted() {
-        let second = ManifestName::parse("m-2").unwrap();
         let deployed_once = deployed(web(), at(2));
-        let modified_once = modified(deployed_once.clone(), second.clone(), at(3));
+        let modified_once = advanced(deployed_once.clone(), manifest(2), at(3));
         let gone = deleted(modified_once.clone(), at(4));
         let statuses = [web(), deployed_once, modified_once.clone(), gone].map(|d| d.state.status);
         let expected = [
@@ -205,8 +243,38 @@ mod tests {
             DeploymentStatus::Deleted,
         ];
         assert_eq!(statuses, expected);
-        assert_eq!(modified_once.latest_manifest, Some(second));
+        assert_eq!(modified_once.latest_manifest, Some(manifest(2)));
+        assert_eq!(modified_once.deployed_manifest, Some(manifest(1)));
         assert_eq!(modified_once.created_at, at(1));
+    }
+
+    #[test]
+    fn a_deployment_that_is_only_previewed_has_no_latest_manifest_and_a_further_one_voids_the_preview()
+     {
+        let only = previewed(begun(), Some(manifest(1)));
+        assert_eq!(only.state.status, DeploymentStatus::Created);
+        assert_eq!(
+            (only.latest_manifest.clone(), only.preview.clone()),
+            (None, Some(manifest(1)))
+        );
+        let committed = advanced(only, manifest(1), at(2));
+        assert_eq!(
+            (committed.latest_manifest, committed.preview),
+            (Some(manifest(1)), None)
+        );
+        assert_eq!(committed.state.status, DeploymentStatus::Created);
+    }
+
+    #[test]
+    fn a_look_for_drift_is_no_change_and_what_it_found_is_void_after_one() {
+        let drift = Drift {
+            checked_at: at(9),
+            resources: 2,
+        };
+        let looked = checked(web(), drift);
+        assert_eq!(looked.fingerprint, web().fingerprint);
+        assert_eq!(deployed(looked.clone(), at(2)).drift, None);
+        assert_eq!(advanced(looked, manifest(2), at(2)).drift, None);
     }
 
     #[test]

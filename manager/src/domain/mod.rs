@@ -2,9 +2,12 @@
 //!
 //! Nothing here waits, reads a clock, or knows of HTTP, stores and other processes; the time is a parameter.
 
+pub mod correction;
+pub mod deletes;
 pub mod deployment;
 pub mod imports;
 pub mod instances;
+pub mod intent;
 pub mod manifest;
 pub mod operation;
 pub mod place;

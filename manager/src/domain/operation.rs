@@ -2,51 +2,21 @@
 //!
 //! ```text
 //! Pending ──Began──► Ready{0} ──StepStarted(0)──► Running{0} ──StepSucceeded(0)──► Ready{1} … ──Finished──► Succeeded
-//!                                                  └──StepFailed(i, error)──► Failing{error} ──Finished──► Failed
+//!    │                 │                            ├──StepFailed(0, error)──┐
+//!    └─────Stopped─────┴──────────Stopped───────────┴────────────────────────┴──► Failing ──Finished──► Failed
+//!                                                                                    │                   ▲
+//!      ┌─────────────────────────────────UndoBegan───────────────────────────────────┘                   │
+//!      └──► UndoReady{0} ──UndoStarted(0)──► Undoing{0} ──UndoSucceeded(0)──► UndoReady{1} … ──Finished──┤
+//!               └───────────Stopped────────────┴──UndoFailed(0), Stopped──► Stuck ─────────Finished──────┘
 //! ```
 //!
-//! There is nothing to undo: what comes before `store` has no effects, and an apply converges, so a failed one is
-//! left, recorded, for the next update or delete to go on from. Recovery replays the journal through [`State::after`];
-//! a step that was running is run again.
-
-use std::collections::BTreeMap;
+//! Nothing has to be undone: what comes before `store` has no effects, and an apply converges, so a failed one is
+//! left, recorded, for the next update or delete to go on from. Only who asks for it (`rollbackOnFailure`) gets the steps
+//! that lead back. Recovery replays the journal through [`State::after`]; a step that was running is run again.
 
 use common::api::error::ErrorBody;
-use common::model::{DeletePolicy, Namespace, OperationStatus, OperationType};
+use common::model::OperationStatus;
 use serde::{Deserialize, Serialize};
-
-/// What an operation was asked to do, apart from its configuration. Stored: a change here is a change of format.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    tag = "type",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
-pub enum Intent {
-    Create {
-        namespace: Namespace,
-        description: String,
-        labels: BTreeMap<String, String>,
-    },
-    /// What is absent stays as it is.
-    Update {
-        description: Option<String>,
-        labels: Option<BTreeMap<String, String>>,
-    },
-    Delete {
-        delete_policy: Option<DeletePolicy>,
-    },
-}
-
-impl Intent {
-    pub fn operation_type(&self) -> OperationType {
-        match self {
-            Intent::Create { .. } => OperationType::Create,
-            Intent::Update { .. } => OperationType::Update,
-            Intent::Delete { .. } => OperationType::Delete,
-        }
-    }
-}
 
 /// One entry of an operation's journal. The names are stored: renaming one is a change of format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +34,24 @@ pub enum Event {
         step: usize,
     },
     StepFailed {
+        step: usize,
+        error: Box<ErrorBody>,
+    },
+    /// Somebody asked for it. Wherever the operation was, nothing further is done.
+    Stopped {
+        error: Box<ErrorBody>,
+    },
+    /// The operation failed and goes back, by a plan of this many steps.
+    UndoBegan {
+        steps: usize,
+    },
+    UndoStarted {
+        step: usize,
+    },
+    UndoSucceeded {
+        step: usize,
+    },
+    UndoFailed {
         step: usize,
         error: Box<ErrorBody>,
     },
@@ -89,6 +77,21 @@ pub enum State {
     Failing {
         error: Box<ErrorBody>,
     },
+    /// Between two steps of the way back; `error` is what failed before.
+    UndoReady {
+        next: usize,
+        steps: usize,
+        error: Box<ErrorBody>,
+    },
+    Undoing {
+        step: usize,
+        steps: usize,
+        error: Box<ErrorBody>,
+    },
+    /// The way back failed too.
+    Stuck {
+        error: Box<ErrorBody>,
+    },
     Succeeded,
     Failed {
         error: Box<ErrorBody>,
@@ -106,34 +109,60 @@ pub struct IllegalEvent {
 impl State {
     /// The state after an event: the whole machine.
     pub fn after(self, event: &Event) -> Result<Self, IllegalEvent> {
+        use {Event as E, State as S};
         match (self, event) {
-            (State::Pending, &Event::Began { steps }) => Ok(State::Ready { next: 0, steps }),
-            (State::Ready { next, steps }, &Event::StepStarted { step })
+            (S::Pending, &E::Began { steps }) => Ok(S::Ready { next: 0, steps }),
+            (S::Ready { next, steps }, &E::StepStarted { step })
                 if step == next && next < steps =>
             {
-                Ok(State::Running { step, steps })
+                Ok(S::Running { step, steps })
             }
-            (State::Running { step, steps }, &Event::StepSucceeded { step: done })
-                if step == done =>
-            {
-                Ok(State::Ready {
-                    next: step + 1,
-                    steps,
-                })
+            (S::Running { step, steps }, &E::StepSucceeded { step: done }) if step == done => {
+                let next = step + 1;
+                Ok(S::Ready { next, steps })
             }
             (
-                State::Running { step, .. },
-                Event::StepFailed {
+                S::Running { step, .. },
+                E::StepFailed {
                     step: failed,
                     error,
                 },
-            ) if step == *failed => Ok(State::Failing {
-                error: error.clone(),
-            }),
-            (State::Ready { next, steps }, Event::Finished) if next == steps => {
-                Ok(State::Succeeded)
+            ) if step == *failed => {
+                let error = error.clone();
+                Ok(S::Failing { error })
             }
-            (State::Failing { error }, Event::Finished) => Ok(State::Failed { error }),
+            (S::Pending | S::Ready { .. } | S::Running { .. }, E::Stopped { error }) => {
+                let error = error.clone();
+                Ok(S::Failing { error })
+            }
+            (S::Failing { error }, &E::UndoBegan { steps }) => {
+                let next = 0;
+                Ok(S::UndoReady { next, steps, error })
+            }
+            (S::UndoReady { next, steps, error }, &E::UndoStarted { step })
+                if step == next && next < steps =>
+            {
+                Ok(S::Undoing { step, steps, error })
+            }
+            (S::Undoing { step, steps, error }, &E::UndoSucceeded { step: done })
+                if step == done =>
+            {
+                let next = step + 1;
+                Ok(S::UndoReady { next, steps, error })
+            }
+            (S::Undoing { step, error, .. }, E::UndoFailed { step: failed, .. })
+                if step == *failed =>
+            {
+                Ok(S::Stuck { error })
+            }
+            (S::UndoReady { error, .. } | S::Undoing { error, .. }, E::Stopped { .. }) => {
+                Ok(S::Stuck { error })
+            }
+            (S::Ready { next, steps }, E::Finished) if next == steps => Ok(S::Succeeded),
+            (S::UndoReady { next, steps, error }, E::Finished) if next == steps => {
+                Ok(S::Failed { error })
+            }
+            (S::Failing { error } | S::Stuck { error }, E::Finished) => Ok(S::Failed { error }),
             (state, event) => Err(IllegalEvent {
                 state,
                 event: event.clone(),
@@ -150,9 +179,12 @@ impl State {
     pub fn status(&self) -> OperationStatus {
         match self {
             State::Pending => OperationStatus::Pending,
-            State::Ready { .. } | State::Running { .. } | State::Failing { .. } => {
-                OperationStatus::Running
-            }
+            State::Ready { .. }
+            | State::Running { .. }
+            | State::Failing { .. }
+            | State::UndoReady { .. }
+            | State::Undoing { .. }
+            | State::Stuck { .. } => OperationStatus::Running,
             State::Succeeded | State::Failed { .. } => OperationStatus::Done,
         }
     }
@@ -160,7 +192,11 @@ impl State {
     /// Why it failed, once it has.
     pub fn error(&self) -> Option<&ErrorBody> {
         match self {
-            State::Failing { error } | State::Failed { error } => Some(error),
+            State::Failing { error }
+            | State::UndoReady { error, .. }
+            | State::Undoing { error, .. }
+            | State::Stuck { error }
+            | State::Failed { error } => Some(error),
             State::Pending | State::Ready { .. } | State::Running { .. } | State::Succeeded => None,
         }
     }
@@ -175,6 +211,10 @@ mod tests {
 
     fn failure() -> Box<ErrorBody> {
         Box::new(ErrorBody::new(ErrorCode::ResourcesFailed, "it failed"))
+    }
+
+    fn began_again() -> Event {
+        Event::Began { steps: 1 }
     }
 
     fn steps_of(count: usize) -> impl Iterator<Item = Event> {
@@ -214,6 +254,51 @@ mod tests {
         let state = State::replay(&journal(3, Some(1))).unwrap();
         assert_eq!(state.error(), Some(&*failure()));
         assert_eq!(state.status(), OperationStatus::Done);
+    }
+
+    /// A journal that fails and goes back in `steps` steps, of which one may fail.
+    fn undone(steps: usize, fails: Option<usize>) -> Vec<Event> {
+        let mut events = journal(2, Some(1));
+        events.pop();
+        events.push(Event::UndoBegan { steps });
+        for step in 0..steps {
+            events.push(Event::UndoStarted { step });
+            if fails == Some(step) {
+                events.push(Event::UndoFailed {
+                    step,
+                    error: failure(),
+                });
+                break;
+            }
+            events.push(Event::UndoSucceeded { step });
+        }
+        events.push(Event::Finished);
+        events
+    }
+
+    #[test]
+    fn an_operation_that_goes_back_ends_with_what_failed_before() {
+        for fails in [None, Some(0), Some(2)] {
+            let state = State::replay(&undone(3, fails)).unwrap();
+            assert_eq!(state, State::Failed { error: failure() });
+        }
+    }
+
+    #[test]
+    fn an_operation_can_be_stopped_anywhere_before_its_end_and_only_there() {
+        let stopped = Event::Stopped { error: failure() };
+        for events in [journal(2, None), undone(2, None)] {
+            let mut state = State::default();
+            for event in &events {
+                if !matches!(state, State::Failing { .. }) {
+                    let ended = state.clone().after(&stopped).unwrap();
+                    let ended = ended.after(&Event::Finished).unwrap();
+                    assert_eq!(ended, State::Failed { error: failure() });
+                }
+                state = state.after(event).unwrap();
+            }
+            assert!(state.after(&stopped).is_err());
+        }
     }
 
     #[test]
@@ -258,6 +343,8 @@ mod tests {
                 },
                 start(0),
             ],
+            &[Event::UndoBegan { steps: 1 }],
+            &[began_again(), start(0), Event::UndoBegan { steps: 1 }],
         ];
         for events in cases {
             assert!(State::replay(*events).is_err(), "{events:?}");
@@ -280,7 +367,7 @@ mod tests {
 
         #[test]
         fn an_event_survives_the_journal(steps in 0usize..6, fails in proptest::option::of(0usize..6)) {
-            for event in journal(steps, fails) {
+            for event in journal(steps, fails).into_iter().chain(undone(steps, fails)) {
                 let written = serde_json::to_string(&event).unwrap();
                 prop_assert_eq!(serde_json::from_str::<Event>(&written).unwrap(), event);
             }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,6 +22,7 @@ pub struct FakeExpander {
     requests: Mutex<Vec<ExpandRequest>>,
     /// Answers that come first, instead.
     failures: Mutex<VecDeque<ErrorBody>>,
+    hangs: AtomicBool,
 }
 
 impl FakeExpander {
@@ -29,6 +31,11 @@ impl FakeExpander {
             .lock()
             .unwrap()
             .extend(std::iter::repeat_n(error.clone(), times));
+    }
+
+    /// From now on it does not answer.
+    pub fn hang(&self) {
+        self.hangs.store(true, Ordering::SeqCst);
     }
 
     pub fn requests(&self) -> Vec<ExpandRequest> {
@@ -51,6 +58,9 @@ impl Expander for FakeExpander {
         _: Duration,
     ) -> Result<ExpandResponse, Box<ErrorBody>> {
         self.requests.lock().unwrap().push(request.clone());
+        if self.hangs.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
         if let Some(error) = self.failures.lock().unwrap().pop_front() {
             return Err(Box::new(error));
         }

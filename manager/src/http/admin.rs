@@ -149,7 +149,7 @@ mod tests {
         let request = creation("web", content);
         let ticket = app
             .services
-            .deployments
+            .writes
             .create(request, &WriteQuery::default())
             .await
             .unwrap();

@@ -5,12 +5,12 @@ use actix_web::http::header::{ETAG, LOCATION};
 use actix_web::web::{Data, Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use common::api::error::ErrorCode;
-use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
+use common::api::manager::{CreateDeployment, RollbackDeployment, UpdateDeployment, WriteQuery};
 use common::api::page::PageQuery;
-use common::model::{Deployment, DeploymentName};
+use common::model::Deployment;
 use common::server::{ApiError, Body};
 
-use super::extract::{json, name, precondition, prefers_async};
+use super::extract::{asked, deployment, json, prefers_async};
 use crate::error::Error;
 use crate::service::Services;
 use crate::service::operations::Ticket;
@@ -23,19 +23,8 @@ pub async fn list(
 }
 
 pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {
-    let deployment = services
-        .deployments
-        .get(&name(DeploymentName::parse(path.into_inner()))?)
-        .await?;
-    Ok(whole(StatusCode::OK, &deployment))
-}
-
-pub async fn resources(
-    services: Data<Services>,
-    path: Path<String>,
-) -> Result<HttpResponse, ApiError> {
-    let name = name(DeploymentName::parse(path.into_inner()))?;
-    Ok(HttpResponse::Ok().json(services.deployments.resources(&name).await?))
+    let found = services.deployments.get(&deployment(path)?).await?;
+    Ok(whole(StatusCode::OK, &found))
 }
 
 pub async fn create(
@@ -44,7 +33,8 @@ pub async fn create(
     query: Query<WriteQuery>,
     Body(body): Body<CreateDeployment>,
 ) -> Result<HttpResponse, ApiError> {
-    let ticket = services.deployments.create(body, &query).await?;
+    let asked = asked(&request, query)?;
+    let ticket = services.writes.create(body, asked).await?;
     answer(&services, &request, StatusCode::CREATED, &ticket).await
 }
 
@@ -55,11 +45,20 @@ pub async fn update(
     query: Query<WriteQuery>,
     Body(body): Body<UpdateDeployment>,
 ) -> Result<HttpResponse, ApiError> {
-    let name = name(DeploymentName::parse(path.into_inner()))?;
-    let ticket = services
-        .deployments
-        .update(name, body, &query, precondition(&request))
-        .await?;
+    let (name, asked) = (deployment(path)?, asked(&request, query)?);
+    let ticket = services.writes.update(name, body, asked).await?;
+    answer(&services, &request, StatusCode::OK, &ticket).await
+}
+
+pub async fn rollback(
+    services: Data<Services>,
+    request: HttpRequest,
+    path: Path<String>,
+    query: Query<WriteQuery>,
+    Body(body): Body<RollbackDeployment>,
+) -> Result<HttpResponse, ApiError> {
+    let (name, asked) = (deployment(path)?, asked(&request, query)?);
+    let ticket = services.writes.rollback(name, body, asked).await?;
     answer(&services, &request, StatusCode::OK, &ticket).await
 }
 
@@ -69,11 +68,8 @@ pub async fn delete(
     path: Path<String>,
     query: Query<WriteQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let name = name(DeploymentName::parse(path.into_inner()))?;
-    let ticket = services
-        .deployments
-        .delete(name, &query, precondition(&request))
-        .await?;
+    let (name, asked) = (deployment(path)?, asked(&request, query)?);
+    let ticket = services.writes.delete(name, asked).await?;
     answer(&services, &request, StatusCode::OK, &ticket).await
 }
 
@@ -85,22 +81,27 @@ async fn answer(
     ticket: &Ticket,
 ) -> Result<HttpResponse, ApiError> {
     if prefers_async(request) {
-        let operation = ticket.live().operation();
-        let mut response = HttpResponse::Accepted();
-        response.insert_header((LOCATION, format!("/operations/{}", operation.id)));
-        response.insert_header(("preference-applied", "respond-async"));
-        return Ok(response.json(&*operation));
+        return Ok(accepted(ticket));
     }
     let deployment = services
-        .deployments
+        .writes
         .finished(ticket)
         .await
         .map_err(|error| stopped(error, ticket))?;
     Ok(whole(status, &deployment))
 }
 
+/// The operation, whatever it will come to.
+pub fn accepted(ticket: &Ticket) -> HttpResponse {
+    let operation = ticket.live().operation();
+    let mut response = HttpResponse::Accepted();
+    response.insert_header((LOCATION, format!("/operations/{}", operation.id)));
+    response.insert_header(("preference-applied", "respond-async"));
+    response.json(&*operation)
+}
+
 /// Whose operation is parked learns which one to ask for later.
-fn stopped(error: Error, ticket: &Ticket) -> ApiError {
+pub fn stopped(error: Error, ticket: &Ticket) -> ApiError {
     match error {
         Error::Parked(parked) => {
             let message = format!(
@@ -114,7 +115,7 @@ fn stopped(error: Error, ticket: &Ticket) -> ApiError {
 }
 
 /// A deployment with its address and its tag.
-fn whole(status: StatusCode, deployment: &Deployment) -> HttpResponse {
+pub fn whole(status: StatusCode, deployment: &Deployment) -> HttpResponse {
     let mut response = HttpResponse::build(status);
     response.insert_header((ETAG, format!("\"{}\"", deployment.fingerprint)));
     if status == StatusCode::CREATED {

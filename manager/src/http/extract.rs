@@ -1,11 +1,14 @@
 //! Parts of requests that several handlers read, and of answers that several give.
 
 use actix_web::http::header::HeaderMap;
+use actix_web::web::{Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
 use common::api::error::ErrorCode;
+use common::api::manager::{IDEMPOTENCY_KEY, WriteQuery};
+use common::model::DeploymentName;
 use common::server::ApiError;
 
-use crate::service::deployments::Precondition;
+use crate::service::asked::{Asked, Precondition};
 
 /// A name in the path, or 400 with its rule.
 pub fn name<T>(parsed: Result<T, impl std::fmt::Display>) -> Result<T, ApiError> {
@@ -19,6 +22,30 @@ pub fn json(text: String) -> HttpResponse {
         .body(text)
 }
 
+/// The deployment in the path.
+pub fn deployment(path: Path<String>) -> Result<DeploymentName, ApiError> {
+    name(DeploymentName::parse(path.into_inner()))
+}
+
+/// What goes with a write beside its body.
+pub fn asked(request: &HttpRequest, query: Query<WriteQuery>) -> Result<Asked, ApiError> {
+    Ok(Asked {
+        query: query.into_inner(),
+        precondition: precondition(request),
+        idempotency_key: idempotency_key(request)?,
+    })
+}
+
+fn idempotency_key(request: &HttpRequest) -> Result<Option<String>, ApiError> {
+    let Some(value) = request.headers().get(IDEMPOTENCY_KEY) else {
+        return Ok(None);
+    };
+    // Some callers quote it, as a structured header (RFC 9651) is.
+    let text = value.to_str().map(|text| text.trim_matches('"').to_owned());
+    text.map(Some)
+        .map_err(|_| ApiError::new(ErrorCode::InvalidRequest, "the Idempotency-Key is no text"))
+}
+
 /// `Prefer: respond-async` (RFC 7240).
 pub fn prefers_async(request: &HttpRequest) -> bool {
     values(request.headers(), "prefer")
@@ -27,7 +54,7 @@ pub fn prefers_async(request: &HttpRequest) -> bool {
 
 /// `If-Match` (RFC 9110): `*` is no condition beyond the deployment's existence, which a write needs anyway. A condition
 /// that names no tag that can be read is one that nothing fulfils.
-pub fn precondition(request: &HttpRequest) -> Precondition {
+fn precondition(request: &HttpRequest) -> Precondition {
     if !request.headers().contains_key("if-match") {
         return Precondition::None;
     }

@@ -8,9 +8,11 @@ mod deployments;
 mod events;
 mod expand;
 mod extract;
+mod live;
 mod manifests;
 mod openapi;
 mod operations;
+mod previews;
 mod readiness;
 mod registries;
 mod types;
@@ -60,7 +62,12 @@ routes! {
     "/admin/verify" GET admin::verify;
     "/deployments" GET deployments::list, POST deployments::create;
     "/deployments/{deployment}" GET deployments::get, PUT deployments::update, DELETE deployments::delete;
-    "/deployments/{deployment}/resources" GET deployments::resources;
+    "/deployments/{deployment}/rollback" POST deployments::rollback;
+    "/deployments/{deployment}/stop" POST operations::stop;
+    "/deployments/{deployment}/preview" GET previews::get, DELETE previews::delete;
+    "/deployments/{deployment}/diff" POST previews::diff;
+    "/deployments/{deployment}/resources" GET live::resources;
+    "/deployments/{deployment}/graph" GET live::graph;
     "/deployments/{deployment}/manifests" GET manifests::list;
     "/deployments/{deployment}/manifests/{manifest}" GET manifests::get;
     "/deployments/{deployment}/manifests/{manifest}/layout" GET manifests::layout;
@@ -79,4 +86,5 @@ routes! {
     "/operations" GET operations::list;
     "/operations/{operation}" GET operations::get;
     "/operations/{operation}/events" GET events::get;
+    "/operations/{operation}/cancel" POST operations::cancel;
 }

@@ -1,14 +1,17 @@
 //! `/operations`.
 
-use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
+use actix_web::{HttpRequest, HttpResponse};
+use common::api::manager::WriteQuery;
 use common::api::page::PageQuery;
 use common::model::{DeploymentName, OperationId};
 use common::server::ApiError;
 use serde::Deserialize;
 
-use super::extract::name;
+use super::deployments::{accepted, stopped};
+use super::extract::{asked, deployment, name, prefers_async};
 use crate::service::Services;
+use crate::service::operations::Ticket;
 
 /// Spelled out: a query cannot be flattened, because its numbers are texts.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
@@ -41,4 +44,39 @@ pub async fn list(
 pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {
     let id = name(OperationId::parse(path.into_inner()))?;
     Ok(HttpResponse::Ok().json(services.operations.get(&id).await?))
+}
+
+pub async fn cancel(
+    services: Data<Services>,
+    request: HttpRequest,
+    path: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let id = name(OperationId::parse(path.into_inner()))?;
+    let ticket = services.operations.cancel(&id).await?;
+    ended(&services, &request, &ticket).await
+}
+
+/// `POST /deployments/{d}/stop`: the same, by the deployment.
+pub async fn stop(
+    services: Data<Services>,
+    request: HttpRequest,
+    path: Path<String>,
+    query: Query<WriteQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let (name, asked) = (deployment(path)?, asked(&request, query)?);
+    let ticket = services.operations.stop(&name, &asked).await?;
+    ended(&services, &request, &ticket).await
+}
+
+async fn ended(
+    services: &Services,
+    request: &HttpRequest,
+    ticket: &Ticket,
+) -> Result<HttpResponse, ApiError> {
+    if prefers_async(request) {
+        return Ok(accepted(ticket));
+    }
+    let ended = services.operations.ended(ticket).await;
+    let operation = ended.map_err(|error| stopped(error, ticket))?;
+    Ok(HttpResponse::Ok().json(operation))
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::manager::{self, Expansion};
-use common::model::{InputConfig, Namespace};
+use common::model::InputConfig;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
+use super::writes;
 use crate::domain::manifest;
 use crate::error::Error;
 use crate::workflow::expansion::{Expansions, Subject};
@@ -20,16 +21,11 @@ pub struct Expand {
 impl Expand {
     pub async fn expand(&self, request: manager::Expand) -> Result<Expansion, Error> {
         let now = Timestamp::now();
-        let namespace = match request.namespace {
-            Some(namespace) => namespace,
-            None => Namespace::parse(super::deployments::NAMESPACE)
-                .map_err(|error| Error::invalid(&error))?,
-        };
         let subject = Subject {
             deployment: request.name,
-            namespace,
+            namespace: writes::namespace(request.namespace)?,
             manifest: manifest::name(None, now).map_err(|error| Error::invalid(&error))?,
-            user: super::deployments::USER.to_owned(),
+            user: writes::USER.to_owned(),
             time: now,
         };
         let input = InputConfig {

@@ -1,14 +1,20 @@
 //! The use cases, by noun: model in, model out. They decide and refuse; they know no HTTP.
 
 pub mod admin;
+pub mod asked;
 pub mod credentials;
 pub mod deployments;
+pub mod drift;
 pub mod expand;
+pub mod live;
 pub mod manifests;
 pub mod operations;
+pub mod previews;
 pub mod readiness;
 pub mod registries;
+mod repeats;
 pub mod types;
+pub mod writes;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,24 +22,32 @@ use std::time::Duration;
 use self::admin::Admin;
 use self::credentials::Credentials;
 use self::deployments::Deployments;
+use self::drift::DriftChecks;
 use self::expand::Expand;
+use self::live::LiveState;
 use self::manifests::Manifests;
 use self::operations::Operations;
+use self::previews::Previews;
 use self::readiness::Readiness;
 use self::registries::Catalog;
 use self::types::Types;
+use self::writes::Writes;
 use crate::deployer::Deployer;
 use crate::expander::Expander;
 use crate::registry::Registries;
 use crate::store::Store;
-use crate::workflow::Engine;
 use crate::workflow::expansion::Expansions;
+use crate::workflow::{Engine, Retry};
 
 /// All use cases; clones work on the same.
 #[derive(Clone)]
 pub struct Services {
     pub admin: Arc<Admin>,
     pub deployments: Arc<Deployments>,
+    pub writes: Arc<Writes>,
+    pub previews: Arc<Previews>,
+    pub live: Arc<LiveState>,
+    pub drift: Arc<DriftChecks>,
     pub manifests: Arc<Manifests>,
     pub operations: Arc<Operations>,
     pub types: Arc<Types>,
@@ -43,26 +57,51 @@ pub struct Services {
     pub readiness: Arc<Readiness>,
 }
 
+/// What the use cases work with.
+pub struct Needs {
+    pub store: Store,
+    pub engine: Engine,
+    pub registries: Arc<Registries>,
+    pub expansions: Arc<Expansions>,
+    pub expander: Arc<dyn Expander>,
+    pub deployer: Arc<dyn Deployer>,
+    pub retry: Retry,
+    pub operation_timeout: Duration,
+}
+
 impl Services {
-    pub fn new(
-        store: Store,
-        engine: Engine,
-        registries: Arc<Registries>,
-        expansions: Arc<Expansions>,
-        expander: Arc<dyn Expander>,
-        deployer: Arc<dyn Deployer>,
-        operation_timeout: Duration,
-    ) -> Self {
-        let vault = registries.vault();
+    pub fn new(needs: Needs) -> Self {
+        let (store, operation_timeout) = (needs.store, needs.operation_timeout);
+        let writes = Arc::new(Writes {
+            store: store.clone(),
+            engine: needs.engine.clone(),
+            operation_timeout,
+        });
+        let live = Arc::new(LiveState {
+            store: store.clone(),
+            deployer: needs.deployer.clone(),
+        });
+        let vault = needs.registries.vault();
         Self {
             admin: Arc::new(Admin {
                 store: store.clone(),
-                engine: engine.clone(),
+                engine: needs.engine.clone(),
             }),
             deployments: Arc::new(Deployments {
                 store: store.clone(),
-                engine: engine.clone(),
-                deployer: deployer.clone(),
+            }),
+            drift: Arc::new(DriftChecks {
+                store: store.clone(),
+                live: live.clone(),
+                writes: writes.clone(),
+            }),
+            writes,
+            live,
+            previews: Arc::new(Previews {
+                store: store.clone(),
+                expansions: needs.expansions.clone(),
+                deployer: needs.deployer.clone(),
+                retry: needs.retry,
                 operation_timeout,
             }),
             manifests: Arc::new(Manifests {
@@ -70,13 +109,13 @@ impl Services {
             }),
             operations: Arc::new(Operations {
                 store: store.clone(),
-                engine,
+                engine: needs.engine,
             }),
             types: Arc::new(Types {
                 store: store.clone(),
             }),
             catalog: Arc::new(Catalog {
-                registries: registries.clone(),
+                registries: needs.registries.clone(),
                 store: store.clone(),
                 vault: vault.clone(),
             }),
@@ -85,14 +124,14 @@ impl Services {
                 store: store.clone(),
             }),
             expand: Arc::new(Expand {
-                expansions,
+                expansions: needs.expansions,
                 operation_timeout,
             }),
             readiness: Arc::new(Readiness {
                 store,
-                expander,
-                deployer,
-                registries,
+                expander: needs.expander,
+                deployer: needs.deployer,
+                registries: needs.registries,
             }),
         }
     }

@@ -1,11 +1,15 @@
-//! Operations: reading them, and watching them.
+//! Operations: reading, watching and stopping them.
 
 use common::api::error::ErrorCode;
 use common::api::page::{Page, PageQuery};
-use common::model::{DeploymentName, Operation, OperationId};
+use common::model::{DeploymentName, Operation, OperationId, OperationStatus};
 
+use super::asked::{Asked, Kind};
+use super::deployments::missing;
+use super::writes::USER;
 use crate::error::Error;
-use crate::store::{Store, operations};
+use crate::store::operations::StopWish;
+use crate::store::{Store, deployments, operations};
 use crate::workflow::Engine;
 pub use crate::workflow::Ticket;
 pub use crate::workflow::live::LiveEvent;
@@ -43,6 +47,48 @@ impl Operations {
             Watch::Live(ticket) => (*ticket.live().operation()).clone(),
             Watch::Past(operation) => *operation,
         })
+    }
+
+    /// Stops it; nothing is undone. Gives the operation to wait for: it ends at once.
+    pub async fn cancel(&self, id: &OperationId) -> Result<Ticket, Error> {
+        let wish = StopWish {
+            user: USER.to_owned(),
+        };
+        if let Some(ticket) = self.engine.stop(id, wish).await? {
+            return Ok(ticket);
+        }
+        let operation = self.get(id).await?;
+        let message = match operation.status {
+            OperationStatus::Done => format!("operation {id} is done; there is nothing to stop"),
+            OperationStatus::Pending | OperationStatus::Running => {
+                format!("operation {id} is to be stopped, and will be when it is gone on with")
+            }
+        };
+        Err(Error::new(ErrorCode::NothingRunning, message))
+    }
+
+    /// Stops the operation that runs on a deployment.
+    pub async fn stop(&self, name: &DeploymentName, asked: &Asked) -> Result<Ticket, Error> {
+        asked.check(Kind::Other)?;
+        let found = deployments::get(&self.store, name).await?;
+        let holder = deployments::holder(&self.store, name).await?;
+        match (&found, &holder) {
+            (None, None) => return Err(missing(name)),
+            (Some(deployment), _) => asked.precondition.check(deployment)?,
+            (None, Some(_)) => {}
+        }
+        match holder {
+            Some(id) => self.cancel(&id).await,
+            None => Err(Error::new(
+                ErrorCode::NothingRunning,
+                format!("no operation is running on deployment '{name}'"),
+            )),
+        }
+    }
+
+    /// An operation as it ended.
+    pub async fn ended(&self, ticket: &Ticket) -> Result<Operation, Error> {
+        Ok(ticket.outcome().await?.operation.clone())
     }
 
     pub async fn watch(&self, id: &OperationId) -> Result<Watch, Error> {

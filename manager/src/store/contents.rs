@@ -60,6 +60,8 @@ pub async fn put(
         for piece in pieces {
             let digest = digest(&piece);
             let key = keys::piece_of(deployment, &digest);
+            // An earlier one of these changes may have found that nothing needs the piece any more.
+            changes.commit.delete.retain(|deleted| *deleted != key);
             if store.kv.get(&key).await?.is_none() {
                 changes.commit.put.push((key, piece));
             }
@@ -84,18 +86,34 @@ pub async fn get<T: DeserializeOwned>(
     manifest: &ManifestName,
     part: &str,
 ) -> Result<T, StoreError> {
-    let missing = || StoreError::Missing(format!("the {part} of {deployment}'s {manifest}"));
-    let lists = lists(store, deployment, manifest).await?;
-    let list = lists.and_then(|mut lists| lists.parts.remove(part));
-    let mut whole = BytesMut::new();
-    for digest in list.ok_or_else(missing)? {
-        let piece = store.kv.get(&keys::piece_of(deployment, &digest)).await?;
-        whole.extend_from_slice(&piece.ok_or_else(missing)?);
-    }
-    read(&keys::lists(deployment, manifest), &whole)
+    let found = find(store, deployment, manifest, part).await?;
+    found.ok_or_else(|| missing(deployment, manifest, part))
 }
 
-/// Removes the contents of a manifest, apart from what others share.
+/// A part that not every manifest has.
+pub async fn find<T: DeserializeOwned>(
+    store: &Store,
+    deployment: &DeploymentName,
+    manifest: &ManifestName,
+    part: &str,
+) -> Result<Option<T>, StoreError> {
+    let lists = lists(store, deployment, manifest).await?;
+    let Some(list) = lists.and_then(|mut lists| lists.parts.remove(part)) else {
+        return Ok(None);
+    };
+    let mut whole = BytesMut::new();
+    for digest in list {
+        let piece = store.kv.get(&keys::piece_of(deployment, &digest)).await?;
+        whole.extend_from_slice(&piece.ok_or_else(|| missing(deployment, manifest, part))?);
+    }
+    read(&keys::lists(deployment, manifest), &whole).map(Some)
+}
+
+fn missing(deployment: &DeploymentName, manifest: &ManifestName, part: &str) -> StoreError {
+    StoreError::Missing(format!("the {part} of {deployment}'s {manifest}"))
+}
+
+/// Removes the contents of a manifest, apart from what others share: those that are stored, and those of these changes.
 pub async fn delete(
     store: &Store,
     changes: &mut Changes,
@@ -107,13 +125,16 @@ pub async fn delete(
         return Ok(());
     };
     let mut unused: BTreeSet<&String> = lists.pieces().collect();
-    for (key, bytes) in store.all(keys::all_lists(deployment)).await? {
-        if key != own {
-            let others: Lists = read(&key, &bytes)?;
-            others.pieces().for_each(|digest| {
-                unused.remove(digest);
-            });
-        }
+    let prefix = keys::all_lists(deployment);
+    let mut others = store.all(prefix.clone()).await?;
+    let put = changes.commit.put.iter();
+    others.extend(put.filter(|(key, _)| key.starts_with(&prefix)).cloned());
+    others.retain(|(key, _)| *key != own && !changes.commit.delete.contains(key));
+    for (key, bytes) in others {
+        let others: Lists = read(&key, &bytes)?;
+        others.pieces().for_each(|digest| {
+            unused.remove(digest);
+        });
     }
     for digest in unused {
         changes.delete(keys::piece_of(deployment, digest));

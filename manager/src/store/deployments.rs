@@ -3,10 +3,11 @@
 //! Only the operation that holds a deployment's lock writes its records.
 
 use bytes::Bytes;
-use common::api::page::PageQuery;
+use common::api::page::{Page, PageQuery};
 use common::model::{AppliedObject, Deployment, DeploymentName, ManifestName, OperationId};
 use serde::{Deserialize, Serialize};
 
+use super::kv::Order;
 use super::{Changes, Store, StoreError, keys, read};
 
 /// A deployment, and the very bytes that were read: to find out at the commit whether it is still so.
@@ -44,6 +45,13 @@ pub async fn get(store: &Store, name: &DeploymentName) -> Result<Option<Deployme
 /// A page of them by name, as JSON.
 pub async fn list(store: &Store, page: &PageQuery) -> Result<String, StoreError> {
     store.listed::<Deployment>(keys::deployments(), page).await
+}
+
+/// As [`list`], to be looked at here.
+pub async fn page(store: &Store, page: &PageQuery) -> Result<Page<Deployment>, StoreError> {
+    store
+        .records(keys::deployments(), page, Order::Ascending)
+        .await
 }
 
 pub fn put(changes: &mut Changes, deployment: &Deployment) -> Result<(), StoreError> {
@@ -86,6 +94,11 @@ pub fn hold(
 ) -> Result<(), StoreError> {
     changes.expect(keys::lock(name), None);
     changes.put(keys::lock(name), operation)
+}
+
+/// Commits only if nobody holds it; nobody does afterwards.
+pub fn expect_free(changes: &mut Changes, name: &DeploymentName) {
+    changes.expect(keys::lock(name), None);
 }
 
 pub fn release(changes: &mut Changes, name: &DeploymentName) {

@@ -9,11 +9,15 @@
 //! | `manifest·NAME·MANIFEST` | the manifest's head: times, digests, sizes |
 //! | `lists·NAME·MANIFEST` | the digests of the pieces of its input, expansion and layout |
 //! | `content·NAME·DIGEST` | such a piece, as it is: without an envelope |
+//! | `final·NAME·MANIFEST·NUMBER` | a piece of what the manifest's references were when it was applied last |
 //! | `type·TYPE` | how many instances it has: a number that is only added to, without an envelope |
 //! | `instance·TYPE·NAME·NUMBER` | an instance, numbered in the order of the layout |
 //! | `operation·ID` | the operation, and what it was asked |
 //! | `operation-of·NAME·ID` | an index: the operations of a deployment |
 //! | `unfinished·ID` | an index: what to resume at start |
+//! | `stop·ID` | that the operation is to be stopped, and who wants it; until it is done |
+//! | `request·KEY` | the operation that was begun with an idempotency key, and the request's digest |
+//! | `request-at·TIME·KEY` | an index: which keys to forget first |
 //! | `journal·ID·NUMBER` | an event of the operation |
 //! | `registry·NAME` | a registered template registry |
 //! | `credential·NAME` | a registry's credential, sealed |
@@ -107,6 +111,11 @@ pub fn piece_of(deployment: &DeploymentName, digest: &str) -> Key {
     key(&["content", deployment.as_str(), digest])
 }
 
+/// The prefix of the pieces of what the last apply of a manifest came to.
+pub fn final_properties(deployment: &DeploymentName, manifest: &ManifestName) -> Key {
+    prefix(&["final", deployment.as_str(), manifest.as_str()])
+}
+
 pub fn all_pieces_of(deployment: &DeploymentName) -> Key {
     prefix(&["content", deployment.as_str()])
 }
@@ -165,6 +174,23 @@ pub fn all_unfinished() -> Key {
     prefix(&["unfinished"])
 }
 
+pub fn stop(id: &OperationId) -> Key {
+    key(&["stop", id.as_str()])
+}
+
+pub fn request(idempotency_key: &str) -> Key {
+    key(&["request", idempotency_key])
+}
+
+/// Seconds have ten digits until the year 2286, so that their order is that of the text.
+pub fn request_at(second: i64, idempotency_key: &str) -> Key {
+    key(&["request-at", &format!("{second:010}"), idempotency_key])
+}
+
+pub fn requests_by_time() -> Key {
+    prefix(&["request-at"])
+}
+
 pub fn journal_entry(id: &OperationId, number: usize) -> Key {
     piece(&journal(id), number)
 }
@@ -221,6 +247,9 @@ mod tests {
             operation(&id),
             operation_of(&deployment_name, &id),
             unfinished(&id),
+            stop(&id),
+            request("key"),
+            request_at(1_700_000_000, "key"),
             journal_entry(&id, 12),
             piece(&payload(&id, "input"), 0),
             restoring(),
@@ -244,6 +273,9 @@ mod tests {
         operation·op-1
         operation-of·web·op-1
         unfinished·op-1
+        stop·op-1
+        request·key
+        request-at·1700000000·key
         journal·op-1·000012
         payload·op-1·input·000000
         restoring

@@ -2,24 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use common::api::manager::ManifestSummary;
+use common::api::manager::{Expansion, ManifestSummary};
 use common::api::page::{Page, PageQuery};
 use common::model::{
     Configuration, DeploymentName, InputConfig, Layout, Manifest, ManifestDigests, ManifestName,
-    Output, ResolvedType,
+    ObjectRef, Output, Preview, ResolvedType,
 };
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::kv::Order;
-use super::{Changes, Store, StoreError, contents, keys, read};
+use super::{Changes, Store, StoreError, contents, keys, pieces, read};
 
 pub const INPUT: &str = "input";
 pub const EXPANSION: &str = "expansion";
 pub const LAYOUT: &str = "layout";
 /// Manifests that one commit removes, where there may be many.
 const DELETES: usize = 128;
+pub const PREVIEW: &str = "preview";
+
+/// The properties of one object as they were applied, its references replaced.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FinalProperties {
+    pub object: ObjectRef,
+    pub properties: Value,
+}
 
 /// A manifest without its contents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,9 +60,8 @@ pub async fn get(
     let Some(head) = head(store, deployment, name).await? else {
         return Ok(None);
     };
-    let input_config: InputConfig = part(store, deployment, name, INPUT).await?;
     Ok(Some(Manifest {
-        input_config,
+        input_config: input(store, deployment, name).await?,
         expanded_config: expansion(store, deployment, name).await?,
         layout: layout(store, deployment, name).await?,
         name: head.name,
@@ -62,8 +70,69 @@ pub async fn get(
         resolved_types: head.resolved_types,
         outputs: head.outputs,
         digests: head.digests,
-        preview: None,
+        preview: preview(store, deployment, name).await?,
     }))
+}
+
+/// What applying it would do, if it was made as a preview.
+pub async fn preview(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<Option<Preview>, StoreError> {
+    contents::find(store, deployment, name, PREVIEW).await
+}
+
+/// What the last apply of it came to; nothing where it had no references.
+pub async fn final_properties(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<Vec<FinalProperties>, StoreError> {
+    let found = pieces::get(store, keys::final_properties(deployment, name)).await?;
+    Ok(found.unwrap_or_default())
+}
+
+/// The one part of a manifest that is written again: each apply finds out anew.
+pub async fn put_final_properties(
+    store: &Store,
+    changes: &mut Changes,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+    properties: &[FinalProperties],
+) -> Result<(), StoreError> {
+    let prefix = keys::final_properties(deployment, name);
+    if properties.is_empty() {
+        return pieces::delete(store, changes, prefix).await;
+    }
+    pieces::replace(store, changes, &prefix, &properties).await
+}
+
+/// The configuration of a manifest that exists, and what it expanded to.
+pub async fn source(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<(InputConfig, Expansion), StoreError> {
+    let head = head(store, deployment, name).await?;
+    let head = head.ok_or_else(|| StoreError::Missing(format!("{name} of {deployment}")))?;
+    let expansion = Expansion {
+        expanded_config: expansion(store, deployment, name).await?,
+        layout: layout(store, deployment, name).await?,
+        resolved_types: head.resolved_types,
+        outputs: head.outputs,
+        warnings: Vec::new(),
+    };
+    Ok((input(store, deployment, name).await?, expansion))
+}
+
+/// The input of a manifest that exists.
+async fn input(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<InputConfig, StoreError> {
+    part(store, deployment, name, INPUT).await
 }
 
 /// The primitives of a manifest that exists.
@@ -121,7 +190,7 @@ pub async fn put(
 ) -> Result<(), StoreError> {
     let (deployment, name) = (&manifest.deployment, &manifest.name);
     let key = keys::manifest(deployment, name);
-    let parts = BTreeMap::from([
+    let mut parts = BTreeMap::from([
         (
             INPUT.to_owned(),
             contents::part(&manifest.input_config, &key)?,
@@ -132,6 +201,9 @@ pub async fn put(
         ),
         (LAYOUT.to_owned(), contents::part(&manifest.layout, &key)?),
     ]);
+    if let Some(preview) = &manifest.preview {
+        parts.insert(PREVIEW.to_owned(), contents::part(preview, &key)?);
+    }
     contents::put(store, changes, deployment, name, parts).await?;
     let head = Head {
         name: name.clone(),
@@ -153,7 +225,7 @@ pub async fn delete(
 ) -> Result<(), StoreError> {
     contents::delete(store, changes, deployment, name).await?;
     changes.delete(keys::manifest(deployment, name));
-    Ok(())
+    pieces::delete(store, changes, keys::final_properties(deployment, name)).await
 }
 
 /// Removes all of a deployment but one, in as many commits as it takes: together they may be far larger than one commit
@@ -171,6 +243,8 @@ pub async fn delete_all_but(
             if head.name != *kept {
                 changes.delete(key.clone());
                 changes.delete(keys::lists(deployment, &head.name));
+                let finals = keys::final_properties(deployment, &head.name);
+                pieces::delete(store, &mut changes, finals).await?;
             }
         }
         store.commit(changes).await?;

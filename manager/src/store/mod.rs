@@ -16,6 +16,7 @@ pub mod operations;
 mod pieces;
 mod record;
 pub mod registries;
+pub mod requests;
 mod upgrade;
 pub mod verify;
 

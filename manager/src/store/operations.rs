@@ -3,15 +3,18 @@
 //! Finished ones are kept for reading, with bounds: the last [`KEPT_PER_DEPLOYMENT`] of a deployment's name, and none
 //! that ended more than [`KEPT_DAYS`] days ago.
 
+use common::api::deployer::DiffReport;
 use common::api::manager::Expansion;
 use common::api::page::{Page, PageQuery};
-use common::model::{DeploymentName, InputConfig, Operation, OperationId, OperationStatus};
+use common::model::{
+    Deployment, DeploymentName, InputConfig, ManifestName, Operation, OperationId, OperationStatus,
+};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::kv::{Order, Scan};
 use super::{Changes, Store, StoreError, keys, pieces, read};
-use crate::domain::operation::Intent;
+use crate::domain::intent::{Intent, Options};
 
 /// Operations of one deployment's name that are kept.
 pub const KEPT_PER_DEPLOYMENT: usize = 100;
@@ -22,6 +25,7 @@ const EXPIRED_AT_ONCE: usize = 8;
 
 const INPUT: &str = "input";
 pub(super) const EXPANSION: &str = "expansion";
+const DIFF: &str = "diff";
 
 /// An operation and what it needs to go on after a restart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,10 +33,45 @@ pub(super) const EXPANSION: &str = "expansion";
 pub struct OperationRecord {
     pub operation: Operation,
     pub intent: Intent,
+    /// The name for the manifest that it makes, or that of the one that it applies. Callers see it once it is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<ManifestName>,
+    #[serde(default)]
+    pub options: Options,
+    /// Set once it failed and goes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<Undo>,
     /// Time for one run of it; a restart begins anew.
     pub timeout_ms: u64,
     /// The request that asked for it: its calls of other services go by this id.
     pub request_id: String,
+    /// Set once it is done, if the same request may come again: what that is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Deployment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
+}
+
+/// The way back from a failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undo {
+    /// The manifest to restore; absent: the deployment is removed.
+    pub to: Option<ManifestName>,
+    /// The name for the manifest that this makes.
+    pub manifest: ManifestName,
+}
+
+/// That an operation is to be stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopWish {
+    pub user: String,
+}
+
+impl OperationRecord {
+    /// The first managers named the manifest in the operation only.
+    pub fn manifest(&self) -> Option<&ManifestName> {
+        self.manifest.as_ref().or(self.operation.manifest.as_ref())
+    }
 }
 
 pub async fn get(store: &Store, id: &OperationId) -> Result<Option<OperationRecord>, StoreError> {
@@ -124,6 +163,45 @@ pub fn put_expansion(
     pieces::put(changes, &keys::payload(id, EXPANSION), expansion)
 }
 
+/// What the diff step came to, for the step that stores it.
+pub async fn diff(store: &Store, id: &OperationId) -> Result<DiffReport, StoreError> {
+    let found = pieces::get(store, keys::payload(id, DIFF)).await?;
+    found.ok_or_else(|| StoreError::Missing(format!("the differences of operation {id}")))
+}
+
+/// As with an expansion, nothing of it is there before.
+pub fn put_diff(
+    changes: &mut Changes,
+    id: &OperationId,
+    diff: &DiffReport,
+) -> Result<(), StoreError> {
+    pieces::put(changes, &keys::payload(id, DIFF), diff)
+}
+
+/// Wishes it stopped. `false`: it is done, or was never there.
+pub async fn wish_stop(
+    store: &Store,
+    id: &OperationId,
+    wish: &StopWish,
+) -> Result<bool, StoreError> {
+    let unfinished = keys::unfinished(id);
+    let Some(bytes) = store.kv.get(&unfinished).await? else {
+        return Ok(false);
+    };
+    let mut changes = Changes::default();
+    changes.expect(unfinished, Some(bytes));
+    changes.put(keys::stop(id), wish)?;
+    match store.commit(changes).await {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_conflict() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+pub async fn stop_wish(store: &Store, id: &OperationId) -> Result<Option<StopWish>, StoreError> {
+    store.get(keys::stop(id)).await
+}
+
 /// It is done: nothing is left to resume or to work on, and its record says how it ended.
 pub async fn finish(
     store: &Store,
@@ -133,7 +211,8 @@ pub async fn finish(
     put(changes, record)?;
     let id = &record.operation.id;
     changes.delete(keys::unfinished(id));
-    for part in [INPUT, EXPANSION] {
+    changes.delete(keys::stop(id));
+    for part in [INPUT, EXPANSION, DIFF] {
         pieces::delete(store, changes, keys::payload(id, part)).await?;
     }
     let journal = keys::journal(id);

@@ -29,6 +29,21 @@ pub fn put<T: Serialize>(
     Ok(())
 }
 
+/// Writes a record below a prefix, in the place of one that may be there.
+pub async fn replace<T: Serialize>(
+    store: &Store,
+    changes: &mut Changes,
+    prefix: &Key,
+    record: &T,
+) -> Result<(), StoreError> {
+    let before = changes.commit.put.len();
+    put(changes, prefix, record)?;
+    let written = changes.commit.put.len() - before;
+    let surplus = store.all(prefix.clone()).await?.into_iter().skip(written);
+    surplus.for_each(|(key, _)| changes.delete(key));
+    Ok(())
+}
+
 pub async fn get<T: DeserializeOwned>(store: &Store, prefix: Key) -> Result<Option<T>, StoreError> {
     let pieces = store.all(prefix.clone()).await?;
     match pieces.as_slice() {
@@ -60,6 +75,23 @@ mod tests {
 
     use super::*;
     use crate::store::kv::MemoryKv;
+
+    #[tokio::test]
+    async fn a_record_takes_the_place_of_a_longer_one() {
+        let store = Store::open(Arc::new(MemoryKv::default())).await.unwrap();
+        for size in [3 * PIECE_BYTES, 5, PIECE_BYTES] {
+            let text = "x".repeat(size);
+            let mut changes = Changes::default();
+            replace(&store, &mut changes, &b"p\0".to_vec(), &text)
+                .await
+                .unwrap();
+            store.commit(changes).await.unwrap();
+            assert_eq!(
+                get::<String>(&store, b"p\0".to_vec()).await.unwrap(),
+                Some(text)
+            );
+        }
+    }
 
     #[tokio::test]
     async fn a_record_of_any_size_is_read_as_it_was_written_and_deleted_whole() {

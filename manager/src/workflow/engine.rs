@@ -1,38 +1,30 @@
-//! Carrying operations out: the only writer of their journals.
+//! Accepting operations and letting them run.
 //!
 //! Each operation runs in a task of its own, so that it goes on when the caller that asked for it goes away. Parking
 //! drops the tasks wherever they are: what they did is journaled or done again at the next start.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use common::model::{InputConfig, OperationId, OperationStatus};
+use common::model::{InputConfig, OperationId};
 use common::request_id;
-use jiff::Timestamp;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
+use super::course::Course;
 use super::live::{Hub, Live, Outcome};
-use super::plans;
 use super::recovery;
-use super::step::{Done, Failure, Run, Step, StepError, Tools};
-use super::steps;
+use super::step::Tools;
 use crate::domain::deployment;
-use crate::domain::operation::{Event, State};
 use crate::store::deployments::{self, Found};
-use crate::store::operations::OperationRecord;
-use crate::store::{Changes, StoreError, journal, operations};
+use crate::store::operations::{self, OperationRecord, StopWish};
+use crate::store::requests::{self, Request};
+use crate::store::{Changes, Store, StoreError};
 
 /// Operations that run at once; further ones wait, accepted. Most of their time they wait for the cluster.
-const AT_ONCE: usize = 64;
-/// First and longest wait after the store failed.
-const STORE_WAITS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
-/// Times that a step is run again because what it read was changed by another operation (the counts of types).
-const CONFLICTS: usize = 10;
+pub(super) const AT_ONCE: usize = 64;
 
 #[derive(Clone)]
 pub struct Engine {
@@ -61,6 +53,14 @@ pub struct Ticket {
 pub struct Parked;
 
 impl Ticket {
+    /// Of an operation that ended before this process knew of it.
+    pub fn past(outcome: Outcome) -> Self {
+        Self {
+            live: Arc::new(Live::past(outcome)),
+            parked: CancellationToken::new(),
+        }
+    }
+
     pub fn live(&self) -> &Arc<Live> {
         &self.live
     }
@@ -121,8 +121,10 @@ impl Engine {
         record: OperationRecord,
         input: &InputConfig,
         found: Option<&Found>,
+        request: Option<&Request>,
     ) -> Result<Ticket, StoreError> {
-        let changes = acceptance(&record, input, found)?;
+        let store = &self.shared.tools.store;
+        let changes = acceptance(store, &record, input, found, request).await?;
         let engine = self.clone();
         let begin = async move {
             engine.shared.tools.store.commit(changes).await?;
@@ -139,6 +141,22 @@ impl Engine {
             live,
             parked: self.shared.parked.clone(),
         })
+    }
+
+    /// Stops an operation for good; durable when this returns. `None`: it is done, or was never there.
+    pub async fn stop(
+        &self,
+        id: &OperationId,
+        wish: StopWish,
+    ) -> Result<Option<Ticket>, StoreError> {
+        if !operations::wish_stop(&self.shared.tools.store, id, &wish).await? {
+            return Ok(None);
+        }
+        let ticket = self.ticket(id);
+        if let Some(ticket) = &ticket {
+            ticket.live.stop(wish);
+        }
+        Ok(ticket)
     }
 
     /// Stops all that runs, to be gone on with at the next start.
@@ -175,12 +193,10 @@ impl Engine {
 impl Shared {
     /// Until the end, however often the store fails: nothing else could release the deployment.
     async fn run(&self, record: OperationRecord, live: &Live) {
-        let Ok(_place) = self.places.acquire().await else {
-            return;
-        };
-        let (mut wait, longest) = STORE_WAITS;
+        let _place = self.place(live).await;
+        let (mut wait, longest) = self.tools.retry.store_waits;
         loop {
-            match self.drive(record.clone(), live).await {
+            match Course::run(&self.tools, record.clone(), live).await {
                 Ok(outcome) => return self.hub.end(live, outcome),
                 Err(error) => {
                     let id = &record.operation.id;
@@ -193,181 +209,22 @@ impl Shared {
         }
     }
 
-    /// From where the journal ends to the end of the operation.
-    async fn drive(&self, record: OperationRecord, live: &Live) -> Result<Outcome, StoreError> {
-        let deadline = Instant::now() + Duration::from_millis(record.timeout_ms);
-        let mut course = Course::read(&self.tools, record, live).await?;
-        loop {
-            match course.state.clone() {
-                State::Pending => course.begin().await?,
-                State::Ready { next, steps } if next < steps => {
-                    course
-                        .write(vec![Event::StepStarted { step: next }], Done::default())
-                        .await?
-                }
-                State::Running { step, .. } => course.step(step, deadline).await?,
-                State::Ready { .. } | State::Failing { .. } => {
-                    course.write(vec![Event::Finished], Done::default()).await?
-                }
-                State::Succeeded | State::Failed { .. } => return Ok(course.outcome()),
-            }
-        }
-    }
-}
-
-/// One operation on its way through its plan.
-struct Course<'a> {
-    tools: &'a Tools,
-    live: &'a Live,
-    record: OperationRecord,
-    plan: &'static [Step],
-    state: State,
-    /// Entries of the journal.
-    written: usize,
-    deployment: Option<common::model::Deployment>,
-}
-
-impl<'a> Course<'a> {
-    async fn read(
-        tools: &'a Tools,
-        record: OperationRecord,
-        live: &'a Live,
-    ) -> Result<Self, StoreError> {
-        let events = journal::read_all(&tools.store, &record.operation.id).await?;
-        // What earlier commits changed of it: warnings, and its end.
-        let stored = operations::get(&tools.store, &record.operation.id).await?;
-        let record = stored.unwrap_or(record);
-        let state = recovery::state(&record.operation, &events)?;
-        let plan = plans::steps(&record.intent);
-        Ok(Self {
-            tools,
-            live,
-            record,
-            plan,
-            state,
-            written: events.len(),
-            deployment: None,
-        })
-    }
-
-    async fn begin(&mut self) -> Result<(), StoreError> {
-        let events = vec![
-            Event::Began {
-                steps: self.plan.len(),
-            },
-            Event::StepStarted { step: 0 },
-        ];
-        self.write(events, Done::default()).await
-    }
-
-    /// Runs a step and writes what it came to; again if what it read was changed in between.
-    async fn step(&mut self, step: usize, deadline: Instant) -> Result<(), StoreError> {
-        let mut conflicts = 0;
-        loop {
-            let (events, done) = self.run(step, deadline).await?;
-            match self.write(events, done).await {
-                Err(error) if error.is_conflict() && conflicts < CONFLICTS => conflicts += 1,
-                outcome => return outcome,
-            }
-        }
-    }
-
-    async fn run(
-        &self,
-        number: usize,
-        deadline: Instant,
-    ) -> Result<(Vec<Event>, Done), StoreError> {
-        let id = &self.record.operation.id;
-        let step = *self
-            .plan
-            .get(number)
-            .ok_or_else(|| StoreError::Missing(format!("step {number} of operation {id}")))?;
-        self.live.update(|operation| {
-            operation.status = OperationStatus::Running;
-            operation.progress.step = step.verb().to_owned();
-        });
-        tracing::info!(step = step.verb(), "operation {id}: {}", step.verb());
-        let run = Run {
-            tools: self.tools,
-            record: &self.record,
-            live: self.live,
-            deadline,
-        };
-        match steps::run(step, &run).await {
-            Ok(done) => Ok((self.after(number), done)),
-            Err(StepError::Failed(failure)) => Ok(failed(number, *failure)),
-            Err(StepError::Store(error @ StoreError::Kv(_))) => Err(error),
-            Err(StepError::Store(error)) => Ok(failed(number, Failure::internal(id, &error))),
-        }
-    }
-
-    /// The events of a success, up to the next thing that takes time.
-    fn after(&self, step: usize) -> Vec<Event> {
-        let next = if step + 1 < self.plan.len() {
-            Event::StepStarted { step: step + 1 }
-        } else {
-            Event::Finished
-        };
-        vec![Event::StepSucceeded { step }, next]
-    }
-
-    /// Events, what a step changed, the operation's record and, at its end, the release: one commit.
-    async fn write(&mut self, events: Vec<Event>, done: Done) -> Result<(), StoreError> {
-        let now = Timestamp::now();
-        let (tools, id) = (self.tools, self.record.operation.id.clone());
-        let (mut state, mut changes) = (self.state.clone(), done.changes);
-        for (offset, event) in events.iter().enumerate() {
-            journal::append(&mut changes, &id, self.written + offset, event, now)?;
-            state = state
-                .after(event)
-                .map_err(|error| recovery::illegal(&id, &error))?;
-        }
-        let mut record = self.record.clone();
-        record.operation.warnings.extend(done.warnings);
-        record.operation.status = state.status();
-        record.operation.progress = self.live.operation().progress.clone();
-        if state.status() == OperationStatus::Done {
-            record.operation.end_time = Some(now);
-            record.operation.error = state.error().cloned();
-            deployments::release(&mut changes, &record.operation.deployment);
-            operations::expire(
-                &tools.store,
-                &mut changes,
-                &record.operation.deployment,
-                now,
-            )
-            .await?;
-            operations::finish(&tools.store, &mut changes, &record).await?;
-        } else {
-            operations::put(&mut changes, &record)?;
-        }
-        tools.store.commit(changes).await?;
-        (self.record, self.state, self.written) = (record, state, self.written + events.len());
-        self.deployment = done.deployment.or(self.deployment.take());
-        Ok(())
-    }
-
-    fn outcome(self) -> Outcome {
-        let operation = self.record.operation;
-        let (id, kind) = (&operation.id, operation.operation_type);
-        match &operation.error {
-            None => tracing::info!("operation {id} ({kind:?}) succeeded"),
-            Some(error) => {
-                tracing::info!(error = %error.message, "operation {id} ({kind:?}) failed: {}", error.message)
-            }
-        }
-        Outcome {
-            operation,
-            deployment: self.deployment,
+    /// A place to run in; an operation that is stopped needs none.
+    async fn place(&self, live: &Live) -> Option<SemaphorePermit<'_>> {
+        tokio::select! {
+            place = self.places.acquire() => place.ok(),
+            _ = live.stopped() => None,
         }
     }
 }
 
 /// The records of a new operation and its hold on the deployment.
-fn acceptance(
+async fn acceptance(
+    store: &Store,
     record: &OperationRecord,
     input: &InputConfig,
     found: Option<&Found>,
+    request: Option<&Request>,
 ) -> Result<Changes, StoreError> {
     let operation = &record.operation;
     let mut changes = Changes::default();
@@ -378,23 +235,8 @@ fn acceptance(
         deployments::put(&mut changes, &taken)?;
     }
     operations::add(&mut changes, record, input)?;
+    if let Some(request) = request {
+        requests::add(store, &mut changes, request).await?;
+    }
     Ok(changes)
-}
-
-fn failed(step: usize, failure: Failure) -> (Vec<Event>, Done) {
-    let events = vec![
-        Event::StepFailed {
-            step,
-            error: failure.error,
-        },
-        Event::Finished,
-    ];
-    (
-        events,
-        Done {
-            changes: failure.changes,
-            warnings: Vec::new(),
-            deployment: failure.deployment,
-        },
-    )
 }

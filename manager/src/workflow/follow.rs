@@ -1,7 +1,6 @@
 //! Following a job of the deployer to its end: progress is passed on, and a broken stream is begun again.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use common::api::deployer::{Event, Report, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode};
@@ -12,9 +11,6 @@ use tokio::time::Instant;
 use super::retry::is_transient;
 use super::step::Run;
 use crate::deployer::Job;
-
-/// The deployer keeps to the time that it is given and then reports; this is for its report to arrive.
-const GRACE: Duration = Duration::from_secs(15);
 
 /// How a job ended.
 pub struct Followed {
@@ -52,9 +48,17 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize) -> Followed {
         moved: false,
     };
     follower.show();
-    let ended = match tokio::time::timeout_at(run.deadline + GRACE, follower.persist(&mut job))
-        .await
-    {
+    let persist = tokio::time::timeout_at(
+        run.deadline + run.tools.retry.grace,
+        follower.persist(&mut job),
+    );
+    let ended = tokio::select! {
+        biased;
+        // Nobody reads the deployer's answer any more, and it ends its work.
+        _ = run.live.stopped() => Ok(Err(run.stop_error())),
+        ended = persist => ended,
+    };
+    let ended = match ended {
         Ok(ended) => ended,
         Err(_) => Err(Box::new(ErrorBody::new(
             ErrorCode::Timeout,
@@ -97,6 +101,7 @@ impl Follower<'_> {
             let deployment = self.run.deployment();
             tracing::warn!(%deployment, error = %error.message, "trying again to change the cluster for {deployment}: {}", error.message);
             tries += 1;
+            expect_nothing(job);
             tokio::time::sleep(*wait).await;
         }
     }
@@ -160,6 +165,14 @@ impl Follower<'_> {
         self.run
             .live
             .progress(done, self.total.max(self.states.len()));
+    }
+}
+
+/// What was tried may have changed what was expected.
+fn expect_nothing(job: &mut Job) {
+    match job {
+        Job::Create(request) | Job::Update(request) => request.expected.clear(),
+        Job::Delete(_) => {}
     }
 }
 

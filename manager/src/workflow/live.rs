@@ -10,6 +10,8 @@ use common::api::deployer::ResourceReport;
 use common::model::{Deployment, Operation, OperationId, OperationStatus};
 use tokio::sync::watch;
 
+use crate::store::operations::StopWish;
+
 /// Ended operations whose events are kept.
 const REMEMBERED: usize = 32;
 /// Events of one operation that are kept; of more, the oldest are dropped.
@@ -35,6 +37,7 @@ pub struct Live {
     log: Mutex<Log>,
     /// Counts changes.
     changed: watch::Sender<u64>,
+    stop: watch::Sender<Option<StopWish>>,
 }
 
 #[derive(Debug)]
@@ -59,6 +62,40 @@ impl Live {
         Self {
             log: Mutex::new(log),
             changed: watch::Sender::new(0),
+            stop: watch::Sender::new(None),
+        }
+    }
+
+    /// One that ended long ago.
+    pub fn past(outcome: Outcome) -> Self {
+        let live = Self::new(outcome.operation.clone());
+        live.end(outcome);
+        live
+    }
+
+    /// It is to be stopped; the first wish counts.
+    pub fn stop(&self, wish: StopWish) {
+        self.stop.send_if_modified(|first| {
+            let is_first = first.is_none();
+            first.get_or_insert(wish);
+            is_first
+        });
+    }
+
+    pub fn stop_wish(&self) -> Option<StopWish> {
+        self.stop.borrow().clone()
+    }
+
+    /// Waits until it is to be stopped.
+    pub async fn stopped(&self) -> StopWish {
+        let mut wishes = self.stop.subscribe();
+        loop {
+            if let Some(wish) = wishes.borrow_and_update().clone() {
+                return wish;
+            }
+            if wishes.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
         }
     }
 

@@ -9,6 +9,8 @@
 //! A step does its effects, which converge when repeated, and gives back what is to be written. Only the engine
 //! commits, so that what a step did and that it did it are told by the same commit.
 
+mod course;
+pub mod diff;
 pub mod engine;
 pub mod expansion;
 mod follow;
@@ -18,6 +20,7 @@ mod recovery;
 mod retry;
 pub mod step;
 mod steps;
+mod undo;
 
 #[cfg(test)]
 mod tests;

@@ -1,52 +1,77 @@
 //! Which steps each kind of operation takes: the table of workflows.
 
 use super::step::Step;
-use crate::domain::operation::Intent;
+use crate::domain::intent::Intent;
+use crate::store::operations::Undo;
 
 pub fn steps(intent: &Intent) -> &'static [Step] {
     match intent {
-        Intent::Create { .. } | Intent::Update { .. } => &[
+        Intent::Create(_) | Intent::Update(_) => &[
             Step::Expand,
             Step::Check,
             Step::Store,
             Step::Apply,
             Step::Publish,
         ],
+        Intent::Preview { .. } => &[Step::Expand, Step::Check, Step::Diff, Step::Keep],
+        Intent::Commit(_) => &[Step::Verify, Step::Adopt, Step::Apply, Step::Publish],
+        Intent::Rollback { .. } => &[Step::Check, Step::Store, Step::Apply, Step::Publish],
+        Intent::Correct => &[Step::Adopt, Step::Apply, Step::Publish],
         // A deployment is first updated to the empty manifest, then removed (the design's "Deployments").
         Intent::Delete { .. } => &[Step::Empty, Step::Remove, Step::Forget],
     }
 }
 
+/// The way back from a failure: a rollback of what was checked when it was applied first, or a removal.
+pub fn undo(undo: &Undo) -> &'static [Step] {
+    match undo.to {
+        Some(_) => &[Step::Store, Step::Apply, Step::Publish],
+        None => &[Step::Empty, Step::Remove, Step::Forget],
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use common::model::Namespace;
+    use serde_json::json;
 
     use super::*;
 
     #[test]
     fn the_table_of_workflows() {
-        let row = |intent: Intent| format!("{:?}: {:?}", intent.operation_type(), steps(&intent));
-        let table = [
-            Intent::Create {
-                namespace: Namespace::parse("default").unwrap(),
-                description: String::new(),
-                labels: BTreeMap::new(),
-            },
-            Intent::Update {
-                description: None,
-                labels: None,
-            },
-            Intent::Delete {
-                delete_policy: None,
-            },
-        ]
-        .map(row);
+        let intents = [
+            json!({"type": "create", "namespace": "default", "description": "", "labels": {}}),
+            json!({"type": "update"}),
+            json!({"type": "preview"}),
+            json!({"type": "commit"}),
+            json!({"type": "rollback", "to": "manifest-1"}),
+            json!({"type": "correct"}),
+            json!({"type": "delete"}),
+        ];
+        let mut table: Vec<_> = intents
+            .into_iter()
+            .map(|intent| {
+                let read: Intent = serde_json::from_value(intent.clone()).unwrap();
+                format!("{}: {:?}", intent["type"].as_str().unwrap(), steps(&read))
+            })
+            .collect();
+        for (name, to) in [
+            ("undo", json!("manifest-1")),
+            ("undo a create", json!(null)),
+        ] {
+            let back: Undo =
+                serde_json::from_value(json!({"to": to, "manifest": "manifest-2"})).unwrap();
+            table.push(format!("{name}: {:?}", undo(&back)));
+        }
         insta::assert_snapshot!(table.join("\n"), @r"
-        Create: [Expand, Check, Store, Apply, Publish]
-        Update: [Expand, Check, Store, Apply, Publish]
-        Delete: [Empty, Remove, Forget]
+        create: [Expand, Check, Store, Apply, Publish]
+        update: [Expand, Check, Store, Apply, Publish]
+        preview: [Expand, Check, Diff, Keep]
+        commit: [Verify, Adopt, Apply, Publish]
+        rollback: [Check, Store, Apply, Publish]
+        correct: [Adopt, Apply, Publish]
+        delete: [Empty, Remove, Forget]
+        undo: [Store, Apply, Publish]
+        undo a create: [Empty, Remove, Forget]
         ");
     }
 }

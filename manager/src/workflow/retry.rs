@@ -1,13 +1,17 @@
-//! When to try again what a service that was away could not do.
+//! How patient operations are with services that are away, a deployer that is late, and a store that cannot write.
 
 use std::time::Duration;
 
 use common::api::error::ErrorBody;
 
-/// The waits between tries. A service that is restarted is back within them.
 #[derive(Debug, Clone)]
 pub struct Retry {
+    /// The waits between tries. A service that is restarted is back within them.
     pub waits: Vec<Duration>,
+    /// The deployer keeps to the time that it is given and then reports; this is for its report to arrive.
+    pub grace: Duration,
+    /// First and longest wait after the store failed; it is tried for ever.
+    pub store_waits: (Duration, Duration),
 }
 
 impl Default for Retry {
@@ -16,6 +20,8 @@ impl Default for Retry {
             waits: [500, 1_000, 2_000, 4_000]
                 .map(Duration::from_millis)
                 .to_vec(),
+            grace: Duration::from_secs(15),
+            store_waits: (Duration::from_millis(500), Duration::from_secs(30)),
         }
     }
 }

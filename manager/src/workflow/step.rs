@@ -3,17 +3,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use common::api::deployer::ApplyRequest;
 use common::api::error::{ErrorBody, ErrorCode};
-use common::model::{Deployment, DeploymentName, ManifestName, OperationId};
+use common::api::manager::Expansion;
+use common::model::{
+    AppliedObject, Deployment, DeploymentName, InputConfig, ManifestName, Namespace, OperationId,
+    Output, Resource,
+};
 use tokio::time::Instant;
 
 use super::expansion::Expansions;
+use super::follow;
 use super::live::Live;
 use super::retry::Retry;
 use crate::deployer::Deployer;
+use crate::domain::intent::Intent;
 use crate::domain::place::Source;
-use crate::store::operations::{self, OperationRecord};
-use crate::store::{Changes, Store, StoreError};
+use crate::domain::{deployment, manifest};
+use crate::store::operations::{self, OperationRecord, Undo};
+use crate::store::{Changes, Store, StoreError, manifests};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
@@ -22,6 +30,10 @@ pub enum Step {
     Store,
     Apply,
     Publish,
+    Diff,
+    Keep,
+    Verify,
+    Adopt,
     Empty,
     Remove,
     Forget,
@@ -33,12 +45,20 @@ impl Step {
         match self {
             Step::Expand => "expanding",
             Step::Check => "checking",
-            Step::Store | Step::Empty => "storing",
+            Step::Store | Step::Empty | Step::Keep | Step::Adopt => "storing",
+            Step::Diff | Step::Verify => "comparing",
             Step::Apply => "applying",
             Step::Publish => "publishing",
             Step::Remove => "deleting",
             Step::Forget => "removing",
         }
+    }
+}
+
+impl Step {
+    /// Whether it lets the deployer work and, when it is stopped, ends that and records what came of it.
+    pub fn follows_a_job(self) -> bool {
+        matches!(self, Step::Apply | Step::Remove)
     }
 }
 
@@ -48,6 +68,15 @@ pub struct Tools {
     pub expansions: Arc<Expansions>,
     pub deployer: Arc<dyn Deployer>,
     pub retry: Retry,
+    /// Manifests of a deployment that are kept; all, if there is no number.
+    pub keep_manifests: Option<usize>,
+}
+
+/// What an operation goes for: what was asked of it, or the way back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aim {
+    pub intent: Intent,
+    pub manifest: Option<ManifestName>,
 }
 
 /// One run of one operation.
@@ -55,7 +84,10 @@ pub struct Run<'a> {
     pub tools: &'a Tools,
     pub record: &'a OperationRecord,
     pub live: &'a Live,
+    pub aim: &'a Aim,
     pub deadline: Instant,
+    /// Whether the step was begun before, so that it may have had any part of its effects.
+    pub resumed: bool,
 }
 
 impl Run<'_> {
@@ -71,9 +103,9 @@ impl Run<'_> {
         &self.record.operation.deployment
     }
 
-    /// The manifest that the operation makes: named when it was accepted.
+    /// The manifest that the operation makes or applies: named when it was accepted.
     pub fn manifest(&self) -> Result<&ManifestName, StoreError> {
-        let manifest = self.record.operation.manifest.as_ref();
+        let manifest = self.aim.manifest.as_ref();
         manifest.ok_or_else(|| {
             StoreError::Missing(format!("the manifest's name of operation {}", self.id()))
         })
@@ -84,10 +116,24 @@ impl Run<'_> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
+    /// The configuration, and what it expanded to.
+    pub async fn source(&self) -> Result<(InputConfig, Expansion), StoreError> {
+        let manifest = match &self.aim.intent {
+            Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => {
+                let input = operations::input(self.store(), self.id()).await?;
+                let expansion = operations::expansion(self.store(), self.id()).await?;
+                return Ok((input, expansion));
+            }
+            Intent::Delete { .. } => return Ok(manifest::empty()),
+            Intent::Rollback { to } => to,
+            Intent::Commit(_) | Intent::Correct => self.manifest()?,
+        };
+        manifests::source(self.store(), self.deployment(), manifest).await
+    }
+
     /// Adds to an error that names resources where in the configuration they stand.
     pub async fn place(&self, error: &mut ErrorBody) -> Result<(), StoreError> {
-        let input = operations::input(self.store(), self.id()).await?;
-        let expansion = operations::expansion(self.store(), self.id()).await?;
+        let (input, expansion) = self.source().await?;
         let source = Source {
             file: self.deployment().as_str(),
             content: &input.content,
@@ -95,6 +141,62 @@ impl Run<'_> {
         };
         source.add_to(error);
         Ok(())
+    }
+
+    /// The namespace: the one that the deployment is created in, or the one it has.
+    pub async fn namespace(&self) -> Result<Namespace, StoreError> {
+        match self.aim.intent.new_deployment() {
+            Some(new) => Ok(new.namespace.clone()),
+            None => Ok(self.stored().await?.namespace),
+        }
+    }
+
+    /// What the deployer is told of it.
+    pub fn request(
+        &self,
+        namespace: Namespace,
+        resources: Vec<Resource>,
+        outputs: Vec<Output>,
+        recorded: Vec<AppliedObject>,
+    ) -> ApplyRequest {
+        ApplyRequest {
+            deployment: self.deployment().clone(),
+            namespace,
+            resources,
+            outputs,
+            recorded,
+            policies: self.record.options.policies,
+            expected: Vec::new(),
+            timeout_ms: follow::left_ms(self.deadline),
+        }
+    }
+
+    /// The failure of one that is stopped: a deployment that is on its way is marked as failed, any other stays as it is.
+    pub async fn stopped(&self) -> Result<Failure, StoreError> {
+        let error = self.stop_error();
+        let found = crate::store::deployments::get(self.store(), self.deployment()).await?;
+        let latest = |found: &Deployment| found.latest_manifest == self.aim.manifest;
+        let Some(found) = found.filter(latest) else {
+            return Ok(Failure::clean(error));
+        };
+        let failed = deployment::failed(found, &error);
+        let mut changes = Changes::default();
+        crate::store::deployments::put(&mut changes, &failed)?;
+        Ok(Failure {
+            error,
+            changes,
+            deployment: Some(failed),
+        })
+    }
+
+    pub fn stop_error(&self) -> Box<ErrorBody> {
+        let user = self.live.stop_wish().map(|wish| wish.user);
+        let message = format!(
+            "operation {} was stopped by {}; what it had applied is kept and recorded: update or delete the deployment to go on",
+            self.id(),
+            user.as_deref().unwrap_or("somebody")
+        );
+        Box::new(ErrorBody::new(ErrorCode::OperationStopped, message))
     }
 
     /// The deployment, where an earlier step or operation must have stored it.
@@ -111,6 +213,12 @@ pub struct Done {
     pub warnings: Vec<String>,
     /// The deployment as it is from now on; of a removed one, the last that is told of it.
     pub deployment: Option<Deployment>,
+    /// The operation's manifest, once it is stored.
+    pub manifest: Option<ManifestName>,
+    /// Where the operation goes back to.
+    pub undo: Option<Undo>,
+    /// Why the way back failed.
+    pub undo_error: Option<Box<ErrorBody>>,
 }
 
 /// A step failed: the error that the caller sees, and what is to be written in the commit that says so.
@@ -146,6 +254,15 @@ impl Failure {
             error,
             changes: Changes::default(),
             deployment: None,
+        }
+    }
+
+    /// What is written of it.
+    pub fn into_done(self) -> Done {
+        Done {
+            changes: self.changes,
+            deployment: self.deployment,
+            ..Done::default()
         }
     }
 

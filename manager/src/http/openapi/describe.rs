@@ -182,10 +182,76 @@ pub mod deployments {
             .with_header(200, "ETag", "Changes with every write.")
     }
 
+    pub fn rollback(of: &mut SchemaGenerator) -> Description {
+        change(
+            Description::new("Go back to an earlier manifest, as a new one"),
+            of,
+        )
+        .body::<RollbackDeployment>(of)
+        .answers::<Deployment>(200, "It is deployed.", of)
+        .with_header(200, "ETag", "Changes with every write.")
+    }
+}
+
+pub mod live {
+    use super::*;
+
     pub fn resources(of: &mut SchemaGenerator) -> Description {
-        Description::new("The live state of a deployment's objects")
-            .answers::<Resources>(200, "All of them, in one page.", of)
+        Description::new("The live state of a deployment's objects, with their drift")
+            .query::<ResourcesQuery>(of)
+            .answers::<Resources>(200, "A page of them.", of)
             .fails(&[NotFound, DeployerUnavailable, ClusterUnavailable, Timeout])
+    }
+
+    pub fn graph(of: &mut SchemaGenerator) -> Description {
+        Description::new("Which resources of the latest manifest wait for which")
+            .answers::<Graph>(200, "Nodes and edges.", of)
+            .fails(&[
+                NotFound,
+                UnknownType,
+                DeployerUnavailable,
+                ClusterUnavailable,
+                Timeout,
+            ])
+    }
+}
+
+pub mod previews {
+    use super::*;
+
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        Description::new("The manifest that can be committed, with what it would do")
+            .answers::<Manifest>(200, "It.", of)
+            .fails(&[NotFound])
+    }
+
+    pub fn delete(of: &mut SchemaGenerator) -> Description {
+        Description::new("Drop the preview; the deployment stays as it is")
+            .header(
+                "If-Match",
+                "The deployment's `ETag`: it must not have changed since.",
+            )
+            .answers::<Deployment>(200, "The deployment without it.", of)
+            .with_header(200, "ETag", "Changes with every write.")
+            .fails(&[NotFound, OperationRunning, PreconditionFailed])
+    }
+
+    pub fn diff(of: &mut SchemaGenerator) -> Description {
+        Description::new("What an update would do now; nothing is stored or applied")
+            .query::<DiffQuery>(of)
+            .body::<UpdateDeployment>(of)
+            .answers::<Diff>(
+                200,
+                "Every resource, with the fields that would change.",
+                of,
+            )
+            .fails(&[
+                NotFound,
+                UnknownType,
+                DeployerUnavailable,
+                ClusterUnavailable,
+            ])
+            .fails(EXPANSION)
     }
 }
 
@@ -352,6 +418,29 @@ pub mod operations {
         Description::new("An operation, with its progress")
             .answers::<Operation>(200, "It.", of)
             .fails(&[NotFound])
+    }
+
+    pub fn cancel(of: &mut SchemaGenerator) -> Description {
+        stopping(Description::new("Stop an operation; nothing is undone"), of)
+    }
+
+    pub fn stop(of: &mut SchemaGenerator) -> Description {
+        let description = "Stop what runs on a deployment; nothing is undone";
+        stopping(Description::new(description), of)
+            .header(
+                "If-Match",
+                "The deployment's `ETag`: it must not have changed since.",
+            )
+            .fails(&[PreconditionFailed])
+    }
+
+    fn stopping(description: Description, of: &mut SchemaGenerator) -> Description {
+        description
+            .header("Prefer", "`respond-async`: do not wait for the end.")
+            .answers::<Operation>(200, "The operation, as it ended.", of)
+            .answers::<Operation>(202, "It is to be stopped; only if preferred.", of)
+            .with_header(202, "Location", "The operation's address.")
+            .fails(&[NotFound, NothingRunning, Unavailable])
     }
 }
 

@@ -20,7 +20,8 @@ use super::contents::{self, Lists};
 use super::deployments::Objects;
 use super::kv::{self, Key, Order, Scan};
 use super::manifests::Head;
-use super::operations::OperationRecord;
+use super::operations::{OperationRecord, StopWish};
+use super::requests::Request;
 use super::{SCAN_ENTRIES, Store, StoreError, journal, keys, read};
 use crate::vault::CredentialRecord;
 
@@ -173,10 +174,13 @@ fn readable(key: &[u8], value: &[u8]) -> Result<(), String> {
         "lists" => is::<Lists>(key, value),
         "instance" => is::<TypeInstance>(key, value),
         "operation" => is::<OperationRecord>(key, value),
+        "stop" => is::<StopWish>(key, value),
+        "request" => is::<Request>(key, value),
+        "request-at" => is::<String>(key, value),
         "journal" => is::<journal::Entry>(key, value),
         "registry" => is::<RegistryDefinition>(key, value),
         "credential" => is::<CredentialRecord>(key, value),
-        "payload" => Ok(()),
+        "payload" | "final" => Ok(()),
         "type" if kv::number(value).is_some_and(|count| count > 0) => Ok(()),
         "type" => Err("it is no count".to_owned()),
         "content" if parts.last() == Some(&contents::digest(value)) => Ok(()),

@@ -7,7 +7,6 @@ use super::*;
 use crate::app::App;
 use crate::deployer::fake::REFUSED;
 use crate::expander::fake::BROKEN;
-use crate::service::deployments::Precondition;
 use crate::stage::{DyingKv, Stage};
 use crate::store::kv::{Commit, Kv};
 use crate::store::operations;
@@ -58,7 +57,7 @@ fn content(names: &[&str]) -> String {
 
 /// Whatever it comes to: refusals and deaths are part of the game.
 async fn done(app: &App, write: &Write) {
-    let (deployments, query) = (&app.services.deployments, WriteQuery::default());
+    let (deployments, query) = (&app.services.writes, WriteQuery::default());
     let name = write.name.parse().unwrap();
     let update = |content| serde_json::from_value(json!({"content": content})).unwrap();
     let ticket = match &write.what {
@@ -69,17 +68,13 @@ async fn done(app: &App, write: &Write) {
         }
         What::Update(names) => {
             let request = update(content(names));
-            deployments
-                .update(name, request, &query, Precondition::None)
-                .await
+            deployments.update(name, request, &query).await
         }
         What::Broken => {
             let request = update(BROKEN.to_owned());
-            deployments
-                .update(name, request, &query, Precondition::None)
-                .await
+            deployments.update(name, request, &query).await
         }
-        What::Delete => deployments.delete(name, &query, Precondition::None).await,
+        What::Delete => deployments.delete(name, &query).await,
     };
     if let Ok(ticket) = ticket {
         let _ = ticket.outcome().await;

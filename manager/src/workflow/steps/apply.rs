@@ -1,12 +1,15 @@
 //! Brings the cluster to the manifest: what it lists is applied and ready, what is recorded and not listed is pruned.
 
-use common::api::deployer::{ApplyRequest, Policies};
+use common::api::deployer::{ApplyRequest, Report};
 use common::model::Deployment;
 
+use super::leftovers;
 use super::verdict::{self, Verdict};
 use crate::deployer::Job;
-use crate::domain::operation::Intent;
+use crate::domain::correction;
+use crate::domain::intent::Intent;
 use crate::store::deployments::Objects;
+use crate::store::manifests::FinalProperties;
 use crate::store::{StoreError, deployments, manifests};
 use crate::workflow::follow::{self, Followed};
 use crate::workflow::step::{Done, Run, StepError};
@@ -16,20 +19,23 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let mut objects = deployments::objects(run.store(), run.deployment()).await?;
     let request = request(run, &before, &objects).await?;
     let total = request.resources.len();
-    let job = match run.record.intent {
-        Intent::Create { .. } => Job::Create(request),
-        Intent::Update { .. } | Intent::Delete { .. } => Job::Update(request),
+    let job = match run.aim.intent {
+        Intent::Create(_) => Job::Create(request),
+        _ => Job::Update(request),
     };
     let Followed { seen, ended } = follow::job(run, job, total).await;
     let name = run.manifest()?;
+    let mut known = objects.recorded.clone();
+    let mut last = None;
     let mut verdict = match ended {
         Ok(report) => {
             let verdict = verdict::of(&report);
+            last = Some(final_properties(&report));
             objects.recorded = report.objects;
+            objects.unconfirmed.retain(|manifest| manifest != name);
             if matches!(verdict, Verdict::Fine) {
                 before.outputs = report.outputs;
             }
-            objects.unconfirmed.retain(|manifest| manifest != name);
             verdict
         }
         Err(error) => {
@@ -37,10 +43,19 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
             Verdict::Failed(error)
         }
     };
+    if matches!(verdict, Verdict::Fine) {
+        known.extend(objects.recorded.iter().cloned());
+        verdict = leftovers::delete(run, &before, &mut objects, &known).await?;
+    }
     if let Verdict::Failed(error) = &mut verdict {
         run.place(error).await?;
     }
-    verdict::conclude(before, &objects, verdict)
+    let mut concluded = verdict::conclude(before, &objects, verdict);
+    if let (Some(properties), Some(changes)) = (last, verdict::changes(&mut concluded)) {
+        let (store, deployment) = (run.store(), run.deployment());
+        manifests::put_final_properties(store, changes, deployment, name, &properties).await?;
+    }
+    concluded
 }
 
 async fn request(
@@ -51,14 +66,32 @@ async fn request(
     let name = run.manifest()?;
     let manifest = manifests::expansion(run.store(), run.deployment(), name).await?;
     let head = manifests::head(run.store(), run.deployment(), name).await?;
-    Ok(ApplyRequest {
-        deployment: run.deployment().clone(),
-        namespace: before.namespace.clone(),
-        resources: manifest.resources,
-        recorded: objects.recorded.clone(),
-        policies: Policies::default(),
-        expected: Vec::new(),
-        outputs: head.map(|head| head.outputs).unwrap_or_default(),
-        timeout_ms: follow::left_ms(run.deadline),
-    })
+    let outputs = head.map(|head| head.outputs).unwrap_or_default();
+    let (namespace, recorded) = (before.namespace.clone(), objects.recorded.clone());
+    let mut request = run.request(namespace, manifest.resources, outputs, recorded);
+    match run.aim.intent {
+        // What was begun may itself have changed the objects: what they were was verified by the step before.
+        Intent::Commit(_) if !run.resumed => {
+            let preview = manifests::preview(run.store(), run.deployment(), name).await?;
+            let seen = preview.map(|preview| preview.resources).unwrap_or_default();
+            request.expected = seen.into_iter().map(|resource| resource.basis).collect();
+        }
+        Intent::Correct => correction::take_back(&mut request.resources),
+        _ => {}
+    }
+    Ok(request)
+}
+
+/// Of Secrets nothing is kept that is not kept already.
+fn final_properties(report: &Report) -> Vec<FinalProperties> {
+    let resources = report.resources.iter();
+    let known = resources.filter_map(|resource| {
+        let object = resource
+            .object
+            .clone()
+            .filter(|object| object.kind != "Secret")?;
+        let properties = resource.final_properties.clone()?;
+        Some(FinalProperties { object, properties })
+    });
+    known.collect()
 }

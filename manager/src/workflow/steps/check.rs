@@ -1,33 +1,76 @@
 //! Asks the deployer whether the primitives can be planned, before anything is stored or applied.
 //!
 //! An unknown kind or a circle of references is a fault of the configuration, as one that cannot be expanded is: it leaves
-//! nothing behind.
+//! nothing behind. So does an update that would delete most of the deployment unasked.
 
-use common::api::deployer::{ApplyRequest, Policies};
+use common::api::deployer::CheckResponse;
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::DeletePolicy;
 
-use super::expand::namespace;
-use crate::store::operations;
-use crate::workflow::follow::left_ms;
+use crate::domain::deletes;
+use crate::domain::intent::Intent;
+use crate::store::{StoreError, deployments};
 use crate::workflow::step::{Done, Failure, Run, StepError};
 
+/// The refusal names this many objects.
+const NAMED: usize = 5;
+
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
-    let expansion = operations::expansion(run.store(), run.id()).await?;
-    let request = ApplyRequest {
-        deployment: run.deployment().clone(),
-        namespace: namespace(run).await?,
-        resources: expansion.expanded_config.resources,
-        outputs: expansion.outputs,
-        recorded: Vec::new(),
-        policies: Policies::default(),
-        expected: Vec::new(),
-        timeout_ms: left_ms(run.deadline),
-    };
+    let (_, expansion) = run.source().await?;
+    let resources = expansion.expanded_config.resources;
+    let request = run.request(
+        run.namespace().await?,
+        resources,
+        expansion.outputs,
+        Vec::new(),
+    );
     let check = || run.tools.deployer.check(&request, run.left());
     match run.tools.retry.persist(check).await {
-        Ok(()) => Ok(Done::default()),
+        Ok(checked) => guard(run, &checked).await,
         Err(mut error) => {
             run.place(&mut error).await?;
             Err(Failure::clean(error).into())
         }
     }
+}
+
+async fn guard(run: &Run<'_>, checked: &CheckResponse) -> Result<Done, StepError> {
+    if !is_guarded(run) {
+        return Ok(Done::default());
+    }
+    match refusal(run, checked).await? {
+        Some(error) => Err(Failure::clean(error).into()),
+        None => Ok(Done::default()),
+    }
+}
+
+/// A preview shows what would be deleted, and is committed by who has seen it.
+fn is_guarded(run: &Run<'_>) -> bool {
+    let options = &run.record.options;
+    matches!(run.aim.intent, Intent::Update(_) | Intent::Rollback { .. })
+        && !options.allow_deletes
+        && options.policies.delete != Some(DeletePolicy::Abandon)
+}
+
+async fn refusal(
+    run: &Run<'_>,
+    checked: &CheckResponse,
+) -> Result<Option<Box<ErrorBody>>, StoreError> {
+    let recorded = deployments::objects(run.store(), run.deployment())
+        .await?
+        .recorded;
+    let Some(pruned) = deletes::too_many(&recorded, &checked.objects) else {
+        return Ok(None);
+    };
+    let named = pruned.iter().take(NAMED);
+    let named: Vec<_> = named.map(|old| old.object.to_string()).collect();
+    let message = format!(
+        "this would delete {} of the {} objects of deployment '{}': {}, …; if that is meant, repeat it with allowDeletes=true",
+        pruned.len(),
+        recorded.len(),
+        run.deployment(),
+        named.join(", ")
+    );
+    let error = ErrorBody::new(ErrorCode::DeletesNotAllowed, message);
+    Ok(Some(Box::new(error)))
 }

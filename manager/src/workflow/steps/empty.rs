@@ -1,11 +1,9 @@
 //! Stores the empty manifest, which a deployment is updated to before it is removed.
 
 use super::store;
-use crate::domain::manifest;
 use crate::store::Changes;
 use crate::workflow::step::{Done, Run, StepError};
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
-    let (input, expansion) = manifest::empty();
-    store::write(run, Changes::default(), input, expansion).await
+    store::write(run, Changes::default()).await
 }

@@ -1,14 +1,19 @@
 //! The steps, a file each. Every one may be run again after a crash at any point and comes to the same.
 
+mod adopt;
 mod apply;
 mod check;
+mod diff;
 mod empty;
 mod expand;
 mod forget;
+mod keep;
+mod leftovers;
 mod publish;
 mod remove;
 mod store;
 mod verdict;
+mod verify;
 
 use super::step::{Done, Run, Step, StepError};
 
@@ -19,6 +24,10 @@ pub async fn run(step: Step, run: &Run<'_>) -> Result<Done, StepError> {
         Step::Store => store::run(run).await,
         Step::Apply => apply::run(run).await,
         Step::Publish => publish::run(run).await,
+        Step::Diff => diff::run(run).await,
+        Step::Keep => keep::run(run).await,
+        Step::Verify => verify::run(run).await,
+        Step::Adopt => adopt::run(run).await,
         Step::Empty => empty::run(run).await,
         Step::Remove => remove::run(run).await,
         Step::Forget => forget::run(run).await,

@@ -1,16 +1,53 @@
-//! Says that the deployment is deployed.
+//! Says that the deployment is deployed, and lets go of manifests that need not be kept any longer.
+
+use common::api::page::PageQuery;
+use common::model::{Deployment, ManifestName};
 
 use crate::domain::deployment;
-use crate::store::{Changes, deployments};
+use crate::store::{Changes, StoreError, deployments, manifests};
 use crate::workflow::step::{Done, Run, StepError};
+
+/// Manifests that one operation lets go of: they may be large, and all of it is one commit.
+const DROPPED_AT_ONCE: usize = 4;
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let deployed = deployment::deployed(run.stored().await?, jiff::Timestamp::now());
     let mut changes = Changes::default();
+    for manifest in surplus(run, &deployed).await? {
+        manifests::delete(run.store(), &mut changes, run.deployment(), &manifest).await?;
+    }
     deployments::put(&mut changes, &deployed)?;
     Ok(Done {
         changes,
         deployment: Some(deployed),
         ..Done::default()
     })
+}
+
+/// The oldest manifests beyond the number to keep, but none that something still speaks of.
+async fn surplus(run: &Run<'_>, deployment: &Deployment) -> Result<Vec<ManifestName>, StoreError> {
+    let Some(keep) = run.tools.keep_manifests else {
+        return Ok(Vec::new());
+    };
+    let unconfirmed = deployments::objects(run.store(), run.deployment())
+        .await?
+        .unconfirmed;
+    let needed = |name: &ManifestName| {
+        deployment.latest_manifest.as_ref() == Some(name)
+            || deployment.preview.as_ref() == Some(name)
+            || unconfirmed.contains(name)
+    };
+    let page = PageQuery {
+        limit: Some(keep + DROPPED_AT_ONCE),
+        page_token: None,
+    };
+    let stored = manifests::list(run.store(), run.deployment(), &page)
+        .await?
+        .items;
+    let too_many = stored.len().saturating_sub(keep);
+    let oldest = stored
+        .into_iter()
+        .map(|summary| summary.name)
+        .take(too_many);
+    Ok(oldest.filter(|name| !needed(name)).collect())
 }

@@ -1,28 +1,26 @@
 //! Deletes from the cluster all that is recorded of the deployment, and all that an interrupted apply may have left.
 
-use std::collections::HashSet;
-
 use common::api::deployer::DeleteRequest;
 use common::model::{Deployment, Resource};
-use serde_json::json;
 
+use super::leftovers;
 use super::verdict::{self, Verdict};
 use crate::deployer::Job;
-use crate::domain::operation::Intent;
+use crate::domain::intent::Intent;
+use crate::store::deployments;
 use crate::store::deployments::Objects;
-use crate::store::{StoreError, deployments, manifests};
 use crate::workflow::follow::{self, Followed};
 use crate::workflow::step::{Done, Run, StepError};
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let before = run.stored().await?;
     let mut objects = deployments::objects(run.store(), run.deployment()).await?;
-    let unconfirmed = unconfirmed(run, &objects).await?;
+    let unconfirmed = leftovers::unconfirmed(run, &objects).await?;
     if objects.recorded.is_empty() && unconfirmed.is_empty() {
         return Ok(Done::default());
     }
     let total = objects.recorded.len() + unconfirmed.len();
-    let Followed { ended, .. } = follow::job(
+    let Followed { seen, ended } = follow::job(
         run,
         Job::Delete(request(run, &before, &objects, unconfirmed)),
         total,
@@ -37,20 +35,12 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
             }
             verdict
         }
-        Err(error) => Verdict::Failed(error),
+        Err(error) => {
+            objects.recorded = follow::merged(objects.recorded, seen);
+            Verdict::Failed(error)
+        }
     };
     verdict::conclude(before, &objects, verdict)
-}
-
-/// The resources of all manifests whose apply never reported, each once: most tries were for the same.
-async fn unconfirmed(run: &Run<'_>, objects: &Objects) -> Result<Vec<Resource>, StoreError> {
-    let (mut resources, mut met) = (Vec::new(), HashSet::new());
-    for manifest in &objects.unconfirmed {
-        let more = manifests::expansion(run.store(), run.deployment(), manifest).await?;
-        let more = more.resources.into_iter();
-        resources.extend(more.filter(|resource| met.insert(json!(resource).to_string())));
-    }
-    Ok(resources)
 }
 
 fn request(
@@ -59,9 +49,9 @@ fn request(
     objects: &Objects,
     unconfirmed: Vec<Resource>,
 ) -> DeleteRequest {
-    let delete_policy = match run.record.intent {
+    let delete_policy = match run.aim.intent {
         Intent::Delete { delete_policy } => delete_policy,
-        Intent::Create { .. } | Intent::Update { .. } => None,
+        _ => None,
     };
     DeleteRequest {
         deployment: run.deployment().clone(),

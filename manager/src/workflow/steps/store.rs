@@ -1,61 +1,86 @@
 //! Stores the manifest and makes it the deployment's latest one; a new deployment begins to exist here.
 
-use common::api::manager::Expansion;
-use common::model::{Deployment, InputConfig, ManifestName};
+use common::api::manager::{Expansion, TypeInstance};
+use common::model::{Deployment, InputConfig, Layout, Manifest, ManifestName};
 
-use crate::domain::operation::Intent;
+use crate::domain::intent::Intent;
 use crate::domain::{deployment, instances, manifest};
-use crate::store::{self, Changes, StoreError, deployments, manifests, operations};
+use crate::store::{self, Changes, StoreError, deployments, manifests};
 use crate::workflow::step::{Done, Run, StepError};
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
-    let input = operations::input(run.store(), run.id()).await?;
-    let expansion = operations::expansion(run.store(), run.id()).await?;
-    // A crash between this commit and an apply that reports must not make the new objects forgotten.
+    let mut changes = Changes::default();
+    unconfirm(run, &mut changes).await?;
+    write(run, changes).await
+}
+
+/// A crash between this commit and an apply that reports must not make the new objects forgotten.
+pub async fn unconfirm(run: &Run<'_>, changes: &mut Changes) -> Result<(), StoreError> {
     let mut objects = deployments::objects(run.store(), run.deployment()).await?;
     if !objects.unconfirmed.contains(run.manifest()?) {
         objects.unconfirmed.push(run.manifest()?.clone());
     }
-    let mut changes = Changes::default();
-    deployments::put_objects(&mut changes, run.deployment(), &objects)?;
-    write(run, changes, input, expansion).await
+    deployments::put_objects(changes, run.deployment(), &objects)
 }
 
 /// The manifest, the deployment with it, and the index of its instances.
-pub async fn write(
+pub async fn write(run: &Run<'_>, mut changes: Changes) -> Result<Done, StepError> {
+    let (input, expansion) = run.source().await?;
+    let manifest = manifest(run, input, expansion)?;
+    manifests::put(run.store(), &mut changes, &manifest).await?;
+    advance(run, changes, &manifest.layout).await
+}
+
+pub fn manifest(
     run: &Run<'_>,
-    mut changes: Changes,
     input: InputConfig,
     expansion: Expansion,
+) -> Result<Manifest, StoreError> {
+    let (name, deployment) = (run.manifest()?.clone(), run.deployment().clone());
+    let now = run.record.operation.start_time;
+    Ok(manifest::assemble(name, deployment, input, expansion, now))
+}
+
+/// Makes the operation's manifest the latest one.
+pub async fn advance(
+    run: &Run<'_>,
+    mut changes: Changes,
+    layout: &Layout,
 ) -> Result<Done, StepError> {
     let name = run.manifest()?.clone();
-    let now = run.record.operation.start_time;
-    let manifest = manifest::assemble(
-        name.clone(),
-        run.deployment().clone(),
-        input,
-        expansion,
-        now,
-    );
-    manifests::put(run.store(), &mut changes, &manifest).await?;
     let before = deployments::get(run.store(), run.deployment()).await?;
+    drop_preview(run, &mut changes, before.as_ref()).await?;
     let old = indexed(run, before.as_ref()).await?;
-    let new = instances::of_layout(run.deployment(), &name, &manifest.layout);
+    let new = instances::of_layout(run.deployment(), &name, layout);
     store::instances::replace(&mut changes, run.deployment(), &old, &new)?;
-    let after = changed(run, before, name)?;
+    let after = changed(run, before, name.clone())?;
     deployments::put(&mut changes, &after)?;
     Ok(Done {
         changes,
         deployment: Some(after),
+        manifest: Some(name),
         ..Done::default()
     })
+}
+
+/// A preview that was made before is void, unless it is the very manifest that is applied now.
+pub async fn drop_preview(
+    run: &Run<'_>,
+    changes: &mut Changes,
+    before: Option<&Deployment>,
+) -> Result<(), StoreError> {
+    let old = before.and_then(|before| before.preview.as_ref());
+    match old.filter(|old| Some(*old) != run.aim.manifest.as_ref()) {
+        Some(old) => manifests::delete(run.store(), changes, run.deployment(), old).await,
+        None => Ok(()),
+    }
 }
 
 /// What the index says of the deployment now: what its latest manifest says.
 pub async fn indexed(
     run: &Run<'_>,
     deployment: Option<&Deployment>,
-) -> Result<Vec<common::api::manager::TypeInstance>, StoreError> {
+) -> Result<Vec<TypeInstance>, StoreError> {
     let Some(name) = deployment.and_then(|deployment| deployment.latest_manifest.as_ref()) else {
         return Ok(Vec::new());
     };
@@ -66,43 +91,17 @@ pub async fn indexed(
 fn changed(
     run: &Run<'_>,
     before: Option<Deployment>,
-    name: ManifestName,
+    manifest: ManifestName,
 ) -> Result<Deployment, StoreError> {
     let operation = &run.record.operation;
-    match (&run.record.intent, before) {
-        (
-            Intent::Create {
-                namespace,
-                description,
-                labels,
-            },
-            _,
-        ) => Ok(deployment::created(
-            operation.deployment.clone(),
-            namespace.clone(),
-            description.clone(),
-            labels.clone(),
-            name,
-            operation.id.clone(),
-            operation.start_time,
-        )),
-        (
-            Intent::Update {
-                description,
-                labels,
-            },
-            Some(mut before),
-        ) => {
-            before.description = description.clone().unwrap_or(before.description);
-            before.labels = labels.clone().unwrap_or(before.labels);
-            Ok(deployment::modified(before, name, operation.start_time))
+    let (deployment, now) = (operation.deployment.clone(), operation.start_time);
+    let described = match (&run.aim.intent, before) {
+        (Intent::Create(new), _) => deployment::created(deployment, new, operation.id.clone(), now),
+        (Intent::Update(change) | Intent::Commit(change), Some(before)) => {
+            deployment::described(before, change)
         }
-        (Intent::Delete { .. }, Some(before)) => {
-            Ok(deployment::modified(before, name, operation.start_time))
-        }
-        (Intent::Update { .. } | Intent::Delete { .. }, None) => Err(StoreError::Missing(format!(
-            "deployment {}",
-            run.deployment()
-        ))),
-    }
+        (_, Some(before)) => before,
+        (_, None) => return Err(StoreError::Missing(format!("deployment {deployment}"))),
+    };
+    Ok(deployment::advanced(described, manifest, now))
 }

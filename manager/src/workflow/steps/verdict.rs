@@ -99,6 +99,15 @@ pub fn conclude(
     .into())
 }
 
+/// What is written, however it ended; nothing if the store failed.
+pub fn changes(concluded: &mut Result<Done, StepError>) -> Option<&mut Changes> {
+    match concluded {
+        Ok(done) => Some(&mut done.changes),
+        Err(StepError::Failed(failure)) => Some(&mut failure.changes),
+        Err(StepError::Store(_)) => None,
+    }
+}
+
 /// The resource's own error, or one made of what is known.
 fn cause(resource: &ResourceReport) -> ErrorBody {
     let told = resource.error.clone();

@@ -1,0 +1,73 @@
+//! The guard against an update that deletes most of a deployment: mostly that is the wrong file, or an empty loop in a
+//! template.
+
+use std::collections::HashSet;
+
+use common::model::{AppliedObject, ObjectRef};
+
+/// So few objects are deleted unasked, whatever part of the deployment they are.
+const HANDFUL: usize = 5;
+
+/// The objects that would be pruned, if they are too many to go unasked.
+pub fn too_many<'a>(
+    recorded: &'a [AppliedObject],
+    desired: &[ObjectRef],
+) -> Option<Vec<&'a AppliedObject>> {
+    let kept: HashSet<_> = desired.iter().map(identity).collect();
+    let pruned: Vec<_> = recorded
+        .iter()
+        .filter(|old| !kept.contains(&identity(&old.object)))
+        .collect();
+    (pruned.len() > HANDFUL && pruned.len() * 2 > recorded.len()).then_some(pruned)
+}
+
+fn identity(object: &ObjectRef) -> (&str, &str, Option<&str>, &str) {
+    let namespace = object.namespace.as_deref();
+    (object.group(), &object.kind, namespace, &object.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use common::model::ResourceName;
+
+    use super::*;
+
+    fn object(number: usize, api_version: &str) -> ObjectRef {
+        ObjectRef {
+            api_version: api_version.to_owned(),
+            kind: "Deployment".to_owned(),
+            namespace: Some("default".to_owned()),
+            name: format!("web-{number}"),
+        }
+    }
+
+    fn pruned(recorded: usize, kept: usize) -> Option<usize> {
+        let applied = |number| AppliedObject {
+            resource: ResourceName::parse(format!("web-{number}")).unwrap(),
+            object: object(number, "apps/v1beta1"),
+            uid: number.to_string(),
+        };
+        let recorded: Vec<_> = (0..recorded).map(applied).collect();
+        let desired: Vec<_> = (0..kept).map(|number| object(number, "apps/v1")).collect();
+        too_many(&recorded, &desired).map(|objects| objects.len())
+    }
+
+    #[test]
+    fn more_than_half_and_more_than_a_handful_is_too_many() {
+        let cases = [
+            (5, 0, None),
+            (6, 0, Some(6)),
+            (12, 6, None),
+            (12, 5, Some(7)),
+            (100, 49, Some(51)),
+            (100, 100, None),
+        ];
+        for (recorded, kept, expected) in cases {
+            assert_eq!(
+                pruned(recorded, kept),
+                expected,
+                "{kept} of {recorded} kept"
+            );
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! `/deployments/{d}/resources` and `/deployments/{d}/graph`.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path, Query};
+use common::api::manager::ResourcesQuery;
+use common::server::ApiError;
+
+use super::extract::deployment;
+use crate::service::Services;
+
+pub async fn resources(
+    services: Data<Services>,
+    path: Path<String>,
+    query: Query<ResourcesQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let page = services.live.resources(&deployment(path)?, &query).await?;
+    Ok(HttpResponse::Ok().json(page))
+}
+
+pub async fn graph(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {
+    let graph = services.live.graph(&deployment(path)?).await?;
+    Ok(HttpResponse::Ok().json(graph))
+}

@@ -1,0 +1,40 @@
+//! `/deployments/{d}/preview` and `/deployments/{d}/diff`.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path, Query};
+use actix_web::{HttpRequest, HttpResponse};
+use common::api::manager::{DiffQuery, UpdateDeployment, WriteQuery};
+use common::server::{ApiError, Body};
+
+use super::deployments::whole;
+use super::extract::{asked, deployment};
+use crate::service::Services;
+
+pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {
+    let manifest = services.previews.get(&deployment(path)?).await?;
+    Ok(HttpResponse::Ok().json(manifest))
+}
+
+pub async fn delete(
+    services: Data<Services>,
+    request: HttpRequest,
+    path: Path<String>,
+    query: Query<WriteQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let (name, asked) = (deployment(path)?, asked(&request, query)?);
+    let left = services.previews.delete(&name, &asked).await?;
+    Ok(whole(StatusCode::OK, &left))
+}
+
+pub async fn diff(
+    services: Data<Services>,
+    path: Path<String>,
+    query: Query<DiffQuery>,
+    Body(body): Body<UpdateDeployment>,
+) -> Result<HttpResponse, ApiError> {
+    let diff = services
+        .previews
+        .diff(deployment(path)?, body, &query)
+        .await?;
+    Ok(HttpResponse::Ok().json(diff))
+}

@@ -1,0 +1,219 @@
+//! What goes with a write beside its body, and which of it the write can fulfil.
+
+use std::time::Duration;
+
+use common::api::error::ErrorCode;
+use common::api::manager::WriteQuery;
+use common::model::Deployment;
+use serde::Serialize;
+
+use crate::domain::intent::Options;
+use crate::error::Error;
+
+/// The longest time that a caller may give an operation.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// The longest idempotency key: UUIDs have 36 characters, and some callers add what they are for.
+const KEY_CHARS: usize = 255;
+
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    pub query: WriteQuery,
+    pub precondition: Precondition,
+    /// The same key again is the same request (`Idempotency-Key`).
+    pub idempotency_key: Option<String>,
+}
+
+/// What the deployment must be for a write to be made (`If-Match`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub enum Precondition {
+    #[default]
+    None,
+    /// One of these fingerprints.
+    OneOf(Vec<String>),
+}
+
+/// The kinds of writes, by what of the query they can fulfil.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Create,
+    Update,
+    Commit,
+    Rollback,
+    Delete,
+    /// What is no operation of its own.
+    Other,
+}
+
+impl From<&WriteQuery> for Asked {
+    fn from(query: &WriteQuery) -> Self {
+        Self {
+            query: query.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Precondition {
+    pub fn check(&self, deployment: &Deployment) -> Result<(), Error> {
+        let Precondition::OneOf(fingerprints) = self else {
+            return Ok(());
+        };
+        if fingerprints.contains(&deployment.fingerprint) {
+            return Ok(());
+        }
+        let message = format!(
+            "deployment '{}' has changed since it was read; read it again, then repeat the change",
+            deployment.name
+        );
+        Err(Error::new(ErrorCode::PreconditionFailed, message))
+    }
+}
+
+impl Asked {
+    /// Refuses what the write cannot fulfil: a wish that is ignored would be a change of the cluster that nobody wanted.
+    pub fn check(&self, kind: Kind) -> Result<(), Error> {
+        if let Some(key) = &self.idempotency_key {
+            check_key(key)?;
+        }
+        let Some(parameter) = self.unfit(kind) else {
+            return Ok(());
+        };
+        let message = format!("{parameter} is nothing that {} can have", kind.name());
+        Err(Error::new(ErrorCode::InvalidRequest, message))
+    }
+
+    pub fn timeout(&self, default: Duration) -> Result<Duration, Error> {
+        timeout(self.query.timeout_ms, default)
+    }
+
+    pub fn options(&self) -> Options {
+        Options {
+            policies: self.query.policies(),
+            allow_deletes: self.query.allow_deletes,
+            rollback_on_failure: self.query.rollback_on_failure,
+        }
+    }
+
+    fn unfit(&self, kind: Kind) -> Option<&'static str> {
+        use Kind::{Commit, Create, Delete, Other, Rollback, Update};
+        let query = &self.query;
+        let apply = !matches!(kind, Create | Update | Rollback);
+        let wishes: [(bool, bool, &'static str); 8] = [
+            (query.preview, !matches!(kind, Create | Update), "preview"),
+            (
+                query.allow_deletes,
+                !matches!(kind, Update | Rollback),
+                "allowDeletes",
+            ),
+            (
+                query.rollback_on_failure,
+                query.preview || !matches!(kind, Create | Update | Commit),
+                "rollbackOnFailure",
+            ),
+            (query.create_policy.is_some(), apply, "createPolicy"),
+            (query.update_policy.is_some(), apply, "updatePolicy"),
+            (query.conflict_policy.is_some(), apply, "conflictPolicy"),
+            (
+                query.delete_policy.is_some(),
+                apply && kind != Delete,
+                "deletePolicy",
+            ),
+            (query.timeout_ms.is_some(), kind == Other, "timeoutMs"),
+        ];
+        let unfit = wishes
+            .iter()
+            .find(|(is_set, is_unfit, _)| *is_set && *is_unfit);
+        unfit.map(|(_, _, parameter)| *parameter)
+    }
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Create => "a create",
+            Kind::Update => "an update",
+            Kind::Commit => "the commit of a preview, which has the policies of the preview,",
+            Kind::Rollback => "a rollback",
+            Kind::Delete => "a delete",
+            Kind::Other => "this request",
+        }
+    }
+}
+
+/// The time for an operation: what is asked, within its bounds.
+pub fn timeout(asked_ms: Option<u64>, default: Duration) -> Result<Duration, Error> {
+    let timeout = asked_ms.map_or(default, Duration::from_millis);
+    if timeout.is_zero() || timeout > LONGEST {
+        let message = format!("timeoutMs must be from 1 to {}", LONGEST.as_millis());
+        return Err(Error::new(ErrorCode::InvalidRequest, message));
+    }
+    Ok(timeout)
+}
+
+fn check_key(key: &str) -> Result<(), Error> {
+    let fits = (1..=KEY_CHARS).contains(&key.len()) && key.chars().all(|c| c.is_ascii_graphic());
+    if fits {
+        return Ok(());
+    }
+    let message = format!(
+        "an Idempotency-Key has 1 to {KEY_CHARS} visible ASCII characters; a UUID is a good one"
+    );
+    Err(Error::new(ErrorCode::InvalidRequest, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const KINDS: [Kind; 6] = [
+        Kind::Create,
+        Kind::Update,
+        Kind::Commit,
+        Kind::Rollback,
+        Kind::Delete,
+        Kind::Other,
+    ];
+
+    #[test]
+    fn the_table_of_wishes_and_the_writes_that_fulfil_them() {
+        let wishes = [
+            json!({"timeoutMs": 1}),
+            json!({"preview": true}),
+            json!({"allowDeletes": true}),
+            json!({"rollbackOnFailure": true}),
+            json!({"preview": true, "rollbackOnFailure": true}),
+            json!({"createPolicy": "CREATE"}),
+            json!({"updatePolicy": "REPLACE"}),
+            json!({"conflictPolicy": "TAKE"}),
+            json!({"deletePolicy": "ABANDON"}),
+        ];
+        let row = |wish: serde_json::Value| {
+            let query: WriteQuery = serde_json::from_value(wish.clone()).unwrap();
+            let asked = Asked::from(&query);
+            let fit = KINDS.iter().filter(|kind| asked.check(**kind).is_ok());
+            let fit: String = fit.map(|kind| format!(" {kind:?}")).collect();
+            format!("{wish}{fit}")
+        };
+        insta::assert_snapshot!(wishes.map(row).join("\n"), @r#"
+        {"timeoutMs":1} Create Update Commit Rollback Delete
+        {"preview":true} Create Update
+        {"allowDeletes":true} Update Rollback
+        {"rollbackOnFailure":true} Create Update Commit
+        {"preview":true,"rollbackOnFailure":true}
+        {"createPolicy":"CREATE"} Create Update Rollback
+        {"updatePolicy":"REPLACE"} Create Update Rollback
+        {"conflictPolicy":"TAKE"} Create Update Rollback
+        {"deletePolicy":"ABANDON"} Create Update Rollback Delete
+        "#);
+    }
+
+    #[test]
+    fn an_idempotency_key_is_bounded() {
+        for (key, fits) in [("a-1", true), ("", false), ("a b", false), ("ä", false)] {
+            assert_eq!(check_key(key).is_ok(), fits, "{key}");
+        }
+        assert!(check_key(&"x".repeat(KEY_CHARS + 1)).is_err());
+    }
+}

@@ -1,0 +1,181 @@
+//! Looking for drift on a schedule, telling what was found, and correcting it where the deployment asks for that.
+//!
+//! A look changes nothing that anybody waits for: it holds no deployment, and what it found is dropped if the deployment
+//! changed meanwhile.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use common::api::deployer::{ObjectState, ObjectStatus};
+use common::api::page::PageQuery;
+use common::model::{Deployment, DeploymentStatus, Drift, DriftPolicy};
+use common::server::metrics;
+use futures::StreamExt;
+use jiff::Timestamp;
+use prometheus::{IntCounterVec, IntGauge, Opts};
+
+use super::live::LiveState;
+use super::writes::Writes;
+use crate::domain::deployment;
+use crate::error::Error;
+use crate::store::{Changes, Store, deployments};
+
+/// Deployments that are looked at side by side: each costs the cluster a dry run an object.
+const AT_ONCE: usize = 4;
+/// Objects that are asked for in one request, so that a large deployment does not outlast its deadline.
+const OBJECTS_AT_ONCE: usize = 200;
+/// A round begins up to so many percent of the interval earlier or later, so that managers do not all look at once.
+const JITTER_PERCENT: u32 = 10;
+
+static CHECKS: LazyLock<Option<IntCounterVec>> = LazyLock::new(|| {
+    let opts = Opts::new(
+        "dm_drift_checks_total",
+        "Looks for drift, by what was found: none, drifted, failed.",
+    );
+    let counter = IntCounterVec::new(opts, &["found"]).ok()?;
+    metrics::register(counter.clone());
+    Some(counter)
+});
+
+static DRIFTED: LazyLock<Option<IntGauge>> = LazyLock::new(|| {
+    let help = "Deployments whose cluster has drifted from them, as the last round saw.";
+    let gauge = IntGauge::new("dm_drifted_deployments", help).ok()?;
+    metrics::register(gauge.clone());
+    Some(gauge)
+});
+
+pub struct DriftChecks {
+    pub store: Store,
+    pub live: Arc<LiveState>,
+    pub writes: Arc<Writes>,
+}
+
+impl DriftChecks {
+    /// A round each interval, for as long as the process lives.
+    pub async fn run(&self, interval: Duration) {
+        loop {
+            tokio::time::sleep(jittered(interval, uuid::Uuid::now_v7().as_u128())).await;
+            match self.round().await {
+                Ok(drifted) => tracing::info!(drifted, "{drifted} deployments have drifted"),
+                Err(error) => {
+                    let error = common::server::error::chain(&error);
+                    tracing::error!(error, "the deployments cannot be read to look for drift");
+                }
+            }
+        }
+    }
+
+    /// Looks at every deployment once; gives how many have drifted.
+    pub async fn round(&self) -> Result<usize, Error> {
+        let (mut page, mut drifted) = (PageQuery::default(), 0);
+        loop {
+            let found = deployments::page(&self.store, &page).await?;
+            let looks = futures::stream::iter(found.items).map(|deployment| self.look(deployment));
+            let looks: Vec<_> = looks.buffer_unordered(AT_ONCE).collect().await;
+            drifted += looks.iter().filter(|drifted| **drifted).count();
+            page.page_token = found.next_page_token;
+            if page.page_token.is_none() {
+                break;
+            }
+        }
+        if let Some(gauge) = &*DRIFTED {
+            gauge.set(i64::try_from(drifted).unwrap_or(i64::MAX));
+        }
+        Ok(drifted)
+    }
+
+    /// Whether it has drifted. Only what is deployed is looked at: anything else is on its way, or is known to be wrong.
+    async fn look(&self, deployment: Deployment) -> bool {
+        if deployment.state.status != DeploymentStatus::Deployed {
+            return false;
+        }
+        let name = deployment.name.clone();
+        match self.found(deployment).await {
+            Ok(resources) => {
+                count(if resources > 0 { "drifted" } else { "none" });
+                resources > 0
+            }
+            Err(error) => {
+                count("failed");
+                let error = common::server::error::chain(&error);
+                tracing::warn!(deployment = %name, error, "{name} cannot be looked at for drift: {error}");
+                false
+            }
+        }
+    }
+
+    async fn found(&self, deployment: Deployment) -> Result<u32, Error> {
+        let resources = self.drifted(&deployment).await?;
+        self.note(&deployment, resources).await?;
+        if resources > 0 && deployment.drift_policy == DriftPolicy::Correct {
+            let ticket = self.writes.correct(&deployment).await?;
+            let (name, id) = (&deployment.name, &ticket.live().operation().id);
+            tracing::info!(deployment = %name, operation.id = %id, "{resources} resources of {name} have drifted; operation {id} corrects them");
+        }
+        Ok(resources)
+    }
+
+    /// How many of its resources have drifted.
+    async fn drifted(&self, deployment: &Deployment) -> Result<u32, Error> {
+        let recorded = deployments::objects(&self.store, &deployment.name)
+            .await?
+            .recorded;
+        let mut drifted = 0;
+        for objects in recorded.chunks(OBJECTS_AT_ONCE) {
+            let statuses = self.live.status(deployment, objects.to_vec(), true).await?;
+            drifted += statuses.iter().filter(|status| has_drifted(status)).count();
+        }
+        Ok(u32::try_from(drifted).unwrap_or(u32::MAX))
+    }
+
+    /// Tells it in the deployment, if that is still the one that was looked at and nobody works on it.
+    async fn note(&self, looked_at: &Deployment, resources: u32) -> Result<(), Error> {
+        let found = deployments::find(&self.store, &looked_at.name).await?;
+        let same =
+            |found: &deployments::Found| found.deployment.fingerprint == looked_at.fingerprint;
+        let Some(found) = found.filter(same) else {
+            return Ok(());
+        };
+        let drift = Drift {
+            checked_at: Timestamp::now(),
+            resources,
+        };
+        let mut changes = Changes::default();
+        deployments::expect_free(&mut changes, &looked_at.name);
+        deployments::expect(&mut changes, &looked_at.name, Some(&found));
+        deployments::put(&mut changes, &deployment::checked(found.deployment, drift))?;
+        match self.store.commit(changes).await {
+            Err(error) if !error.is_conflict() => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn has_drifted(status: &ObjectStatus) -> bool {
+    !status.drift.is_empty() || matches!(status.state, ObjectState::Missing | ObjectState::Replaced)
+}
+
+fn count(found: &str) {
+    if let Some(checks) = &*CHECKS {
+        checks.with_label_values(&[found]).inc();
+    }
+}
+
+/// The interval, a little shorter or longer.
+fn jittered(interval: Duration, random: u128) -> Duration {
+    let percent = u32::try_from(random % u128::from(2 * JITTER_PERCENT + 1)).unwrap_or_default();
+    interval * (100 - JITTER_PERCENT + percent) / 100
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_begins_near_its_time() {
+        let interval = Duration::from_secs(100);
+        let times: Vec<_> = (0..50).map(|random| jittered(interval, random)).collect();
+        assert_eq!(times.iter().min(), Some(&Duration::from_secs(90)));
+        assert_eq!(times.iter().max(), Some(&Duration::from_secs(110)));
+    }
+}

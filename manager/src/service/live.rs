@@ -1,0 +1,175 @@
+//! Deployments as they are in the cluster.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::api::deployer::{ApplyRequest, DesiredState, ObjectStatus, Policies, StatusRequest};
+use common::api::manager::{Graph, GraphEdge, GraphNode, LiveResource, Resources, ResourcesQuery};
+use common::api::page::{Page, PageQuery};
+use common::model::{AppliedObject, Configuration, Deployment, DeploymentName};
+
+use super::deployments::missing;
+use crate::deployer::Deployer;
+use crate::error::Error;
+use crate::store::manifests::FinalProperties;
+use crate::store::{Store, StoreError, deployments, manifests};
+
+/// Reading the live state: a list call a kind, and where drift is looked for a dry run an object.
+const STATUS: Duration = Duration::from_secs(60);
+
+pub struct LiveState {
+    pub store: Store,
+    pub deployer: Arc<dyn Deployer>,
+}
+
+impl LiveState {
+    /// A page of what is recorded of the deployment, as it is now.
+    pub async fn resources(
+        &self,
+        name: &DeploymentName,
+        query: &ResourcesQuery,
+    ) -> Result<Resources, Error> {
+        let deployment = self.deployment(name).await?;
+        let recorded = deployments::objects(&self.store, name).await?.recorded;
+        let page = page_of(recorded, query)?;
+        let statuses = self
+            .status(&deployment, page.items, query.drift.unwrap_or(true))
+            .await?;
+        let properties = self.final_properties(&deployment).await?;
+        let live = |status: ObjectStatus| LiveResource {
+            final_properties: of_object(&properties, &status.applied),
+            status,
+        };
+        Ok(Page {
+            items: statuses.into_iter().map(live).collect(),
+            next_page_token: page.next_page_token,
+        })
+    }
+
+    /// The state of objects and, where it is asked for, how they differ from the latest manifest.
+    pub async fn status(
+        &self,
+        deployment: &Deployment,
+        objects: Vec<AppliedObject>,
+        drift: bool,
+    ) -> Result<Vec<ObjectStatus>, Error> {
+        if objects.is_empty() {
+            return Ok(Vec::new());
+        }
+        let desired = match drift {
+            true => self.desired(deployment).await?,
+            false => None,
+        };
+        let request = StatusRequest { objects, desired };
+        Ok(self.deployer.status(&request, STATUS).await?)
+    }
+
+    /// What waits for what in the latest manifest, or in the preview while there is nothing else.
+    pub async fn graph(&self, name: &DeploymentName) -> Result<Graph, Error> {
+        let deployment = self.deployment(name).await?;
+        let shown = deployment
+            .latest_manifest
+            .as_ref()
+            .or(deployment.preview.as_ref());
+        let Some(manifest) = shown else {
+            return Ok(Graph::default());
+        };
+        let resources = manifests::expansion(&self.store, name, manifest)
+            .await?
+            .resources;
+        let request = ApplyRequest {
+            deployment: name.clone(),
+            namespace: deployment.namespace,
+            resources,
+            recorded: Vec::new(),
+            policies: Policies::default(),
+            expected: Vec::new(),
+            outputs: Vec::new(),
+            timeout_ms: u64::try_from(STATUS.as_millis()).unwrap_or(u64::MAX),
+        };
+        let checked = self.deployer.check(&request, STATUS).await?;
+        let nodes = request.resources.into_iter().zip(checked.objects);
+        let nodes = nodes.map(|(resource, object)| GraphNode {
+            name: resource.name,
+            type_name: resource.type_name,
+            object,
+        });
+        // One may wait for another for several reasons.
+        let edges = checked.edges.iter().map(|edge| GraphEdge {
+            from: edge.resource,
+            to: edge.on,
+        });
+        Ok(Graph {
+            nodes: nodes.collect(),
+            edges: edges.collect::<BTreeSet<_>>().into_iter().collect(),
+        })
+    }
+
+    async fn deployment(&self, name: &DeploymentName) -> Result<Deployment, Error> {
+        let found = deployments::get(&self.store, name).await?;
+        found.ok_or_else(|| missing(name))
+    }
+
+    async fn desired(&self, deployment: &Deployment) -> Result<Option<DesiredState>, StoreError> {
+        let Some(latest) = &deployment.latest_manifest else {
+            return Ok(None);
+        };
+        let Configuration { resources, .. } =
+            manifests::expansion(&self.store, &deployment.name, latest).await?;
+        Ok(Some(DesiredState {
+            deployment: deployment.name.clone(),
+            namespace: deployment.namespace.clone(),
+            resources,
+            policies: Policies::default(),
+        }))
+    }
+
+    async fn final_properties(
+        &self,
+        deployment: &Deployment,
+    ) -> Result<Vec<FinalProperties>, StoreError> {
+        match &deployment.latest_manifest {
+            Some(latest) => {
+                manifests::final_properties(&self.store, &deployment.name, latest).await
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+fn of_object(properties: &[FinalProperties], applied: &AppliedObject) -> Option<serde_json::Value> {
+    let same = |known: &&FinalProperties| known.object.is_same_object(&applied.object);
+    properties
+        .iter()
+        .find(same)
+        .map(|found| found.properties.clone())
+}
+
+/// The record has an order, so the token is a place in it.
+fn page_of(
+    recorded: Vec<AppliedObject>,
+    query: &ResourcesQuery,
+) -> Result<Page<AppliedObject>, StoreError> {
+    if query.limit == Some(0) {
+        return Err(StoreError::PageLimit);
+    }
+    let token = query
+        .page_token
+        .as_deref()
+        .filter(|token| !token.is_empty());
+    let start = match token {
+        Some(token) => token.parse::<usize>().map_err(|_| StoreError::PageToken)?,
+        None => 0,
+    };
+    let limit = PageQuery {
+        limit: query.limit,
+        page_token: None,
+    }
+    .limit();
+    let (total, end) = (recorded.len(), start.saturating_add(limit));
+    Ok(Page {
+        items: recorded.into_iter().skip(start).take(limit).collect(),
+        next_page_token: (end < total).then(|| end.to_string()),
+    })
+}

@@ -1,0 +1,178 @@
+//! What a write would do: without storing it, and the preview that can be committed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::api::deployer::ApplyRequest;
+use common::api::error::ErrorCode;
+use common::api::manager::{Diff, DiffQuery, Expansion, UpdateDeployment};
+use common::model::{
+    Deployment, DeploymentName, DiffSummary, InputConfig, Manifest, ManifestName, Namespace,
+};
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::asked::{self, Asked, Kind};
+use super::deployments::missing;
+use super::writes::{self, USER, busy};
+use crate::deployer::Deployer;
+use crate::domain::{deployment, manifest};
+use crate::error::Error;
+use crate::store::{Changes, Store, deployments, manifests};
+use crate::workflow::expansion::{Expansions, Subject};
+use crate::workflow::{Retry, diff};
+
+pub struct Previews {
+    pub store: Store,
+    pub expansions: Arc<Expansions>,
+    pub deployer: Arc<dyn Deployer>,
+    pub retry: Retry,
+    pub operation_timeout: Duration,
+}
+
+impl Previews {
+    /// The manifest that can be committed.
+    pub async fn get(&self, name: &DeploymentName) -> Result<Manifest, Error> {
+        let deployment = self.deployment(name).await?;
+        let preview = deployment.preview.ok_or_else(|| no_preview(name))?;
+        let found = manifests::get(&self.store, name, &preview).await?;
+        // Committed or replaced between the two reads.
+        found.ok_or_else(|| no_preview(name))
+    }
+
+    /// The deployment without its preview. One that is only previewed stays, with nothing in it.
+    pub async fn delete(&self, name: &DeploymentName, asked: &Asked) -> Result<Deployment, Error> {
+        asked.check(Kind::Other)?;
+        let found = deployments::find(&self.store, name).await?;
+        let found = found.ok_or_else(|| missing(name))?;
+        asked.precondition.check(&found.deployment)?;
+        let preview = found.deployment.preview.clone();
+        let preview = preview.ok_or_else(|| no_preview(name))?;
+        let mut changes = Changes::default();
+        deployments::expect_free(&mut changes, name);
+        deployments::expect(&mut changes, name, Some(&found));
+        manifests::delete(&self.store, &mut changes, name, &preview).await?;
+        let after = deployment::previewed(found.deployment, None);
+        deployments::put(&mut changes, &after)?;
+        match self.store.commit(changes).await {
+            Ok(()) => Ok(after),
+            Err(error) if error.is_conflict() => Err(self.busy(name).await?),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What an update would do now; of a deployment that does not exist, what a create would.
+    pub async fn diff(
+        &self,
+        name: DeploymentName,
+        request: UpdateDeployment,
+        query: &DiffQuery,
+    ) -> Result<Diff, Error> {
+        let timeout = asked::timeout(query.timeout_ms, self.operation_timeout)?;
+        let deadline = Instant::now() + timeout;
+        let found = deployments::get(&self.store, &name).await?;
+        let namespace = namespace(found.as_ref(), query.namespace.clone())?;
+        let expansion = self.expansion(&name, &namespace, request, deadline).await?;
+        let request = ApplyRequest {
+            namespace,
+            resources: expansion.expanded_config.resources,
+            outputs: expansion.outputs,
+            recorded: deployments::objects(&self.store, &name).await?.recorded,
+            policies: query.policies(),
+            expected: Vec::new(),
+            timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+            deployment: name,
+        };
+        let found = diff::diff(&*self.deployer, &self.retry, &request, deadline).await?;
+        Ok(Diff {
+            summary: DiffSummary::of(&found.resources),
+            resources: found.resources,
+            warnings: expansion.warnings,
+        })
+    }
+
+    async fn expansion(
+        &self,
+        name: &DeploymentName,
+        namespace: &Namespace,
+        request: UpdateDeployment,
+        deadline: Instant,
+    ) -> Result<Expansion, Error> {
+        match (request.content, request.manifest) {
+            (Some(content), None) => {
+                let input = writes::input(content, request.imports)?;
+                self.expand(name, namespace, input, deadline).await
+            }
+            (None, Some(manifest)) => self.stored(name, &manifest).await,
+            _ => Err(Error::new(
+                ErrorCode::InvalidRequest,
+                "give either content, or the manifest to compare with",
+            )),
+        }
+    }
+
+    async fn expand(
+        &self,
+        name: &DeploymentName,
+        namespace: &Namespace,
+        input: InputConfig,
+        deadline: Instant,
+    ) -> Result<Expansion, Error> {
+        let now = Timestamp::now();
+        let subject = Subject {
+            deployment: name.clone(),
+            namespace: namespace.clone(),
+            manifest: manifest::name(None, now).map_err(|error| Error::invalid(&error))?,
+            user: USER.to_owned(),
+            time: now,
+        };
+        Ok(self.expansions.expand(&subject, input, deadline).await?)
+    }
+
+    async fn stored(
+        &self,
+        name: &DeploymentName,
+        manifest: &ManifestName,
+    ) -> Result<Expansion, Error> {
+        if manifests::head(&self.store, name, manifest)
+            .await?
+            .is_none()
+        {
+            let message = format!("deployment '{name}' has no manifest '{manifest}'");
+            return Err(Error::new(ErrorCode::NotFound, message));
+        }
+        Ok(manifests::source(&self.store, name, manifest).await?.1)
+    }
+
+    async fn deployment(&self, name: &DeploymentName) -> Result<Deployment, Error> {
+        let found = deployments::get(&self.store, name).await?;
+        found.ok_or_else(|| missing(name))
+    }
+
+    async fn busy(&self, name: &DeploymentName) -> Result<Error, Error> {
+        let holder = deployments::holder(&self.store, name).await?;
+        Ok(busy(name, holder.as_ref()))
+    }
+}
+
+/// A deployment cannot move, so another namespace than its own is a mistake.
+fn namespace(found: Option<&Deployment>, asked: Option<Namespace>) -> Result<Namespace, Error> {
+    let Some(found) = found else {
+        return writes::namespace(asked);
+    };
+    match asked {
+        Some(asked) if asked != found.namespace => Err(Error::new(
+            ErrorCode::InvalidRequest,
+            format!(
+                "deployment '{}' is in namespace '{}', not '{asked}'",
+                found.name, found.namespace
+            ),
+        )),
+        _ => Ok(found.namespace.clone()),
+    }
+}
+
+fn no_preview(name: &DeploymentName) -> Error {
+    let message = format!("deployment '{name}' has no preview; make one with preview=true");
+    Error::new(ErrorCode::NotFound, message)
+}

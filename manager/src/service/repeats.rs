@@ -1,0 +1,97 @@
+//! Requests that come again (`Idempotency-Key`): the same operation, and the same answer.
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::canonical;
+use common::model::{ManifestName, OperationId, OperationStatus};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::writes::Draft;
+use crate::error::Error;
+use crate::store::requests::{self, Request};
+use crate::store::{Store, operations};
+use crate::workflow::live::Outcome;
+use crate::workflow::{Engine, Ticket};
+
+pub struct Repeats<'a> {
+    pub store: &'a Store,
+    pub engine: &'a Engine,
+}
+
+pub enum Repeat {
+    /// It came before: the operation that it started then.
+    Same(Ticket),
+    /// What is to be remembered of it, if it has a key.
+    New(Option<Request>),
+}
+
+impl Repeats<'_> {
+    pub async fn look(
+        &self,
+        draft: &Draft,
+        manifest: Option<&ManifestName>,
+        id: &OperationId,
+    ) -> Result<Repeat, Error> {
+        let Some(key) = &draft.idempotency_key else {
+            return Ok(Repeat::New(None));
+        };
+        let (digest, now) = (digest(draft, manifest), Timestamp::now());
+        match requests::find(self.store, key, now).await? {
+            None => Ok(Repeat::New(Some(Request {
+                key: key.clone(),
+                operation: id.clone(),
+                digest,
+                at: now,
+            }))),
+            Some(before) if before.digest == digest => {
+                Ok(Repeat::Same(self.ticket(&before.operation).await?))
+            }
+            Some(before) => Err(conflict(format!(
+                "the Idempotency-Key was given before with another request, which started operation {}; use a new key",
+                before.operation
+            ))),
+        }
+    }
+
+    async fn ticket(&self, id: &OperationId) -> Result<Ticket, Error> {
+        if let Some(ticket) = self.engine.ticket(id) {
+            return Ok(ticket);
+        }
+        match operations::get(self.store, id).await? {
+            Some(record) if record.operation.status == OperationStatus::Done => {
+                Ok(Ticket::past(Outcome {
+                    operation: record.operation,
+                    deployment: record.answer,
+                }))
+            }
+            Some(_) => Err(Error::new(
+                ErrorCode::Unavailable,
+                format!("operation {id} is not gone on with yet; try again"),
+            )),
+            None => Err(conflict(format!(
+                "the Idempotency-Key belongs to operation {id}, of which nothing is kept any more; use a new key"
+            ))),
+        }
+    }
+}
+
+fn conflict(message: String) -> Error {
+    Error::Refused(Box::new(ErrorBody::new(
+        ErrorCode::IdempotencyConflict,
+        message,
+    )))
+}
+
+/// Over all that makes the request what it is.
+fn digest(draft: &Draft, manifest: Option<&ManifestName>) -> String {
+    let request = json!({
+        "deployment": draft.name,
+        "intent": draft.intent,
+        "manifest": manifest,
+        "input": draft.input,
+        "options": draft.options,
+        "timeoutMs": u64::try_from(draft.timeout.as_millis()).unwrap_or(u64::MAX),
+        "precondition": draft.precondition,
+    });
+    canonical::digest(&request).to_string()
+}

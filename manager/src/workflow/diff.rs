@@ -1,0 +1,59 @@
+//! Finding out what a write would do; nothing is changed.
+
+use common::api::deployer::{ApplyRequest, DiffReport, Event};
+use common::api::error::{ErrorBody, ErrorCode};
+use futures::StreamExt;
+use tokio::time::Instant;
+
+use super::follow::left_ms;
+use super::retry::Retry;
+use crate::deployer::Deployer;
+
+/// Asks the deployer, again while it is away.
+pub async fn diff(
+    deployer: &dyn Deployer,
+    retry: &Retry,
+    request: &ApplyRequest,
+    deadline: Instant,
+) -> Result<DiffReport, Box<ErrorBody>> {
+    let attempt = || async {
+        let timeout_ms = left_ms(deadline);
+        once(
+            deployer,
+            &ApplyRequest {
+                timeout_ms,
+                ..request.clone()
+            },
+        )
+        .await
+    };
+    match tokio::time::timeout_at(deadline, retry.persist(attempt)).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(Box::new(ErrorBody::new(
+            ErrorCode::Timeout,
+            format!(
+                "what would happen to {} was not found out in time",
+                request.deployment
+            ),
+        ))),
+    }
+}
+
+async fn once(
+    deployer: &dyn Deployer,
+    request: &ApplyRequest,
+) -> Result<DiffReport, Box<ErrorBody>> {
+    let mut events = deployer.diff(request).await?;
+    while let Some(event) = events.next().await {
+        match event? {
+            Event::Diff(report) => return Ok(report),
+            Event::Error { error } => return Err(Box::new(error)),
+            Event::Resource(_) | Event::Heartbeat => {}
+            Event::Report(_) => break,
+        }
+    }
+    Err(Box::new(ErrorBody::new(
+        ErrorCode::DeployerUnavailable,
+        "resourcifier ended its answer without the differences",
+    )))
+}

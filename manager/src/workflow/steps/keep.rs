@@ -1,0 +1,50 @@
+//! Stores the preview: a manifest with what applying it would do. A deployment that is new begins to exist here, without a
+//! manifest of its own.
+
+use common::model::{Deployment, DiffSummary, Preview};
+
+use super::store;
+use crate::domain::deployment;
+use crate::store::{Changes, StoreError, deployments, manifests, operations};
+use crate::workflow::step::{Done, Run, StepError};
+
+pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
+    let before = deployments::get(run.store(), run.deployment()).await?;
+    let mut changes = Changes::default();
+    store::drop_preview(run, &mut changes, before.as_ref()).await?;
+    let base = before
+        .as_ref()
+        .and_then(|before| before.latest_manifest.clone());
+    let resources = operations::diff(run.store(), run.id()).await?.resources;
+    let (input, expansion) = run.source().await?;
+    let mut manifest = store::manifest(run, input, expansion)?;
+    manifest.preview = Some(Preview {
+        base,
+        policies: run.record.options.policies,
+        summary: DiffSummary::of(&resources),
+        resources,
+    });
+    manifests::put(run.store(), &mut changes, &manifest).await?;
+    let after = deployment::previewed(begun(run, before)?, Some(manifest.name.clone()));
+    deployments::put(&mut changes, &after)?;
+    Ok(Done {
+        changes,
+        deployment: Some(after),
+        manifest: Some(manifest.name),
+        ..Done::default()
+    })
+}
+
+/// The deployment, which may be new.
+fn begun(run: &Run<'_>, before: Option<Deployment>) -> Result<Deployment, StoreError> {
+    let operation = &run.record.operation;
+    let name = operation.deployment.clone();
+    match (before, run.aim.intent.new_deployment()) {
+        (Some(before), _) => Ok(before),
+        (None, Some(new)) => {
+            let (id, now) = (operation.id.clone(), operation.start_time);
+            Ok(deployment::created(name, new, id, now))
+        }
+        (None, None) => Err(StoreError::Missing(format!("deployment {name}"))),
+    }
+}

@@ -1,0 +1,282 @@
+//! What an operation leaves that fails.
+
+use super::*;
+use crate::workflow::live::Outcome;
+
+/// A create that is given hardly any time.
+async fn in_no_time(app: &App) -> Arc<Outcome> {
+    let query: WriteQuery = serde_json::from_value(json!({"timeoutMs": 100})).unwrap();
+    let request = create(content(&["a", "b"]));
+    let ticket = app.services.writes.create(request, &query).await.unwrap();
+    ticket.outcome().await.unwrap()
+}
+
+#[tokio::test]
+async fn primitives_that_cannot_be_planned_are_told_by_their_place_and_leave_nothing() {
+    let stage = stage_for(Write::CreateUnknown).await;
+    let app = stage.manager().await;
+    let outcome = Write::CreateUnknown
+        .start(&app)
+        .await
+        .unwrap()
+        .outcome()
+        .await
+        .unwrap();
+    let error = outcome.operation.error.clone().unwrap();
+    assert_eq!(error.code, ErrorCode::UnknownType);
+    let place = error.location.unwrap();
+    assert_eq!(place.path.as_deref(), Some("$.resources[1]"));
+    assert!(place.line.is_some(), "{place:?}");
+    assert!(app.services.deployments.get(&web()).await.is_err());
+    assert_eq!(stage.deployer.jobs(), []);
+}
+
+#[tokio::test]
+async fn an_expansion_that_fails_changes_nothing() {
+    let stage = stage_for(Write::UpdateBroken).await;
+    let app = stage.manager().await;
+    let before = app.services.deployments.get(&web()).await.unwrap();
+    let outcome = Write::UpdateBroken
+        .start(&app)
+        .await
+        .unwrap()
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.operation.error.as_ref().map(|error| error.code),
+        Some(ErrorCode::TemplateFailed)
+    );
+    let after = app.services.deployments.get(&web()).await.unwrap();
+    assert_eq!(
+        (after.fingerprint, after.state, after.latest_manifest),
+        (before.fingerprint, before.state, before.latest_manifest)
+    );
+
+    let stage = stage_for(Write::CreateBroken).await;
+    let app = stage.manager().await;
+    let outcome = Write::CreateBroken
+        .start(&app)
+        .await
+        .unwrap()
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(outcome.operation.status, OperationStatus::Done);
+    assert!(app.services.deployments.get(&web()).await.is_err());
+    Write::Create
+        .start(&app)
+        .await
+        .unwrap()
+        .outcome()
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn what_an_unreported_apply_may_have_left_is_deleted_with_the_deployment() {
+    let stage = Stage::new();
+    let app = stage.manager().await;
+    // Away before anything happened, so nothing is recorded; as if the objects had been made all the same.
+    stage.deployer.interrupt([const { Interruption::Away }; 4]);
+    let outcome = Write::Create
+        .start(&app)
+        .await
+        .unwrap()
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.operation.error.as_ref().map(|error| error.code),
+        Some(ErrorCode::DeployerUnavailable)
+    );
+    Write::Delete
+        .start(&app)
+        .await
+        .unwrap()
+        .outcome()
+        .await
+        .unwrap();
+    let Some(Job::Delete(request)) = stage.deployer.jobs().pop() else {
+        panic!("no delete")
+    };
+    let names: Vec<_> = request
+        .unconfirmed
+        .iter()
+        .map(|resource| resource.name.as_str())
+        .collect();
+    assert_eq!(names, ["a", "b"]);
+}
+
+#[tokio::test]
+async fn what_was_seen_before_the_stream_broke_for_good_is_recorded() {
+    let stage = Stage::new();
+    let app = stage.manager().await;
+    // Each try gets somewhere and breaks off; then nobody is there.
+    stage.deployer.interrupt([
+        Interruption::BrokenOff,
+        Interruption::Away,
+        Interruption::Away,
+        Interruption::Away,
+        Interruption::Away,
+    ]);
+    let outcome = Write::Create
+        .start(&app)
+        .await
+        .unwrap()
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.operation.error.as_ref().map(|error| error.code),
+        Some(ErrorCode::DeployerUnavailable)
+    );
+    assert_eq!(
+        app.services
+            .live
+            .resources(&web(), &Default::default())
+            .await
+            .unwrap()
+            .items
+            .len(),
+        2
+    );
+    Write::Update
+        .start(&app)
+        .await
+        .unwrap()
+        .outcome()
+        .await
+        .unwrap();
+    let Some(Job::Update(request)) = stage.deployer.jobs().pop() else {
+        panic!("no update")
+    };
+    assert_eq!(request.recorded.len(), 2);
+    assert_eq!(stage.deployer.objects(), ["b", "c"]);
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_begun_again() {
+    let stage = Stage::new();
+    let app = stage.manager().await;
+    stage
+        .deployer
+        .interrupt([Interruption::BrokenOff, Interruption::Away]);
+    let outcome = Write::Create
+        .start(&app)
+        .await
+        .unwrap()
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(outcome.operation.error, None);
+    assert_eq!(stage.deployer.jobs().len(), 3);
+}
+
+#[tokio::test]
+async fn a_deployer_that_stops_reporting_is_a_time_out_and_what_it_did_is_recorded() {
+    let stage = Stage::new();
+    let app = stage.manager().await;
+    stage.deployer.interrupt([Interruption::Stalls]);
+    let outcome = in_no_time(&app).await;
+    let error = outcome.operation.error.clone().unwrap();
+    assert_eq!(error.code, ErrorCode::Timeout);
+    assert!(
+        error.message.contains("resourcifier did not report on web"),
+        "{}",
+        error.message
+    );
+    let live = app
+        .services
+        .live
+        .resources(&web(), &Default::default())
+        .await;
+    assert_eq!(live.unwrap().items.len(), 2);
+}
+
+#[tokio::test]
+async fn an_expander_that_does_not_answer_is_a_time_out_and_leaves_nothing() {
+    let stage = Stage::new();
+    let app = stage.manager().await;
+    stage.expander.hang();
+    let outcome = in_no_time(&app).await;
+    let error = outcome.operation.error.clone().unwrap();
+    assert_eq!(error.code, ErrorCode::Timeout);
+    assert_eq!(outcome.operation.manifest, None);
+    assert!(app.services.deployments.get(&web()).await.is_err());
+}
+
+#[tokio::test]
+async fn a_disk_that_is_full_for_a_while_delays_an_accepted_write_and_loses_nothing() {
+    // The first two make the store, and accept the operation.
+    for commits in 2..7 {
+        let stage = Stage::new();
+        let kv = DyingKv::after(commits, stage.kv.clone());
+        let app = stage.manager_on(kv.clone()).await;
+        let ticket = Write::Create.start(&app).await.unwrap();
+        let emptied = async {
+            kv.death().await;
+            kv.revive();
+        };
+        let outcome = tokio::select! {
+            outcome = ticket.outcome() => outcome,
+            () = emptied => ticket.outcome().await,
+        };
+        assert_eq!(outcome.unwrap().operation.error, None, "{commits} commits");
+        assert_eq!(stage.deployer.objects(), ["a", "b"]);
+    }
+}
+
+#[tokio::test]
+async fn what_an_unreported_apply_may_have_left_is_deleted_by_the_next_update_that_succeeds() {
+    let stage = Stage::new();
+    let app = stage.manager().await;
+    // Gone before anything was told, as if the objects had been made all the same.
+    stage.deployer.interrupt([const { Interruption::Away }; 4]);
+    Write::Create.finish(&app).await;
+    let updated = Write::Update.finish(&app).await;
+    assert_eq!(updated.operation.error, None);
+    let Some(Job::Delete(request)) = stage.deployer.jobs().pop() else {
+        panic!("no delete")
+    };
+    let names = request
+        .unconfirmed
+        .iter()
+        .map(|resource| resource.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["a"]);
+    Write::Update.finish(&app).await;
+    assert!(matches!(stage.deployer.jobs().pop(), Some(Job::Update(_))));
+}
+
+#[tokio::test]
+async fn a_preview_that_cannot_be_made_leaves_nothing() {
+    let stage = stage_for(Write::UpdatePreview).await;
+    let app = stage.manager().await;
+    let before = stage.keys().await;
+    stage.deployer.interrupt([const { Interruption::Away }; 4]);
+    let outcome = Write::UpdatePreview.finish(&app).await;
+    let error = outcome.operation.error.clone().unwrap();
+    assert_eq!(error.code, ErrorCode::DeployerUnavailable);
+    assert_eq!(outcome.operation.manifest, None);
+    let kept = ["operation", "journal"];
+    let new = stage
+        .keys()
+        .await
+        .into_iter()
+        .filter(|key| !before.contains(key));
+    let new: Vec<_> = new
+        .filter(|key| !kept.iter().any(|kept| key.starts_with(kept)))
+        .collect();
+    assert_eq!(new, [""; 0]);
+}
+
+#[tokio::test]
+async fn an_operation_that_could_not_be_expanded_names_no_manifest() {
+    let stage = stage_for(Write::UpdateBroken).await;
+    let app = stage.manager().await;
+    let outcome = Write::UpdateBroken.finish(&app).await;
+    assert_eq!(outcome.operation.manifest, None);
+    let outcome = Write::Update.finish(&app).await;
+    let deployment = app.services.deployments.get(&web()).await.unwrap();
+    assert_eq!(outcome.operation.manifest, deployment.latest_manifest);
+}

@@ -1,0 +1,22 @@
+//! Operations with a manager that dies, services that fail, and callers that change their minds.
+
+mod crashes;
+mod failures;
+mod stops;
+mod writes;
+
+use std::sync::Arc;
+
+use common::api::error::ErrorCode;
+use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
+use common::model::{DeploymentName, DeploymentStatus, Operation, OperationStatus};
+use serde_json::json;
+
+use self::writes::{WRITES, Write, content, create, stage_for, web};
+use super::Ticket;
+use crate::app::App;
+use crate::deployer::Job;
+use crate::deployer::fake::{Interruption, REFUSED, UNKNOWN};
+use crate::error::Error;
+use crate::stage::{DyingKv, LateKv, Stage, copied};
+use crate::store::kv::SledKv;

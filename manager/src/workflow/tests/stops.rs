@@ -1,0 +1,144 @@
+//! Operations that are stopped: wherever they are, and through a crash.
+
+use common::model::OperationId;
+
+use super::*;
+use crate::service::operations::Watch;
+use crate::store::Store;
+use crate::store::operations::{StopWish, wish_stop};
+
+async fn applying(app: &App, id: &OperationId) {
+    loop {
+        if let Ok(Watch::Live(ticket)) = app.services.operations.watch(id).await
+            && ticket.live().operation().progress.step == "applying"
+        {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+fn error_of(outcome: &crate::workflow::live::Outcome) -> Option<ErrorCode> {
+    outcome.operation.error.as_ref().map(|error| error.code)
+}
+
+#[tokio::test]
+async fn a_stop_that_was_answered_holds_though_the_manager_dies_at_once() {
+    let stage = stage_for(Write::Update).await;
+    let gate = stage.deployer.hold();
+    let first = stage.manager().await;
+    let ticket = Write::Update.start(&first).await.unwrap();
+    let id = ticket.live().operation().id.clone();
+    applying(&first, &id).await;
+    let store = Store::open(stage.kv.clone()).await.unwrap();
+    let wish = StopWish {
+        user: "somebody".to_owned(),
+    };
+    assert!(wish_stop(&store, &id, &wish).await.unwrap());
+    first.engine.park().await;
+
+    gate.add_permits(8);
+    let jobs = stage.deployer.jobs().len();
+    let second = stage.manager().await;
+    second.engine.recover().await.unwrap();
+    let outcome = second.engine.ticket(&id).unwrap().outcome().await.unwrap();
+    assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
+    assert_eq!(stage.deployer.jobs().len(), jobs);
+    let deployment = second.services.deployments.get(&web()).await.unwrap();
+    assert_eq!(deployment.state.status, DeploymentStatus::Failed);
+    assert!(
+        !stage
+            .keys()
+            .await
+            .iter()
+            .any(|key| key.starts_with("stop·"))
+    );
+    assert!(!wish_stop(&store, &id, &wish).await.unwrap());
+}
+
+#[tokio::test]
+async fn what_a_stopped_apply_was_seen_to_do_is_recorded_and_gone_on_from() {
+    let stage = Stage::new();
+    let app = stage.manager().await;
+    stage.deployer.interrupt([Interruption::Stalls]);
+    let ticket = Write::Create.start(&app).await.unwrap();
+    let id = ticket.live().operation().id.clone();
+    while ticket.live().operation().progress.done < 2 {
+        tokio::task::yield_now().await;
+    }
+    app.services.operations.cancel(&id).await.unwrap();
+    let outcome = ticket.outcome().await.unwrap();
+    assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
+    let update = Write::Update.finish(&app).await;
+    assert_eq!(update.operation.error, None);
+    let jobs = stage.deployer.jobs();
+    let updates = jobs.iter().filter_map(|job| match job {
+        Job::Update(request) => Some(request.recorded.len()),
+        Job::Create(_) | Job::Delete(_) => None,
+    });
+    assert_eq!(updates.collect::<Vec<_>>(), [2]);
+    assert_eq!(stage.deployer.objects(), ["b", "c"]);
+}
+
+#[tokio::test]
+async fn an_operation_that_waits_for_its_turn_is_cancelled_without_ever_beginning() {
+    let stage = Stage::new();
+    let app = stage.manager().await;
+    let _gate = stage.deployer.hold();
+    let mut tickets = Vec::new();
+    for number in 0..=crate::workflow::engine::AT_ONCE {
+        let mut request = create(content(&["a"]));
+        request.name = DeploymentName::parse(format!("web-{number}")).unwrap();
+        let query = WriteQuery::default();
+        tickets.push(app.services.writes.create(request, &query).await.unwrap());
+    }
+    let last = tickets.pop().unwrap();
+    for ticket in &tickets {
+        applying(&app, &ticket.live().operation().id).await;
+    }
+    let id = last.live().operation().id.clone();
+    assert_eq!(last.live().operation().status, OperationStatus::Pending);
+    app.services.operations.cancel(&id).await.unwrap();
+    let outcome = last.outcome().await.unwrap();
+    assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
+    assert_eq!(stage.expander.requests().len(), tickets.len());
+    let name = &outcome.operation.deployment;
+    assert!(app.services.deployments.get(name).await.is_err());
+}
+
+#[tokio::test]
+async fn a_stop_undoes_nothing_though_a_failure_would_have() {
+    let stage = stage_for(Write::UpdateBack).await;
+    let app = stage.manager().await;
+    let _gate = stage.deployer.hold();
+    let ticket = Write::UpdateBack.start(&app).await.unwrap();
+    let id = ticket.live().operation().id.clone();
+    applying(&app, &id).await;
+    app.services.operations.cancel(&id).await.unwrap();
+    let outcome = ticket.outcome().await.unwrap();
+    assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
+    assert_eq!(outcome.operation.rollback, None);
+}
+
+#[tokio::test]
+async fn the_way_back_can_be_stopped_too_and_both_are_told() {
+    let stage = stage_for(Write::UpdateBack).await;
+    let app = stage.manager().await;
+    let gate = stage.deployer.hold();
+    let ticket = Write::UpdateBack.start(&app).await.unwrap();
+    let id = ticket.live().operation().id.clone();
+    applying(&app, &id).await;
+    gate.add_permits(1);
+    while ticket.live().operation().rollback.is_none() {
+        tokio::task::yield_now().await;
+    }
+    applying(&app, &id).await;
+    app.services.operations.cancel(&id).await.unwrap();
+    let outcome = ticket.outcome().await.unwrap();
+    assert_eq!(error_of(&outcome), Some(ErrorCode::ResourcesFailed));
+    let rollback = outcome.operation.rollback.clone().unwrap();
+    let stopped = rollback.error.map(|error| error.code);
+    assert_eq!(stopped, Some(ErrorCode::OperationStopped));
+    let deployment = app.services.deployments.get(&web()).await.unwrap();
+    assert_eq!(deployment.state.status, DeploymentStatus::Failed);
+}
