@@ -11,3 +11,4 @@ mod local;
 mod outage;
 mod ownership;
 mod references;
+mod store;
