@@ -27,7 +27,6 @@ const FEW: usize = 10;
 const MANY: usize = 300;
 
 #[tokio::test]
-#[ignore = "the manager cannot roll back yet"]
 async fn no_kill_of_a_process_changes_how_operations_end() -> Result<()> {
     run(FEW).await
 }
