@@ -185,7 +185,7 @@ impl<'s> Filler<'s> {
         let validator = self
             .patterns
             .entry(pattern)
-            .or_insert_with(|| super::pattern(pattern));
+            .or_insert_with(|| super::matcher(pattern));
         let name = Value::String(name.to_owned());
         Ok(validator
             .as_ref()

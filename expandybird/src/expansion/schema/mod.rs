@@ -3,8 +3,12 @@
 //! Responsible for JSON Schema draft 4 as the original read it: formats are not checked, `1.0` is
 //! no integer, a boolean is no number, remote references are refused. It refuses to know where
 //! the schema came from; [`super::files`] finds it and what it imports.
+//!
+//! Patterns are Python's: [`pattern`] translates them.
 
+mod adapt;
 mod defaults;
+mod pattern;
 
 use common::api::error::ErrorCode;
 use jsonschema::error::ValidationErrorKind;
@@ -12,6 +16,7 @@ use jsonschema::{Draft, PatternOptions, ValidationError, Validator, ValidatorMap
 use serde_json::{Map, Value};
 
 use crate::cache::{Cache, Key};
+use adapt::Originals;
 use common::yaml::{self, Duplicates};
 use defaults::DefaultsError;
 
@@ -111,8 +116,10 @@ pub fn json_path(pointer: &str) -> String {
 /// A compiled schema.
 #[derive(Debug)]
 pub struct Schema {
+    /// As the validator takes it.
     document: Value,
     validator: Validator,
+    originals: Originals,
     /// Of every part of the schema, without `required`: says which branch of `anyOf` is taken
     /// while defaults are filled in. Only for schemas that have branches.
     branches: Option<ValidatorMap>,
@@ -146,7 +153,7 @@ impl Schema {
                 false => invalid(reason),
             }
         })?;
-        let document = match read.value {
+        let mut document = match read.value {
             Value::Null => Value::Object(Map::new()),
             Value::Object(map) => Value::Object(map),
             other => {
@@ -157,6 +164,7 @@ impl Schema {
             }
         };
         let imports = imports(&document).map_err(&invalid)?;
+        let originals = adapt::adapt(&mut document).map_err(&invalid)?;
         let reason = |error: &ValidationError<'_>| invalid(described(error));
         let validator = options().build(&document).map_err(|error| reason(&error))?;
         let branches = match defaults::has_branches(&document) {
@@ -166,6 +174,7 @@ impl Schema {
         Ok(Self {
             document,
             validator,
+            originals,
             branches,
             imports,
         })
@@ -192,7 +201,7 @@ impl Schema {
         let refusals: Vec<_> = self
             .validator
             .iter_errors(&properties)
-            .map(|error| refusal(&error))
+            .map(|error| refusal(&error, &self.originals))
             .collect();
         match refusals.is_empty() {
             true => Ok(properties),
@@ -222,8 +231,8 @@ fn branches(document: &Value) -> Result<ValidatorMap, ValidationError<'static>> 
     options().build_map(&relaxed)
 }
 
-/// A validator of one pattern, with the same bounds as in a schema; none if it is no pattern.
-fn pattern(pattern: &str) -> Option<Validator> {
+/// A validator of one translated pattern, with the same bounds as in a schema; none if it is no pattern.
+fn matcher(pattern: &str) -> Option<Validator> {
     options()
         .build(&serde_json::json!({ "pattern": pattern }))
         .ok()
@@ -257,17 +266,21 @@ fn described(error: &ValidationError<'_>) -> String {
     }
 }
 
-fn refusal(error: &ValidationError<'_>) -> Refusal {
+fn refusal(error: &ValidationError<'_>, originals: &Originals) -> Refusal {
     let is_too_costly = matches!(
         error.kind(),
         ValidationErrorKind::BacktrackLimitExceeded { .. }
     );
-    let message = match is_too_costly {
-        true => format!(
+    let message = match error.kind() {
+        ValidationErrorKind::BacktrackLimitExceeded { .. } => format!(
             "the schema's pattern takes more than {BACKTRACK_STEPS} steps here; \
              write it without repetitions within repetitions"
         ),
-        false => error.to_string(),
+        ValidationErrorKind::Pattern { pattern } => {
+            let pattern = originals.of(pattern);
+            format!("{} does not match \"{pattern}\"", error.instance())
+        }
+        _ => error.to_string(),
     };
     Refusal {
         pointer: error.instance_path().as_str().to_owned(),
@@ -328,6 +341,78 @@ mod tests {
         assert!(applied("properties: {a: {format: ipv4}}", json!({"a": "x"})).is_ok());
         assert!(applied("properties: {a: {pattern: 'b+'}}", json!({"a": "abc"})).is_ok());
         assert!(applied("properties: {a: {pattern: '^(?=x)'}}", json!({"a": "xy"})).is_ok());
+    }
+
+    #[test]
+    fn patterns_are_pythons_and_messages_show_them_as_they_were_written() {
+        let schema = r"{properties: {a: {pattern: '(?i)^x\d+$'}}, patternProperties: {'(?P<c>b)(?P=c)$': {type: integer}},
+            additionalProperties: false}";
+        assert!(applied(schema, json!({"a": "X\u{661}\n", "abb": 1})).is_ok());
+        let mut found = refused(schema, json!({"a": "y", "abb": "z", "ab": 1}));
+        found.sort();
+        assert_eq!(
+            found,
+            [
+                "Additional properties are not allowed ('ab' was unexpected)",
+                r#"a: "y" does not match "(?i)^x\d+$""#,
+                r#"abb: "z" is not of type "integer""#,
+            ]
+        );
+    }
+
+    #[test]
+    fn a_property_called_as_a_keyword_is_no_keyword_and_data_is_no_schema() {
+        let schema = r"{properties: {patternProperties: {type: string}, pattern: {enum: [{pattern: '('}]}},
+            default: {pattern: '('}}";
+        assert!(
+            applied(
+                schema,
+                json!({"patternProperties": "x", "pattern": {"pattern": "("}})
+            )
+            .is_ok()
+        );
+    }
+
+    #[test]
+    fn an_unreadable_pattern_is_an_invalid_schema_that_names_it() {
+        for schema in ["pattern: 'a(?>b)'", "patternProperties: {'a(?>b)': {}}"] {
+            let fault = applied(schema, json!({})).unwrap_err().to_string();
+            assert!(
+                fault.contains("'a(?>b)'") && fault.contains("is not supported"),
+                "{fault}"
+            );
+        }
+    }
+
+    #[test]
+    fn choices_may_be_given_twice_or_not_at_all() {
+        let schema = "properties: {a: {enum: [x, 1, x, 1.0, [1]]}, b: {enum: []}}";
+        assert!(applied(schema, json!({"a": "x"})).is_ok());
+        assert!(applied(schema, json!({"a": [1]})).is_ok());
+        assert_eq!(refused(schema, json!({"a": "y", "b": 1})).len(), 2);
+    }
+
+    #[test]
+    fn multiples_are_those_of_the_decimals_as_written() {
+        for (value, is_multiple) in [
+            (0.3, true),
+            (0.7, true),
+            (1.1, true),
+            (3.0, true),
+            (0.35, false),
+        ] {
+            let found = applied("properties: {a: {multipleOf: 0.1}}", json!({"a": value}));
+            assert_eq!(found.is_ok(), is_multiple, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_reference_leads_into_pattern_properties_as_they_were_written() {
+        let schema =
+            "{patternProperties: {'^a/b$': {default: {x: 1}, properties: {x: {default: 2}}}},
+            properties: {c: {$ref: '#/patternProperties/%5Ea~1b$'}}}";
+        let filled = applied(schema, json!({"a/b": {}})).unwrap();
+        assert_eq!(filled, json!({"a/b": {"x": 2}, "c": {"x": 1}}));
     }
 
     #[test]
