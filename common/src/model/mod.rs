@@ -31,7 +31,7 @@ pub use name::{
 pub use object::{AppliedObject, ObjectRef};
 pub use operation::{Operation, OperationStatus, OperationType, Progress, Rollback};
 pub use preview::{DiffSummary, Preview};
-pub use registry::{RegistryDefinition, RegistryFormat, RegistryType};
+pub use registry::{RegistryDefinition, RegistryType};
 pub use scope::Scope;
 pub use template::Import;
 pub use version::{Version, VersionError};

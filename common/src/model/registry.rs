@@ -53,19 +53,6 @@ impl FromStr for RegistryType {
     }
 }
 
-/// How its files are arranged.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum RegistryFormat {
-    /// `[collection/]template/version/`.
-    #[default]
-    Templates,
-    /// `name/Chart.yaml` with `name/manifests/*.yaml`: plain Kubernetes objects.
-    Packages,
-}
-
 /// What is stored of a registry. Its credential is named, never held.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -85,8 +72,6 @@ pub struct RegistryDefinition {
     /// Of GitHub Enterprise, where its REST API is; `/api/v3` of the URL's host, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_url: Option<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub format: RegistryFormat,
 }
 
 impl RegistryDefinition {
@@ -99,13 +84,8 @@ impl RegistryDefinition {
             credential: None,
             reference: None,
             api_url: None,
-            format: RegistryFormat::Templates,
         }
     }
-}
-
-fn is_default(format: &RegistryFormat) -> bool {
-    *format == RegistryFormat::default()
 }
 
 #[cfg(test)]
@@ -125,7 +105,6 @@ mod tests {
     fn a_definition_needs_a_type_and_a_url_only() {
         let text = r#"{"type":"http","url":"https://host/r"}"#;
         let read: RegistryDefinition = serde_json::from_str(text).unwrap();
-        assert_eq!(read.format, RegistryFormat::Templates);
         assert_eq!(serde_json::to_string(&read).unwrap(), text);
         let misspelt = r#"{"type":"http","url":"x","credentials":"y"}"#;
         assert!(serde_json::from_str::<RegistryDefinition>(misspelt).is_err());

@@ -1,9 +1,7 @@
 //! `dm createregistry`: gives a template registry a name, which references may begin with.
 
 use clap::Args;
-use common::model::{
-    CredentialName, RegistryDefinition, RegistryFormat, RegistryName, RegistryType,
-};
+use common::model::{CredentialName, RegistryDefinition, RegistryName, RegistryType};
 
 use super::registries;
 use crate::error::Failure;
@@ -52,7 +50,6 @@ impl CreateRegistry {
             credential: self.credential,
             reference: self.reference,
             api_url: self.api_url,
-            format: RegistryFormat::default(),
         };
         let created = session
             .client
