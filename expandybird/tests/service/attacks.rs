@@ -306,6 +306,11 @@ async fn a_jinja_template_that_looks_through_much_again_and_again_ends_with_its_
             "a text that is searched",
             "{% set t = 'x' * 4000000 %}{% for i in range(100000) %}{% if 'y' in t %}{% endif %}{% endfor %}",
         ),
+        (
+            "macros that call themselves, without a loop",
+            "{% set t = 'x' * 4000000 %}{% macro m(n) %}{% if 'y' in t %}{% endif %}{% if n %}{% set _ = m(n - 1) %}{% set _ = m(n - 1) %}\
+             {% endif %}{% endmacro %}{% set _ = m(14) %}",
+        ),
     ] {
         let late = expander.expand(request("t.jinja", template)).await;
         let error = late

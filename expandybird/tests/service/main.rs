@@ -114,6 +114,26 @@ async fn a_file_expands_without_a_server_to_the_same_with_the_imports_beside_it(
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn configurations_and_properties_of_megabytes_expand_in_every_language() {
+    const BYTES: usize = 3 << 20;
+    let text = "x".repeat(BYTES);
+    let jinja = "resources: [{name: b, type: T, properties: {n: {{ properties.text|length }}}}]";
+    let python = "def GenerateConfig(context):\n    return {'resources': [\n        \
+                  {'name': 'b', 'type': 'T', 'properties': {'n': len(context.properties['text'])}}]}\n";
+    let expander = expander(Duration::from_secs(20), jinja::Limits::default());
+    for (name, template) in [("t.jinja", jinja), ("t.py", python)] {
+        let configuration =
+            format!("resources: [{{name: a, type: {name}, properties: {{text: {text}}}}}]");
+        let answer = expander
+            .expand(request_of(&configuration, &[(name, template)]))
+            .await;
+        let answer = answer.unwrap_or_else(|error| panic!("{name}: {}", error.0));
+        let shown = serde_json::to_value(&answer.config.resources[0]).unwrap();
+        assert_eq!(shown["properties"]["n"], BYTES, "{name}");
+    }
+}
+
 const VARYING: &str = "\
 import datetime, os, random, secrets, time, uuid
 

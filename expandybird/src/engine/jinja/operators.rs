@@ -1,4 +1,4 @@
-//! `%`, `*`, `+` and `~` as Python has them, bounded; [`super::rewrite`] turns the operators into calls of these.
+//! `%`, `*`, `+`, `~` and comparisons as Python has them, bounded; [`super::rewrite`] turns the operators into calls of these.
 
 use minijinja::formatting::{FormatStyle, format};
 use minijinja::value::{Tuple, ValueKind};
@@ -6,7 +6,7 @@ use minijinja::{Environment, Error, ErrorKind, Value};
 
 use super::list::List;
 use super::variadic::Variadic;
-use super::{meter, repr, values};
+use super::{meter, order, repr, values};
 
 pub const ADD: &str = "__add__";
 pub const CONCAT: &str = "__concat__";
@@ -20,6 +20,8 @@ pub const VARIADIC: &str = "__variadic__";
 /// In place of a default that is evaluated later: never defined.
 pub const LATER: &str = "__later__";
 pub const MULTIPLY: &str = "__mul__";
+/// Values, and what stands between them.
+pub const COMPARE: &str = "__compare__";
 
 pub fn register(environment: &mut Environment<'_>) {
     environment.add_function(ADD, |a: &Value, b: &Value| add(a, b));
@@ -27,6 +29,9 @@ pub fn register(environment: &mut Environment<'_>) {
         concat(&parts)
     });
     environment.add_function(MULTIPLY, |a: &Value, b: &Value| multiply(a, b));
+    environment.add_function(COMPARE, |chain: minijinja::value::Rest<Value>| {
+        order::holds(&chain)
+    });
     environment.add_function(OWN, values::own);
     environment.add_function(EACH, values::each);
     environment.add_function(VARIADIC, Variadic::wrap);

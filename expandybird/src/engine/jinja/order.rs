@@ -31,6 +31,31 @@ pub fn sort(
     failure.map_or(Ok(()), Err)
 }
 
+/// `a < b <= c`, as `a`, `'<'`, `b`, `'<='`, `c`: whether all of it holds.
+pub fn holds(chain: &[Value]) -> Result<bool, Error> {
+    for link in chain.windows(3).step_by(2) {
+        let [a, operator, b] = link else { continue };
+        let holds = match operator.as_str() {
+            Some("==") => a == b,
+            Some("!=") => a != b,
+            _ if is_nan(a) || is_nan(b) => false,
+            Some("<") => compare(a, b)?.is_lt(),
+            Some("<=") => compare(a, b)?.is_le(),
+            Some(">") => compare(a, b)?.is_gt(),
+            _ => compare(a, b)?.is_ge(),
+        };
+        if !holds {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A number that has no order.
+fn is_nan(value: &Value) -> bool {
+    value.kind() == ValueKind::Number && f64::try_from(value.clone()).is_ok_and(f64::is_nan)
+}
+
 /// `a < b`, `a == b` or `a > b`.
 pub fn compare(a: &Value, b: &Value) -> Result<Ordering, Error> {
     meter::tick()?;

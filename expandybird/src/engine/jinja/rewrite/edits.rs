@@ -1,7 +1,7 @@
 //! What is put in, by place: calls around operands, literals and what is assigned.
 
 use super::tokens::{Kind, Token};
-use crate::engine::jinja::operators::{ADD, CONCAT, MODULO, MULTIPLY, OWN};
+use crate::engine::jinja::operators::{ADD, COMPARE, CONCAT, MODULO, MULTIPLY, OWN};
 
 /// What is put in, by place.
 #[derive(Debug, Default)]
@@ -58,12 +58,37 @@ impl Edits {
     }
 
     /// One level of brackets: expressions between separators.
-    pub fn expression(&mut self, tokens: &[Token]) {
+    pub fn expression(&mut self, tokens: &[Token], source: &str) {
         self.drop_signs(tokens);
-        for part in tokens.split(|token| token.kind == Kind::Separator) {
-            let terms = split(part, &[Kind::Plus, Kind::Minus]);
-            self.sum(&terms);
+        for comparison in tokens.split(|token| token.kind == Kind::Separator) {
+            self.order(comparison, source);
+            for part in comparison.split(|token| token.kind.is_end()) {
+                let terms = split(part, &[Kind::Plus, Kind::Minus]);
+                self.sum(&terms);
+            }
         }
+    }
+
+    /// Values between `<`, `<=`, `>` and `>=`, perhaps also `==` and `!=`; those of equality alone
+    /// are minijinja's.
+    fn order(&mut self, comparison: &[Token], source: &str) {
+        let operators = || comparison.iter().filter(|token| token.kind.is_end());
+        let is_order = operators().any(|token| token.kind == Kind::Order)
+            && operators().all(|token| token.of(source) != "in");
+        let (true, [first, ..], [.., last]) = (is_order, comparison, comparison) else {
+            return;
+        };
+        self.insert(first.start, &format!("{COMPARE}("));
+        for operator in operators() {
+            let (start, text) = (operator.start, operator.of(source));
+            self.put(
+                start,
+                Rank::Replacement,
+                text.len(),
+                &format!(", '{text}',"),
+            );
+        }
+        self.insert(last.end, ")");
     }
 
     /// A `+` before an operand does nothing, and minijinja has none.

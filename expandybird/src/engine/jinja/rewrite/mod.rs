@@ -1,4 +1,4 @@
-//! Turns the operators `%`, `*`, `+` and `~` of a template into calls of [`super::operators`].
+//! Turns the operators `%`, `*`, `+`, `~`, `<`, `<=`, `>` and `>=` of a template into calls of [`super::operators`].
 //!
 //! Works on the text, for minijinja lets nobody at its syntax tree: only calls and commas are put
 //! in, nothing is moved, so every line keeps its number. What it does not understand it leaves as
@@ -12,14 +12,15 @@
 //! changed in place; [`statements`] do so with what they assign.
 //!
 //! Long plain text gets an empty expression every few hundred bytes, so that a loop around it
-//! takes as many steps as it writes.
+//! takes as many steps as it writes; a macro begins with one.
 
 mod edits;
 mod statements;
+mod strings;
 mod tokens;
 
-use super::operators::{ADD, CONCAT, EACH, MODULO, MULTIPLY, OWN};
-use edits::Edits;
+use super::operators::{ADD, COMPARE, CONCAT, EACH, MODULO, MULTIPLY, OWN};
+use edits::{Edits, Rank};
 use statements::{Statement, Statements};
 use tokens::{Kind, Token, kind, length};
 
@@ -56,6 +57,7 @@ pub fn undone(message: &str) -> String {
         .replace(CONCAT, "~")
         .replace(MODULO, "%")
         .replace(MULTIPLY, "*")
+        .replace(COMPARE, "a comparison")
         .replace(EACH, "")
         .replace(OWN, "")
 }
@@ -130,7 +132,7 @@ fn code(
             let marker = usize::from(rest.starts_with(['-', '+']));
             if rest[marker..].starts_with(close) {
                 let (tokens, end) = (levels.last()?, at + marker + close.len());
-                edits.expression(tokens);
+                edits.expression(tokens, source);
                 if close == "%}" {
                     let statement = Statement {
                         tokens,
@@ -157,7 +159,7 @@ fn code(
             '(' | '[' | '{' => levels.push(Vec::new()),
             ')' | ']' | '}' => {
                 bracketed = levels.pop()?;
-                edits.expression(&bracketed);
+                edits.expression(&bracketed, source);
                 if let Some(start) = literals.pop()? {
                     edits.literal(start, end);
                 }
@@ -168,6 +170,9 @@ fn code(
             }
             _ => {
                 statements.mention(&source[at..end]);
+                if let Some(literal) = strings::rewritten(&source[at..end]) {
+                    edits.put(at, Rank::Replacement, end - at, &literal);
+                }
                 levels.last_mut()?.push(token);
             }
         }
@@ -217,6 +222,15 @@ mod tests {
                 "{% if __mod__(a , 2) == 0 and __add__(b , 1) %}",
             ),
             (
+                "{{ a < b + 1 and not c >= -d or x(e=f > 1) }}",
+                "{{ __compare__(a , '<', __add__(b , 1)) and not __compare__(c , '>=', -d) or x(e=__compare__(f , '>', 1)) }}",
+            ),
+            (
+                "{{ a < b == c }}{{ a in b }}{{ a == b }}",
+                "{{ __compare__(a , '<', b , '==', c) }}{{ a in b }}{{ a == b }}",
+            ),
+            ("{{ 'a\\\nb' + c }}", "{{ __add__('ab'\n , c) }}"),
+            (
                 "{%- set x = a ~ 'b' -%}",
                 "{%- set x = __own__(( __concat__(a , 'b'))) -%}",
             ),
@@ -235,11 +249,11 @@ mod tests {
             ),
             (
                 "{% macro m(a, b=a ~ 1) -%} x{% endmacro %}",
-                "{% macro m(a, b= __later__) -%}{% if b is undefined %}{% set b = __own__(( __concat__(a , 1))) %}{% endif -%} x{% endmacro %}",
+                "{% macro m(a, b= __later__) -%}{{''-}}{% if b is undefined %}{% set b = __own__(( __concat__(a , 1))) %}{% endif -%} x{% endmacro %}",
             ),
             (
                 "{% macro m(a) %}{{ varargs }}{% endmacro -%} x",
-                "{% macro m(a, varargs=(), kwargs={}) %}{{ varargs }}{% endmacro -%}{% set m = __variadic__(m) -%} x",
+                "{% macro m(a, varargs=(), kwargs={}) %}{{''}}{{ varargs }}{% endmacro -%}{% set m = __variadic__(m) -%} x",
             ),
             (
                 "{% set a, b=[1], 2 %}",

@@ -6,8 +6,9 @@
 //!   what fills them; a default that mentions an earlier parameter is evaluated in the body, for
 //!   minijinja evaluates the last one first.
 
+use super::STEP;
 use super::edits::{Edits, Rank};
-use super::tokens::{Kind, Token};
+use super::tokens::Token;
 use crate::engine::jinja::operators::{EACH, LATER, OWN, VARIADIC};
 
 /// A statement that has been read: `{% … %}`.
@@ -88,6 +89,13 @@ impl Statements {
             }
             before.push(name.of(source));
         }
+        // A macro that calls itself is a loop: it takes a step that looks at the time.
+        let step = format!(
+            "{}{}}}}}",
+            &STEP[..STEP.len() - "}}".len()],
+            statement.strip
+        );
+        edits.insert(statement.end, &step);
         if !later.is_empty() {
             let open = later.len() - "%}".len();
             let text = format!("{}{}%}}", &later[..open], statement.strip);
@@ -123,7 +131,7 @@ fn assignment(source: &str, tokens: &[Token], edits: &mut Edits) {
 }
 
 fn iteration(source: &str, tokens: &[Token], edits: &mut Edits) {
-    let is = |token: &Token, word: &str| token.kind == Kind::Separator && token.of(source) == word;
+    let is = |token: &Token, word: &str| token.kind.is_end() && token.of(source) == word;
     let Some(from) = tokens.iter().position(|token| is(token, "in")) else {
         return;
     };

@@ -11,8 +11,19 @@ pub enum Kind {
     Times,
     /// `/` and `//`.
     Divide,
-    /// Ends an expression: keywords, comparisons, commas, brackets.
+    /// `<`, `<=`, `>` and `>=`.
+    Order,
+    /// `==`, `!=` and `in`.
+    Compare,
+    /// Ends an expression: keywords, commas, brackets.
     Separator,
+}
+
+impl Kind {
+    /// Whether arithmetic ends here.
+    pub fn is_end(self) -> bool {
+        matches!(self, Self::Separator | Self::Compare | Self::Order)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -86,13 +97,16 @@ pub fn kind(token: &str, before: &[Token], source: &str) -> Kind {
         "%" => Kind::Percent,
         "*" => Kind::Times,
         "/" | "//" => Kind::Divide,
-        "," | ":" | "=" | "==" | "!=" | "<" | ">" | "<=" | ">=" => Kind::Separator,
+        "<" | ">" | "<=" | ">=" => Kind::Order,
+        "==" | "!=" => Kind::Compare,
+        "," | ":" | "=" => Kind::Separator,
         // `a.in` is an attribute; `is in` and `is not` belong to a test.
         _ if last == Some(".") => Kind::Operand,
         "not" | "in" if last == Some("is") || last == Some("not") && is_test(before, source) => {
             Kind::Operand
         }
-        "and" | "or" | "not" | "in" | "if" | "else" | "recursive" => Kind::Separator,
+        "in" => Kind::Compare,
+        "and" | "or" | "not" | "if" | "else" | "recursive" => Kind::Separator,
         _ => Kind::Operand,
     }
 }
