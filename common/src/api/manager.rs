@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::deployer::{ObjectStatus, Policies, ResourceDiff, ResourceReport};
+use super::deployer::{EdgeReason, ObjectStatus, Policies, ResourceDiff, ResourceReport};
 use crate::model::{
     ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy, DeploymentName,
     DiffSummary, DriftPolicy, Import, LayoutPath, ManifestName, Namespace, ObjectRef, Operation,
@@ -252,22 +252,13 @@ pub struct GraphNode {
 }
 
 /// `from` is applied once `to` is there. Both are indices of nodes: names are unique within one template only.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GraphEdge {
     pub from: usize,
     pub to: usize,
+    pub because: EdgeReason,
+    /// What makes it wait: the reference, or the place in its object that names the other.
+    pub detail: String,
 }
 
 /// `GET /operations/{o}/events`: server-sent events, the name of each in `event:`, its document in `data:`.

@@ -1,4 +1,6 @@
-//! What waits for what: as a tree for people, as DOT for Graphviz.
+//! What waits for what, and why: as a tree for people, as DOT for Graphviz.
+
+use std::collections::BTreeMap;
 
 use common::api::manager::{Graph, GraphNode};
 
@@ -13,41 +15,41 @@ pub fn tree(graph: &Graph) -> String {
         text: String::new(),
     };
     let mut is_needed = vec![false; graph.nodes.len()];
-    for needed in drawing.below.iter().flatten() {
+    for needed in drawing.below.iter().flat_map(Needs::keys) {
         is_needed[*needed] = true;
     }
     let roots = (0..graph.nodes.len()).filter(|&node| !is_needed[node]);
     for root in roots.collect::<Vec<_>>() {
-        drawing.draw(root, "", "");
+        drawing.draw(root, "", "", "");
     }
     drawing.text
 }
 
-/// By node, the nodes that it waits for. Edges that lead nowhere are left out.
-fn needs(graph: &Graph) -> Vec<Vec<usize>> {
-    let mut needs = vec![Vec::new(); graph.nodes.len()];
+/// Of one node, the nodes that it waits for, and what for.
+type Needs = BTreeMap<usize, Vec<String>>;
+
+/// By node; edges that lead nowhere are left out.
+fn needs(graph: &Graph) -> Vec<Needs> {
+    let mut needs = vec![Needs::new(); graph.nodes.len()];
     for edge in &graph.edges {
         if edge.from < needs.len() && edge.to < needs.len() {
-            needs[edge.from].push(edge.to);
+            let reasons = needs[edge.from].entry(edge.to).or_default();
+            reasons.push(edge.detail.clone());
         }
-    }
-    for needed in &mut needs {
-        needed.sort_unstable();
-        needed.dedup();
     }
     needs
 }
 
 struct Drawing<'g> {
     graph: &'g Graph,
-    below: Vec<Vec<usize>>,
+    below: Vec<Needs>,
     shown: Vec<bool>,
     text: String,
 }
 
 impl Drawing<'_> {
     /// As deep as resources wait for each other, and each is unfolded once.
-    fn draw(&mut self, node: usize, own: &str, below: &str) {
+    fn draw(&mut self, node: usize, own: &str, reasons: &str, below: &str) {
         let again = std::mem::replace(&mut self.shown[node], true);
         let needed = self.below[node].clone();
         let fold = if again && !needed.is_empty() {
@@ -56,16 +58,19 @@ impl Drawing<'_> {
             ""
         };
         let name = label(&self.graph.nodes[node]);
-        self.text.push_str(&format!("{own}{name}{fold}\n"));
+        self.text.push_str(&format!("{own}{name}{reasons}{fold}\n"));
         if again {
             return;
         }
-        for (index, &next) in needed.iter().enumerate() {
-            let (branch, line) = match index + 1 == needed.len() {
+        let count = needed.len();
+        for (index, (next, reasons)) in needed.into_iter().enumerate() {
+            let (branch, line) = match index + 1 == count {
                 true => ("└─ ", "   "),
                 false => ("├─ ", "│  "),
             };
-            self.draw(next, &format!("{below}{branch}"), &format!("{below}{line}"));
+            let own = format!("{below}{branch}");
+            let reasons = format!(": {}", text::line(&reasons.join(", ")));
+            self.draw(next, &own, &reasons, &format!("{below}{line}"));
         }
     }
 }
@@ -85,7 +90,11 @@ pub fn dot(graph: &Graph) -> String {
         ));
     }
     for edge in &graph.edges {
-        shown.push_str(&format!("  n{} -> n{};\n", edge.from, edge.to));
+        let reason = quoted(text::line(&edge.detail));
+        shown.push_str(&format!(
+            "  n{} -> n{} [label=\"{reason}\"];\n",
+            edge.from, edge.to
+        ));
     }
     shown.push_str("}\n");
     shown
@@ -101,9 +110,14 @@ mod tests {
             json!({"name": name, "type": kind,
                 "object": {"apiVersion": "v1", "kind": kind, "namespace": "shop", "name": name}})
         };
+        let edge = |from: usize, to: usize, because: &str, detail: &str| json!({"from": from, "to": to, "because": because, "detail": detail});
         serde_json::from_value(json!({
             "nodes": [node("web", "Deployment"), node("settings", "ConfigMap"), node("db", "StatefulSet"), node("pa\"ss", "Secret"), node("alone", "Pod")],
-            "edges": [{"from": 0, "to": 1}, {"from": 0, "to": 2}, {"from": 1, "to": 2}, {"from": 2, "to": 3}],
+            "edges": [
+                edge(0, 1, "USE", "spec.template.spec.volumes[0].configMap"), edge(0, 2, "DEPENDS_ON", "dependsOn db"),
+                edge(0, 2, "REFERENCE", "$(ref.db.metadata.name)"), edge(1, 2, "REFERENCE", "$(ref.db.metadata.uid)"),
+                edge(2, 3, "DEPENDS_ON", "dependsOn pa\"ss"),
+            ],
         }))
         .unwrap()
     }
@@ -112,10 +126,10 @@ mod tests {
     fn a_tree_unfolds_each_resource_once() {
         insta::assert_snapshot!(tree(&graph()), @r#"
         web (Deployment)
-        ├─ settings (ConfigMap)
-        │  └─ db (StatefulSet)
-        │     └─ pa"ss (Secret)
-        └─ db (StatefulSet) (as above)
+        ├─ settings (ConfigMap): spec.template.spec.volumes[0].configMap
+        │  └─ db (StatefulSet): $(ref.db.metadata.uid)
+        │     └─ pa"ss (Secret): dependsOn pa"ss
+        └─ db (StatefulSet): dependsOn db, $(ref.db.metadata.name) (as above)
         alone (Pod)
         "#);
     }
@@ -131,10 +145,11 @@ mod tests {
           n2 [label="db (StatefulSet)"];
           n3 [label="pa\"ss (Secret)"];
           n4 [label="alone (Pod)"];
-          n0 -> n1;
-          n0 -> n2;
-          n1 -> n2;
-          n2 -> n3;
+          n0 -> n1 [label="spec.template.spec.volumes[0].configMap"];
+          n0 -> n2 [label="dependsOn db"];
+          n0 -> n2 [label="$(ref.db.metadata.name)"];
+          n1 -> n2 [label="$(ref.db.metadata.uid)"];
+          n2 -> n3 [label="dependsOn pa\"ss"];
         }
         "#);
     }

@@ -1,6 +1,5 @@
 //! Deployments as they are in the cluster.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -95,14 +94,15 @@ impl LiveState {
             type_name: resource.type_name,
             object,
         });
-        // One may wait for another for several reasons.
-        let edges = checked.edges.iter().map(|edge| GraphEdge {
+        let edges = checked.edges.into_iter().map(|edge| GraphEdge {
             from: edge.resource,
             to: edge.on,
+            because: edge.because,
+            detail: edge.detail,
         });
         Ok(Graph {
             nodes: nodes.collect(),
-            edges: edges.collect::<BTreeSet<_>>().into_iter().collect(),
+            edges: edges.collect(),
         })
     }
 
