@@ -162,7 +162,7 @@ pub fn percent(text: &str, argument: &Value) -> Result<Value, Error> {
     let mut text = text.to_owned();
     for &at in conversions
         .iter()
-        .filter(|&&at| text.as_bytes()[at] == b'r')
+        .filter(|&&at| matches!(text.as_bytes()[at], b'r' | b'a'))
         .collect::<Vec<_>>()
     {
         text.replace_range(at..=at, "s");
@@ -193,11 +193,15 @@ fn conversions(text: &str) -> Vec<usize> {
     found
 }
 
-/// Lists and maps as Python prints them, `%d` of a float without its fraction, `%r` of anything as
-/// its `repr`; a map of named arguments stays a map.
+/// Lists and maps as Python prints them, `%d` of a float without its fraction, `%r` and `%a` of anything
+/// as its `repr`; a map of named arguments stays a map.
 fn printable(value: &Value, conversion: Option<u8>) -> Result<Value, Error> {
     match (conversion, value.kind()) {
         (Some(b'r'), _) => meter::text(|out| repr::write_repr(out, value, 0)).map(Value::from),
+        (Some(b'a'), _) => {
+            let shown = meter::text(|out| repr::write_repr(out, value, 0))?;
+            meter::text(|out| shown.chars().try_for_each(|c| write_ascii(out, c))).map(Value::from)
+        }
         (Some(b'd' | b'i' | b'u'), ValueKind::Number) if !value.is_integer() => {
             let whole = f64::try_from(value.clone())?.trunc();
             i128::try_from(Value::from(whole)).map(integer)
@@ -210,6 +214,16 @@ fn printable(value: &Value, conversion: Option<u8>) -> Result<Value, Error> {
             meter::text(|out| repr::write_str(out, value)).map(Value::from)
         }
         _ => Ok(value.clone()),
+    }
+}
+
+/// As Python's `ascii` writes what is none.
+fn write_ascii(out: &mut dyn std::fmt::Write, character: char) -> std::fmt::Result {
+    match u32::from(character) {
+        0..=0x7f => out.write_char(character),
+        code @ 0x80..=0xff => write!(out, "\\x{code:02x}"),
+        code @ 0x100..=0xffff => write!(out, "\\u{code:04x}"),
+        code => write!(out, "\\U{code:08x}"),
     }
 }
 
