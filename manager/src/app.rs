@@ -18,7 +18,7 @@ use crate::http;
 use crate::registry::{self, Registries};
 use crate::service::{Needs, Services};
 use crate::store::Store;
-use crate::store::kv::{Kv, KvError, MemoryKv, SledKv};
+use crate::store::kv::{Kv, KvError, MemoryKv, Pace, SledKv};
 use crate::vault::{KeyPlace, Vault};
 use crate::workflow::expansion::Expansions;
 use crate::workflow::step::Tools;
@@ -90,14 +90,12 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     telemetry::init(config.listen.log_format);
     let ports = ports(&config)?;
     let kv = ports.kv.clone();
-    let mut checking = tokio::spawn(async move { kv.check().await });
-    let checked = tokio::time::timeout(CHECK, &mut checking).await;
-    let checking = match checked {
-        Ok(done) => {
-            done??;
+    let checking = match tokio::time::timeout(CHECK, kv.check(Pace::Fast)).await {
+        Ok(checked) => {
+            checked?;
             None
         }
-        Err(_) => Some(checking),
+        Err(_) => Some(tokio::spawn(async move { kv.check(Pace::Gentle).await })),
     };
     let app = App::new(ports)
         .await

@@ -17,7 +17,7 @@ use crate::app::{App, Ports};
 use crate::deployer::fake::FakeDeployer;
 use crate::expander::fake::FakeExpander;
 use crate::registry;
-use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Scan};
+use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Pace, Scan};
 use crate::vault::KeyPlace;
 use crate::workflow::Retry;
 
@@ -207,6 +207,10 @@ impl Kv for DyingKv {
         self.inner.get(key).await
     }
 
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+        self.inner.get_each(keys).await
+    }
+
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
         self.inner.scan(scan).await
     }
@@ -231,8 +235,8 @@ impl Kv for DyingKv {
         self.inner.snapshot().await
     }
 
-    async fn check(&self) -> Result<(), KvError> {
-        self.inner.check().await
+    async fn check(&self, pace: Pace) -> Result<(), KvError> {
+        self.inner.check(pace).await
     }
 }
 
@@ -244,6 +248,10 @@ pub struct LateKv(pub Arc<MemoryKv>);
 impl Kv for LateKv {
     async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
         self.0.get(key).await
+    }
+
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+        self.0.get_each(keys).await
     }
 
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
@@ -260,7 +268,7 @@ impl Kv for LateKv {
         self.0.snapshot().await
     }
 
-    async fn check(&self) -> Result<(), KvError> {
-        self.0.check().await
+    async fn check(&self, pace: Pace) -> Result<(), KvError> {
+        self.0.check(pace).await
     }
 }

@@ -29,7 +29,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::RwLock;
 
-use self::kv::{Commit, Key, Kv, KvError, Order, Scan};
+use self::kv::{Commit, Key, Kv, KvError, Order, Pace, Scan};
 use self::record::RecordError;
 
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +113,7 @@ impl Store {
 
     /// Whether the store below holds all that was committed. Reads all.
     pub async fn intact(&self) -> Result<(), StoreError> {
-        Ok(self.kv.check().await?)
+        Ok(self.kv.check(Pace::Fast).await?)
     }
 
     /// Whether it can be read, for the readiness check.

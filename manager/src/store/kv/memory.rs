@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::{Commit, Key, Kv, KvError, Order, Scan, range, sum};
+use super::{Commit, Key, Kv, KvError, Order, Pace, Scan, range, sum};
 
 #[derive(Debug, Default)]
 pub struct MemoryKv {
@@ -24,6 +24,11 @@ impl MemoryKv {
 impl Kv for MemoryKv {
     async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
         Ok(self.entries().get(key).cloned())
+    }
+
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+        let entries = self.entries();
+        Ok(keys.iter().map(|key| entries.get(key).cloned()).collect())
     }
 
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
@@ -73,7 +78,7 @@ impl Kv for MemoryKv {
         Ok(Arc::new(Self { entries }))
     }
 
-    async fn check(&self) -> Result<(), KvError> {
+    async fn check(&self, _: Pace) -> Result<(), KvError> {
         Ok(())
     }
 }

@@ -77,6 +77,15 @@ pub enum Order {
     Descending,
 }
 
+/// How much of the store's time something takes that reads all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Somebody waits for it.
+    Fast,
+    /// Nobody does: whatever else is asked of the store goes first.
+    Gentle,
+}
+
 /// Which keys to read: those that begin with `prefix`, and in the given order come after `after`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scan {
@@ -91,6 +100,9 @@ pub struct Scan {
 pub trait Kv: std::fmt::Debug + Send + Sync {
     async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError>;
 
+    /// As [`Self::get`], of each, in their order.
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError>;
+
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError>;
 
     /// Deletes win over puts of the same key.
@@ -100,7 +112,7 @@ pub trait Kv: std::fmt::Debug + Send + Sync {
     async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError>;
 
     /// Whether all that was committed is there. Reads all.
-    async fn check(&self) -> Result<(), KvError>;
+    async fn check(&self, pace: Pace) -> Result<(), KvError>;
 }
 
 /// A number after a change; `None` where none is to be kept.

@@ -1,18 +1,16 @@
 //! The files of a store: made durable, compared with what was acknowledged, and kept from filling the disk.
 //!
 //! sled writes its log with `sync_file_range`, which survives the death of the process but not a loss of power: so the
-//! file itself is synced too, and the files beside it that sled keeps large values in and never syncs.
+//! file itself is synced too, and the files beside it ([`super::blobs`]).
 
-use std::collections::HashMap;
-use std::ffi::OsString;
 use std::fs::File;
-use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use nix::sys::statvfs::statvfs;
 
 use super::super::KvError;
+use super::blobs::Blobs;
 use super::failed;
 
 /// sled's own log.
@@ -31,8 +29,7 @@ pub struct Files {
     kept_free: u64,
     log: File,
     acknowledged: File,
-    /// The sizes of the blobs that are synced: one that has grown since was not whole then.
-    synced: HashMap<OsString, u64>,
+    blobs: Blobs,
 }
 
 /// The number of the last commit that was acknowledged, as far as it is known: the file is not synced, so that after a
@@ -52,7 +49,7 @@ impl Files {
             kept_free,
             log: File::open(folder.join(LOG)).map_err(|error| failed("opened", &error))?,
             acknowledged: acknowledged.map_err(|error| failed("opened", &error))?,
-            synced: HashMap::new(),
+            blobs: Blobs::of(folder),
         })
     }
 
@@ -76,69 +73,18 @@ impl Files {
     /// Makes all that was applied survive a loss of power, then acknowledges it.
     pub fn sync(&mut self, db: &sled::Db, commits: u64) -> Result<(), KvError> {
         db.flush().map_err(|error| failed("written", &error))?;
-        let synced = self.log.sync_data().and_then(|()| self.sync_blobs());
+        let synced = self.log.sync_data().and_then(|()| self.blobs.sync());
         synced.map_err(|error| failed("written", &error))?;
         // As many digits as any number has, so that one write replaces all of the one before.
         let digits = format!("{commits:020}\n");
         let told = self.acknowledged.write_all_at(digits.as_bytes(), 0);
         told.map_err(|error| failed("written", &error))
     }
-
-    /// Blobs are values that are too large for sled's log. They are written once, before the log tells of them.
-    fn sync_blobs(&mut self) -> io::Result<()> {
-        let folder = self.folder.join("blobs");
-        let mut found = sizes(&folder)?;
-        self.synced
-            .retain(|name, size| found.get(name) == Some(size));
-        found.retain(|name, _| !self.synced.contains_key(name));
-        if found.is_empty() {
-            return Ok(());
-        }
-        for name in found.keys() {
-            let file = File::open(folder.join(name));
-            unless_gone(file.and_then(|file| file.sync_all()))?;
-        }
-        File::open(&folder)?.sync_all()?;
-        self.synced.extend(found);
-        Ok(())
-    }
-}
-
-fn sizes(folder: &Path) -> io::Result<HashMap<OsString, u64>> {
-    let mut found = HashMap::new();
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        if let Some(metadata) = unless_gone(entry.metadata())? {
-            found.insert(entry.file_name(), metadata.len());
-        }
-    }
-    Ok(found)
-}
-
-/// sled deletes blobs that nothing refers to any more, at any time.
-fn unless_gone<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
-    match outcome {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        outcome => outcome.map(Some),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_sled_keeps_beside_its_log_is_synced_too() {
-        let folder = tempfile::tempdir().unwrap();
-        let db = sled::open(folder.path()).unwrap();
-        let mut files = Files::open(folder.path(), 0).unwrap();
-        for n in 0..50u8 {
-            db.insert([n], vec![n; 64 * 1024]).unwrap();
-        }
-        files.sync(&db, 1).unwrap();
-        assert!(!files.synced.is_empty(), "sled has put all into its log");
-        assert_eq!(files.synced, sizes(&folder.path().join("blobs")).unwrap());
-    }
 
     #[test]
     fn what_is_acknowledged_is_known_again_and_never_more() {

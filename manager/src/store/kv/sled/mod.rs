@@ -5,6 +5,7 @@
 //!
 //! sled takes damage in its log for a crash at that place, and goes on without what comes after: [`tip`] finds out.
 
+mod blobs;
 mod files;
 mod open;
 mod snapshot;
@@ -13,33 +14,44 @@ mod tests;
 mod tip;
 mod writer;
 
+use std::num::NonZeroUsize;
 use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use tokio::sync::Semaphore;
 
 use self::files::Files;
-use self::snapshot::{Overlay, Snapshot};
+use self::snapshot::Snapshot;
 use self::writer::Writer;
-use super::{Commit, Key, Kv, KvError, Order, Scan, range};
+use super::{Commit, Key, Kv, KvError, Order, Pace, Scan, range};
 
 /// The store; clones are the same one.
 #[derive(Debug, Clone)]
 pub struct SledKv {
     data: Arc<Data>,
     writer: Arc<Writer>,
+    readers: Arc<Semaphore>,
 }
+
+/// Reads at once, for each processor: more would only take turns, each with the memory of a thread.
+const READERS: usize = 2;
 
 /// What readers and the writer share.
 #[derive(Debug)]
 struct Data {
     path: PathBuf,
     db: sled::Db,
-    /// The snapshots that are being read. Held to read by who reads, and to write while a commit is applied: so nobody
-    /// sees a part of one.
-    overlays: RwLock<Vec<std::sync::Weak<Overlay>>>,
+    /// Who hears of each change before it is made. Held to read by who reads, and to write while a commit is applied:
+    /// so nobody sees a part of one.
+    watchers: RwLock<Vec<Weak<dyn Watcher>>>,
+}
+
+/// Who reads the store in parts while others commit.
+trait Watcher: std::fmt::Debug + Send + Sync {
+    fn changes(&self, key: &Key, before: Option<&Bytes>, after: Option<&Bytes>);
 }
 
 impl SledKv {
@@ -54,15 +66,21 @@ impl SledKv {
         let data = Arc::new(Data {
             path: path.to_owned(),
             db,
-            overlays: RwLock::default(),
+            watchers: RwLock::default(),
         });
         let files = Files::open(path, kept_free)?;
         let tip = match tip {
             Some(tip) => tip,
-            None => tip::counted(data.clone())?,
+            None => tip::counted(&data)?,
         };
         let writer = Arc::new(Writer::start(data.clone(), files, tip)?);
-        Ok(Self { data, writer })
+        let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let readers = Arc::new(Semaphore::new(READERS * processors));
+        Ok(Self {
+            data,
+            writer,
+            readers,
+        })
     }
 
     /// sled waits for the disk, so its calls keep off the threads that serve.
@@ -70,6 +88,8 @@ impl SledKv {
         &self,
         work: impl FnOnce(&Data) -> Result<T, KvError> + Send + 'static,
     ) -> Result<T, KvError> {
+        // It is never closed.
+        let _place = self.readers.acquire().await.ok();
         blocking(self.data.clone(), move |data| work(&data)).await
     }
 }
@@ -87,8 +107,15 @@ async fn blocking<A: Send + 'static, T: Send + 'static>(
 
 impl Data {
     /// Between commits.
-    fn whole(&self) -> RwLockReadGuard<'_, Vec<std::sync::Weak<Overlay>>> {
-        self.overlays.read().unwrap_or_else(PoisonError::into_inner)
+    fn whole(&self) -> RwLockReadGuard<'_, Vec<Weak<dyn Watcher>>> {
+        self.watchers.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// For as long as somebody else keeps it.
+    fn watch(&self, watcher: Weak<dyn Watcher>) {
+        let watchers = self.watchers.write();
+        let mut watchers = watchers.unwrap_or_else(PoisonError::into_inner);
+        watchers.push(watcher);
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
@@ -139,6 +166,14 @@ impl Kv for SledKv {
         .await
     }
 
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+        self.blocking(move |data| {
+            let _whole = data.whole();
+            keys.iter().map(|key| data.get(key)).collect()
+        })
+        .await
+    }
+
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
         let Some(range) = range(&scan) else {
             return Ok(Vec::new());
@@ -164,8 +199,8 @@ impl Kv for SledKv {
         Ok(snapshot)
     }
 
-    async fn check(&self) -> Result<(), KvError> {
-        blocking(self.data.clone(), tip::check).await
+    async fn check(&self, pace: Pace) -> Result<(), KvError> {
+        tip::check(self.data.clone(), pace).await
     }
 }
 

@@ -9,8 +9,9 @@ use super::super::KvError;
 use super::files;
 use super::tip::Tip;
 
-/// What sled keeps of the file in memory. The default, 1 GiB, is more than all of a manager should take.
-const CACHE_BYTES: u64 = 128 * 1024 * 1024;
+/// What sled counts of the file in memory, and it counts late: some hundred MiB more may be there. The default, 1 GiB, is
+/// more than all of a manager should take.
+const CACHE_BYTES: u64 = 64 * 1024 * 1024;
 /// The thread that opens; what panics in it becomes an error.
 const OPENING: &str = "store-open";
 

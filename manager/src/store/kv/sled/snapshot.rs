@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::super::{Commit, Key, Kv, KvError, Order, Scan, range, read_only};
-use super::{Data, blocking, failed, tip};
+use super::super::{Commit, Key, Kv, KvError, Order, Pace, Scan, range, read_only};
+use super::{Data, Watcher, blocking, failed, tip};
 
 /// What is kept for one snapshot at most: reading it should take seconds, not days.
 const KEPT_BYTES: usize = 256 * 1024 * 1024;
@@ -34,17 +34,18 @@ struct Before {
     bytes: usize,
 }
 
-impl Overlay {
-    /// The writer is about to change this.
-    pub fn keep(&self, key: &Key, value: &Option<Bytes>) {
+impl Watcher for Overlay {
+    fn changes(&self, key: &Key, value: Option<&Bytes>, _: Option<&Bytes>) {
         let mut before = self.before();
         if before.bytes > KEPT_BYTES || before.values.contains_key(key) {
             return;
         }
-        before.bytes += key.len() + value.as_ref().map_or(0, Bytes::len);
-        before.values.insert(key.clone(), value.clone());
+        before.bytes += key.len() + value.map_or(0, Bytes::len);
+        before.values.insert(key.clone(), value.cloned());
     }
+}
 
+impl Overlay {
     fn before(&self) -> MutexGuard<'_, Before> {
         self.before.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -63,14 +64,12 @@ impl Before {
 impl Snapshot {
     pub fn take(data: Arc<Data>) -> Self {
         let overlay = Arc::<Overlay>::default();
-        let overlays = data.overlays.write();
-        let mut overlays = overlays.unwrap_or_else(PoisonError::into_inner);
-        overlays.push(Arc::downgrade(&overlay));
-        drop(overlays);
+        let watcher: Arc<dyn Watcher> = overlay.clone();
+        data.watch(Arc::downgrade(&watcher));
         Self { data, overlay }
     }
 
-    pub fn value(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+    fn value(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
         let _whole = self.data.whole();
         let before = self.overlay.before();
         before.check()?;
@@ -80,7 +79,7 @@ impl Snapshot {
         }
     }
 
-    pub fn entries(&self, scan: &Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
+    fn entries(&self, scan: &Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
         let Some(range) = range(scan) else {
             return Ok(Vec::new());
         };
@@ -92,7 +91,6 @@ impl Snapshot {
             .data
             .entries(range.clone(), scan.order, scan.limit, |key| !changed(key))?;
         let kept = before.values.range(range);
-        let kept = kept.filter(|(key, _)| *key != tip::KEY);
         found.extend(kept.filter_map(|(key, value)| Some((key.clone(), value.clone()?))));
         found.sort_unstable_by(|(one, _), (other, _)| match scan.order {
             Order::Ascending => one.cmp(other),
@@ -110,6 +108,11 @@ impl Kv for Snapshot {
         blocking(self.clone(), move |this| this.value(&key)).await
     }
 
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+        let values = move |this: Self| keys.iter().map(|key| this.value(key)).collect();
+        blocking(self.clone(), values).await
+    }
+
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
         blocking(self.clone(), move |this| this.entries(&scan)).await
     }
@@ -123,7 +126,7 @@ impl Kv for Snapshot {
         Ok(Arc::new(self.clone()))
     }
 
-    async fn check(&self) -> Result<(), KvError> {
-        blocking(self.data.clone(), tip::check).await
+    async fn check(&self, pace: Pace) -> Result<(), KvError> {
+        tip::check(self.data.clone(), pace).await
     }
 }

@@ -153,7 +153,7 @@ async fn damage_anywhere_is_told_or_harmless_and_never_a_silent_loss() {
             let Ok(kv) = SledKv::open(damaged.path()) else {
                 continue;
             };
-            if kv.check().await.is_err() {
+            if kv.check(Pace::Fast).await.is_err() {
                 continue;
             }
             if let Ok(found) = all(&kv).await {

@@ -5,18 +5,21 @@
 //! how many there were, and a sum over all entries; and the number of the last one that was acknowledged is kept in a
 //! file beside sled's ([`super::files`]).
 
-use std::sync::Arc;
+use std::ops::Bound::{Excluded, Unbounded};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::super::{Key, KvError, Scan};
-use super::snapshot::Snapshot;
-use super::{Data, open};
+use super::super::{Key, KvError, Order, Pace};
+use super::{Data, Watcher, blocking, open};
 
 /// The key of the tip. No other begins with a zero byte.
 pub const KEY: &[u8] = b"\0tip";
 /// Entries that are read at once: commits wait as long.
-const AT_ONCE: usize = 1024;
+const AT_ONCE: usize = 128;
+/// At a gentle pace, the rest after each part is so many times as long.
+const REST: u32 = 4;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tip {
@@ -70,44 +73,84 @@ fn hash(key: &[u8], value: &[u8]) -> u64 {
     })
 }
 
-/// Reads all and compares.
-pub fn check(data: Arc<Data>) -> Result<(), KvError> {
-    let path = data.path.clone();
-    let snapshot = Snapshot::take(data);
-    let Some(expected) = snapshot.value(KEY)? else {
-        return Ok(());
-    };
-    if sum(&snapshot)? == Tip::decoded(&expected).sum {
-        return Ok(());
+/// What was summed up of a store so far, corrected by what is committed meanwhile.
+#[derive(Debug, Default)]
+struct Sweep {
+    passed: Mutex<Passed>,
+}
+
+#[derive(Debug, Default)]
+struct Passed {
+    /// The last key; all up to it are in the sum.
+    last: Option<Key>,
+    found: Tip,
+}
+
+impl Watcher for Sweep {
+    fn changes(&self, key: &Key, before: Option<&Bytes>, after: Option<&Bytes>) {
+        let mut passed = self.passed();
+        if passed.last.as_ref().is_some_and(|last| key <= last) {
+            passed.found.change(key, before, after);
+        }
     }
-    Err(open::damaged(
-        &path,
-        "some of what was committed is not in it",
-    ))
+}
+
+impl Sweep {
+    fn begin(data: &Data) -> Arc<Self> {
+        let sweep = Arc::<Self>::default();
+        let watcher: Arc<dyn Watcher> = sweep.clone();
+        data.watch(Arc::downgrade(&watcher));
+        sweep
+    }
+
+    /// Sums up some more. After the last: the sum, and the one that the store says it has.
+    fn part(&self, data: &Data) -> Result<Option<(u64, Option<u64>)>, KvError> {
+        let _whole = data.whole();
+        let mut passed = self.passed();
+        let from = passed.last.clone().map_or(Unbounded, Excluded);
+        let entries = data.entries((from, Unbounded), Order::Ascending, AT_ONCE, |_| true)?;
+        for (key, value) in &entries {
+            passed.found.change(key, None, Some(value));
+        }
+        if let Some((last, _)) = entries.last() {
+            passed.last = Some(last.clone());
+            return Ok(None);
+        }
+        let tip = Tip::read(&data.db).map_err(|error| data.failed("read", &error))?;
+        Ok(Some((passed.found.sum, tip.map(|tip| tip.sum))))
+    }
+
+    fn passed(&self) -> MutexGuard<'_, Passed> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads all and compares.
+pub async fn check(data: Arc<Data>, pace: Pace) -> Result<(), KvError> {
+    let sweep = Sweep::begin(&data);
+    loop {
+        let begun = Instant::now();
+        let part = |(sweep, data): (Arc<Sweep>, Arc<Data>)| sweep.part(&data);
+        match blocking((sweep.clone(), data.clone()), part).await? {
+            None => {}
+            Some((found, Some(told))) if found != told => {
+                let reason = "some of what was committed is not in it";
+                return Err(open::damaged(&data.path, reason));
+            }
+            Some(_) => return Ok(()),
+        }
+        if pace == Pace::Gentle {
+            tokio::time::sleep(begun.elapsed() * REST).await;
+        }
+    }
 }
 
 /// The tip of a store that has none: of what it holds.
-pub fn counted(data: Arc<Data>) -> Result<Tip, KvError> {
-    let sum = sum(&Snapshot::take(data))?;
-    Ok(Tip { commits: 0, sum })
-}
-
-fn sum(snapshot: &Snapshot) -> Result<u64, KvError> {
-    let mut found = Tip::default();
-    let mut after: Option<Key> = None;
+pub fn counted(data: &Data) -> Result<Tip, KvError> {
+    let sweep = Sweep::begin(data);
     loop {
-        let scan = Scan {
-            after: after.take(),
-            limit: AT_ONCE,
-            ..Scan::default()
-        };
-        let entries = snapshot.entries(&scan)?;
-        for (key, value) in &entries {
-            found.change(key, None, Some(value));
-        }
-        after = entries.last().map(|(key, _)| key.clone());
-        if entries.len() < AT_ONCE {
-            return Ok(found.sum);
+        if let Some((sum, _)) = sweep.part(data)? {
+            return Ok(Tip { commits: 0, sum });
         }
     }
 }

@@ -149,29 +149,28 @@ impl Work {
 
     /// All of it or nothing, also after a crash; not durable yet.
     fn apply(&mut self, changes: BTreeMap<Key, Option<Bytes>>) -> Result<(), KvError> {
-        let guard = self.data.overlays.write();
-        let mut overlays = guard.unwrap_or_else(PoisonError::into_inner);
-        overlays.retain(|overlay| overlay.strong_count() > 0);
-        let readers: Vec<_> = overlays.iter().filter_map(Weak::upgrade).collect();
         let (mut batch, mut tip) = (sled::Batch::default(), self.tip);
-        for (key, after) in changes {
-            let before = self.data.get(&key)?;
-            tip.change(&key, before.as_ref(), after.as_ref());
-            match &after {
+        // Before anybody waits for it: the disk may have to be read.
+        let mut befores = Vec::with_capacity(changes.len());
+        for (key, after) in &changes {
+            let before = self.data.get(key)?;
+            tip.change(key, before.as_ref(), after.as_ref());
+            match after {
                 Some(value) => batch.insert(key.as_slice(), value.as_ref()),
                 None => batch.remove(key.as_slice()),
             }
-            readers
-                .iter()
-                .for_each(|overlay| overlay.keep(&key, &before));
+            befores.push(before);
         }
-        let key = tip::KEY.to_vec();
-        let before = Some(Bytes::copy_from_slice(&self.tip.encoded()));
-        readers
-            .iter()
-            .for_each(|overlay| overlay.keep(&key, &before));
         tip.commits += 1;
         batch.insert(tip::KEY, &tip.encoded());
+        let guard = self.data.watchers.write();
+        let mut watchers = guard.unwrap_or_else(PoisonError::into_inner);
+        watchers.retain(|watcher| watcher.strong_count() > 0);
+        for watcher in watchers.iter().filter_map(Weak::upgrade) {
+            for ((key, after), before) in changes.iter().zip(&befores) {
+                watcher.changes(key, before.as_ref(), after.as_ref());
+            }
+        }
         let applied = self.data.db.apply_batch(batch);
         applied.map_err(|error| self.data.failed("written", &error))?;
         self.tip = tip;
