@@ -25,6 +25,8 @@ const LEAST_BYTES: usize = 16 * 1024;
 const MOST_BYTES: usize = 64 * 1024;
 /// One place in so many ends a piece: with the least size, pieces have some 32 KiB.
 const ONE_IN_BITS: u32 = 14;
+/// Pieces that are read with one call.
+const PIECES_AT_ONCE: usize = 16;
 /// Deletes of one commit, where there may be many.
 const DELETES: usize = 256;
 
@@ -97,19 +99,40 @@ pub async fn find<T: DeserializeOwned>(
     manifest: &ManifestName,
     part: &str,
 ) -> Result<Option<T>, StoreError> {
-    let lists = lists(store, deployment, manifest).await?;
-    let Some(list) = lists.and_then(|mut lists| lists.parts.remove(part)) else {
+    match lists(store, deployment, manifest).await? {
+        Some(lists) => find_in(store, deployment, manifest, &lists, part).await,
+        None => Ok(None),
+    }
+}
+
+/// A part of a manifest whose lists were read before.
+pub async fn find_in<T: DeserializeOwned>(
+    store: &Store,
+    deployment: &DeploymentName,
+    manifest: &ManifestName,
+    lists: &Lists,
+    part: &str,
+) -> Result<Option<T>, StoreError> {
+    let Some(list) = lists.parts.get(part) else {
         return Ok(None);
     };
     let mut whole = BytesMut::new();
-    for digest in list {
-        let piece = store.kv.get(&keys::piece_of(deployment, &digest)).await?;
-        whole.extend_from_slice(&piece.ok_or_else(|| missing(deployment, manifest, part))?);
+    for digests in list.chunks(PIECES_AT_ONCE) {
+        let keys = digests
+            .iter()
+            .map(|digest| keys::piece_of(deployment, digest));
+        for piece in store.kv.get_each(keys.collect()).await? {
+            whole.extend_from_slice(&piece.ok_or_else(|| missing(deployment, manifest, part))?);
+        }
     }
     read(&keys::lists(deployment, manifest), &whole).map(Some)
 }
 
-fn missing(deployment: &DeploymentName, manifest: &ManifestName, part: &str) -> StoreError {
+pub(super) fn missing(
+    deployment: &DeploymentName,
+    manifest: &ManifestName,
+    part: &str,
+) -> StoreError {
     StoreError::Missing(format!("the {part} of {deployment}'s {manifest}"))
 }
 

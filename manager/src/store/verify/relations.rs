@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, HashSet};
 
 use common::api::manager::TypeInstance;
 use common::model::{
-    Configuration, Deployment, DeploymentName, InputConfig, Layout, ManifestName, Operation,
-    OperationId, OperationStatus,
+    Configuration, Deployment, InputConfig, Layout, Operation, OperationId, OperationStatus,
 };
+use serde::de::DeserializeOwned;
 
 use super::super::contents::{self, Lists};
 use super::super::deployments::{self, Objects};
 use super::super::kv::{self, Key};
 use super::super::manifests::{self, EXPANSION, Head, INPUT, LAYOUT};
 use super::super::operations::{self, OperationRecord};
-use super::super::{StoreError, instances, journal, keys};
+use super::super::{SCAN_ENTRIES, StoreError, instances, journal, keys, read};
 use super::{Range, Verifying};
 use crate::domain;
 use crate::domain::operation::State;
@@ -31,10 +31,11 @@ impl Verifying {
         }
         let mut all = Range::of("objects", keys::prefix(&["objects"]));
         while let Some(page) = self.page::<Objects>(&mut all).await? {
-            for (key, _) in page {
-                self.belongs(&key, keys::deployments(), "there is no such deployment")
-                    .await?;
-            }
+            let wanted = page
+                .into_iter()
+                .map(|(key, _)| belongs_to(key, keys::deployments()));
+            self.hold_each(wanted.collect(), "there is no such deployment")
+                .await?;
         }
         let mut all = Range::of("locks", keys::prefix(&["lock"]));
         while let Some(page) = self.page::<OperationId>(&mut all).await? {
@@ -64,76 +65,101 @@ impl Verifying {
             return Ok(0);
         };
         let expected = domain::instances::of_layout(name, latest, &layout);
-        for (key, instance) in instances::keyed(name, &expected) {
-            let found = self.store.get::<TypeInstance>(key.clone()).await;
-            let same = found.ok().flatten().as_ref() == Some(instance);
-            self.hold(
-                &key,
-                same,
-                "the index does not say of it what the layout says",
-            );
+        for some in instances::keyed(name, &expected).chunks(SCAN_ENTRIES) {
+            let keys = some.iter().map(|(key, _)| key.clone()).collect();
+            let found = self.store.kv.get_each(keys).await?;
+            for ((key, instance), found) in some.iter().zip(found) {
+                let found = found.and_then(|bytes| read::<TypeInstance>(key, &bytes).ok());
+                let same = found.as_ref() == Some(*instance);
+                self.hold(
+                    key,
+                    same,
+                    "the index does not say of it what the layout says",
+                );
+            }
         }
         Ok(expected.len() as u64)
     }
 
     /// A manifest has all its pieces, and every piece belongs to one.
     pub(super) async fn manifests(&mut self) -> Result<(), StoreError> {
-        let mut used = HashSet::new();
         let mut all = Range::of("manifests", keys::all_manifests());
         while let Some(page) = self.page::<Head>(&mut all).await? {
             for (key, head) in page {
-                self.manifest(&key, &head, &mut used).await?;
+                self.manifest(&key, &head).await?;
             }
         }
         let mut all = Range::of("", keys::prefix(&["lists"]));
         while let Some(page) = self.page::<Lists>(&mut all).await? {
-            for (key, _) in page {
-                self.belongs(&key, keys::all_manifests(), "there is no such manifest")
-                    .await?;
-            }
+            let wanted = page
+                .into_iter()
+                .map(|(key, _)| belongs_to(key, keys::all_manifests()));
+            self.hold_each(wanted.collect(), "there is no such manifest")
+                .await?;
         }
+        self.pieces().await
+    }
+
+    /// Those of a deployment stand together, so that the lists of one deployment are looked at at a time.
+    async fn pieces(&mut self) -> Result<(), StoreError> {
+        let (mut of, mut used) = (None, HashSet::new());
         let mut all = Range::of("pieces", keys::prefix(&["content"]));
         while let Some(page) = self.entries_of(&mut all).await? {
             for (key, _) in &page {
-                self.hold(key, used.contains(key), "no manifest has this piece");
+                let mut parts = keys::parts(key).into_iter().skip(1);
+                let (deployment, digest) = (parts.next(), parts.next().unwrap_or_default());
+                if of != deployment {
+                    used = self
+                        .named(deployment.as_deref().unwrap_or_default())
+                        .await?;
+                    of = deployment;
+                }
+                self.hold(key, used.contains(&digest), "no manifest has this piece");
             }
         }
         Ok(())
     }
 
-    async fn manifest(
-        &mut self,
-        key: &Key,
-        head: &Head,
-        used: &mut HashSet<Key>,
-    ) -> Result<(), StoreError> {
+    /// The digests of all pieces that a deployment's manifests name.
+    async fn named(&self, deployment: &str) -> Result<HashSet<String>, StoreError> {
+        let lists = self.store.all(keys::prefix(&["lists", deployment])).await?;
+        // Those that cannot be read are told among the entries.
+        let lists = lists
+            .iter()
+            .filter_map(|(key, bytes)| read::<Lists>(key, bytes).ok());
+        Ok(lists
+            .flat_map(|lists| lists.parts.into_values().flatten())
+            .collect())
+    }
+
+    async fn manifest(&mut self, key: &Key, head: &Head) -> Result<(), StoreError> {
         let (deployment, name) = (&head.deployment, &head.name);
         let own = *key == keys::manifest(deployment, name);
         self.hold(key, own, "its record names another manifest");
         let known = self.has(&keys::deployment(deployment)).await?;
         self.hold(key, known, "there is no such deployment");
         let lists = contents::lists(&self.store, deployment, name).await;
-        for digest in lists.ok().flatten().iter().flat_map(Lists::pieces) {
-            used.insert(keys::piece_of(deployment, digest));
-        }
-        self.parts(key, deployment, name).await;
+        // Those that cannot be read are told among the entries.
+        let lists = lists.ok().flatten().unwrap_or_default();
+        self.part::<InputConfig>(key, head, &lists, INPUT).await;
+        self.part::<Configuration>(key, head, &lists, EXPANSION)
+            .await;
+        self.part::<Layout>(key, head, &lists, LAYOUT).await;
         Ok(())
     }
 
-    async fn parts(&mut self, key: &Key, deployment: &DeploymentName, name: &ManifestName) {
-        let store = self.store.clone();
-        let outcomes = [
-            contents::get::<InputConfig>(&store, deployment, name, INPUT)
-                .await
-                .err(),
-            contents::get::<Configuration>(&store, deployment, name, EXPANSION)
-                .await
-                .err(),
-            contents::get::<Layout>(&store, deployment, name, LAYOUT)
-                .await
-                .err(),
-        ];
-        for error in outcomes.into_iter().flatten() {
+    /// A part is there, and can be read.
+    async fn part<T: DeserializeOwned>(
+        &mut self,
+        key: &Key,
+        head: &Head,
+        lists: &Lists,
+        part: &str,
+    ) {
+        let (deployment, name) = (&head.deployment, &head.name);
+        let found = contents::find_in::<T>(&self.store, deployment, name, lists, part).await;
+        let missing = || contents::missing(deployment, name, part);
+        if let Err(error) = found.and_then(|found| found.ok_or_else(missing)) {
             self.tell(key, &common::server::error::chain(&error));
         }
     }
@@ -172,8 +198,16 @@ impl Verifying {
     pub(super) async fn operations(&mut self) -> Result<(), StoreError> {
         let mut all = Range::of("operations", keys::operations());
         while let Some(page) = self.page::<OperationRecord>(&mut all).await? {
-            for (key, record) in page {
-                self.operation(&key, &record.operation).await?;
+            let operations = page.iter().map(|(_, record)| &record.operation);
+            let indexed = operations
+                .clone()
+                .map(|of| keys::operation_of(&of.deployment, &of.id));
+            let indexed = self.store.kv.get_each(indexed.collect()).await?;
+            let runs = operations.map(|operation| keys::unfinished(&operation.id));
+            let runs = self.store.kv.get_each(runs.collect()).await?;
+            for (((key, record), indexed), runs) in page.iter().zip(indexed).zip(runs) {
+                self.operation(key, &record.operation, indexed.is_some(), runs.is_some())
+                    .await?;
             }
         }
         for (kind, prefix) in [
@@ -182,10 +216,11 @@ impl Verifying {
         ] {
             let mut all = Range::of(kind, prefix);
             while let Some(page) = self.page::<OperationId>(&mut all).await? {
-                for (key, id) in page {
-                    let there = self.has(&keys::operation(&id)).await?;
-                    self.hold(&key, there, "there is no such operation");
-                }
+                let wanted = page
+                    .into_iter()
+                    .map(|(key, id)| (key, keys::operation(&id)));
+                self.hold_each(wanted.collect(), "there is no such operation")
+                    .await?;
             }
         }
         // The journal of an operation of format 1 is there as long as the operation is.
@@ -193,17 +228,20 @@ impl Verifying {
         self.parts_of_operations("payload", "unfinished").await
     }
 
-    async fn operation(&mut self, key: &Key, operation: &Operation) -> Result<(), StoreError> {
-        let (id, deployment) = (&operation.id, &operation.deployment);
-        let own = *key == keys::operation(id);
+    async fn operation(
+        &mut self,
+        key: &Key,
+        operation: &Operation,
+        indexed: bool,
+        runs: bool,
+    ) -> Result<(), StoreError> {
+        let own = *key == keys::operation(&operation.id);
         self.hold(key, own, "its record names another operation");
-        let indexed = self.has(&keys::operation_of(deployment, id)).await?;
         self.hold(
             key,
             indexed,
             "the index of the deployment's operations lacks it",
         );
-        let runs = self.has(&keys::unfinished(id)).await?;
         let should = operation.status != OperationStatus::Done;
         self.hold(
             key,
@@ -269,12 +307,25 @@ impl Verifying {
         Ok(())
     }
 
-    /// There is a record of the same name below another prefix.
-    async fn belongs(&mut self, key: &Key, to: Key, otherwise: &str) -> Result<(), StoreError> {
-        let name = key.iter().position(|byte| *byte == 0);
-        let name = key.get(name.map_or(0, |at| at + 1)..).unwrap_or_default();
-        let there = self.has(&[to.as_slice(), name].concat()).await?;
-        self.hold(key, there, otherwise);
+    /// Tells of each key whose counterpart is not there.
+    async fn hold_each(
+        &mut self,
+        pairs: Vec<(Key, Key)>,
+        otherwise: &str,
+    ) -> Result<(), StoreError> {
+        let (keys, wanted): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        let found = self.store.kv.get_each(wanted).await?;
+        for (key, found) in keys.iter().zip(found) {
+            self.hold(key, found.is_some(), otherwise);
+        }
         Ok(())
     }
+}
+
+/// A key, and the one of the same name below another prefix.
+fn belongs_to(key: Key, to: Key) -> (Key, Key) {
+    let name = key.iter().position(|byte| *byte == 0);
+    let name = key.get(name.map_or(0, |at| at + 1)..).unwrap_or_default();
+    let wanted = [to.as_slice(), name].concat();
+    (key, wanted)
 }
