@@ -196,7 +196,8 @@ impl Shared {
         let _place = self.place(live).await;
         let (mut wait, longest) = self.tools.retry.store_waits;
         loop {
-            match Course::run(&self.tools, record.clone(), live).await {
+            // In a box: those that wait for their place, accepted, may be many, and need no room yet.
+            match Box::pin(Course::run(&self.tools, record.clone(), live)).await {
                 Ok(outcome) => return self.hub.end(live, outcome),
                 Err(error) => {
                     let id = &record.operation.id;
