@@ -114,10 +114,19 @@ impl Verifying {
                         .await?;
                     of = deployment;
                 }
-                self.hold(key, used.contains(&digest), "no manifest has this piece");
+                if !used.contains(&digest) && !self.held(of.as_deref()).await? {
+                    self.tell(key, "no manifest has this piece");
+                }
             }
         }
         Ok(())
+    }
+
+    /// Whether an operation holds a deployment: one that was cut off while it removed manifests removes their pieces when
+    /// it goes on.
+    async fn held(&self, deployment: Option<&str>) -> Result<bool, StoreError> {
+        let lock = keys::key(&["lock", deployment.unwrap_or_default()]);
+        self.has(&lock).await
     }
 
     /// The digests of all pieces that a deployment's manifests name.

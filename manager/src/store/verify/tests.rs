@@ -129,6 +129,22 @@ proptest! {
     }
 }
 
+#[tokio::test]
+async fn a_delete_that_is_cut_off_after_any_commit_leaves_a_sound_store() {
+    for commits in 0..8 {
+        let write = |what, dies_after| Write {
+            name: "db",
+            what,
+            dies_after,
+        };
+        let writes = vec![
+            write(What::Create(vec!["a"]), None),
+            write(What::Delete, Some(commits)),
+        ];
+        played(writes).await.unwrap();
+    }
+}
+
 /// A store with a bit of everything, one operation cut off.
 async fn stage() -> Stage {
     let stage = Stage::new();
