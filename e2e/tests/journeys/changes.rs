@@ -254,7 +254,10 @@ async fn the_graph_says_what_waits_for_what() -> Result<()> {
     stack.write("own.yaml", "resources:\n- {name: late, type: ConfigMap, metadata: {dependsOn: [early]}}\n- {name: early, type: ConfigMap}\n")?;
     stack.deploy(&["own.yaml"]).await?;
     let tree = stack.dm.ok(&["status", "own", "--graph"]).await?;
-    assert_eq!(tree, "late (ConfigMap)\n└─ early (ConfigMap): dependsOn early\n");
+    assert_eq!(
+        tree,
+        "late (ConfigMap)\n└─ early (ConfigMap): dependsOn early\n"
+    );
     let dot = stack
         .dm
         .ok(&["status", "own", "--graph", "-o", "dot"])
