@@ -76,7 +76,7 @@ async fn apply(
 ) -> Result<HttpResponse, ApiError> {
     let prepared = deployer.prepare_apply(request).await?;
     Ok(streamed(move |events| async move {
-        let report = deployer.apply(prepared, &events).await?;
+        let report = prepared.apply(&events).await?;
         Ok(Event::Report(report))
     }))
 }
@@ -87,7 +87,7 @@ async fn diff(
 ) -> Result<HttpResponse, ApiError> {
     let prepared = deployer.prepare_apply(request).await?;
     Ok(streamed(move |events| async move {
-        let report = deployer.diff(prepared, &events).await?;
+        let report = prepared.diff(&events).await?;
         Ok(Event::Diff(report))
     }))
 }
@@ -98,7 +98,7 @@ async fn delete(
 ) -> Result<HttpResponse, ApiError> {
     let prepared = deployer.prepare_delete(request).await?;
     Ok(streamed(move |events| async move {
-        let report = deployer.delete(prepared, &events).await?;
+        let report = prepared.delete(&events).await?;
         Ok(Event::Report(report))
     }))
 }

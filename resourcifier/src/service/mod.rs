@@ -1,21 +1,24 @@
 //! The use cases: what a request means, in terms of plan and apply.
 
 mod checks;
+mod prepared;
 mod read;
 mod status;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::api::deployer::{
-    ApplyRequest, CheckResponse, DeleteRequest, DiffReport, Policies, Report,
-};
+use common::api::deployer::{ApplyRequest, DeleteRequest, Policies};
 use common::api::error::ErrorBody;
 use common::model::{ObjectRef, Resource};
 
-use crate::apply::{self, Context, Deadline, Discovery, Events, Known, Stopped};
+use crate::apply::{Deadline, Discovery};
 use crate::kubectl::Kubectl;
-use crate::plan::{self, Catalog, Desired, Plan};
+use crate::plan::{self, Catalog, Desired};
+
+use prepared::{Apply, Delete, Ground};
+
+pub use prepared::Prepared;
 
 /// For what only looks.
 const LOOK: Duration = Duration::from_secs(20);
@@ -25,39 +28,19 @@ pub struct Deployer {
     discovery: Discovery,
 }
 
-/// A write that was found possible.
-pub struct Prepared<W> {
-    work: W,
-    catalog: Arc<Catalog>,
-    deadline: Deadline,
-}
-
-pub struct Apply {
-    request: ApplyRequest,
-    plan: Plan,
-}
-
-impl Prepared<Apply> {
-    /// What a caller is told who only wants to know whether it is possible.
-    pub fn checked(&self) -> CheckResponse {
-        let nodes = self.work.plan.nodes.iter();
-        CheckResponse {
-            objects: nodes.map(|node| node.object.clone()).collect(),
-            edges: self.work.plan.edges(),
-        }
-    }
-}
-
-pub struct Delete {
-    request: DeleteRequest,
-    unconfirmed: Vec<(Resource, ObjectRef)>,
-}
-
 impl Deployer {
     pub fn new(kubectl: Arc<dyn Kubectl>) -> Self {
         Self {
             discovery: Discovery::new(kubectl.clone()),
             kubectl,
+        }
+    }
+
+    fn ground(&self, catalog: Arc<Catalog>, deadline: Deadline) -> Ground {
+        Ground {
+            kubectl: self.kubectl.clone(),
+            catalog,
+            deadline,
         }
     }
 
@@ -71,56 +54,8 @@ impl Deployer {
         let plan = plan::plan(desired(&request), &catalog)?;
         Ok(Prepared {
             work: Apply { request, plan },
-            catalog,
-            deadline,
+            ground: self.ground(catalog, deadline),
         })
-    }
-
-    pub async fn apply(
-        &self,
-        prepared: Prepared<Apply>,
-        events: &Events,
-    ) -> Result<Report, Stopped> {
-        let Prepared {
-            work: Apply { request, plan },
-            catalog,
-            deadline,
-        } = prepared;
-        let context = Context {
-            kubectl: &*self.kubectl,
-            catalog: &catalog,
-            deployment: &request.deployment,
-            events,
-            deadline,
-        };
-        tracing::info!(deployment = %request.deployment, resources = plan.nodes.len(), "applying deployment {}", request.deployment);
-        let known = Known {
-            recorded: &request.recorded,
-            expected: &request.expected,
-            delete: request.policies.delete,
-        };
-        apply::apply(context, plan, known).await
-    }
-
-    /// What an apply would do; nothing is changed.
-    pub async fn diff(
-        &self,
-        prepared: Prepared<Apply>,
-        events: &Events,
-    ) -> Result<DiffReport, Stopped> {
-        let Prepared {
-            work: Apply { request, plan },
-            catalog,
-            deadline,
-        } = prepared;
-        let context = Context {
-            kubectl: &*self.kubectl,
-            catalog: &catalog,
-            deployment: &request.deployment,
-            events,
-            deadline,
-        };
-        apply::diff(context, &plan, &request.recorded, request.policies.delete).await
     }
 
     /// Works out which objects the unconfirmed resources would be. One that can be none has left nothing behind.
@@ -136,8 +71,7 @@ impl Deployer {
                 request,
                 unconfirmed,
             },
-            catalog,
-            deadline,
+            ground: self.ground(catalog, deadline),
         })
     }
 
@@ -156,36 +90,6 @@ impl Deployer {
             }
         };
         Ok(catalog)
-    }
-
-    pub async fn delete(
-        &self,
-        prepared: Prepared<Delete>,
-        events: &Events,
-    ) -> Result<Report, Stopped> {
-        let Prepared {
-            work: Delete {
-                request,
-                unconfirmed,
-            },
-            catalog,
-            deadline,
-        } = prepared;
-        let context = Context {
-            kubectl: &*self.kubectl,
-            catalog: &catalog,
-            deployment: &request.deployment,
-            events,
-            deadline,
-        };
-        tracing::info!(deployment = %request.deployment, objects = request.recorded.len(), "deleting from deployment {}", request.deployment);
-        apply::delete(
-            context,
-            request.recorded,
-            unconfirmed,
-            request.delete_policy,
-        )
-        .await
     }
 }
 

@@ -57,7 +57,7 @@ impl World {
             .extend(more.as_object().unwrap().clone());
         let request: ApplyRequest = serde_json::from_value(request).unwrap();
         let prepared = self.deployer.prepare_apply(request).await?;
-        ended(self.deployer.apply(prepared, &Self::events()).await)
+        ended(prepared.apply(&Self::events()).await)
     }
 
     async fn apply(&self, resources: Value, recorded: &Report) -> Report {
@@ -73,7 +73,7 @@ impl World {
             .extend(request.as_object().unwrap().clone());
         let request: DeleteRequest = serde_json::from_value(whole).unwrap();
         let prepared = self.deployer.prepare_delete(request).await.unwrap();
-        ended(self.deployer.delete(prepared, &Self::events()).await).unwrap()
+        ended(prepared.delete(&Self::events()).await).unwrap()
     }
 
     fn reads(&self) -> Vec<String> {

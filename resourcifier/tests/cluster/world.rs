@@ -89,7 +89,7 @@ impl World {
     pub async fn try_apply(&self, resources: Value, more: Value) -> Result<Report, ErrorBody> {
         let request = self.request(resources, more);
         let prepared = self.deployer.prepare_apply(request).await?;
-        ended(self.deployer.apply(prepared, &Self::events()).await)
+        ended(prepared.apply(&Self::events()).await)
     }
 
     pub async fn apply(&self, resources: Value) -> Report {
@@ -107,7 +107,7 @@ impl World {
     pub async fn diff(&self, resources: Value, more: Value) -> DiffReport {
         let request = self.request(resources, more);
         let prepared = self.deployer.prepare_apply(request).await.unwrap();
-        ended(self.deployer.diff(prepared, &Self::events()).await).unwrap()
+        ended(prepared.diff(&Self::events()).await).unwrap()
     }
 
     pub async fn delete(&self, recorded: &Report, timeout_ms: u64) -> Report {
@@ -116,7 +116,7 @@ impl World {
         });
         let request: DeleteRequest = serde_json::from_value(request).unwrap();
         let prepared = self.deployer.prepare_delete(request).await.unwrap();
-        ended(self.deployer.delete(prepared, &Self::events()).await).unwrap()
+        ended(prepared.delete(&Self::events()).await).unwrap()
     }
 
     pub async fn status(

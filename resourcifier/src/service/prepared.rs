@@ -1,0 +1,87 @@
+//! A write that was found possible, and how it is done. Nothing is looked up any more: all that it needs goes with it.
+
+use std::sync::Arc;
+
+use common::api::deployer::{ApplyRequest, CheckResponse, DeleteRequest, DiffReport, Report};
+use common::model::{DeploymentName, ObjectRef, Resource};
+
+use crate::apply::{self, Context, Deadline, Events, Known, Stopped};
+use crate::kubectl::Kubectl;
+use crate::plan::{Catalog, Plan};
+
+pub struct Prepared<W> {
+    pub(super) work: W,
+    pub(super) ground: Ground,
+}
+
+/// What a write stands on: the cluster, what it serves, and the time that there is.
+pub struct Ground {
+    pub(super) kubectl: Arc<dyn Kubectl>,
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) deadline: Deadline,
+}
+
+impl Ground {
+    fn context<'a>(&'a self, deployment: &'a DeploymentName, events: &'a Events) -> Context<'a> {
+        Context {
+            kubectl: &*self.kubectl,
+            catalog: &self.catalog,
+            deployment,
+            events,
+            deadline: self.deadline,
+        }
+    }
+}
+
+pub struct Apply {
+    pub(super) request: ApplyRequest,
+    pub(super) plan: Plan,
+}
+
+impl Prepared<Apply> {
+    /// What a caller is told who only wants to know whether it is possible.
+    pub fn checked(&self) -> CheckResponse {
+        let nodes = self.work.plan.nodes.iter();
+        CheckResponse {
+            objects: nodes.map(|node| node.object.clone()).collect(),
+            edges: self.work.plan.edges(),
+        }
+    }
+
+    pub async fn apply(self, events: &Events) -> Result<Report, Stopped> {
+        let Apply { request, plan } = self.work;
+        let context = self.ground.context(&request.deployment, events);
+        tracing::info!(deployment = %request.deployment, resources = plan.nodes.len(), "applying deployment {}", request.deployment);
+        let known = Known {
+            recorded: &request.recorded,
+            expected: &request.expected,
+            delete: request.policies.delete,
+        };
+        apply::apply(context, plan, known).await
+    }
+
+    /// What an apply would do; nothing is changed.
+    pub async fn diff(self, events: &Events) -> Result<DiffReport, Stopped> {
+        let Apply { request, plan } = self.work;
+        let context = self.ground.context(&request.deployment, events);
+        apply::diff(context, &plan, &request.recorded, request.policies.delete).await
+    }
+}
+
+pub struct Delete {
+    pub(super) request: DeleteRequest,
+    pub(super) unconfirmed: Vec<(Resource, ObjectRef)>,
+}
+
+impl Prepared<Delete> {
+    pub async fn delete(self, events: &Events) -> Result<Report, Stopped> {
+        let Delete {
+            request,
+            unconfirmed,
+        } = self.work;
+        let context = self.ground.context(&request.deployment, events);
+        tracing::info!(deployment = %request.deployment, objects = request.recorded.len(), "deleting from deployment {}", request.deployment);
+        let policy = request.delete_policy;
+        apply::delete(context, request.recorded, unconfirmed, policy).await
+    }
+}
