@@ -1,0 +1,97 @@
+//! Each adapter, held to the promises of the port.
+
+use std::path::Path;
+use std::time::Duration;
+
+use common::model::{RegistryDefinition, RegistryType};
+
+use super::{Loopback, gives_files, lists_folders, promised_tree};
+use crate::registry::alone::list_files;
+use crate::registry::backend::Backend;
+use crate::registry::directory::Directory;
+use crate::registry::git;
+use crate::registry::github::{Api, Repository};
+use crate::registry::http::UrlFolder;
+use crate::registry::listed::Listed;
+use crate::registry::web::{Reach, Web};
+
+fn github(server: &Loopback) -> Repository {
+    let api = Api::new(
+        Web::new(Reach::Any).unwrap(),
+        server.url.join("api").unwrap().as_str(),
+    )
+    .unwrap();
+    Repository::new(
+        api.into(),
+        "github.com/owner/repo".to_owned(),
+        "owner",
+        "repo",
+    )
+}
+
+pub(super) fn http(server: &Loopback, folder: &str) -> UrlFolder {
+    UrlFolder::new(
+        Web::new(Reach::Any).unwrap(),
+        server.url.join(folder).unwrap(),
+    )
+}
+
+fn listed(server: &Loopback) -> Listed {
+    let base = server.url.join("files/").unwrap();
+    let definition = RegistryDefinition::new(RegistryType::Http, base.as_str());
+    let web = Web::new(Reach::Any).unwrap();
+    Listed::new("listed", definition, base, web, Duration::ZERO)
+}
+
+fn repository(backend: &Backend, cache: &Path) -> git::Repository {
+    let definition = RegistryDefinition::new(RegistryType::Git, backend.url());
+    let (url, web) = (
+        backend.url().parse().unwrap(),
+        Web::new(Reach::Any).unwrap(),
+    );
+    let lives = Duration::from_secs(3600);
+    git::Repository::new("repository", definition, url, (web, None), cache, lives)
+}
+
+#[tokio::test]
+async fn a_folder_keeps_the_promises() {
+    let folder = promised_tree();
+    let directory = Directory::open("default", folder.path()).unwrap();
+    gives_files(&directory).await;
+    lists_folders(&directory).await;
+}
+
+#[tokio::test]
+async fn githubs_api_keeps_the_promises() {
+    let folder = promised_tree();
+    let github = github(&Loopback::serve(folder.path()));
+    gives_files(&github).await;
+    lists_folders(&github).await;
+}
+
+#[tokio::test]
+async fn the_folder_of_a_full_url_keeps_the_promises() {
+    let folder = promised_tree();
+    let server = Loopback::serve(folder.path());
+    gives_files(&http(&server, "files/")).await;
+}
+
+#[tokio::test]
+async fn a_web_servers_listed_folder_keeps_the_promises() {
+    let folder = promised_tree();
+    let server = Loopback::serve(folder.path());
+    list_files(folder.path());
+    let listed = listed(&server);
+    gives_files(&listed).await;
+    lists_folders(&listed).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_git_repository_keeps_the_promises() {
+    let folder = promised_tree();
+    let backend = Backend::serve(folder.path(), None);
+    let cache = tempfile::tempdir().unwrap();
+    let repository = repository(&backend, cache.path());
+    gives_files(&repository).await;
+    lists_folders(&repository).await;
+}
