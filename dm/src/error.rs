@@ -54,6 +54,8 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::TooManyResources
         | ErrorCode::InvalidBackup
         | ErrorCode::UnknownType
+        | ErrorCode::Unauthenticated
+        | ErrorCode::Forbidden
         | ErrorCode::MethodNotAllowed
         | ErrorCode::PayloadTooLarge
         | ErrorCode::UnsupportedMediaType

@@ -56,6 +56,8 @@ codes! {
     TooManyResources       "TOO_MANY_RESOURCES"       400 "The configuration expands to more resources than it may.";
     InvalidBackup          "INVALID_BACKUP"           400 "What is to be restored is no backup, is damaged or cut off, or was made by a newer manager.";
     UnknownType            "UNKNOWN_TYPE"             400 "A type is neither an import, nor a template reference, nor a kind that the cluster serves.";
+    Unauthenticated        "UNAUTHENTICATED"          401 "The request does not say who asks, or not in a way that is accepted here.";
+    Forbidden              "FORBIDDEN"                403 "Who asks may not do this; the message names what would allow it.";
     NotFound               "NOT_FOUND"                404 "What the request names does not exist.";
     TemplateNotFound       "TEMPLATE_NOT_FOUND"       404 "A template reference names no template or version of its registry.";
     MethodNotAllowed       "METHOD_NOT_ALLOWED"       405 "The route exists, but not with this method.";

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use actix_web::http::StatusCode;
+use actix_web::http::header::WWW_AUTHENTICATE;
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 
 use crate::api::error::{ErrorBody, ErrorCode};
@@ -59,7 +60,12 @@ impl ResponseError for ApiError {
     fn error_response(&self) -> HttpResponse {
         let mut body = self.0.clone();
         body.request_id = request_id::current().unwrap_or_default();
-        HttpResponse::build(self.status_code()).json(body)
+        let mut response = HttpResponse::build(self.status_code());
+        if body.code == ErrorCode::Unauthenticated {
+            // RFC 9110: a 401 says how one authenticates.
+            response.insert_header((WWW_AUTHENTICATE, "Bearer"));
+        }
+        response.json(body)
     }
 }
 
