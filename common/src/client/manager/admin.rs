@@ -1,0 +1,42 @@
+//! The store as a whole.
+
+use bytes::Bytes;
+use futures::{Stream, TryStreamExt};
+use reqwest::{Body, Method};
+
+use super::ManagerClient;
+use crate::api::admin::{ARCHIVE, Restored, Verification};
+use crate::client::error::ClientError;
+
+impl ManagerClient {
+    /// All of the store, as it is now, while the manager goes on: an archive for [`Self::restore`]. It is whole if the
+    /// stream ends without an error.
+    pub async fn backup(
+        &self,
+    ) -> Result<impl Stream<Item = Result<Bytes, ClientError>> + use<>, ClientError> {
+        let request = self.endpoint.request(Method::GET, &["admin", "backup"]);
+        let answer = self.endpoint.send(request, None).await?;
+        let endpoint = self.endpoint.clone();
+        Ok(answer
+            .bytes_stream()
+            .map_err(move |error| endpoint.failed(&error, None)))
+    }
+
+    /// Fills an empty store with an archive.
+    pub async fn restore<S>(&self, archive: S) -> Result<Restored, ClientError>
+    where
+        S: Stream<Item = std::io::Result<Bytes>> + Send + 'static,
+    {
+        let request = self.endpoint.request(Method::POST, &["admin", "restore"]);
+        let request = request
+            .header("content-type", ARCHIVE)
+            .body(Body::wrap_stream(archive));
+        self.endpoint.fetch(request, None).await
+    }
+
+    /// Reads all of the store, and tells what is not as it must be.
+    pub async fn verify(&self) -> Result<Verification, ClientError> {
+        let request = self.endpoint.request(Method::GET, &["admin", "verify"]);
+        self.endpoint.fetch(request, None).await
+    }
+}

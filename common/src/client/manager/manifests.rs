@@ -1,0 +1,60 @@
+//! What deployments were asked to be.
+
+use super::{ManagerClient, READ};
+use crate::api::manager::ManifestSummary;
+use crate::api::page::{Page, PageQuery};
+use crate::client::error::ClientError;
+use crate::model::{DeploymentName, Layout, LayoutNode, Manifest, ManifestName};
+
+impl ManagerClient {
+    pub async fn manifests(
+        &self,
+        name: &DeploymentName,
+        page: &PageQuery,
+    ) -> Result<Page<ManifestSummary>, ClientError> {
+        self.endpoint
+            .get(&["deployments", name.as_str(), "manifests"], page, READ)
+            .await
+    }
+
+    pub async fn manifest(
+        &self,
+        name: &DeploymentName,
+        manifest: &ManifestName,
+    ) -> Result<Manifest, ClientError> {
+        self.read(&["deployments", name.as_str(), "manifests", manifest.as_str()])
+            .await
+    }
+
+    pub async fn layout(
+        &self,
+        name: &DeploymentName,
+        manifest: &ManifestName,
+    ) -> Result<Layout, ClientError> {
+        self.read(&[
+            "deployments",
+            name.as_str(),
+            "manifests",
+            manifest.as_str(),
+            "layout",
+        ])
+        .await
+    }
+
+    /// One node of a layout.
+    pub async fn layout_at(
+        &self,
+        name: &DeploymentName,
+        manifest: &ManifestName,
+        path: &str,
+    ) -> Result<LayoutNode, ClientError> {
+        let segments = [
+            "deployments",
+            name.as_str(),
+            "manifests",
+            manifest.as_str(),
+            "layout",
+        ];
+        self.endpoint.get(&segments, &[("path", path)], READ).await
+    }
+}

@@ -1,0 +1,46 @@
+//! The client of the manager.
+
+mod admin;
+mod credentials;
+mod deployments;
+mod manifests;
+mod operations;
+mod registries;
+mod types;
+mod write;
+
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use super::error::ClientError;
+use super::http::Endpoint;
+use crate::server::health::Readiness;
+use write::NOTHING;
+
+pub use write::{Answer, Write};
+
+/// Reads answer at once; listing a registry over a slow network is the slowest of them.
+const READ: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Clone)]
+pub struct ManagerClient {
+    endpoint: Endpoint,
+}
+
+impl ManagerClient {
+    pub fn new(url: &str) -> Result<Self, ClientError> {
+        Ok(Self {
+            endpoint: Endpoint::new("the manager", url)?,
+        })
+    }
+
+    /// What the service says of itself, ready or not.
+    pub async fn readiness(&self) -> Result<Readiness, ClientError> {
+        self.endpoint.readiness(READ).await
+    }
+
+    async fn read<T: DeserializeOwned>(&self, segments: &[&str]) -> Result<T, ClientError> {
+        self.endpoint.get(segments, &(), READ).await
+    }
+}

@@ -1,0 +1,64 @@
+//! Where templates come from.
+
+use reqwest::Method;
+use serde::Serialize;
+
+use super::{ManagerClient, READ};
+use crate::api::manager::{RegistrySummary, TemplateSummary};
+use crate::api::page::{Page, PageQuery};
+use crate::client::error::ClientError;
+use crate::model::{RegistryDefinition, RegistryName};
+
+impl ManagerClient {
+    pub async fn registries(&self) -> Result<Page<RegistrySummary>, ClientError> {
+        self.read(&["registries"]).await
+    }
+
+    pub async fn registry(&self, name: &str) -> Result<RegistrySummary, ClientError> {
+        self.read(&["registries", name]).await
+    }
+
+    pub async fn create_registry(
+        &self,
+        name: &RegistryName,
+        definition: &RegistryDefinition,
+    ) -> Result<RegistrySummary, ClientError> {
+        let path = ["registries", name.as_str()];
+        let request = self.endpoint.request(Method::POST, &path);
+        self.endpoint
+            .fetch(request.json(definition), READ.into())
+            .await
+    }
+
+    pub async fn delete_registry(
+        &self,
+        name: &RegistryName,
+    ) -> Result<RegistrySummary, ClientError> {
+        let path = ["registries", name.as_str()];
+        let request = self.endpoint.request(Method::DELETE, &path);
+        self.endpoint.fetch(request, READ.into()).await
+    }
+
+    /// The templates whose names the regular expression matches; all, if there is none.
+    pub async fn templates(
+        &self,
+        registry: &str,
+        regex: Option<&str>,
+        page: &PageQuery,
+    ) -> Result<Page<TemplateSummary>, ClientError> {
+        #[derive(Serialize)]
+        struct Query<'a> {
+            #[serde(flatten)]
+            page: &'a PageQuery,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            regex: Option<&'a str>,
+        }
+        self.endpoint
+            .get(
+                &["registries", registry, "types"],
+                &Query { page, regex },
+                READ,
+            )
+            .await
+    }
+}

@@ -1,0 +1,39 @@
+//! Templates and kinds, who uses them, and what they make.
+
+use reqwest::Method;
+
+use super::{ManagerClient, READ};
+use crate::api::manager::{Expand, Expansion, TemplateDescription, TypeInstance, TypeSummary};
+use crate::api::page::{Page, PageQuery};
+use crate::client::error::ClientError;
+
+impl ManagerClient {
+    /// Expands as a create would; nothing is stored or applied.
+    pub async fn expand(&self, request: &Expand) -> Result<Expansion, ClientError> {
+        let send = || {
+            self.endpoint
+                .request(Method::POST, &["expand"])
+                .json(request)
+        };
+        self.endpoint.fetch_repeatedly(send, READ).await
+    }
+
+    pub async fn types(&self, page: &PageQuery) -> Result<Page<TypeSummary>, ClientError> {
+        self.endpoint.get(&["types"], page, READ).await
+    }
+
+    /// `all` means every type.
+    pub async fn instances(
+        &self,
+        type_name: &str,
+        page: &PageQuery,
+    ) -> Result<Page<TypeInstance>, ClientError> {
+        self.endpoint
+            .get(&["types", type_name, "instances"], page, READ)
+            .await
+    }
+
+    pub async fn describe(&self, type_name: &str) -> Result<TemplateDescription, ClientError> {
+        self.read(&["types", type_name, "metadata"]).await
+    }
+}
