@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all that a newcomer needs; `make help` lists the rest.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release cluster demo demo-down test lint bench scale chaos clean
+.PHONY: help setup build release sbom cluster demo demo-down test lint audit bench scale chaos clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -12,8 +12,13 @@ setup: ## install what is missing on this machine
 build: setup ## build all programs, for development
 	cargo build --workspace --bins
 
-release: setup ## build all programs, optimised, into target/release
+release: setup sbom ## build all programs, optimised, into target/release, with their bill of materials
 	cargo build --workspace --bins --release
+
+sbom: setup ## list every package that the programs are made of, as CycloneDX, in target/release/sbom.cdx.json
+	@mkdir -p target/release
+	@e2e/tool.sh cargo-sbom 0.10.0 --output-format cyclone_dx_json_1_6 >target/release/sbom.cdx.json.part
+	@mv target/release/sbom.cdx.json.part target/release/sbom.cdx.json
 
 cluster: ## build the local control plane, once
 	@e2e/cluster/build.sh
@@ -27,6 +32,10 @@ demo-down: ## stop what the demo started
 lint: setup ## formatting and lints, warnings denied
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	@e2e/audit.sh
+
+audit: setup ## hold the dependencies to deny.toml, with known vulnerabilities (needs the network)
+	@e2e/audit.sh --complete
 
 test: lint build cluster ## everything: formatting, lints, unit, integration and end-to-end tests
 	cargo test --workspace
