@@ -60,6 +60,9 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::PayloadTooLarge
         | ErrorCode::UnsupportedMediaType
         | ErrorCode::ResourcesFailed
+        | ErrorCode::Unauthenticated
+        | ErrorCode::Forbidden
+        | ErrorCode::PermissionsMissing
         | ErrorCode::DeletesNotAllowed
         | ErrorCode::IdempotencyConflict
         | ErrorCode::OperationStopped

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::error::ErrorBody;
 use crate::model::{
-    AppliedObject, ConflictPolicy, CreatePolicy, DeletePolicy, DeploymentName, Namespace,
+    AppliedObject, ConflictPolicy, CreatePolicy, DeletePolicy, DeploymentName, Identity, Namespace,
     ObjectRef, Output, Resource, ResourceName, TypeName, UpdatePolicy,
 };
 
@@ -36,6 +36,9 @@ pub struct ApplyRequest {
     /// The configuration's outputs: what they refer to is put in once all is ready.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,
+    /// In whose name the cluster is asked and written; absent where nobody is authenticated: then it is resourcifier's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_behalf_of: Option<Identity>,
     /// Time for all of it, readiness included, in milliseconds.
     pub timeout_ms: u64,
 }
@@ -201,6 +204,9 @@ pub struct DeleteRequest {
     /// Overrides the policy of every resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delete_policy: Option<DeletePolicy>,
+    /// In whose name the cluster is asked and written; absent where nobody is authenticated: then it is resourcifier's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_behalf_of: Option<Identity>,
     pub timeout_ms: u64,
 }
 
@@ -212,6 +218,9 @@ pub struct StatusRequest {
     /// What they should be: without it, drift is not looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired: Option<DesiredState>,
+    /// In whose name the cluster is asked and written; absent where nobody is authenticated: then it is resourcifier's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_behalf_of: Option<Identity>,
 }
 
 /// What a deployment asks for, to compare the live objects with.

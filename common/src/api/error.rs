@@ -58,6 +58,7 @@ codes! {
     UnknownType            "UNKNOWN_TYPE"             400 "A type is neither an import, nor a template reference, nor a kind that the cluster serves.";
     Unauthenticated        "UNAUTHENTICATED"          401 "The request does not say who asks, or not in a way that is accepted here.";
     Forbidden              "FORBIDDEN"                403 "Who asks may not do this; the message names what would allow it.";
+    PermissionsMissing     "PERMISSIONS_MISSING"      403 "The cluster does not let whom it is done for do all that is needed; nothing was touched, the causes name each permission.";
     NotFound               "NOT_FOUND"                404 "What the request names does not exist.";
     TemplateNotFound       "TEMPLATE_NOT_FOUND"       404 "A template reference names no template or version of its registry.";
     MethodNotAllowed       "METHOD_NOT_ALLOWED"       405 "The route exists, but not with this method.";

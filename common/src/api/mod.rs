@@ -6,3 +6,4 @@ pub mod error;
 pub mod expander;
 pub mod manager;
 pub mod page;
+pub mod review;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures::Stream;
 use reqwest::Method;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::error::ClientError;
 use super::http::Endpoint;
@@ -12,6 +13,7 @@ use super::lines::documents;
 use crate::api::deployer::{
     ApplyRequest, CheckResponse, DeleteRequest, Event, ObjectStatus, StatusRequest,
 };
+use crate::api::review::{AccessReview, AccessVerdicts, TokenReview, TokenVerdict};
 use crate::server::health::Readiness;
 
 /// Heartbeats come every few seconds; silence for this long means that nobody works on it any more.
@@ -84,6 +86,38 @@ impl DeployerClient {
             self.endpoint
                 .request(Method::POST, &["configurations", "status"])
                 .json(request)
+        };
+        self.endpoint.fetch_repeatedly(send, deadline).await
+    }
+
+    /// Whose the token is, as the cluster says.
+    pub async fn review_token(
+        &self,
+        review: &TokenReview,
+        deadline: Duration,
+    ) -> Result<TokenVerdict, ClientError> {
+        self.review("token", review, deadline).await
+    }
+
+    /// What the cluster lets somebody do.
+    pub async fn review_access(
+        &self,
+        review: &AccessReview,
+        deadline: Duration,
+    ) -> Result<AccessVerdicts, ClientError> {
+        self.review("access", review, deadline).await
+    }
+
+    async fn review<R: DeserializeOwned>(
+        &self,
+        subject: &str,
+        review: &impl Serialize,
+        deadline: Duration,
+    ) -> Result<R, ClientError> {
+        let send = || {
+            self.endpoint
+                .request(Method::POST, &["reviews", subject])
+                .json(review)
         };
         self.endpoint.fetch_repeatedly(send, deadline).await
     }

@@ -12,3 +12,13 @@ pub const PAGE_ITEMS: usize = 100;
 pub const PAGE_ITEMS_MAX: usize = 1_000;
 /// Characters of one error message; longer ones are clipped, so that an error never carries a body.
 pub const MESSAGE_CHARS: usize = 4_000;
+/// Bytes of one part of an identity: a user's or a group's name, or one extra.
+pub const IDENTITY_TEXT_BYTES: usize = 1_024;
+/// All parts of an identity: directories of large companies put hundreds of groups into a token.
+pub const IDENTITY_TEXTS: usize = 1_000;
+/// Bytes of all parts of an identity: they become headers of every request, and an API server takes 1 MiB of those.
+pub const IDENTITY_BYTES: usize = 64 * 1024;
+/// Bytes of a bearer token: one with many groups in it has some 10 KiB.
+pub const TOKEN_BYTES: usize = 64 * 1024;
+/// Questions of one access review.
+pub const ACCESS_QUESTIONS: usize = 1_000;

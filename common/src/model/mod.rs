@@ -5,6 +5,7 @@
 pub mod configuration;
 pub mod credential;
 pub mod deployment;
+pub mod identity;
 pub mod layout;
 pub mod limits;
 pub mod manifest;
@@ -21,6 +22,7 @@ pub mod version;
 pub use configuration::{Configuration, Output, Resource};
 pub use credential::{Credential, CredentialType, Secret};
 pub use deployment::{Deployment, DeploymentState, DeploymentStatus, Drift, DriftPolicy};
+pub use identity::{Identity, IdentityError};
 pub use layout::{Layout, LayoutNode, LayoutPath};
 pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedType};
 pub use metadata::{ConflictPolicy, CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};

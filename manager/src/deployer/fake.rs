@@ -7,9 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::deployer::*;
 use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
 use common::canonical;
-
-use common::model::{AppliedObject, ObjectRef, Resource, ResourceName, TypeName};
+use common::model::{AppliedObject, Identity, ObjectRef, Resource, ResourceName, TypeName};
 use common::server::health::Check;
 use futures::StreamExt;
 use serde_json::Value;
@@ -29,6 +29,9 @@ pub struct FakeDeployer {
     interruptions: Mutex<VecDeque<Interruption>>,
     /// Jobs wait until there is a permit.
     gate: Mutex<Option<std::sync::Arc<tokio::sync::Semaphore>>>,
+    tokens: Mutex<BTreeMap<String, Identity>>,
+    /// What each user may do: the verb, and the resource with its group; everything, where nothing is said.
+    grants: Mutex<BTreeMap<String, Vec<(String, String)>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -60,6 +63,25 @@ impl FakeDeployer {
 
     pub fn jobs(&self) -> Vec<Job> {
         self.jobs.lock().unwrap().clone()
+    }
+
+    /// From now on the cluster knows the token.
+    #[expect(dead_code, reason = "authentication is tested with it")]
+    pub fn know(&self, token: &str, identity: Identity) {
+        self.tokens
+            .lock()
+            .unwrap()
+            .insert(token.to_owned(), identity);
+    }
+
+    /// From now on the user may do these things only: a verb and a resource, as `("get", "deployments.apps")`.
+    #[expect(dead_code, reason = "authorization is tested with it")]
+    pub fn grant(&self, user: &str, grants: &[(&str, &str)]) {
+        let grants = grants
+            .iter()
+            .map(|(verb, resource)| ((*verb).to_owned(), (*resource).to_owned()));
+        let mut all = self.grants.lock().unwrap();
+        all.insert(user.to_owned(), grants.collect());
     }
 
     /// What exists, by name.
@@ -384,6 +406,47 @@ impl Deployer for FakeDeployer {
             .iter()
             .map(|object| self.status_of(object, desired));
         Ok(states.collect())
+    }
+
+    async fn review_token(
+        &self,
+        review: &TokenReview,
+        _: Duration,
+    ) -> Result<TokenVerdict, Box<ErrorBody>> {
+        let identity = self
+            .tokens
+            .lock()
+            .unwrap()
+            .get(review.token.reveal())
+            .cloned();
+        Ok(TokenVerdict {
+            authenticated: identity.is_some(),
+            error: identity
+                .is_none()
+                .then(|| "the token is not known".to_owned()),
+            identity,
+        })
+    }
+
+    async fn review_access(
+        &self,
+        review: &AccessReview,
+        _: Duration,
+    ) -> Result<Vec<AccessVerdict>, Box<ErrorBody>> {
+        let grants = self.grants.lock().unwrap();
+        let verdicts = review.attributes.iter().map(|access| {
+            let resource = match access.group.as_str() {
+                "" => access.resource.clone(),
+                group => format!("{}.{group}", access.resource),
+            };
+            let asked = (access.verb.clone(), resource);
+            let granted = grants.get(review.identity.user());
+            AccessVerdict {
+                allowed: granted.is_none_or(|granted| granted.contains(&asked)),
+                reason: None,
+            }
+        });
+        Ok(verdicts.collect())
     }
 
     async fn health(&self) -> Check {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::deployer::{ApplyRequest, CheckResponse, ObjectStatus, StatusRequest};
 use common::api::error::{ErrorBody, ErrorCode};
+use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
 use common::client::{ClientError, DeployerClient};
 use common::server::health::Check;
 use futures::{StreamExt, TryStreamExt};
@@ -55,6 +56,32 @@ impl Deployer for HttpDeployer {
         deadline: Duration,
     ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>> {
         self.client.status(request, deadline).await.map_err(told)
+    }
+
+    async fn review_token(
+        &self,
+        review: &TokenReview,
+        deadline: Duration,
+    ) -> Result<TokenVerdict, Box<ErrorBody>> {
+        let verdict = self.client.review_token(review, deadline).await;
+        verdict.map_err(told)
+    }
+
+    async fn review_access(
+        &self,
+        review: &AccessReview,
+        deadline: Duration,
+    ) -> Result<Vec<AccessVerdict>, Box<ErrorBody>> {
+        let verdicts = self.client.review_access(review, deadline).await;
+        let items = verdicts.map_err(told)?.items;
+        if items.len() == review.attributes.len() {
+            return Ok(items);
+        }
+        let message = "resourcifier did not answer every question of an access review";
+        Err(Box::new(ErrorBody::new(
+            ErrorCode::DeployerUnavailable,
+            message,
+        )))
     }
 
     async fn health(&self) -> Check {

@@ -14,6 +14,7 @@ use common::api::deployer::{
     ApplyRequest, CheckResponse, DeleteRequest, Event, ObjectStatus, StatusRequest,
 };
 use common::api::error::ErrorBody;
+use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
 use common::server::health::Check;
 use futures::stream::BoxStream;
 
@@ -49,6 +50,23 @@ pub trait Deployer: Send + Sync {
         request: &StatusRequest,
         deadline: Duration,
     ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>>;
+
+    /// Whose the token is, as the cluster says. A token that it does not know is a verdict, not an error.
+    #[expect(dead_code, reason = "authentication asks it")]
+    async fn review_token(
+        &self,
+        review: &TokenReview,
+        deadline: Duration,
+    ) -> Result<TokenVerdict, Box<ErrorBody>>;
+
+    /// What the cluster lets somebody do: a verdict for each question, in their order; at most
+    /// [`common::model::limits::ACCESS_QUESTIONS`] of them.
+    #[expect(dead_code, reason = "authorization asks it")]
+    async fn review_access(
+        &self,
+        review: &AccessReview,
+        deadline: Duration,
+    ) -> Result<Vec<AccessVerdict>, Box<ErrorBody>>;
 
     /// Whether it can work now.
     async fn health(&self) -> Check;

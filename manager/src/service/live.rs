@@ -60,7 +60,11 @@ impl LiveState {
             true => self.desired(deployment).await?,
             false => None,
         };
-        let request = StatusRequest { objects, desired };
+        let request = StatusRequest {
+            objects,
+            desired,
+            on_behalf_of: None,
+        };
         Ok(self.deployer.status(&request, STATUS).await?)
     }
 
@@ -84,6 +88,7 @@ impl LiveState {
             recorded: Vec::new(),
             policies: Policies::default(),
             expected: Vec::new(),
+            on_behalf_of: None,
             outputs: Vec::new(),
             timeout_ms: u64::try_from(STATUS.as_millis()).unwrap_or(u64::MAX),
         };

@@ -80,6 +80,7 @@ impl Previews {
             recorded: deployments::objects(&self.store, &name).await?.recorded,
             policies: query.policies(),
             expected: Vec::new(),
+            on_behalf_of: None,
             timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
             deployment: name,
         };

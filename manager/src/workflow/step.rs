@@ -167,6 +167,7 @@ impl Run<'_> {
             recorded,
             policies: self.record.options.policies,
             expected: Vec::new(),
+            on_behalf_of: None,
             timeout_ms: follow::left_ms(self.deadline),
         }
     }

@@ -59,6 +59,7 @@ fn request(
         recorded: objects.recorded.clone(),
         unconfirmed,
         delete_policy,
+        on_behalf_of: None,
         timeout_ms: follow::left_ms(run.deadline),
     }
 }

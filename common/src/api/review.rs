@@ -1,0 +1,73 @@
+//! What resourcifier asks the cluster about callers: who a token's bearer is, and what somebody may do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Identity, Secret};
+
+/// `POST /reviews/token`: a Kubernetes TokenReview.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenReview {
+    pub token: Secret,
+    /// The token must be meant for one of them; for the API server itself, if none is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audiences: Vec<String>,
+}
+
+/// What the cluster says of a token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenVerdict {
+    pub authenticated: bool,
+    /// Whose it is; only where it is authenticated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
+    /// Why it is not; never contains the token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// `POST /reviews/access`: Kubernetes SubjectAccessReviews, many at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AccessReview {
+    pub identity: Identity,
+    pub attributes: Vec<Access>,
+}
+
+/// One thing that somebody wants to do.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub struct Access {
+    /// `get`, `create`, `patch`, `delete`, `impersonate`, …
+    pub verb: String,
+    /// The API group, `""` for the core group.
+    #[serde(default)]
+    pub group: String,
+    /// The plural, as in paths and roles: `deployments`.
+    pub resource: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subresource: Option<String>,
+    /// Absent for cluster-scoped kinds, and for all namespaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Absent for all objects of the kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// The answers, in the order of the questions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct AccessVerdicts {
+    pub items: Vec<AccessVerdict>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AccessVerdict {
+    pub allowed: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
