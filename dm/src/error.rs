@@ -60,8 +60,6 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::PayloadTooLarge
         | ErrorCode::UnsupportedMediaType
         | ErrorCode::ResourcesFailed
-        | ErrorCode::Unauthenticated
-        | ErrorCode::Forbidden
         | ErrorCode::PermissionsMissing
         | ErrorCode::DeletesNotAllowed
         | ErrorCode::IdempotencyConflict

@@ -39,6 +39,7 @@ const OPERATION: &[ErrorCode] = &[
     DeletesNotAllowed,
     IdempotencyConflict,
     ResourcesFailed,
+    PermissionsMissing,
     DeployerUnavailable,
     ClusterUnavailable,
     Unavailable,
