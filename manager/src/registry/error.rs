@@ -1,5 +1,7 @@
 //! Why a reference leads to no template.
 
+use std::sync::Arc;
+
 use common::api::error::ErrorCode;
 use common::model::RegistryType;
 use common::yaml::YamlError;
@@ -121,8 +123,11 @@ pub enum RegistryError {
         "file '{file}' is not what its registry says of it; it was changed, or its list is old"
     )]
     Digest { file: String },
-    #[error("GitHub's rate limit for registry {registry} is used up; try again {when}")]
-    RateLimited { registry: String, when: String },
+    /// The outcome of a try that others share.
+    #[error(transparent)]
+    Again(Arc<RegistryError>),
+    #[error("what was being read from the registry was cut off; try again")]
+    Cut,
     #[error("'{what}' was not resolved within {seconds} s; its registry is too slow")]
     TimedOut { what: String, seconds: u64 },
     #[error(
@@ -161,6 +166,17 @@ fn known(names: &[String], noun: &str) -> String {
 }
 
 impl RegistryError {
+    /// The registry says nothing, as against one that says no: what it said before may go on.
+    pub(super) fn is_absence(&self) -> bool {
+        match self {
+            Self::Web(error) => error.is_absence(),
+            Self::Git { error, .. } => error.is_absence(),
+            Self::Again(error) => error.is_absence(),
+            Self::TimedOut { .. } | Self::Cut => true,
+            _ => false,
+        }
+    }
+
     /// The caller's fault is a 4xx, a registry's absence a 503.
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -194,6 +210,7 @@ impl RegistryError {
             | Self::Definition { .. }
             | Self::ApiUrl { .. } => ErrorCode::InvalidRequest,
             Self::Web(error) => error.code(),
+            Self::Again(error) => error.code(),
             Self::Store(_) => ErrorCode::Internal,
             Self::NoDefault { .. }
             | Self::Credential { .. }
@@ -201,7 +218,7 @@ impl RegistryError {
             | Self::Io { .. }
             | Self::Malformed { .. }
             | Self::Digest { .. }
-            | Self::RateLimited { .. }
+            | Self::Cut
             | Self::TimedOut { .. } => ErrorCode::RegistryUnavailable,
         }
     }

@@ -120,12 +120,6 @@ impl Repository {
         match answer.status {
             StatusCode::OK => Ok(Some(answer)),
             StatusCode::NOT_FOUND => Ok(None),
-            StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS if is_rate_limit(&answer) => {
-                Err(RegistryError::RateLimited {
-                    registry: self.name.clone(),
-                    when: when(&answer),
-                })
-            }
             status => Err(WebError::Status {
                 url: url.into(),
                 status,
@@ -176,20 +170,6 @@ impl From<Listed> for Entry {
 
 fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
     answer.headers.get(name)?.to_str().ok()
-}
-
-fn is_rate_limit(answer: &Answer) -> bool {
-    header(answer, "x-ratelimit-remaining") == Some("0") || header(answer, "retry-after").is_some()
-}
-
-fn when(answer: &Answer) -> String {
-    let reset = header(answer, "x-ratelimit-reset").and_then(|text| text.parse().ok());
-    let reset = reset.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
-    match (header(answer, "retry-after"), reset) {
-        (Some(seconds), _) => format!("in {} s", seconds.chars().take(20).collect::<String>()),
-        (None, Some(reset)) => format!("after {reset}"),
-        (None, None) => "later".to_owned(),
-    }
 }
 
 #[async_trait]

@@ -16,7 +16,7 @@ use common::model::RegistryDefinition;
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use super::fresh::Fresh;
+use super::fresh::{Fresh, Loaded, Old};
 use super::http::UrlFolder;
 use super::path::FilePath;
 use super::tree::{self, Tree};
@@ -28,7 +28,7 @@ const LIST: &str = "SHA256SUMS";
 const LIST_BYTES: usize = 32 * 1024 * 1024;
 const DIGEST_CHARS: usize = 64;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Listed {
     name: String,
     definition: RegistryDefinition,
@@ -54,10 +54,11 @@ impl Listed {
     }
 
     async fn tree(&self) -> Result<Arc<Tree>, RegistryError> {
-        self.tree.get(async |_| self.load().await).await
+        let this = self.clone();
+        self.tree.get(|_| async move { this.load().await }).await
     }
 
-    async fn load(&self) -> Result<Arc<Tree>, RegistryError> {
+    async fn load(&self) -> Result<Loaded<Tree>, RegistryError> {
         let list = FilePath::parse(LIST)?;
         let url = self.folder.url_of(&list);
         let bytes = self.folder.read_up_to(&list, LIST_BYTES).await?;
@@ -66,7 +67,7 @@ impl Listed {
             file: self.path_of(&list),
         })?;
         let files = parse(&text).map_err(|reason| RegistryError::Malformed { url, reason })?;
-        Ok(Arc::new(Tree::new(files)))
+        Ok(Tree::new(files).into())
     }
 }
 
@@ -139,7 +140,7 @@ impl Registry for Listed {
         Ok(self.tree().await?.entries(folder))
     }
 
-    fn stale(&self) -> Option<String> {
+    fn stale(&self) -> Option<Old> {
         self.tree.stale()
     }
 

@@ -58,6 +58,7 @@ pub use options::Options;
 pub use places::DEFAULT;
 pub use registries::Registries;
 
+use fresh::Old;
 use path::FilePath;
 
 /// One file at most: the largest real template has some hundred kilobytes.
@@ -95,7 +96,7 @@ pub(crate) trait Registry: Files {
     async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError>;
 
     /// What a user must know: that the registry is away, and since when what is told of it is old.
-    fn stale(&self) -> Option<String> {
+    fn stale(&self) -> Option<Old> {
         None
     }
 

@@ -4,6 +4,7 @@ use common::api::error::ErrorCode;
 
 use super::{Loopback, Options, alone, registries, tree, type_name};
 use crate::registry::RegistryError;
+use crate::registry::web::WebError;
 
 #[tokio::test]
 async fn a_used_up_rate_limit_says_when_it_ends() {
@@ -15,7 +16,7 @@ async fn a_used_up_rate_limit_says_when_it_ends() {
         .await
         .unwrap_err();
     assert!(
-        matches!(error, RegistryError::RateLimited { .. }),
+        matches!(error, RegistryError::Web(WebError::RateLimited { .. })),
         "{error:?}"
     );
     assert_eq!(error.code(), ErrorCode::RegistryUnavailable);

@@ -46,8 +46,17 @@ pub enum GitError {
     RepositoryTooLarge,
     #[error("the cache cannot be used: {0}")]
     Cache(std::io::Error),
+    #[error("it wants a credential, or another one than it was given: {0}")]
+    Denied(String),
     #[error("git says: {0}")]
     Failed(String),
+}
+
+impl GitError {
+    /// Nobody says anything, as against one who says no.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, Self::TimedOut(_) | Self::Failed(_))
+    }
 }
 
 /// A bare repository in a folder.
@@ -270,7 +279,16 @@ fn failed(status: ExitStatus, said: &[u8]) -> GitError {
         || status.to_string(),
         |line| line.chars().take(300).collect(),
     );
-    GitError::Failed(told)
+    let denied = [
+        "Authentication failed",
+        "could not read Username",
+        "Permission denied",
+        "error: 403",
+    ];
+    match has(&denied) {
+        true => GitError::Denied(told),
+        false => GitError::Failed(told),
+    }
 }
 
 /// Bytes of all files below a folder; what cannot be seen counts nothing.

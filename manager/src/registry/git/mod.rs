@@ -20,7 +20,7 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::auth::Auth;
-use super::fresh::Fresh;
+use super::fresh::{Fresh, Loaded, Old};
 use super::path::FilePath;
 use super::tree::{self, Tree, hex};
 use super::web::Web;
@@ -35,13 +35,13 @@ const HEAD: &str = "refs/dm/head";
 const LISTING_BYTES: usize = 64 * 1024 * 1024;
 const LINE_BYTES: usize = 4096;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Repository {
     name: String,
     definition: RegistryDefinition,
     url: Url,
     web: Web,
-    auth: Option<Auth>,
+    auth: Option<Arc<Auth>>,
     git: Git,
     held: Fresh<Snapshot>,
 }
@@ -69,7 +69,7 @@ impl Repository {
             definition,
             url,
             web,
-            auth,
+            auth: auth.map(Arc::new),
             held: Fresh::new(refresh),
         }
     }
@@ -80,7 +80,10 @@ impl Repository {
         {
             self.held.seed(Arc::new(snapshot), fetched);
         }
-        self.held.get(|before| self.fetch(before)).await
+        let this = self.clone();
+        self.held
+            .get(|before| async move { this.fetch(before).await })
+            .await
     }
 
     /// What an earlier process fetched. That it cannot be read is no fault: it is fetched again.
@@ -97,7 +100,10 @@ impl Repository {
         Some((snapshot, Timestamp::try_from(fetched).ok()?))
     }
 
-    async fn fetch(&self, before: Option<Arc<Snapshot>>) -> Result<Arc<Snapshot>, RegistryError> {
+    async fn fetch(
+        &self,
+        before: Option<Arc<Snapshot>>,
+    ) -> Result<Loaded<Snapshot>, RegistryError> {
         let addresses = self.web.addresses(&self.url).await?;
         let auth = match &self.auth {
             Some(auth) => {
@@ -117,8 +123,8 @@ impl Repository {
         fetched.await.map_err(|error| self.failed(error))?;
         let commit = self.commit().await?;
         match before {
-            Some(before) if before.commit == commit => Ok(before),
-            _ => Ok(Arc::new(self.read_commit(commit).await?)),
+            Some(before) if before.commit == commit => Ok(before.into()),
+            _ => Ok(self.read_commit(commit).await?.into()),
         }
     }
 
@@ -232,7 +238,7 @@ impl Registry for Repository {
         Ok(self.snapshot().await?.tree.entries(folder))
     }
 
-    fn stale(&self) -> Option<String> {
+    fn stale(&self) -> Option<Old> {
         self.held.stale()
     }
 

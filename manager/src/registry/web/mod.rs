@@ -4,18 +4,27 @@
 //! addresses that are not public are refused – also those that a name resolves to, checked where the connection is
 //! made, so that a name cannot change in between – and so are redirects to another host. It refuses to know what is fetched.
 
+mod error;
+mod hosts;
+mod reach;
+
 use std::error::Error;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::api::error::ErrorCode;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, LOCATION};
-use reqwest::{Response, StatusCode};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
+};
+use reqwest::{RequestBuilder, Response, StatusCode};
 use url::{Host, Url};
 
-use super::auth::{Auth, AuthError};
+use super::auth::Auth;
+pub use error::WebError;
+use hosts::Hosts;
+pub use hosts::PAUSE;
+pub use reach::Reach;
+use reach::{Guard, PrivateAddress};
 
 const CONNECT: Duration = Duration::from_secs(5);
 /// One request, with its answer's body.
@@ -24,31 +33,14 @@ const REDIRECTS: usize = 5;
 /// Waits between the tries when nobody answers, or a gateway says that nobody does.
 const BACKOFF: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
 
-/// Which addresses may be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// For addresses that callers write.
-    PublicOnly,
-    /// For registries that were registered: they may well be inside, but not where clouds keep a machine's secrets.
-    NotLinkLocal,
-    Any,
-}
-
-impl Reach {
-    fn allows(self, address: IpAddr) -> bool {
-        match self {
-            Self::PublicOnly => is_public(address),
-            Self::NotLinkLocal => !is_link_local(address),
-            Self::Any => true,
-        }
-    }
-}
-
 #[derive(Debug, Clone)]
 pub struct Web {
     client: reqwest::Client,
     reach: Reach,
     auth: Option<Arc<Auth>>,
+    /// Who asks: what one realm was given, or refused, is nothing to another.
+    realm: String,
+    hosts: Arc<Hosts>,
 }
 
 /// An answer of any status but a redirect.
@@ -57,51 +49,6 @@ pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum WebError {
-    #[error(
-        "{host} is a private address ({address}); templates come from there only if its registry is registered (dm createregistry), or with --allow-private-registries; from a link-local address only with the latter"
-    )]
-    Private { host: String, address: IpAddr },
-    #[error("{url} cannot be asked with the registry's credential: {source}")]
-    Auth { url: String, source: AuthError },
-    #[error("{url} redirects to another host, {to}; refer to the file where it is")]
-    Elsewhere { url: String, to: String },
-    #[error("{url} redirects more than {REDIRECTS} times, or to nowhere")]
-    Redirects { url: String },
-    #[error("{url} is larger than {limit} bytes")]
-    TooLarge { url: String, limit: usize },
-    #[error("{url} cannot be reached: {reason}")]
-    Unreachable { url: String, reason: String },
-    #[error("{url} did not answer within {} s", REQUEST.as_secs())]
-    TimedOut { url: String },
-    #[error("{url} answered {status}")]
-    Status { url: String, status: StatusCode },
-    #[error("the HTTP client cannot be set up: {reason}")]
-    Client { reason: String },
-}
-
-impl WebError {
-    pub fn code(&self) -> ErrorCode {
-        match self {
-            Self::Private { .. }
-            | Self::Elsewhere { .. }
-            | Self::Redirects { .. }
-            | Self::TooLarge { .. } => ErrorCode::InvalidConfiguration,
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Status { .. } => {
-                ErrorCode::RegistryUnavailable
-            }
-            Self::Auth { source, .. } => match source {
-                AuthError::Web(error) => error.code(),
-                AuthError::NoHeader | AuthError::KeyFile(_) | AuthError::NoToken { .. } => {
-                    ErrorCode::RegistryUnavailable
-                }
-            },
-            Self::Client { .. } => ErrorCode::Internal,
-        }
-    }
 }
 
 impl Web {
@@ -123,6 +70,8 @@ impl Web {
             client,
             reach,
             auth: None,
+            realm: format!("{reach:?}"),
+            hosts: Arc::default(),
         })
     }
 
@@ -136,10 +85,40 @@ impl Web {
 
     /// Follows redirects within the host. The body has at most `limit` bytes.
     pub async fn get(&self, url: &Url, accept: &str, limit: usize) -> Result<Answer, WebError> {
+        self.ask(url, &[], accept, limit).await
+    }
+
+    async fn ask(
+        &self,
+        url: &Url,
+        conditions: &[(HeaderName, HeaderValue)],
+        accept: &str,
+        limit: usize,
+    ) -> Result<Answer, WebError> {
+        self.check(url)?;
+        let mut headers = self.authorization(url).await?;
+        headers.extend(conditions.iter().cloned());
+        let host = self.hosts.of(url, &self.realm);
+        let _turn = host.enter().await?;
+        host.judge(self.follow(url, &headers, accept, limit).await)
+    }
+
+    async fn follow(
+        &self,
+        url: &Url,
+        headers: &HeaderMap,
+        accept: &str,
+        limit: usize,
+    ) -> Result<Answer, WebError> {
         let mut at = url.clone();
         for _ in 0..=REDIRECTS {
-            let response = self.send(&at, accept).await?;
-            if !response.status().is_redirection() {
+            let get = || {
+                let request = self.client.get(at.clone()).header(ACCEPT, accept);
+                request.headers(headers.clone())
+            };
+            let response = send(&at, get).await?;
+            if !response.status().is_redirection() || response.status() == StatusCode::NOT_MODIFIED
+            {
                 return read(response, &at, limit).await;
             }
             let to = target(&response, &at).ok_or_else(|| WebError::Redirects {
@@ -169,10 +148,16 @@ impl Web {
         let body = url::form_urlencoded::Serializer::new(String::new())
             .extend_pairs(form)
             .finish();
+        let host = self.hosts.of(url, &self.realm);
+        let _turn = host.enter().await?;
         let request = self.client.post(url.clone()).body(body);
         let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
-        let response = request.send().await.map_err(|error| failed(url, &error))?;
-        read(response, url, limit).await
+        let sent = request.send().await.map_err(|error| failed(url, &error));
+        let outcome = match sent {
+            Ok(response) => read(response, url, limit).await,
+            Err(error) => Err(error),
+        };
+        host.judge(outcome)
     }
 
     async fn authorization(&self, url: &Url) -> Result<HeaderMap, WebError> {
@@ -187,24 +172,6 @@ impl Web {
             headers.insert(AUTHORIZATION, header);
         }
         Ok(headers)
-    }
-
-    async fn send(&self, url: &Url, accept: &str) -> Result<Response, WebError> {
-        self.check(url)?;
-        let auth = self.authorization(url).await?;
-        let request = || {
-            let request = self.client.get(url.clone()).header(ACCEPT, accept);
-            request.headers(auth.clone()).send()
-        };
-        for wait in BACKOFF {
-            match request().await {
-                Ok(response) if is_transient(response.status()) => {}
-                Err(error) if error.is_connect() && private(&error).is_none() => {}
-                outcome => return outcome.map_err(|error| failed(url, &error)),
-            }
-            tokio::time::sleep(wait).await;
-        }
-        request().await.map_err(|error| failed(url, &error))
     }
 
     /// The addresses of a URL's host, if all of them may be asked: for programs that make their own connections.
@@ -250,11 +217,31 @@ impl Web {
     }
 }
 
-fn is_transient(status: StatusCode) -> bool {
-    matches!(
-        status,
+/// Tried again when nobody answers, or a gateway says that nobody does and names no time.
+async fn send(url: &Url, request: impl Fn() -> RequestBuilder) -> Result<Response, WebError> {
+    for wait in BACKOFF {
+        match request().send().await {
+            Ok(response) if is_transient(&response) => {}
+            Err(error) if is_refusal(&error) => {}
+            outcome => return outcome.map_err(|error| failed(url, &error)),
+        }
+        tokio::time::sleep(wait).await;
+    }
+    let last = request().send().await;
+    last.map_err(|error| failed(url, &error))
+}
+
+/// One that waits for a connection in vain has waited long enough.
+fn is_refusal(error: &reqwest::Error) -> bool {
+    error.is_connect() && !error.is_timeout() && private(error).is_none()
+}
+
+fn is_transient(response: &Response) -> bool {
+    let gateway = matches!(
+        response.status(),
         StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT
-    )
+    );
+    gateway && !response.headers().contains_key(RETRY_AFTER)
 }
 
 fn target(response: &Response, at: &Url) -> Option<Url> {
@@ -315,146 +302,9 @@ fn private(error: &reqwest::Error) -> Option<&PrivateAddress> {
     chain(error).find_map(|error| error.downcast_ref())
 }
 
-/// The system's resolver, without addresses that are out of reach.
-struct Guard(Reach);
-
-#[derive(Debug, thiserror::Error)]
-#[error("{host} is a private address ({address})")]
-struct PrivateAddress {
-    host: String,
-    address: IpAddr,
-}
-
-impl Resolve for Guard {
-    fn resolve(&self, name: Name) -> Resolving {
-        let reach = self.0;
-        Box::pin(async move {
-            let host = name.as_str().to_owned();
-            let found: Vec<SocketAddr> =
-                tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
-            match found.iter().find(|address| !reach.allows(address.ip())) {
-                Some(refused) => Err(PrivateAddress {
-                    host,
-                    address: refused.ip(),
-                }
-                .into()),
-                None => Ok(Box::new(found.into_iter()) as Addrs),
-            }
-        })
-    }
-}
-
-/// Where clouds answer a machine's own questions: 169.254.0.0/16, fe80::/10, and AWS's fd00:ec2::/32.
-fn is_link_local(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => address.is_link_local(),
-        IpAddr::V6(address) => match address.to_ipv4_mapped() {
-            Some(mapped) => mapped.is_link_local(),
-            None => {
-                let [a, b, ..] = address.segments();
-                a & 0xffc0 == 0xfe80 || (a, b) == (0xfd00, 0xec2)
-            }
-        },
-    }
-}
-
-/// Whether an address belongs to the public internet (IANA's special-purpose registries).
-fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, c, _] = address.octets();
-    let special = address.is_private()
-        || address.is_loopback()
-        || address.is_link_local()
-        || address.is_documentation()
-        || address.is_multicast();
-    // This network; carriers' shared addresses; protocol assignments; benchmarks; reserved, with broadcast.
-    let reserved = a == 0
-        || (a == 100 && b & 0xc0 == 64)
-        || (a == 192 && b == 0 && c == 0)
-        || (a == 198 && b & 0xfe == 18)
-        || a >= 240;
-    !special && !reserved
-}
-
-/// Only global unicast (2000::/3), without what carries an IPv4 address that is not public, or is for documents.
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [a, b, c, ..] = address.segments();
-    let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
-    if let Some(mapped) = address.to_ipv4_mapped() {
-        return is_public_v4(mapped);
-    }
-    match (a, b) {
-        (0x2001, 0xdb8) | (0x2001, 0) => false,
-        (0x2002, _) => is_public_v4(v4(b, c)),
-        _ => a & 0xe000 == 0x2000,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_inside_of_networks_are_not_public() {
-        for private in [
-            "127.0.0.1",
-            "10.0.0.1",
-            "172.16.0.1",
-            "192.168.1.1",
-            "169.254.169.254",
-            "100.64.0.1",
-            "0.0.0.0",
-            "198.18.0.1",
-            "255.255.255.255",
-            "224.0.0.1",
-            "::1",
-            "::",
-            "fe80::1",
-            "fd00::1",
-            "fec0::1",
-            "ff02::1",
-            "::ffff:10.0.0.1",
-            "64:ff9b::a00:1",
-            "2002:a00:1::",
-            "2001:db8::1",
-            "2001::1",
-        ] {
-            assert!(!is_public(private.parse().unwrap()), "{private}");
-        }
-        for public in [
-            "1.1.1.1",
-            "140.82.121.6",
-            "2606:4700::1111",
-            "::ffff:1.1.1.1",
-            "100.128.0.1",
-            "172.32.0.1",
-        ] {
-            assert!(is_public(public.parse().unwrap()), "{public}");
-        }
-    }
-
-    #[test]
-    fn a_registered_registry_may_be_inside_but_not_where_secrets_are_given_out() {
-        for (address, allowed) in [
-            ("10.0.0.1", true),
-            ("127.0.0.1", true),
-            ("fd12::1", true),
-            ("1.1.1.1", true),
-            ("169.254.169.254", false),
-            ("::ffff:169.254.169.254", false),
-            ("fe80::1", false),
-            ("fd00:ec2::254", false),
-        ] {
-            let address = address.parse().unwrap();
-            assert_eq!(Reach::NotLinkLocal.allows(address), allowed, "{address}");
-        }
-    }
 
     #[tokio::test]
     async fn private_addresses_are_refused_however_they_are_written() {

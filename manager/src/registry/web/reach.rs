@@ -1,0 +1,169 @@
+//! Which addresses may be asked, and the resolver that gives no other.
+//!
+//! The addresses that were checked are those that are connected to: a name cannot change in between.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+/// Which addresses may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// For addresses that callers write.
+    PublicOnly,
+    /// For registries that were registered: they may well be inside, but not where clouds keep a machine's secrets.
+    NotLinkLocal,
+    Any,
+}
+
+impl Reach {
+    pub(super) fn allows(self, address: IpAddr) -> bool {
+        match self {
+            Self::PublicOnly => is_public(address),
+            Self::NotLinkLocal => !is_link_local(address),
+            Self::Any => true,
+        }
+    }
+}
+
+/// The system's resolver, without addresses that are out of reach.
+pub(super) struct Guard(pub Reach);
+
+#[derive(Debug, thiserror::Error)]
+#[error("{host} is a private address ({address})")]
+pub(super) struct PrivateAddress {
+    pub host: String,
+    pub address: IpAddr,
+}
+
+impl Resolve for Guard {
+    fn resolve(&self, name: Name) -> Resolving {
+        let reach = self.0;
+        Box::pin(async move {
+            let host = name.as_str().to_owned();
+            let found: Vec<SocketAddr> =
+                tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
+            match found.iter().find(|address| !reach.allows(address.ip())) {
+                Some(refused) => Err(PrivateAddress {
+                    host,
+                    address: refused.ip(),
+                }
+                .into()),
+                None => Ok(Box::new(found.into_iter()) as Addrs),
+            }
+        })
+    }
+}
+
+/// Where clouds answer a machine's own questions: 169.254.0.0/16, fe80::/10, and AWS's fd00:ec2::/32.
+fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => match address.to_ipv4_mapped() {
+            Some(mapped) => mapped.is_link_local(),
+            None => {
+                let [a, b, ..] = address.segments();
+                a & 0xffc0 == 0xfe80 || (a, b) == (0xfd00, 0xec2)
+            }
+        },
+    }
+}
+
+/// Whether an address belongs to the public internet (IANA's special-purpose registries).
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_documentation()
+        || address.is_multicast();
+    // This network; carriers' shared addresses; protocol assignments; benchmarks; reserved, with broadcast.
+    let reserved = a == 0
+        || (a == 100 && b & 0xc0 == 64)
+        || (a == 192 && b == 0 && c == 0)
+        || (a == 198 && b & 0xfe == 18)
+        || a >= 240;
+    !special && !reserved
+}
+
+/// Only global unicast (2000::/3), without what carries an IPv4 address that is not public, or is for documents.
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [a, b, c, ..] = address.segments();
+    let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    if let Some(mapped) = address.to_ipv4_mapped() {
+        return is_public_v4(mapped);
+    }
+    match (a, b) {
+        (0x2001, 0xdb8) | (0x2001, 0) => false,
+        (0x2002, _) => is_public_v4(v4(b, c)),
+        _ => a & 0xe000 == 0x2000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_inside_of_networks_are_not_public() {
+        for private in [
+            "127.0.0.1",
+            "10.0.0.1",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "198.18.0.1",
+            "255.255.255.255",
+            "224.0.0.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "fd00::1",
+            "fec0::1",
+            "ff02::1",
+            "::ffff:10.0.0.1",
+            "64:ff9b::a00:1",
+            "2002:a00:1::",
+            "2001:db8::1",
+            "2001::1",
+        ] {
+            assert!(!is_public(private.parse().unwrap()), "{private}");
+        }
+        for public in [
+            "1.1.1.1",
+            "140.82.121.6",
+            "2606:4700::1111",
+            "::ffff:1.1.1.1",
+            "100.128.0.1",
+            "172.32.0.1",
+        ] {
+            assert!(is_public(public.parse().unwrap()), "{public}");
+        }
+    }
+
+    #[test]
+    fn a_registered_registry_may_be_inside_but_not_where_secrets_are_given_out() {
+        for (address, allowed) in [
+            ("10.0.0.1", true),
+            ("127.0.0.1", true),
+            ("fd12::1", true),
+            ("1.1.1.1", true),
+            ("169.254.169.254", false),
+            ("::ffff:169.254.169.254", false),
+            ("fe80::1", false),
+            ("fd00:ec2::254", false),
+        ] {
+            let address = address.parse().unwrap();
+            assert_eq!(Reach::NotLinkLocal.allows(address), allowed, "{address}");
+        }
+    }
+}
