@@ -15,6 +15,9 @@ use crate::until;
 /// How long a service may take to accept, or to stop.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What Linux counts the processor's time in, for programs to read.
+const TICK: Duration = Duration::from_millis(10);
+
 /// Where cargo put a program of the workspace. The tests do not build it: `make test` does, first.
 pub fn path_of(program: &str) -> Result<PathBuf> {
     let test = std::env::current_exe()?;
@@ -143,6 +146,20 @@ impl Service {
         let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
         let kib: usize = number.context("no VmHWM in kB")?.trim().parse()?;
         Ok(kib * 1024)
+    }
+
+    /// The processor's time that it has taken since it was started.
+    pub fn processor_time(&self) -> Result<Duration> {
+        let child = self.child.as_ref().context("it does not run")?;
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
+        // The name before them, in parentheses, may hold anything; then the 12th and 13th are the times.
+        let after_name = stat.rsplit(')').next().unwrap_or_default();
+        let times = after_name.split_whitespace().skip(11).take(2);
+        let ticks: u64 = times
+            .map(str::parse::<u64>)
+            .sum::<Result<_, _>>()
+            .context("no times in its stat")?;
+        Ok(TICK * u32::try_from(ticks)?)
     }
 
     /// Where it listens.

@@ -4,6 +4,8 @@
 //! filled through the API: one deployment's backup, repeated under other names, is restored. What is behind the manager
 //! are stand-ins that answer at once, so that what is measured is the manager and its store.
 
+mod archive;
+mod pages;
 mod stand_in;
 
 use std::path::Path;
@@ -18,19 +20,15 @@ use e2e::program::Service;
 use e2e::until;
 use futures::{StreamExt, TryStreamExt};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
+
+use archive::{Archive, SEED};
 
 /// Instances of one deployment, each of a type of its own.
 const INSTANCES: usize = 10;
 const CLIENTS: usize = 32;
-/// Pages that each client asks of each list.
-const PAGES: usize = 60;
 /// How long creates are sent as fast as they are accepted.
 const PRESSURE: Duration = Duration::from_secs(10);
-const SEED: &str = "seed-000000";
-/// Lines that are sent together.
-const LINES: usize = 512;
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -46,7 +44,7 @@ async fn main() -> Result<()> {
     let mut manager = start(&place, &stand_in).await?;
     fill(&manager, seed, count).await?;
     starting(&mut manager).await?;
-    reading(&manager).await?;
+    pages::measure(&manager).await?;
     accepting(&manager).await?;
     println!("memory in the end: {}", memory(&manager).await?);
     verifying(&manager).await?;
@@ -93,86 +91,6 @@ async fn seed(folder: &Path, stand_in: &str) -> Result<Vec<String>> {
     manager.stop().await?;
     let text = String::from_utf8(parts.concat())?;
     Ok(text.lines().map(str::to_owned).collect())
-}
-
-/// The archive of a store with so many deployments like the one.
-struct Archive {
-    seed: Vec<String>,
-    operation: String,
-    count: usize,
-    line: usize,
-    copy: usize,
-    entries: usize,
-    digest: Sha256,
-}
-
-impl Archive {
-    fn new(mut seed: Vec<String>, count: usize) -> Result<Self> {
-        seed.pop().context("an empty backup")?;
-        let operation = seed
-            .iter()
-            .find_map(|line| Some(line.split_once("\"operation\\u0000")?.1));
-        let operation = operation
-            .and_then(|id| id.split('"').next())
-            .context("no operation")?;
-        Ok(Self {
-            operation: operation.to_owned(),
-            seed,
-            count,
-            line: 0,
-            copy: 0,
-            entries: 0,
-            digest: Sha256::new(),
-        })
-    }
-
-    /// The next lines, or none after the last.
-    fn lines(&mut self) -> Option<Bytes> {
-        let mut text = String::new();
-        for _ in 0..LINES {
-            let Some(line) = self.line() else { break };
-            text += &line;
-            text.push('\n');
-        }
-        (!text.is_empty()).then(|| Bytes::from(text))
-    }
-
-    fn line(&mut self) -> Option<String> {
-        if self.line > self.seed.len() {
-            return None;
-        }
-        let Some(line) = self.seed.get(self.line) else {
-            self.line += 1;
-            let digest = self.digest.clone().finalize();
-            let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            return Some(json!({"entries": self.entries, "sha256": sha256}).to_string());
-        };
-        let (copies, text) = self.copied(line);
-        self.entries += usize::from(self.line > 0);
-        self.digest.update(&text);
-        self.digest.update("\n");
-        self.copy += 1;
-        if self.copy >= copies {
-            (self.line, self.copy) = (self.line + 1, 0);
-        }
-        Some(text)
-    }
-
-    /// How many copies of a line there are, and this one.
-    fn copied(&self, line: &str) -> (usize, String) {
-        if line.starts_with("[\"type\\u0000") {
-            return (1, line.replace(",\"1\"]", &format!(",\"{}\"]", self.count)));
-        }
-        if !line.contains(SEED) && !line.contains(&self.operation) {
-            return (1, line.to_owned());
-        }
-        let (stem, _) = self.operation.split_at(self.operation.len() - 12);
-        let text = line.replace(SEED, &format!("seed-{:06}", self.copy));
-        (
-            self.count,
-            text.replace(&self.operation, &format!("{stem}{:012x}", self.copy)),
-        )
-    }
 }
 
 async fn fill(manager: &Service, seed: Vec<String>, count: usize) -> Result<()> {
@@ -229,66 +147,6 @@ async fn memory(manager: &Service) -> Result<String> {
 async fn get(url: &str) -> Result<String> {
     let http = common::client::http::builder().no_proxy().build()?;
     Ok(http.get(url).send().await?.text().await?)
-}
-
-async fn reading(manager: &Service) -> Result<()> {
-    for list in [
-        "deployments",
-        "types",
-        "types/Kind3/instances",
-        "types/all/instances",
-    ] {
-        let base = format!("{}/{list}", manager.url());
-        let tokens = tokens(&base).await?;
-        let mut clients = JoinSet::new();
-        for token in tokens {
-            let base = base.clone();
-            clients.spawn(async move { pages(&base, token).await });
-        }
-        let mut times = Vec::new();
-        while let Some(done) = clients.join_next().await {
-            times.extend(done??);
-        }
-        println!(
-            "a page of 100 of /{list}, {CLIENTS} clients: {}",
-            quantiles(times)
-        );
-    }
-    Ok(())
-}
-
-/// Where each client begins: spread over the first pages of the list.
-async fn tokens(base: &str) -> Result<Vec<String>> {
-    let mut tokens = vec![String::new()];
-    while tokens.len() < CLIENTS {
-        let last = tokens.last().cloned().unwrap_or_default();
-        let text = get(&format!("{base}?limit=1000&pageToken={last}")).await?;
-        tokens.push(next(&text));
-    }
-    Ok(tokens)
-}
-
-/// Pages one after the other.
-async fn pages(base: &str, mut token: String) -> Result<Vec<Duration>> {
-    let http = common::client::http::builder().no_proxy().build()?;
-    let mut times = Vec::new();
-    for _ in 0..PAGES {
-        let url = format!("{base}?limit=100&pageToken={token}");
-        let started = Instant::now();
-        let answer = http.get(url).send().await?.error_for_status()?;
-        let text = answer.text().await?;
-        times.push(started.elapsed());
-        token = next(&text);
-    }
-    Ok(times)
-}
-
-/// The token stands last; the clients must not cost more than the manager.
-fn next(page: &str) -> String {
-    let token = page.rsplit_once("\"nextPageToken\":\"");
-    token.map_or_else(String::new, |(_, token)| {
-        token.trim_end_matches("\"}").to_owned()
-    })
 }
 
 fn quantiles(mut times: Vec<Duration>) -> String {
