@@ -7,7 +7,7 @@ use common::model::CredentialName;
 
 use crate::error::Failure;
 use crate::output::table::Table;
-use crate::session::Session;
+use crate::session::{Session, all_pages};
 
 /// Show a registry's credential, or all; never its secret.
 #[derive(Debug, Args)]
@@ -21,10 +21,11 @@ pub struct GetCredential {
 
 impl GetCredential {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let page = match &self.name {
-            Some(name) => return show(&session.client.credential(name).await?, session),
-            None => session.client.credentials().await?,
-        };
+        if let Some(name) = &self.name {
+            return show(&session.client.credential(name).await?, session);
+        }
+        let client = &session.client;
+        let page = all_pages(|page| async move { client.credentials(&page).await }).await?;
         let width = session.terminal.width;
         session.show(&page, |page: &Page<_>| table(&page.items).render(width))
     }

@@ -5,7 +5,7 @@ use common::api::manager::RegistrySummary;
 
 use crate::error::Failure;
 use crate::output::table::Table;
-use crate::session::Session;
+use crate::session::{Session, all_pages};
 
 /// List the template registries.
 #[derive(Debug, Args)]
@@ -16,7 +16,8 @@ pub struct Registries {}
 
 impl Registries {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let page = session.client.registries().await?;
+        let client = &session.client;
+        let page = all_pages(|page| async move { client.registries(&page).await }).await?;
         let width = session.terminal.width;
         session.show(&page, |page| table(&page.items).render(width))
     }

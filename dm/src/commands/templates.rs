@@ -53,7 +53,8 @@ impl Templates {
 
     async fn of_all(&self, client: &ManagerClient) -> Result<Page<Listed>, ClientError> {
         let mut items = Vec::new();
-        for registry in client.registries().await?.items {
+        let registries = all_pages(|page| async move { client.registries(&page).await }).await?;
+        for registry in registries.items {
             items.extend(
                 self.of(client, &registry.name, Some(&registry.name))
                     .await?

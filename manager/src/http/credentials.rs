@@ -1,8 +1,9 @@
 //! `/credentials`. Answers hold what is known of a credential, never its secret.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Path};
+use actix_web::web::{Data, Path, Query};
 use common::api::error::ErrorCode;
+use common::api::page::PageQuery;
 use common::model::{Credential, CredentialName};
 use common::server::{ApiError, Body};
 use serde_json::Value;
@@ -12,8 +13,11 @@ use crate::service::Services;
 
 const SHAPE: &str = r#"the body is no credential: send one of {"token": "…"}, {"basic": {"username": "…", "password": "…"}} and {"serviceAccount": "…"}"#;
 
-pub async fn list(services: Data<Services>) -> Result<HttpResponse, ApiError> {
-    Ok(HttpResponse::Ok().json(services.credentials.list().await?))
+pub async fn list(
+    services: Data<Services>,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(services.credentials.list(&page).await?))
 }
 
 pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {

@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Query};
+use common::api::page::PageQuery;
 use common::model::{RegistryDefinition, RegistryName};
 use common::server::{ApiError, Body};
 use serde::Deserialize;
@@ -10,9 +11,15 @@ use serde::Deserialize;
 use super::extract::name;
 use crate::service::Services;
 
+/// Spelled out: a query cannot be flattened, because its numbers are texts.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TemplatesQuery {
+    /// Only templates whose name matches this regular expression.
     regex: Option<String>,
+    #[schemars(range(min = 1))]
+    limit: Option<usize>,
+    page_token: Option<String>,
 }
 
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
@@ -20,8 +27,11 @@ pub struct DownloadQuery {
     file: String,
 }
 
-pub async fn list(services: Data<Services>) -> Result<HttpResponse, ApiError> {
-    Ok(HttpResponse::Ok().json(services.catalog.list().await?))
+pub async fn list(
+    services: Data<Services>,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(services.catalog.list(&page).await?))
 }
 
 pub async fn create(
@@ -53,12 +63,14 @@ pub async fn templates(
     path: Path<String>,
     query: Query<TemplatesQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(HttpResponse::Ok().json(
-        services
-            .catalog
-            .templates(&path, query.regex.as_deref())
-            .await?,
-    ))
+    let TemplatesQuery {
+        regex,
+        limit,
+        page_token,
+    } = query.into_inner();
+    let page = PageQuery { limit, page_token };
+    let found = services.catalog.templates(&path, regex.as_deref(), &page);
+    Ok(HttpResponse::Ok().json(found.await?))
 }
 
 pub async fn template(

@@ -140,7 +140,7 @@ impl Places {
         }
     }
 
-    /// The default registry, then the registered ones by name.
+    /// The default registry and the registered ones, by name.
     pub async fn list(&self) -> Result<Vec<RegistrySummary>, RegistryError> {
         let mut all = Vec::new();
         match &self.default {
@@ -156,6 +156,7 @@ impl Places {
                     definition,
                 }),
         );
+        all.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(all)
     }
 

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use common::api::error::ErrorCode;
 use common::api::manager::CredentialSummary;
-use common::api::page::Page;
+use common::api::page::{Page, PageQuery};
 use common::model::{Credential, CredentialName};
 use jiff::Timestamp;
 
+use super::pages::by_name;
 use crate::error::Error;
 use crate::registry;
 use crate::store::{Store, registries};
@@ -22,8 +23,9 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    pub async fn list(&self) -> Result<Page<CredentialSummary>, Error> {
-        Ok(Page::whole(self.vault.list().await?))
+    pub async fn list(&self, page: &PageQuery) -> Result<Page<CredentialSummary>, Error> {
+        let all = self.vault.list().await?;
+        Ok(by_name(all, |credential| credential.name.as_str(), page)?)
     }
 
     pub async fn get(&self, name: &CredentialName) -> Result<CredentialSummary, Error> {

@@ -9,6 +9,7 @@ pub mod expand;
 pub mod live;
 pub mod manifests;
 pub mod operations;
+mod pages;
 pub mod previews;
 pub mod readiness;
 pub mod registries;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use common::api::error::ErrorCode;
 use common::api::manager::{RegistrySummary, TemplateDescription, TemplateSummary};
-use common::api::page::Page;
+use common::api::page::{Page, PageQuery};
 use common::model::{RegistryDefinition, RegistryName, TypeName};
 
+use super::pages::by_name;
 use crate::error::Error;
 use crate::registry::{DEFAULT, Registries};
 use crate::store::{Store, registries};
@@ -19,8 +20,9 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    pub async fn list(&self) -> Result<Page<RegistrySummary>, Error> {
-        Ok(Page::whole(self.registries.list().await?))
+    pub async fn list(&self, page: &PageQuery) -> Result<Page<RegistrySummary>, Error> {
+        let all = self.registries.list().await?;
+        Ok(by_name(all, |registry| &registry.name, page)?)
     }
 
     /// Nobody is asked: a registry may be registered while it is away.
@@ -80,10 +82,10 @@ impl Catalog {
         &self,
         registry: &str,
         regex: Option<&str>,
+        page: &PageQuery,
     ) -> Result<Page<TemplateSummary>, Error> {
-        Ok(Page::whole(
-            self.registries.templates(registry, regex).await?,
-        ))
+        let all = self.registries.templates(registry, regex).await?;
+        Ok(by_name(all, |template| &template.name, page)?)
     }
 
     /// A template as references within its registry name it, such as `redis:v1`.

@@ -4,13 +4,16 @@ use reqwest::Method;
 
 use super::{ManagerClient, READ};
 use crate::api::manager::CredentialSummary;
-use crate::api::page::Page;
+use crate::api::page::{Page, PageQuery};
 use crate::client::error::ClientError;
 use crate::model::{Credential, CredentialName};
 
 impl ManagerClient {
-    pub async fn credentials(&self) -> Result<Page<CredentialSummary>, ClientError> {
-        self.read(&["credentials"]).await
+    pub async fn credentials(
+        &self,
+        page: &PageQuery,
+    ) -> Result<Page<CredentialSummary>, ClientError> {
+        self.endpoint.get(&["credentials"], page, READ).await
     }
 
     pub async fn credential(

@@ -10,8 +10,8 @@ use crate::client::error::ClientError;
 use crate::model::{RegistryDefinition, RegistryName};
 
 impl ManagerClient {
-    pub async fn registries(&self) -> Result<Page<RegistrySummary>, ClientError> {
-        self.read(&["registries"]).await
+    pub async fn registries(&self, page: &PageQuery) -> Result<Page<RegistrySummary>, ClientError> {
+        self.endpoint.get(&["registries"], page, READ).await
     }
 
     pub async fn registry(&self, name: &str) -> Result<RegistrySummary, ClientError> {

@@ -322,7 +322,9 @@ pub mod registries {
     use crate::http::registries::{DownloadQuery, TemplatesQuery};
 
     pub fn list(of: &mut SchemaGenerator) -> Description {
-        Description::new("Registries").answers::<Page<RegistrySummary>>(200, "All of them.", of)
+        Description::new("Registries")
+            .query::<PageQuery>(of)
+            .answers::<Page<RegistrySummary>>(200, "A page of them by name.", of)
     }
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
@@ -348,7 +350,11 @@ pub mod registries {
     pub fn templates(of: &mut SchemaGenerator) -> Description {
         Description::new("A registry's templates")
             .query::<TemplatesQuery>(of)
-            .answers::<Page<TemplateSummary>>(200, "Those whose names match.", of)
+            .answers::<Page<TemplateSummary>>(
+                200,
+                "A page of those whose names match, by name.",
+                of,
+            )
             .fails(CATALOG)
     }
 
@@ -371,7 +377,8 @@ pub mod credentials {
 
     pub fn list(of: &mut SchemaGenerator) -> Description {
         Description::new("Credentials of registries, never their secrets")
-            .answers::<Page<CredentialSummary>>(200, "All of them.", of)
+            .query::<PageQuery>(of)
+            .answers::<Page<CredentialSummary>>(200, "A page of them by name.", of)
     }
 
     pub fn get(of: &mut SchemaGenerator) -> Description {

@@ -5,11 +5,12 @@ use super::*;
 #[tokio::test(flavor = "multi_thread")]
 async fn registries_and_their_templates_are_shown() {
     let served = Served::new().await;
-    let registries = served.client.registries().await.unwrap().items;
+    let whole = PageQuery::default();
+    let registries = served.client.registries(&whole).await.unwrap().items;
     assert_eq!(registries[0].name, "default");
     let templates = served
         .client
-        .templates("default", None, &PageQuery::default())
+        .templates("default", None, &whole)
         .await
         .unwrap()
         .items;
@@ -47,7 +48,16 @@ async fn a_registry_is_registered_used_and_removed() {
     assert_eq!(again, (StatusCode::CONFLICT, ErrorCode::AlreadyExists));
     let told = served.client.registry("hub").await.unwrap();
     assert_eq!(serde_json::to_value(&told.definition).unwrap(), hub);
-    assert_eq!(served.client.registries().await.unwrap().items.len(), 2);
+    let mut page = PageQuery {
+        limit: Some(1),
+        page_token: None,
+    };
+    let first = served.client.registries(&page).await.unwrap();
+    page.page_token = first.next_page_token;
+    let second = served.client.registries(&page).await.unwrap();
+    let names = [&first.items, &second.items].map(|items| items[0].name.as_str());
+    assert_eq!(names, ["default", "hub"]);
+    assert_eq!(second.next_page_token, None);
 
     let response = send(&served, Method::DELETE, path, &[], json!(null)).await;
     assert_eq!(response.status(), StatusCode::OK);
