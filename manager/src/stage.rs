@@ -47,7 +47,12 @@ impl Stage {
 
     /// Puts a template's version v1 into the registry.
     pub fn add_template(&self, name: &str, content: &str) {
-        let version = self.registry.path().join(name).join("v1");
+        self.add_version(name, "v1", content);
+    }
+
+    /// Puts a version of a template into the registry, or changes it.
+    pub fn add_version(&self, name: &str, version: &str, content: &str) {
+        let version = self.registry.path().join(name).join(version);
         std::fs::create_dir_all(&version).unwrap();
         std::fs::write(version.join(format!("{name}.jinja")), content).unwrap();
     }

@@ -83,6 +83,10 @@ pub struct WriteQuery {
     /// was deployed last, or is removed if there is none.
     #[serde(default, skip_serializing_if = "is_false")]
     pub rollback_on_failure: bool,
+    /// Of an update: template references mean the very files that they meant for the latest manifest. One that it does
+    /// not have on record is refused.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub locked: bool,
     /// Policies override those of every resource; a commit has those of its preview.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_policy: Option<CreatePolicy>,
@@ -115,6 +119,9 @@ pub struct DiffQuery {
     /// Of a deployment that does not exist yet; one that exists has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
+    /// As an update with `locked` would.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub locked: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_policy: Option<CreatePolicy>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -51,6 +51,19 @@ pub struct ResolvedType {
     pub url: String,
     /// `sha256:<hex>` over the template and all that came with it.
     pub sha256: String,
+    /// The template, its schema and what that imports; absent in manifests of the first managers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<ResolvedFile>,
+}
+
+/// One file of a template, as it was fetched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ResolvedFile {
+    /// What templates call it: the reference, the reference and `.schema`, or its path.
+    pub name: String,
+    pub url: String,
+    /// `sha256:<hex>` of its bytes.
+    pub sha256: String,
 }
 
 /// `sha256:<hex>` of the parts of a manifest: equal digests mean equal bytes, so an expansion can be checked by repeating it.

@@ -24,7 +24,7 @@ pub use credential::{Credential, CredentialType, Secret};
 pub use deployment::{Deployment, DeploymentState, DeploymentStatus, Drift, DriftPolicy};
 pub use identity::{Identity, IdentityError};
 pub use layout::{Layout, LayoutNode, LayoutPath};
-pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedType};
+pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedFile, ResolvedType};
 pub use metadata::{ConflictPolicy, CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};
 pub use name::{
     CredentialName, DeploymentName, ManifestName, NameError, Namespace, OperationId, RegistryName,

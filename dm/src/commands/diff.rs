@@ -32,6 +32,9 @@ pub struct Diff {
     /// Of a deployment that does not exist yet: where objects go that name no namespace.
     #[arg(long)]
     pub namespace: Option<Namespace>,
+    /// Keep the very templates that the deployment has, whatever their references mean by now.
+    #[arg(long)]
+    pub locked: bool,
     #[command(flatten)]
     pub policies: Policies,
 }
@@ -45,6 +48,7 @@ impl Diff {
         let query = self.policies.of_diff(DiffQuery {
             timeout_ms: session.timeout_ms(),
             namespace: self.namespace,
+            locked: self.locked,
             ..DiffQuery::default()
         });
         let diff = session.client.diff(&name, &request, &query).await;

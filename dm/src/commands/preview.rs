@@ -36,6 +36,9 @@ pub struct Preview {
     pub about: About,
     #[command(flatten)]
     pub policies: Policies,
+    /// Keep the very templates that the deployment has, whatever their references mean by now.
+    #[arg(long)]
+    pub locked: bool,
     /// Forget the preview that the deployment has.
     #[arg(long)]
     pub drop: bool,
@@ -60,6 +63,7 @@ impl Preview {
         let exists = existing(session, &resolved.name).await?.is_some();
         let query = self.policies.of_write(WriteQuery {
             preview: true,
+            locked: self.locked,
             ..query(session)
         });
         match exists {

@@ -17,6 +17,9 @@ use crate::target::{Resolved, Target};
 /// The new configuration replaces the old one as a whole: --properties and --properties-file are all the properties that the
 /// template gets, and what they leave out is at its default again. Without --description and --label those stay.
 ///
+/// A reference such as redis:v1 means the latest patch of v1.0: where that is another one than when the deployment was
+/// made, a warning says so. With --locked it means what it meant then.
+///
 /// With a deployment's name and --commit, applies its preview exactly as it was shown, unless something that it goes by
 /// has changed since.
 #[derive(Debug, Args)]
@@ -28,7 +31,8 @@ Examples:
   dm update replicatedservice:v1.1 --name web --properties-file web-properties.yaml
   dm update web.yaml --preview             # show and store what it would do
   dm update web --commit                   # do what was shown
-  dm update web.yaml --rollback-on-failure")]
+  dm update web.yaml --rollback-on-failure
+  dm update web.yaml --locked              # with the very templates that it has")]
 pub struct Update {
     #[command(flatten)]
     pub target: Target,
@@ -39,6 +43,9 @@ pub struct Update {
     /// Apply the deployment's preview: this manifest, or whichever it is now.
     #[arg(long, value_name = "MANIFEST", num_args = 0..=1, conflicts_with_all = ["preview", "create_policy", "update_policy", "conflict_policy", "delete_policy"])]
     pub commit: Option<Option<ManifestName>>,
+    /// Keep the very templates that the deployment has, whatever their references mean by now.
+    #[arg(long, conflicts_with = "commit")]
+    pub locked: bool,
     /// Allow that most of the deployment's objects are deleted.
     #[arg(long)]
     pub allow_deletes: bool,
@@ -87,6 +94,7 @@ impl Update {
         };
         let query = self.wishes.of_write(WriteQuery {
             allow_deletes: self.allow_deletes,
+            locked: self.locked,
             ..query(session)
         });
         let client = session.client.clone();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use common::api::deployer::Policies;
-use common::model::{DeletePolicy, DriftPolicy, ManifestName, Namespace, OperationType};
+use common::model::{DeletePolicy, DriftPolicy, ManifestName, Namespace, OperationType, TypeName};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub struct Change {
     pub labels: Option<BTreeMap<String, String>>,
     #[serde(default)]
     pub drift_policy: Option<DriftPolicy>,
+    /// Of an upgrade, the template at its new version: all others stay as the latest manifest has them on record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upgrade: Option<TypeName>,
 }
 
 /// How it is to be done.
@@ -63,6 +66,8 @@ pub struct Options {
     pub allow_deletes: bool,
     /// A failure while it is applied leads back.
     pub rollback_on_failure: bool,
+    /// Template references mean what they meant for the latest manifest.
+    pub locked: bool,
 }
 
 impl Intent {

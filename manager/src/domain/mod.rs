@@ -11,3 +11,4 @@ pub mod intent;
 pub mod manifest;
 pub mod operation;
 pub mod place;
+pub mod resolution;

@@ -33,6 +33,7 @@ mod fresh;
 mod git;
 mod github;
 mod http;
+mod identity;
 mod listed;
 #[cfg(test)]
 mod loopback;
@@ -54,9 +55,10 @@ use common::api::manager::RegistrySummary;
 
 pub use auth::check as check_credential;
 pub use error::RegistryError;
+pub use identity::Identity;
 pub use options::Options;
 pub use places::DEFAULT;
-pub use registries::Registries;
+pub use registries::{Registries, ResolvedTemplate};
 
 use fresh::Old;
 use path::FilePath;

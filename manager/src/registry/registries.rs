@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use common::api::error::ErrorCode;
 use common::api::manager::{RegistrySummary, TemplateDescription, TemplateSummary};
-use common::model::{Import, RegistryDefinition, RegistryType, ResolvedType, Scope, TypeName};
+use common::canonical::digest_bytes;
+use common::model::{
+    Import, RegistryDefinition, RegistryType, ResolvedFile, ResolvedType, Scope, TypeName, Version,
+};
 use common::server::health::Check;
 use serde_json::Value;
 
@@ -13,6 +16,7 @@ use super::cache::{Cache, Key};
 use super::catalog;
 use super::fetch::{self, TemplateFile};
 use super::http::UrlFolder;
+use super::identity::Identity;
 use super::options::Options;
 use super::path::FilePath;
 use super::places::{DEFAULT, Place, Places};
@@ -91,11 +95,46 @@ impl Registries {
     /// The files of the very version that a reference means now.
     pub async fn resolve(&self, type_name: &TypeName) -> Result<ResolvedTemplate, RegistryError> {
         let resolving = async {
-            let found = self.find(type_name).await?;
+            let found = self.find(type_name, None).await?;
             let files = self.fetch(&found).await?;
             Ok(found.resolved(type_name, &files))
         };
         in_time(type_name.as_str(), resolving).await
+    }
+
+    /// As if the reference named another version. It keeps its name: whoever uses the template need not know.
+    pub async fn resolve_at(
+        &self,
+        type_name: &TypeName,
+        version: Version,
+    ) -> Result<ResolvedTemplate, RegistryError> {
+        let resolving = async {
+            let found = self.find(type_name, Some(version)).await?;
+            let files = self.fetch(&found).await?;
+            Ok(found.resolved(type_name, &files))
+        };
+        in_time(type_name.as_str(), resolving).await
+    }
+
+    /// Which template a reference means, and at which version; none for a full URL, which has no version.
+    pub async fn identity(
+        &self,
+        type_name: &TypeName,
+    ) -> Result<Option<(Identity, Version)>, RegistryError> {
+        let (place, wanted) = match self.parse(type_name).await? {
+            Reference::Url { .. } => return Ok(None),
+            Reference::Github {
+                owner,
+                repository,
+                template,
+            } => (self.places.github(&owner, &repository), template),
+            Reference::Registered { registry, template } => {
+                let name = registry.as_deref().unwrap_or(DEFAULT);
+                (self.places.named(name).await?, template)
+            }
+        };
+        let version = wanted.version;
+        Ok(Some((Identity::new(&place, wanted), version)))
     }
 
     pub async fn describe(
@@ -103,7 +142,7 @@ impl Registries {
         type_name: &TypeName,
     ) -> Result<TemplateDescription, RegistryError> {
         let describing = async {
-            let found = self.find(type_name).await?;
+            let found = self.find(type_name, None).await?;
             let files = self.fetch(&found).await?;
             let example = found.template.parent().join_text(EXAMPLE)?;
             let example = fetch::text(&*found.files, &example).await?;
@@ -201,7 +240,16 @@ impl Registries {
         Ok(Reference::parse(type_name.as_str(), registered)?)
     }
 
-    async fn find(&self, type_name: &TypeName) -> Result<Found, RegistryError> {
+    /// Where a reference leads; with another version than its own, if there is one.
+    async fn find(
+        &self,
+        type_name: &TypeName,
+        version: Option<Version>,
+    ) -> Result<Found, RegistryError> {
+        let at = |template: TemplateVersion| TemplateVersion {
+            version: version.unwrap_or(template.version),
+            ..template
+        };
         match self.parse(type_name).await? {
             Reference::Url { base, file } => Ok(Found {
                 files: Arc::new(UrlFolder::new(self.web.clone(), base)),
@@ -221,13 +269,13 @@ impl Registries {
                     registry: place.registry.summary().name,
                     collection: template.collection.clone(),
                 };
-                self.find_version(place, template, Some(scope)).await
+                self.find_version(place, at(template), Some(scope)).await
             }
             Reference::Registered { registry, template } => {
                 let name = registry.as_deref().unwrap_or(DEFAULT);
                 let scope = scope(name, &template);
                 let place = self.places.named(name).await?;
-                self.find_version(place, template, scope).await
+                self.find_version(place, at(template), scope).await
             }
         }
     }
@@ -307,12 +355,18 @@ impl Found {
             path: Some(self.files.path_of(&file.path)),
             content: file.content.clone(),
         };
+        let record = |file: &TemplateFile| ResolvedFile {
+            name: name(&file.path),
+            url: self.files.url_of(&file.path),
+            sha256: digest_bytes(file.content.as_bytes()).to_string(),
+        };
         ResolvedTemplate {
             resolved: ResolvedType {
                 type_name: type_name.clone(),
                 version: self.version.clone(),
                 url: self.files.url_of(&self.template),
                 sha256: fetch::sha256(files),
+                files: files.iter().map(record).collect(),
             },
             imports: files.iter().map(import).collect(),
             scope: self.scope.clone(),

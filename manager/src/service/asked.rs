@@ -91,6 +91,7 @@ impl Asked {
             policies: self.query.policies(),
             allow_deletes: self.query.allow_deletes,
             rollback_on_failure: self.query.rollback_on_failure,
+            locked: self.query.locked,
         }
     }
 
@@ -98,7 +99,7 @@ impl Asked {
         use Kind::{Commit, Create, Delete, Other, Rollback, Update};
         let query = &self.query;
         let apply = !matches!(kind, Create | Update | Rollback);
-        let wishes: [(bool, bool, &'static str); 8] = [
+        let wishes: [(bool, bool, &'static str); 9] = [
             (query.preview, !matches!(kind, Create | Update), "preview"),
             (
                 query.allow_deletes,
@@ -110,6 +111,7 @@ impl Asked {
                 query.preview || !matches!(kind, Create | Update | Commit),
                 "rollbackOnFailure",
             ),
+            (query.locked, kind != Update, "locked"),
             (query.create_policy.is_some(), apply, "createPolicy"),
             (query.update_policy.is_some(), apply, "updatePolicy"),
             (query.conflict_policy.is_some(), apply, "conflictPolicy"),
@@ -184,6 +186,7 @@ mod tests {
             json!({"allowDeletes": true}),
             json!({"rollbackOnFailure": true}),
             json!({"preview": true, "rollbackOnFailure": true}),
+            json!({"locked": true}),
             json!({"createPolicy": "CREATE"}),
             json!({"updatePolicy": "REPLACE"}),
             json!({"conflictPolicy": "TAKE"}),
@@ -202,6 +205,7 @@ mod tests {
         {"allowDeletes":true} Update Rollback
         {"rollbackOnFailure":true} Create Update Commit
         {"preview":true,"rollbackOnFailure":true}
+        {"locked":true} Update
         {"createPolicy":"CREATE"} Create Update Rollback
         {"updatePolicy":"REPLACE"} Create Update Rollback
         {"conflictPolicy":"TAKE"} Create Update Rollback

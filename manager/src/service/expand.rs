@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::writes;
 use crate::domain::manifest;
 use crate::error::Error;
+use crate::workflow::choice::Choice;
 use crate::workflow::expansion::{Expansions, Subject};
 
 pub struct Expand {
@@ -32,9 +33,11 @@ impl Expand {
             content: request.content,
             imports: request.imports,
         };
-        Ok(self
+        let deadline = Instant::now() + self.operation_timeout;
+        let expanded = self
             .expansions
-            .expand(&subject, input, Instant::now() + self.operation_timeout)
-            .await?)
+            .expand(&subject, input, &Choice::Latest, deadline)
+            .await?;
+        Ok(expanded.expansion)
     }
 }

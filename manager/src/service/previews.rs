@@ -16,9 +16,10 @@ use super::asked::{self, Asked, Kind};
 use super::deployments::missing;
 use super::writes::{self, USER, busy};
 use crate::deployer::Deployer;
-use crate::domain::{deployment, manifest};
+use crate::domain::{deployment, manifest, resolution};
 use crate::error::Error;
 use crate::store::{Changes, Store, deployments, manifests};
+use crate::workflow::choice::{self, Choice};
 use crate::workflow::expansion::{Expansions, Subject};
 use crate::workflow::{Retry, diff};
 
@@ -72,7 +73,9 @@ impl Previews {
         let deadline = Instant::now() + timeout;
         let found = deployments::get(&self.store, &name).await?;
         let namespace = namespace(found.as_ref(), query.namespace.clone())?;
-        let expansion = self.expansion(&name, &namespace, request, deadline).await?;
+        let expansion = self
+            .expansion(&name, &namespace, request, query.locked, deadline)
+            .await?;
         let request = ApplyRequest {
             namespace,
             resources: expansion.expanded_config.resources,
@@ -97,13 +100,18 @@ impl Previews {
         name: &DeploymentName,
         namespace: &Namespace,
         request: UpdateDeployment,
+        locked: bool,
         deadline: Instant,
     ) -> Result<Expansion, Error> {
         match (request.content, request.manifest) {
             (Some(content), None) => {
                 let input = writes::input(content, request.imports)?;
-                self.expand(name, namespace, input, deadline).await
+                self.expand(name, namespace, input, locked, deadline).await
             }
+            (None, Some(_)) if locked => Err(Error::new(
+                ErrorCode::InvalidRequest,
+                "locked goes with content: a manifest is compared as it was expanded",
+            )),
             (None, Some(manifest)) => self.stored(name, &manifest).await,
             _ => Err(Error::new(
                 ErrorCode::InvalidRequest,
@@ -117,8 +125,14 @@ impl Previews {
         name: &DeploymentName,
         namespace: &Namespace,
         input: InputConfig,
+        locked: bool,
         deadline: Instant,
     ) -> Result<Expansion, Error> {
+        let latest = choice::latest(&self.store, name).await?;
+        let choice = match locked {
+            true => Choice::Locked(choice::record(&self.store, name, latest.as_ref()).await?),
+            false => Choice::Latest,
+        };
         let now = Timestamp::now();
         let subject = Subject {
             deployment: name.clone(),
@@ -127,7 +141,15 @@ impl Previews {
             user: USER.to_owned(),
             time: now,
         };
-        Ok(self.expansions.expand(&subject, input, deadline).await?)
+        let expanded = self
+            .expansions
+            .expand(&subject, input, &choice, deadline)
+            .await?;
+        let mut expansion = expanded.expansion;
+        let before = latest.map(|latest| latest.resolved).unwrap_or_default();
+        let changes = resolution::changes(&before, &expansion.resolved_types);
+        expansion.warnings.extend(changes);
+        Ok(expansion)
     }
 
     async fn stored(

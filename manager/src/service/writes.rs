@@ -85,6 +85,7 @@ impl Writes {
             description: request.description,
             labels: request.labels,
             drift_policy: request.drift_policy,
+            upgrade: None,
         };
         check(&change)?;
         match (request.content, request.manifest) {

@@ -15,12 +15,15 @@ use serde_json::Value;
 
 use super::kv::Order;
 use super::{Changes, Store, StoreError, contents, keys, pieces, read};
+use crate::domain::resolution::Recorded;
 
 pub const INPUT: &str = "input";
 pub const EXPANSION: &str = "expansion";
 pub const LAYOUT: &str = "layout";
 /// Manifests that one commit removes, where there may be many.
 const DELETES: usize = 128;
+/// The files of its templates; absent where it has none, and in manifests of the first managers.
+pub const TEMPLATES: &str = "templates";
 pub const PREVIEW: &str = "preview";
 
 /// The properties of one object as they were applied, its references replaced.
@@ -153,6 +156,16 @@ pub async fn layout(
     part(store, deployment, name, LAYOUT).await
 }
 
+/// What its template references resolved to, with all files.
+pub async fn templates(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<Vec<Recorded>, StoreError> {
+    let found = contents::find(store, deployment, name, TEMPLATES).await?;
+    Ok(found.unwrap_or_default())
+}
+
 async fn part<T: DeserializeOwned>(
     store: &Store,
     deployment: &DeploymentName,
@@ -187,6 +200,7 @@ pub async fn put(
     store: &Store,
     changes: &mut Changes,
     manifest: &Manifest,
+    templates: &[Recorded],
 ) -> Result<(), StoreError> {
     let (deployment, name) = (&manifest.deployment, &manifest.name);
     let key = keys::manifest(deployment, name);
@@ -203,6 +217,9 @@ pub async fn put(
     ]);
     if let Some(preview) = &manifest.preview {
         parts.insert(PREVIEW.to_owned(), contents::part(preview, &key)?);
+    }
+    if !templates.is_empty() {
+        parts.insert(TEMPLATES.to_owned(), contents::part(&templates, &key)?);
     }
     contents::put(store, changes, deployment, name, parts).await?;
     let head = Head {

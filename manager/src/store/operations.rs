@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::kv::{Order, Scan};
 use super::{Changes, Store, StoreError, keys, pieces, read};
 use crate::domain::intent::{Intent, Options};
+use crate::domain::resolution::Recorded;
 
 /// Operations of one deployment's name that are kept.
 pub const KEPT_PER_DEPLOYMENT: usize = 100;
@@ -159,8 +160,32 @@ pub fn put_expansion(
     changes: &mut Changes,
     id: &OperationId,
     expansion: &Expansion,
+    templates: &[Recorded],
 ) -> Result<(), StoreError> {
-    pieces::put(changes, &keys::payload(id, EXPANSION), expansion)
+    #[derive(Serialize)]
+    struct Written<'a> {
+        #[serde(flatten)]
+        expansion: &'a Expansion,
+        templates: &'a [Recorded],
+    }
+    let written = Written {
+        expansion,
+        templates,
+    };
+    pieces::put(changes, &keys::payload(id, EXPANSION), &written)
+}
+
+/// The files behind the references of the expansion; nothing where an older manager expanded it.
+pub async fn templates(store: &Store, id: &OperationId) -> Result<Vec<Recorded>, StoreError> {
+    #[derive(Deserialize)]
+    struct Read {
+        #[serde(default)]
+        templates: Vec<Recorded>,
+    }
+    let found = pieces::get::<Read>(store, keys::payload(id, EXPANSION)).await?;
+    let found =
+        found.ok_or_else(|| StoreError::Missing(format!("the expansion of operation {id}")))?;
+    Ok(found.templates)
 }
 
 /// What the diff step came to, for the step that stores it.

@@ -1,7 +1,8 @@
 //! Expanding a configuration to primitives, template references included.
 //!
 //! The expander knows only the files that it is given. What it leaves unresolved and is a template reference by its form
-//! is fetched from its registry and given along, and the whole is expanded again, until nothing new turns up.
+//! is fetched from its registry and given along, and the whole is expanded again, until nothing new turns up. What is
+//! fetched is what a reference means now, unless the caller chooses otherwise ([`Choice`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,11 +17,13 @@ use common::model::{
 use jiff::Timestamp;
 use tokio::time::Instant;
 
+use super::choice::{Choice, Instead};
 use super::retry::Retry;
 use crate::domain::imports::{Imports, ImportsError};
 use crate::domain::place::Source;
+use crate::domain::resolution::{Record, Recorded};
 use crate::expander::Expander;
-use crate::registry::{Registries, RegistryError};
+use crate::registry::{Registries, RegistryError, ResolvedTemplate};
 
 /// Rounds of fetching and expanding. Each meets references one level deeper, and nobody nests them this deep.
 const ROUNDS: usize = 32;
@@ -32,8 +35,16 @@ const TEMPLATES: usize = 200;
 struct Fetched {
     imports: Imports,
     scopes: BTreeMap<String, Scope>,
-    resolved: Vec<ResolvedType>,
+    templates: Vec<Recorded>,
     warnings: Vec<String>,
+}
+
+/// What a configuration expanded to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expanded {
+    pub expansion: Expansion,
+    /// Each reference with its files, in the order of resolution.
+    pub templates: Vec<Recorded>,
 }
 
 /// What is expanded, and for whom.
@@ -66,9 +77,11 @@ impl Expansions {
         &self,
         subject: &Subject,
         input: InputConfig,
+        choice: &Choice,
         deadline: Instant,
-    ) -> Result<Expansion, Box<ErrorBody>> {
-        match tokio::time::timeout_at(deadline, self.rounds(subject, input, deadline)).await {
+    ) -> Result<Expanded, Box<ErrorBody>> {
+        let rounds = self.rounds(subject, input, choice, deadline);
+        match tokio::time::timeout_at(deadline, rounds).await {
             Ok(outcome) => outcome,
             Err(_) => Err(refused(
                 ErrorCode::Timeout,
@@ -80,12 +93,40 @@ impl Expansions {
         }
     }
 
+    /// The template and the version that a reference names, and what that resolves to.
+    pub async fn instead(
+        &self,
+        reference: &TypeName,
+        everywhere: bool,
+    ) -> Result<(Instead, ResolvedType), Box<ErrorBody>> {
+        let refuse = |error: RegistryError| unresolved(reference, &error, Location::default());
+        let named = match self.registries.recognises(reference.as_str()) {
+            true => self.registries.identity(reference).await.map_err(refuse)?,
+            false => None,
+        };
+        let Some((template, version)) = named else {
+            let message = format!(
+                "{:?} names no version of a template: write it TEMPLATE:VERSION",
+                reference.as_str()
+            );
+            return Err(refused(ErrorCode::InvalidRequest, message));
+        };
+        let resolved = self.registries.resolve(reference).await.map_err(refuse)?;
+        let instead = Instead {
+            template,
+            version,
+            everywhere,
+        };
+        Ok((instead, resolved.resolved))
+    }
+
     async fn rounds(
         &self,
         subject: &Subject,
         input: InputConfig,
+        choice: &Choice,
         deadline: Instant,
-    ) -> Result<Expansion, Box<ErrorBody>> {
+    ) -> Result<Expanded, Box<ErrorBody>> {
         let mut known = Fetched {
             imports: Imports::of_request(input.imports).map_err(|error| too_many(&error))?,
             ..Fetched::default()
@@ -95,9 +136,7 @@ impl Expansions {
             let response = self.expanded(&request, deadline).await?;
             let references = self.references(&response, &known.imports)?;
             if references.is_empty() {
-                let mut expansion = response.into_expansion(known.resolved);
-                expansion.warnings.extend(known.warnings);
-                return Ok(expansion);
+                return Ok(expanded(response, known));
             }
             let source = Source {
                 file: &request.name,
@@ -105,7 +144,7 @@ impl Expansions {
                 layout: &response.layout,
             };
             let place = |reference: &TypeName| source.of(|node| node.type_name == *reference);
-            self.fetch(references, place, &mut known).await?;
+            self.fetch(references, choice, place, &mut known).await?;
         }
         Err(refused(
             ErrorCode::TooDeep,
@@ -132,31 +171,64 @@ impl Expansions {
     async fn fetch(
         &self,
         references: Vec<TypeName>,
+        choice: &Choice,
         place: impl Fn(&TypeName) -> Location,
         known: &mut Fetched,
     ) -> Result<(), Box<ErrorBody>> {
         for reference in references {
-            if known.resolved.len() == TEMPLATES {
+            if known.templates.len() == TEMPLATES {
                 let message =
                     format!("the configuration refers to more than {TEMPLATES} templates");
                 return Err(refused(ErrorCode::InvalidConfiguration, message));
             }
-            let template = self
-                .registries
-                .resolve(&reference)
-                .await
-                .map_err(|error| unresolved(&reference, &error, place(&reference)))?;
-            known.resolved.push(template.resolved);
-            known.warnings.extend(template.warning);
-            if let Some(scope) = template.scope {
-                known.scopes.insert(reference.to_string(), scope);
+            let template = self.template(&reference, choice, &place).await?;
+            if let Some(scope) = &template.scope {
+                known.scopes.insert(reference.to_string(), scope.clone());
             }
             known
                 .imports
-                .add(template.imports)
+                .add(template.imports.clone())
                 .map_err(|error| too_many(&error))?;
+            known.warnings.extend(template.warning);
+            known.templates.push(Recorded {
+                resolved: template.resolved,
+                scope: template.scope,
+                imports: template.imports,
+            });
         }
         Ok(())
+    }
+
+    /// What a reference is to mean.
+    async fn template(
+        &self,
+        reference: &TypeName,
+        choice: &Choice,
+        place: impl Fn(&TypeName) -> Location,
+    ) -> Result<ResolvedTemplate, Box<ErrorBody>> {
+        let resolved = match choice {
+            Choice::Latest => self.registries.resolve(reference).await,
+            Choice::Locked(record) => {
+                let found = record.get(reference).map(on_record);
+                return found.ok_or_else(|| not_on_record(reference, record, place(reference)));
+            }
+            Choice::Instead(record, instead) => match self.replaced(reference, instead).await {
+                true => self.registries.resolve_at(reference, instead.version).await,
+                false => match record.get(reference) {
+                    Some(found) => Ok(on_record(found)),
+                    None => self.registries.resolve(reference).await,
+                },
+            },
+        };
+        resolved.map_err(|error| unresolved(reference, &error, place(reference)))
+    }
+
+    /// Whether a reference is to mean the other version. What cannot be told, is not: resolving it will say why.
+    async fn replaced(&self, reference: &TypeName, instead: &Instead) -> bool {
+        let found = self.registries.identity(reference).await;
+        found.ok().flatten().is_some_and(|(template, version)| {
+            template == instead.template && (instead.everywhere || version == instead.version)
+        })
     }
 
     /// One expansion, tried again while the expander is away.
@@ -167,6 +239,33 @@ impl Expansions {
     ) -> Result<ExpandResponse, Box<ErrorBody>> {
         let attempt = || self.expander.expand(request, left(deadline));
         self.retry.persist(attempt).await
+    }
+}
+
+fn expanded(response: ExpandResponse, known: Fetched) -> Expanded {
+    let resolved = known
+        .templates
+        .iter()
+        .map(|template| template.resolved.clone());
+    let mut expansion = response.into_expansion(resolved.collect());
+    expansion.warnings.extend(known.warnings);
+    Expanded {
+        expansion,
+        templates: known.templates,
+    }
+}
+
+fn on_record(recorded: &Recorded) -> ResolvedTemplate {
+    let Recorded {
+        resolved,
+        scope,
+        imports,
+    } = recorded.clone();
+    ResolvedTemplate {
+        resolved,
+        imports,
+        scope,
+        warning: None,
     }
 }
 
@@ -197,6 +296,20 @@ fn refused(code: ErrorCode, message: String) -> Box<ErrorBody> {
 
 fn too_many(error: &ImportsError) -> Box<ErrorBody> {
     refused(ErrorCode::InvalidRequest, error.to_string())
+}
+
+fn not_on_record(reference: &TypeName, record: &Record, place: Location) -> Box<ErrorBody> {
+    let to = match &record.manifest {
+        Some(manifest) => {
+            format!("what {manifest} resolved, and that has no such reference on record")
+        }
+        None => "a manifest, and the deployment has none".to_owned(),
+    };
+    let message = format!(
+        "type {:?} is to be locked to {to}; without locked=true it is resolved",
+        reference.as_str(),
+    );
+    Box::new(ErrorBody::new(ErrorCode::PreconditionFailed, message).at(place))
 }
 
 fn unresolved(reference: &TypeName, error: &RegistryError, place: Location) -> Box<ErrorBody> {

@@ -19,6 +19,7 @@ use super::retry::Retry;
 use crate::deployer::Deployer;
 use crate::domain::intent::Intent;
 use crate::domain::place::Source;
+use crate::domain::resolution::Recorded;
 use crate::domain::{deployment, manifest};
 use crate::store::operations::{self, OperationRecord, Undo};
 use crate::store::{Changes, Store, StoreError, manifests};
@@ -129,6 +130,19 @@ impl Run<'_> {
             Intent::Commit(_) | Intent::Correct => self.manifest()?,
         };
         manifests::source(self.store(), self.deployment(), manifest).await
+    }
+
+    /// The files of the templates that [`Self::source`] was expanded with.
+    pub async fn templates(&self) -> Result<Vec<Recorded>, StoreError> {
+        let manifest = match &self.aim.intent {
+            Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => {
+                return operations::templates(self.store(), self.id()).await;
+            }
+            Intent::Delete { .. } => return Ok(Vec::new()),
+            Intent::Rollback { to } => to,
+            Intent::Commit(_) | Intent::Correct => self.manifest()?,
+        };
+        manifests::templates(self.store(), self.deployment(), manifest).await
     }
 
     /// Adds to an error that names resources where in the configuration they stand.

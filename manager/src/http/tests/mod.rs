@@ -9,6 +9,7 @@ mod previews;
 mod registries;
 mod repeats;
 mod requests;
+mod resolution;
 mod rollbacks;
 mod routes;
 

@@ -11,12 +11,13 @@ use serde::de::DeserializeOwned;
 use super::super::contents::{self, Lists};
 use super::super::deployments::{self, Objects};
 use super::super::kv::{self, Key};
-use super::super::manifests::{self, EXPANSION, Head, INPUT, LAYOUT};
+use super::super::manifests::{self, EXPANSION, Head, INPUT, LAYOUT, TEMPLATES};
 use super::super::operations::{self, OperationRecord};
 use super::super::{SCAN_ENTRIES, StoreError, instances, journal, keys, read};
 use super::{Range, Verifying};
 use crate::domain;
 use crate::domain::operation::State;
+use crate::domain::resolution::Recorded;
 
 impl Verifying {
     /// A deployment has its latest manifest, and the index has its instances; what it was applied as, and who holds
@@ -154,6 +155,10 @@ impl Verifying {
         self.part::<Configuration>(key, head, &lists, EXPANSION)
             .await;
         self.part::<Layout>(key, head, &lists, LAYOUT).await;
+        if lists.parts.contains_key(TEMPLATES) {
+            self.part::<Vec<Recorded>>(key, head, &lists, TEMPLATES)
+                .await;
+        }
         Ok(())
     }
 

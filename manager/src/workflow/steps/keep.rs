@@ -24,7 +24,8 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         summary: DiffSummary::of(&resources),
         resources,
     });
-    manifests::put(run.store(), &mut changes, &manifest).await?;
+    let templates = run.templates().await?;
+    manifests::put(run.store(), &mut changes, &manifest, &templates).await?;
     let after = deployment::previewed(begun(run, before)?, Some(manifest.name.clone()));
     deployments::put(&mut changes, &after)?;
     Ok(Done {

@@ -27,7 +27,8 @@ pub async fn unconfirm(run: &Run<'_>, changes: &mut Changes) -> Result<(), Store
 pub async fn write(run: &Run<'_>, mut changes: Changes) -> Result<Done, StepError> {
     let (input, expansion) = run.source().await?;
     let manifest = manifest(run, input, expansion)?;
-    manifests::put(run.store(), &mut changes, &manifest).await?;
+    let templates = run.templates().await?;
+    manifests::put(run.store(), &mut changes, &manifest, &templates).await?;
     advance(run, changes, &manifest.layout).await
 }
 
