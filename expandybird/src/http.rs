@@ -1,7 +1,7 @@
 //! The routes of expandybird.
 
-use actix_web::HttpResponse;
 use actix_web::web::{self, Data, Json, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
 use common::api::expander::{ExpandRequest, ExpandResponse};
 use common::server::{ApiError, Body, health, method_not_allowed};
 
@@ -29,6 +29,6 @@ async fn expand(
     expander.expand(request.0).await.map(Json)
 }
 
-async fn readyz(expander: Data<Expander>) -> HttpResponse {
-    health::readiness(expander.checks().await)
+async fn readyz(request: HttpRequest, expander: Data<Expander>) -> HttpResponse {
+    health::readiness(&request, expander.checks().await)
 }

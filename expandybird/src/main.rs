@@ -10,7 +10,7 @@ use std::time::Duration;
 use actix_web::web::Data;
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
-use common::server::{Listen, serve};
+use common::server::{Access, CallerFlags, Listen, serve};
 use common::telemetry;
 use expandybird::expansion::Bounds;
 use expandybird::sandbox::{Limits, Sandbox, SandboxOptions};
@@ -28,6 +28,8 @@ struct Cli {
     command: Option<Command>,
     #[command(flatten)]
     listen: Listen,
+    #[command(flatten)]
+    callers: CallerFlags,
     #[command(flatten)]
     engine: EngineFlags,
 }
@@ -132,7 +134,8 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         None => {
             report(&expander).await;
             let expander = Data::new(expander);
-            serve(&cli.listen, ADDRESS, move |config| {
+            let access = Access::Services(cli.callers);
+            serve(&cli.listen, ADDRESS, access, move |config| {
                 http::routes(config, &expander)
             })
             .await?;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use common::api::error::ErrorCode;
 use common::api::expander::ExpandRequest;
-use common::client::{ClientError, ExpanderClient};
+use common::client::{Access, ClientError, ExpanderClient};
 use common::model::Import;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -47,7 +47,8 @@ impl Service {
                 Err(_) => std::thread::yield_now(),
             }
         };
-        let client = ExpanderClient::new(&format!("http://127.0.0.1:{port}")).unwrap();
+        let client =
+            ExpanderClient::new(&format!("http://127.0.0.1:{port}"), &Access::default()).unwrap();
         Self {
             child,
             client,

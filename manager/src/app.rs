@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use common::server::serve;
+use common::server::{Access, serve};
 use common::telemetry;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -112,7 +112,8 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         let drift = services.drift.clone();
         tokio::spawn(async move { drift.run(interval).await });
     }
-    let serving = serve(&config.listen, ADDRESS, move |routes| {
+    let access = Access::Open("authentication");
+    let serving = serve(&config.listen, ADDRESS, access, move |routes| {
         http::routes(routes, &services)
     });
     tokio::select! {
@@ -129,10 +130,13 @@ fn ports(config: &Config) -> anyhow::Result<Ports> {
         StorePlace::Sled(folder) => Arc::new(SledKv::open(folder)?),
         StorePlace::Memory => Arc::new(MemoryKv::default()),
     };
+    let access = config.services.access()?;
+    let expander = HttpExpander::new(&config.expander_url, &access).context("--expander-url")?;
+    let deployer = HttpDeployer::new(&config.deployer_url, &access).context("--deployer-url")?;
     Ok(Ports {
         kv,
-        expander: Arc::new(HttpExpander::new(&config.expander_url).context("--expander-url")?),
-        deployer: Arc::new(HttpDeployer::new(&config.deployer_url).context("--deployer-url")?),
+        expander: Arc::new(expander),
+        deployer: Arc::new(deployer),
         registry: config.registry.clone(),
         credential_key: config.credential_key(),
         retry: Retry::default(),

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Parser;
+use common::client::ServiceFlags;
 use common::server::Listen;
 
 use crate::registry;
@@ -42,6 +43,8 @@ pub struct Config {
         default_value = "http://127.0.0.1:8082"
     )]
     pub deployer_url: String,
+    #[command(flatten)]
+    pub services: ServiceFlags,
     /// Time for an operation whose request names none, such as 90s or 10m.
     #[arg(long, env = "DM_OPERATION_TIMEOUT", value_name = "TIME", default_value = "10m", value_parser = duration)]
     pub operation_timeout: Duration,

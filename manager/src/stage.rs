@@ -8,8 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use common::client::ManagerClient;
-use common::server::{Listen, serve};
-use common::telemetry::LogFormat;
+use common::server::{Access, Listen, ServeError, serve};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
@@ -109,7 +108,7 @@ pub struct Served {
     pub app: App,
     pub client: ManagerClient,
     pub url: String,
-    server: tokio::task::JoinHandle<std::io::Result<()>>,
+    server: tokio::task::JoinHandle<Result<(), ServeError>>,
 }
 
 impl Served {
@@ -125,12 +124,13 @@ impl Served {
         let listen = Listen {
             listen: Some(([127, 0, 0, 1], 0).into()),
             port_file: Some(port_file.clone()),
-            log_format: LogFormat::Text,
+            ..Listen::default()
         };
         let services = app.services.clone();
         let address = ([127, 0, 0, 1], 0).into();
         let server = tokio::spawn(async move {
-            serve(&listen, address, move |routes| {
+            let access = Access::Open("authentication");
+            serve(&listen, address, access, move |routes| {
                 crate::http::routes(routes, &services)
             })
             .await

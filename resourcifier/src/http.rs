@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::{self, Data, Path, Query, ServiceConfig};
-use actix_web::{HttpResponse, Responder};
+use actix_web::{HttpRequest, HttpResponse, Responder};
 use bytes::Bytes;
 use common::api::deployer::{ApplyRequest, DeleteRequest, EVENT_STREAM, Event, StatusRequest};
 use common::api::error::{ErrorBody, ErrorCode};
@@ -66,8 +66,8 @@ pub fn routes(deployer: Arc<Deployer>) -> impl Fn(&mut ServiceConfig) + Clone + 
     }
 }
 
-async fn readyz(deployer: Data<Deployer>) -> impl Responder {
-    health::readiness(deployer.checks().await)
+async fn readyz(request: HttpRequest, deployer: Data<Deployer>) -> impl Responder {
+    health::readiness(&request, deployer.checks().await)
 }
 
 async fn apply(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Parser;
-use common::server::{Listen, serve};
+use common::server::{Access, CallerFlags, Listen, serve};
 use common::telemetry;
 use resourcifier::http;
 use resourcifier::kubectl::{Settings, ThroughProxy};
@@ -21,6 +21,8 @@ const DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCAL
 struct Arguments {
     #[command(flatten)]
     listen: Listen,
+    #[command(flatten)]
+    callers: CallerFlags,
     /// The kubectl to run, 1.28 or later.
     #[arg(
         long,
@@ -43,6 +45,7 @@ async fn main() -> anyhow::Result<()> {
     telemetry::init(arguments.listen.log_format);
     let Arguments {
         listen,
+        callers,
         kubectl,
         kubeconfig,
         context,
@@ -55,7 +58,13 @@ async fn main() -> anyhow::Result<()> {
     let cluster = Arc::new(cluster);
     let deployer = Arc::new(Deployer::new(cluster.clone()));
     tell_what_is_missing(&deployer).await;
-    let served = serve(&listen, DEFAULT, http::routes(deployer)).await;
+    let served = serve(
+        &listen,
+        DEFAULT,
+        Access::Services(callers),
+        http::routes(deployer),
+    )
+    .await;
     cluster.stop().await;
     served.context("the service stopped")
 }

@@ -7,6 +7,7 @@ use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::access::Access;
 use super::error::ClientError;
 use super::http::Endpoint;
 use super::lines::documents;
@@ -25,9 +26,9 @@ pub struct DeployerClient {
 }
 
 impl DeployerClient {
-    pub fn new(url: &str) -> Result<Self, ClientError> {
+    pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
         Ok(Self {
-            endpoint: Endpoint::new("resourcifier", url)?,
+            endpoint: Endpoint::new("resourcifier", url, access)?,
         })
     }
 

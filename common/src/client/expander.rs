@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 
+use super::access::Access;
 use super::error::ClientError;
 use super::http::Endpoint;
 use crate::api::expander::{ExpandRequest, ExpandResponse};
@@ -15,9 +16,9 @@ pub struct ExpanderClient {
 }
 
 impl ExpanderClient {
-    pub fn new(url: &str) -> Result<Self, ClientError> {
+    pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
         Ok(Self {
-            endpoint: Endpoint::new("expandybird", url)?,
+            endpoint: Endpoint::new("expandybird", url, access)?,
         })
     }
 

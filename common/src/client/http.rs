@@ -1,11 +1,14 @@
 //! One request and its answer: what the typed clients have in common.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::{Method, RequestBuilder, Response, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::access::{Access, Bearer};
 use super::error::ClientError;
 use crate::api::error::{ErrorBody, ErrorCode};
 use crate::request_id;
@@ -22,16 +25,25 @@ const BACKOFF: [Duration; 3] = [
 const ERROR_BYTES: usize = 1024 * 1024;
 
 /// A service at an address.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Endpoint {
     http: reqwest::Client,
     base: Url,
     service: &'static str,
+    bearer: Option<Arc<dyn Bearer>>,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("base", &self.base.as_str())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Endpoint {
     /// `base` is like `http://127.0.0.1:8081`; `service` is what errors call it.
-    pub fn new(service: &'static str, base: &str) -> Result<Self, ClientError> {
+    pub fn new(service: &'static str, base: &str, access: &Access) -> Result<Self, ClientError> {
         let invalid = |reason: String| ClientError::InvalidUrl {
             url: base.to_owned(),
             reason,
@@ -40,7 +52,11 @@ impl Endpoint {
         if url.cannot_be_a_base() || !matches!(url.scheme(), "http" | "https") {
             return Err(invalid("write it like http://127.0.0.1:8080".to_owned()));
         }
-        let http = builder()
+        let http = match &access.tls {
+            Some(tls) => builder().tls_backend_preconfigured(tls.clone()),
+            None => builder(),
+        };
+        let http = http
             .connect_timeout(CONNECT)
             .no_proxy()
             .build()
@@ -49,6 +65,7 @@ impl Endpoint {
             http,
             base: url,
             service,
+            bearer: access.bearer.clone(),
         })
     }
 
@@ -63,6 +80,10 @@ impl Endpoint {
             path.pop_if_empty().extend(segments);
         }
         let request = self.http.request(method, url);
+        let request = match self.bearer.as_ref().and_then(|bearer| bearer.token()) {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        };
         match request_id::current() {
             Some(id) => request.header(request_id::HEADER, id),
             None => request,

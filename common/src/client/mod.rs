@@ -1,5 +1,6 @@
 //! Typed HTTP clients, one a service: deadlines, request ids, retries of what is safe to repeat, decoded errors.
 
+pub mod access;
 pub mod deployer;
 pub mod error;
 pub mod expander;
@@ -8,6 +9,7 @@ mod lines;
 pub mod manager;
 mod server_sent;
 
+pub use access::{Access, Bearer, ServiceFlags};
 pub use deployer::DeployerClient;
 pub use error::ClientError;
 pub use expander::ExpanderClient;

@@ -1,7 +1,9 @@
 //! `GET /healthz` (the process answers) and the shape of `GET /readyz` (it can do its work).
 
-use actix_web::HttpResponse;
+use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use serde::{Deserialize, Serialize};
+
+use super::access::Stranger;
 
 /// One thing that a service depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -47,8 +49,14 @@ pub struct Readiness {
     pub checks: Vec<Check>,
 }
 
-/// 200 if all checks are ready, else 503; the body names each either way.
-pub fn readiness(checks: Vec<Check>) -> HttpResponse {
+/// 200 if all checks are ready, else 503; the body names each either way. Strangers, as probes are, get no messages: these
+/// name what lies behind the service.
+pub fn readiness(request: &HttpRequest, mut checks: Vec<Check>) -> HttpResponse {
+    if request.extensions().contains::<Stranger>() {
+        for check in &mut checks {
+            check.message.clear();
+        }
+    }
     let ready = checks.iter().all(|check| check.ready);
     let mut answer = if ready {
         HttpResponse::Ok()

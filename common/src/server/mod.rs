@@ -1,12 +1,20 @@
 //! What the three services share in answering HTTP: listening, request ids, errors, bodies, health, metrics.
 
+mod access;
 pub mod body;
+mod callers;
 pub mod error;
 pub mod health;
 pub mod metrics;
 mod observe;
+mod peer;
 mod serve;
+mod tls;
 
+pub use access::{Access, Stranger};
 pub use body::Body;
+pub use callers::CallerFlags;
 pub use error::{ApiError, method_not_allowed};
-pub use serve::{Listen, at, serve};
+pub use peer::Peer;
+pub use serve::{Listen, ServeError, at, serve};
+pub use tls::Tls;

@@ -2,22 +2,27 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::header::{ALLOW, HeaderValue};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, PathConfig, PayloadConfig, QueryConfig, ServiceConfig};
 use actix_web::{App, HttpServer, Resource};
+use tokio::net::TcpSocket;
 
+use super::access::{Access, Door, Unguarded};
 use super::error::{ApiError, method_not_allowed, no_such_route};
 use super::observe::observe;
-use super::{health, metrics};
+use super::tls::Tls;
+use super::{health, metrics, peer};
 use crate::api::error::ErrorCode;
 use crate::model::limits::REQUEST_BYTES;
+use crate::reload::Unusable;
 use crate::telemetry::LogFormat;
 
 /// The flags that every service has.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct Listen {
     /// Address and port to listen on; port 0 takes any free one [default: the service's own port on 127.0.0.1].
     #[arg(long, env = "DM_LISTEN", value_name = "ADDR:PORT")]
@@ -28,41 +33,96 @@ pub struct Listen {
     /// How log lines are written to stderr.
     #[arg(long, env = "DM_LOG_FORMAT", value_enum, default_value_t)]
     pub log_format: LogFormat,
+    #[command(flatten)]
+    pub tls: Tls,
 }
 
 /// Requests in hand get this long to finish after SIGTERM.
 const DRAIN: Duration = Duration::from_secs(30);
+/// Connections that wait to be accepted: as many clients may come at once.
+const BACKLOG: u32 = 4096;
+
+/// Why a service does not listen.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error(transparent)]
+    Unguarded(#[from] Unguarded),
+    #[error(transparent)]
+    File(#[from] Unusable),
+    #[error(transparent)]
+    Tls(#[from] super::tls::Error),
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        address: SocketAddr,
+        source: std::io::Error,
+    },
+    #[error("cannot write the port file {}: {source}", path.display())]
+    PortFile {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("serving failed: {0}")]
+    Serve(#[from] std::io::Error),
+}
 
 /// Serves the routes until SIGTERM or SIGINT; then stops accepting, lets requests in hand finish, and returns.
-pub async fn serve<F>(listen: &Listen, default: SocketAddr, routes: F) -> std::io::Result<()>
+pub async fn serve<F>(
+    listen: &Listen,
+    default: SocketAddr,
+    access: Access,
+    routes: F,
+) -> Result<(), ServeError>
 where
     F: Fn(&mut ServiceConfig) + Clone + Send + 'static,
 {
+    let tls = listen.tls.config()?;
+    let door = Arc::new(Door::open(access, &listen.tls)?);
     let address = listen.listen.unwrap_or(default);
-    let listener = TcpListener::bind(address).map_err(|error| {
-        std::io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
-    })?;
+    door.may_listen(address, tls.is_some())?;
+    let listener = bind(address).map_err(|source| ServeError::Listen { address, source })?;
     let bound = listener.local_addr()?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
     let server = HttpServer::new(move || {
-        let routes = routes.clone();
+        let (routes, door) = (routes.clone(), door.clone());
         App::new()
             .app_data(PayloadConfig::new(REQUEST_BYTES))
             .app_data(QueryConfig::default().error_handler(|error, _| refused("query", &error)))
             .app_data(PathConfig::default().error_handler(|error, _| refused("path", &error)))
+            .wrap(from_fn(move |request, next| {
+                let door = door.clone();
+                async move { door.pass(request, next).await }
+            }))
             .wrap(from_fn(observe))
             .service(at("/healthz", "GET").route(web::get().to(health::healthz)))
             .service(at("/metrics", "GET").route(web::get().to(metrics::metrics)))
             .configure(routes)
             .default_service(web::to(no_such_route))
     })
-    .listen(listener)?
-    .shutdown_timeout(DRAIN.as_secs())
+    .on_connect(peer::note)
+    .shutdown_timeout(DRAIN.as_secs());
+    let server = match tls {
+        Some(config) => server.listen_rustls_0_23(listener, config)?,
+        None => server.listen(listener)?,
+    }
     .run();
     if let Some(path) = &listen.port_file {
-        write_port(path, bound.port())?;
+        write_port(path, bound.port()).map_err(|source| ServeError::PortFile {
+            path: path.clone(),
+            source,
+        })?;
     }
-    tracing::info!(address = %bound, "listening on {bound}");
-    server.await
+    tracing::info!(address = %bound, "listening on {scheme}://{bound}");
+    Ok(server.await?)
+}
+
+fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)?.into_std()
 }
 
 /// A path with these methods, such as `GET, POST`; all others answer 405 and name these (RFC 9110, `Allow`).

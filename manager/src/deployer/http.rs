@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use common::api::deployer::{ApplyRequest, CheckResponse, ObjectStatus, StatusRequest};
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
-use common::client::{ClientError, DeployerClient};
+use common::client::{Access, ClientError, DeployerClient};
 use common::server::health::Check;
 use futures::{StreamExt, TryStreamExt};
 
@@ -19,9 +19,9 @@ pub struct HttpDeployer {
 }
 
 impl HttpDeployer {
-    pub fn new(url: &str) -> Result<Self, ClientError> {
+    pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
         Ok(Self {
-            client: DeployerClient::new(url)?,
+            client: DeployerClient::new(url, access)?,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::client::{ClientError, ExpanderClient};
+use common::client::{Access, ClientError, ExpanderClient};
 use common::server::health::Check;
 
 use super::Expander;
@@ -17,9 +17,9 @@ pub struct HttpExpander {
 }
 
 impl HttpExpander {
-    pub fn new(url: &str) -> Result<Self, ClientError> {
+    pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
         Ok(Self {
-            client: ExpanderClient::new(url)?,
+            client: ExpanderClient::new(url, access)?,
         })
     }
 }

@@ -1,11 +1,11 @@
 //! `/readyz`.
 
-use actix_web::HttpResponse;
 use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use common::server::health::readiness;
 
 use crate::service::Services;
 
-pub async fn get(services: Data<Services>) -> HttpResponse {
-    readiness(services.readiness.checks().await)
+pub async fn get(request: HttpRequest, services: Data<Services>) -> HttpResponse {
+    readiness(&request, services.readiness.checks().await)
 }

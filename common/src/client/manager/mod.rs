@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
+use super::access::Access;
 use super::error::ClientError;
 use super::http::Endpoint;
 use crate::server::health::Readiness;
@@ -29,9 +30,14 @@ pub struct ManagerClient {
 }
 
 impl ManagerClient {
+    /// Of a manager that asks nobody who they are.
     pub fn new(url: &str) -> Result<Self, ClientError> {
+        Self::with(url, &Access::default())
+    }
+
+    pub fn with(url: &str, access: &Access) -> Result<Self, ClientError> {
         Ok(Self {
-            endpoint: Endpoint::new("the manager", url)?,
+            endpoint: Endpoint::new("the manager", url, access)?,
         })
     }
 

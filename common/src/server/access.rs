@@ -1,0 +1,141 @@
+//! Who may call a service at all, and where a service may listen because of it.
+//!
+//! ```text
+//! Open      nobody proves who they are         loopback only
+//! Checked   the routes ask everybody           anywhere (the manager)
+//! Services  only the manager may call          anywhere, if a way to prove it is configured; else as Open
+//! ```
+
+use std::net::SocketAddr;
+
+use actix_web::body::{EitherBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::middleware::Next;
+use actix_web::{HttpMessage, ResponseError};
+
+use super::callers::{CallerFlags, Callers};
+use super::tls::Tls;
+use crate::reload::Unusable;
+
+/// What the service says of its callers.
+#[derive(Debug, Clone)]
+pub enum Access {
+    /// No authentication is configured. The text ends "configure …" for whoever wants to listen elsewhere.
+    Open(&'static str),
+    /// Authentication is configured, and the routes see to it.
+    Checked,
+    /// Only the manager may call.
+    Services(CallerFlags),
+}
+
+/// In a request's extensions: authentication is configured, and this caller did not prove anything. Where such a one is
+/// answered at all, it is told less.
+#[derive(Debug, Clone, Copy)]
+pub struct Stranger;
+
+/// [`Access`], with its files read.
+#[derive(Debug, Clone)]
+pub(super) enum Door {
+    Open(&'static str),
+    Checked,
+    Manager(Callers),
+}
+
+/// A service that anybody may call is for this machine alone.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "will not listen on {address} without authentication, for whoever reaches it could do all that this service may do: configure {how}, or listen on a loopback address such as 127.0.0.1"
+)]
+pub struct Unguarded {
+    address: SocketAddr,
+    how: &'static str,
+}
+
+impl Door {
+    pub(super) fn open(access: Access, tls: &Tls) -> Result<Self, Unusable> {
+        Ok(match access {
+            Access::Open(how) => Self::Open(how),
+            Access::Checked => Self::Checked,
+            Access::Services(flags) => flags.callers(tls)?.map_or(
+                Self::Open("--service-token-file, or --tls-cert, --tls-key and --client-ca"),
+                Self::Manager,
+            ),
+        })
+    }
+
+    /// Whether it may listen there. Tokens over plain HTTP are left to the operator – TLS may end in a proxy beside the
+    /// service, or the network be encrypted itself – but not unsaid.
+    pub(super) fn may_listen(&self, address: SocketAddr, encrypted: bool) -> Result<(), Unguarded> {
+        let loopback = address.ip().to_canonical().is_loopback();
+        match self {
+            Self::Open(how) if !loopback => return Err(Unguarded { address, how }),
+            Self::Open(how) => tracing::info!(
+                "no authentication is configured: listening on loopback only; to listen elsewhere, configure {how}"
+            ),
+            Self::Checked | Self::Manager(_) if !loopback && !encrypted => tracing::warn!(
+                "listening on {address} without TLS: whoever can read the network can read tokens; give --tls-cert and --tls-key unless TLS ends right before this service"
+            ),
+            Self::Checked | Self::Manager(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Lets a request in, or answers it. `/healthz` is open, and `/readyz` in short.
+    pub(super) async fn pass<B: MessageBody>(
+        &self,
+        request: ServiceRequest,
+        next: Next<B>,
+    ) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {
+        if let Self::Manager(callers) = self
+            && request.path() != "/healthz"
+            && let Err(refusal) = callers.admit(request.request())
+        {
+            if request.path() != "/readyz" {
+                let response = refusal.error_response();
+                return Ok(request.into_response(response).map_into_right_body());
+            }
+            request.extensions_mut().insert(Stranger);
+        }
+        Ok(next.call(request).await?.map_into_left_body())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_authentication_only_loopback_is_listened_on() {
+        let open = Door::Open("--tokens FILE");
+        for address in [
+            "127.0.0.1:1",
+            "127.9.9.9:1",
+            "[::1]:1",
+            "[::ffff:127.0.0.1]:1",
+        ] {
+            assert!(
+                open.may_listen(address.parse().unwrap(), false).is_ok(),
+                "{address}"
+            );
+        }
+        for address in [
+            "0.0.0.0:1",
+            "[::]:1",
+            "10.0.0.1:1",
+            "169.254.0.1:1",
+            "[::ffff:10.0.0.1]:1",
+        ] {
+            let refused = open.may_listen(address.parse().unwrap(), true).unwrap_err();
+            let message = refused.to_string();
+            assert!(
+                message.contains("configure --tokens FILE, or listen on"),
+                "{message}"
+            );
+            assert!(
+                Door::Checked
+                    .may_listen(address.parse().unwrap(), false)
+                    .is_ok()
+            );
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A certificate and its key: who this process is to its peers.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::SignatureScheme;
+use rustls::client::ResolvesClientCert;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+
+use super::provider;
+use crate::reload::{Unusable, Watched};
+
+/// The pair in two files, as they are now.
+#[derive(Debug)]
+pub struct Pair(Watched<Arc<CertifiedKey>>);
+
+impl Pair {
+    /// Both files are PEM; the certificate's may hold its chain, the end entity first.
+    pub fn open(certificate: &Path, key: &Path) -> Result<Arc<Self>, Unusable> {
+        let what = format!(
+            "the certificate {} with the key {}",
+            certificate.display(),
+            key.display()
+        );
+        let files = [certificate.to_owned(), key.to_owned()];
+        Watched::open(what, files, |contents| match contents {
+            [certificate, key] => read(certificate, key).map(Arc::new),
+            _ => Err("there are two files to it".to_owned()),
+        })
+        .map(|watched| Arc::new(Self(watched)))
+    }
+
+    fn now(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.0.get())
+    }
+}
+
+fn read(certificate: &[u8], key: &[u8]) -> Result<CertifiedKey, String> {
+    let chain = certificates(certificate)?;
+    let key = PrivateKeyDer::from_pem_slice(key)
+        .map_err(|error| format!("the key cannot be read: {error}"))?;
+    CertifiedKey::from_der(chain, key, &provider()).map_err(|error| error.to_string())
+}
+
+/// All certificates of a PEM text; one at least.
+pub(super) fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let certificates: Vec<_> = CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<_, _>>()
+        .map_err(|error| format!("it is no PEM: {error}"))?;
+    match certificates.is_empty() {
+        true => Err("there is no certificate in it".to_owned()),
+        false => Ok(certificates),
+    }
+}
+
+impl ResolvesServerCert for Pair {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.now())
+    }
+}
+
+impl ResolvesClientCert for Pair {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        Some(self.now())
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
