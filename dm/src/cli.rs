@@ -98,6 +98,7 @@ pub enum Command {
     SetCredential(setcredential::SetCredential),
     #[command(name = "deletecredential")]
     DeleteCredential(deletecredential::DeleteCredential),
+    Install(install::Install),
     Completion(completion::Completion),
     Version(version::Version),
 }
@@ -143,7 +144,8 @@ impl Command {
                 | Self::Expand(_)
                 | Self::Describe(_)
         );
-        let takes_properties = takes_registry && !matches!(self, Self::Describe(_));
+        let takes_properties = takes_registry && !matches!(self, Self::Describe(_))
+            || matches!(self, Self::Install(_));
         match before {
             BeforeCommand {
                 registry: Some(_), ..

@@ -8,6 +8,7 @@ use common::model::{DeploymentName, NameError, OperationId};
 
 use crate::bundle::archive::ArchiveError;
 use crate::bundle::{BundleError, Sources};
+use crate::installation::InstallationError;
 use crate::local::LocalError;
 use crate::output::OutputError;
 use crate::properties::PropertyError;
@@ -123,6 +124,10 @@ pub enum Failure {
         path: PathBuf,
         error: std::io::Error,
     },
+    #[error(transparent)]
+    Installation(InstallationError),
+    #[error("{program}: {said}")]
+    Kubectl { program: String, said: String },
     #[error("the store is damaged; see the problems above, and restore it from a backup")]
     Damaged,
     #[error("{0}")]
@@ -148,6 +153,16 @@ pub enum Failure {
     Output(#[from] OutputError),
 }
 
+impl From<InstallationError> for Failure {
+    fn from(error: InstallationError) -> Self {
+        match error {
+            InstallationError::Expand(error) => Self::Local(error),
+            InstallationError::Output(error) => Self::Output(error),
+            other => Self::Installation(other),
+        }
+    }
+}
+
 fn counted(resources: usize) -> String {
     match resources {
         1 => "one resource".to_owned(),
@@ -168,6 +183,8 @@ impl Failure {
             | Self::Configuration(_)
             | Self::WouldFail { .. }
             | Self::File { .. }
+            | Self::Installation(_)
+            | Self::Kubectl { .. }
             | Self::Damaged
             | Self::DeploymentFailed { .. } => ExitCode::Failed,
             Self::Service(error) => of_client(error),

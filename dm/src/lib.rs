@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Knows files, flags and terminals. It refuses to know how a template is expanded or an object applied: the manager does
-//! that, or for `dm expand --local` the `expandybird` program ([`local`]).
+//! that, or for `dm expand --local` and `dm install` the `expandybird` program ([`local`]).
 
 mod bundle;
 mod cli;
@@ -16,6 +16,7 @@ mod compare;
 mod duration;
 mod error;
 mod follow;
+mod installation;
 mod local;
 mod output;
 mod progress;

@@ -9,11 +9,17 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
 
 use common::api::error::ErrorBody;
-use common::api::expander::{ExpandRequest, ExpandResponse};
+use common::api::expander::{Environment, ExpandRequest, ExpandResponse};
+use common::api::manager::{Expand, Expansion};
+use common::model::{ManifestName, NameError, Namespace};
+use jiff::Timestamp;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 const PROGRAM: &str = "expandybird";
+/// What the manager takes for the namespace and the user of a request that names neither.
+const NAMESPACE: &str = "default";
+const USERNAME: &str = "anonymous";
 
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
@@ -29,6 +35,8 @@ pub enum LocalError {
         status: ExitStatus,
         stderr: String,
     },
+    #[error(transparent)]
+    Name(#[from] NameError),
     /// What the service would have answered with an error status.
     #[error("{0}")]
     Answered(Box<ErrorBody>),
@@ -41,8 +49,31 @@ fn said(stderr: &str) -> String {
     }
 }
 
+/// As the manager would have it expanded, by default for the same namespace and user.
+pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
+    let now = Timestamp::now();
+    let environment = Environment {
+        deployment: request.name.clone(),
+        namespace: match request.namespace {
+            Some(namespace) => namespace,
+            None => Namespace::parse(NAMESPACE)?,
+        },
+        manifest: ManifestName::parse(format!("manifest-{:013}", now.as_millisecond()))?,
+        username: USERNAME.to_owned(),
+        current_time: now.as_second(),
+    };
+    let request = ExpandRequest {
+        name: request.name.to_string(),
+        content: request.content,
+        imports: request.imports,
+        env: environment.to_map(),
+        ..ExpandRequest::default()
+    };
+    Ok(expand(&request).await?.into_expansion(Vec::new()))
+}
+
 /// Expands a request in a process of its own, which ends with this future.
-pub async fn expand(request: &ExpandRequest) -> Result<ExpandResponse, LocalError> {
+async fn expand(request: &ExpandRequest) -> Result<ExpandResponse, LocalError> {
     let program = program().ok_or(LocalError::NoProgram)?;
     match answered(&program, request).await {
         Ok(output) => read(&program, &output),

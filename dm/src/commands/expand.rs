@@ -1,10 +1,8 @@
 //! `dm expand`: what a configuration or template comes to.
 
 use clap::Args;
-use common::api::expander::{Environment, ExpandRequest};
-use common::api::manager::{Expand as Request, Expansion};
-use common::model::{ManifestName, Namespace};
-use jiff::Timestamp;
+use common::api::manager::Expand as Request;
+use common::model::Namespace;
 
 use super::write::Subject;
 use crate::error::Failure;
@@ -13,10 +11,6 @@ use crate::output::tree::tree;
 use crate::output::{self, Format, text};
 use crate::session::Session;
 use crate::target::{Resolved, Target};
-
-/// What the manager takes for the namespace and the user of a request that names neither.
-const NAMESPACE: &str = "default";
-const USERNAME: &str = "anonymous";
 
 /// Expand a configuration or a template without deploying it, and print the configuration that it comes to.
 ///
@@ -58,7 +52,12 @@ impl Expand {
             namespace: self.namespace,
         };
         let expansion = match self.local {
-            true => alone(request, &subject).await?,
+            true => local::expansion(request)
+                .await
+                .map_err(|error| match error {
+                    LocalError::Answered(body) => subject.refused(*body),
+                    error => error.into(),
+                })?,
             false => session
                 .client
                 .expand(&request)
@@ -82,32 +81,5 @@ impl Expand {
             Format::Json => output::json(&expansion)?,
         };
         session.print(&text)
-    }
-}
-
-/// As the manager would have it expanded, by default for the same namespace and user.
-async fn alone(request: Request, subject: &Subject) -> Result<Expansion, Failure> {
-    let now = Timestamp::now();
-    let environment = Environment {
-        deployment: request.name.clone(),
-        namespace: match request.namespace {
-            Some(namespace) => namespace,
-            None => Namespace::parse(NAMESPACE)?,
-        },
-        manifest: ManifestName::parse(format!("manifest-{:013}", now.as_millisecond()))?,
-        username: USERNAME.to_owned(),
-        current_time: now.as_second(),
-    };
-    let request = ExpandRequest {
-        name: request.name.to_string(),
-        content: request.content,
-        imports: request.imports,
-        env: environment.to_map(),
-        ..ExpandRequest::default()
-    };
-    match local::expand(&request).await {
-        Ok(response) => Ok(response.into_expansion(Vec::new())),
-        Err(LocalError::Answered(body)) => Err(subject.refused(*body)),
-        Err(error) => Err(error.into()),
     }
 }

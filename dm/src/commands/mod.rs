@@ -14,6 +14,7 @@ pub mod diff;
 pub mod expand;
 pub mod get;
 pub mod getcredential;
+pub mod install;
 pub mod layout;
 pub mod list;
 pub mod manifest;
@@ -85,6 +86,7 @@ async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<Exi
         Command::SetCredential(set) => set.run(session).await?,
         Command::DeleteCredential(delete) => delete.run(session).await?,
         Command::Admin(admin) => admin.run(session).await?,
+        Command::Install(install) => install.run(session).await?,
         Command::Completion(completion) => completion.run(session)?,
         Command::Version(version) => version.run(session)?,
     }

@@ -6,6 +6,7 @@ mod chaos;
 mod charts;
 mod configurations;
 mod crash;
+mod installation;
 mod interruption;
 mod lifecycle;
 mod local;

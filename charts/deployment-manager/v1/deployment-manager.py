@@ -1,0 +1,85 @@
+"""Deployment Manager for a cluster: its three services, with the least rights that they can work with.
+
+What must not be in a configuration is in Secrets that `dm install` makes beside it: each service's certificate, and the key
+that the manager's store is sealed with.
+"""
+
+import access
+import network
+import pods
+
+
+def GenerateConfig(context):
+    name = context.env['name']
+    namespace = context.env['namespace']
+    properties = context.properties
+
+    resources = manager(name, namespace, properties)
+    resources += expandybird(name, namespace, properties) + resourcifier(name, namespace, properties)
+    resources += access.roles(name, namespace, properties)
+    resources += network.policies(name, namespace, properties)
+    outputs = [
+        {'name': 'service', 'value': 'https://%s.%s.svc' % (name, namespace)},
+        {'name': 'store', 'value': name + '-store'},
+    ]
+    return {'resources': resources, 'outputs': outputs}
+
+
+def manager(name, namespace, properties):
+    args = [
+        '--expander-url=https://%s-expandybird:8081' % name,
+        '--deployer-url=https://%s-resourcifier:8082' % name,
+        '--service-ca=/certificate/ca.crt',
+        '--service-cert=/certificate/tls.crt',
+        '--service-key=/certificate/tls.key',
+        '--store=sled:/data/store',
+        '--store-key=/key/key',
+        '--registry-folder=/usr/share/deployment-manager/charts',
+        '--registry-cache=/data/registries',
+        '--auth-cluster',
+        '--auth-rbac',
+        '--audit-log=-',
+    ] + properties['manager']['args']
+    # One writer at a time: the store is opened by one process, so the old one ends before the new one starts.
+    one = {'replicas': 1, 'strategy': {'type': 'Recreate'}}
+    volumes = [
+        pods.volume('data', '/data', {'persistentVolumeClaim': {'claimName': name + '-store'}}),
+        pods.volume('key', '/key', {'secret': {'secretName': name + '-key', 'defaultMode': 0o440}}, read_only=True),
+        pods.temporary(),
+    ]
+    service = pods.Service(name, namespace, 'manager', 8080, args, one, volumes)
+    return [
+        pods.claim(service, properties['manager']),
+        pods.account(service),
+        pods.deployment(service, properties),
+        # Callers know the system by its name, and HTTPS by its port.
+        pods.service(service, name, 443),
+    ]
+
+
+def expandybird(name, namespace, properties):
+    service = pods.Service(name, namespace, 'expandybird', 8081, from_manager(), many(properties), [pods.temporary()])
+    return stateless(service, properties)
+
+
+def resourcifier(name, namespace, properties):
+    args = from_manager() + ['--require-identity']
+    service = pods.Service(name, namespace, 'resourcifier', 8082, args, many(properties), [pods.temporary()])
+    return stateless(service, properties)
+
+
+def stateless(service, properties):
+    return [
+        pods.account(service),
+        pods.deployment(service, properties),
+        pods.service(service, service.full_name, service.port),
+        pods.disruption_budget(service),
+    ]
+
+
+def from_manager():
+    return ['--client-ca=/certificate/ca.crt', '--allowed-client=manager']
+
+
+def many(properties):
+    return {'replicas': properties['replicas'], 'strategy': {'type': 'RollingUpdate'}}

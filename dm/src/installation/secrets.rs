@@ -1,0 +1,88 @@
+//! What no chart can hold: a certificate for each service, and the key that the store is sealed with.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use common::model::DeploymentName;
+use jiff::tz::TimeZone;
+use ring::rand::{SecureRandom as _, SystemRandom};
+use serde_json::{Value, json};
+
+use super::certificates::Authority;
+use super::{Installation, InstallationError};
+
+const SERVICES: [&str; 3] = ["manager", "expandybird", "resourcifier"];
+const KEY_BYTES: usize = 32;
+
+pub fn make(installation: &Installation) -> Result<Vec<Value>, InstallationError> {
+    let name = &installation.name;
+    let today = jiff::Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let authority = Authority::new(name.as_str(), today)?;
+    let mut secrets = vec![key(installation)?];
+    for service in SERVICES {
+        let certificate = authority.issue(service, hosts(installation, service))?;
+        let mut secret = metadata(installation, &format!("{name}-{service}-certificate"));
+        secret["kind"] = json!("Secret");
+        secret["type"] = json!("kubernetes.io/tls");
+        secret["stringData"] = json!({
+            "ca.crt": authority.certificate,
+            "tls.crt": certificate.certificate,
+            "tls.key": certificate.key,
+        });
+        secrets.push(secret);
+    }
+    let mut authority_object = metadata(installation, &format!("{name}-ca"));
+    authority_object["kind"] = json!("ConfigMap");
+    authority_object["data"] = json!({"ca.crt": authority.certificate});
+    secrets.push(authority_object);
+    Ok(secrets)
+}
+
+/// Immutable, as everything in the store is lost with it.
+fn key(installation: &Installation) -> Result<Value, InstallationError> {
+    let mut bytes = [0; KEY_BYTES];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| InstallationError::Random)?;
+    let mut secret = metadata(installation, &format!("{}-key", installation.name));
+    secret["kind"] = json!("Secret");
+    secret["immutable"] = json!(true);
+    secret["stringData"] = json!({"key": STANDARD.encode(bytes)});
+    Ok(secret)
+}
+
+fn metadata(installation: &Installation, name: &str) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": null,
+        "metadata": {
+            "name": name,
+            "namespace": installation.namespace,
+            "labels": {
+                "app.kubernetes.io/name": "deployment-manager",
+                "app.kubernetes.io/instance": installation.name,
+            },
+        },
+    })
+}
+
+/// By what a service is reached: the manager by the deployment's name, and through a forwarded port.
+fn hosts(installation: &Installation, service: &str) -> Vec<String> {
+    let deployment: &DeploymentName = &installation.name;
+    match service {
+        "manager" => {
+            let mut hosts = in_cluster(installation, deployment.as_str());
+            hosts.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
+            hosts
+        }
+        _ => in_cluster(installation, &format!("{deployment}-{service}")),
+    }
+}
+
+fn in_cluster(installation: &Installation, service: &str) -> Vec<String> {
+    let namespace = &installation.namespace;
+    vec![
+        service.to_owned(),
+        format!("{service}.{namespace}"),
+        format!("{service}.{namespace}.svc"),
+    ]
+}
