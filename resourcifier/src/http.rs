@@ -10,6 +10,7 @@ use actix_web::{HttpRequest, HttpResponse, Responder};
 use bytes::Bytes;
 use common::api::deployer::{ApplyRequest, DeleteRequest, EVENT_STREAM, Event, StatusRequest};
 use common::api::error::{ErrorBody, ErrorCode};
+use common::api::review::{AccessReview, TokenReview};
 use common::model::Namespace;
 use common::request_id;
 use common::server::{ApiError, Body, health, method_not_allowed};
@@ -51,6 +52,16 @@ pub fn routes(deployer: Arc<Deployer>) -> impl Fn(&mut ServiceConfig) + Clone + 
             .service(
                 web::resource("/configurations/status")
                     .route(web::post().to(status))
+                    .default_service(web::to(method_not_allowed)),
+            )
+            .service(
+                web::resource("/reviews/token")
+                    .route(web::post().to(review_token))
+                    .default_service(web::to(method_not_allowed)),
+            )
+            .service(
+                web::resource("/reviews/access")
+                    .route(web::post().to(review_access))
                     .default_service(web::to(method_not_allowed)),
             )
             .service(
@@ -116,6 +127,20 @@ async fn status(
     Body(request): Body<StatusRequest>,
 ) -> Result<HttpResponse, ApiError> {
     Ok(HttpResponse::Ok().json(deployer.status(request).await?))
+}
+
+async fn review_token(
+    deployer: Data<Deployer>,
+    Body(review): Body<TokenReview>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(deployer.review_token(review).await?))
+}
+
+async fn review_access(
+    deployer: Data<Deployer>,
+    Body(review): Body<AccessReview>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(deployer.review_access(review).await?))
 }
 
 /// Where to look; every namespace, if none is named.

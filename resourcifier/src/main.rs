@@ -10,7 +10,7 @@ use common::server::{Access, CallerFlags, Listen, serve};
 use common::telemetry;
 use resourcifier::http;
 use resourcifier::kubectl::{Settings, ThroughProxy};
-use resourcifier::service::Deployer;
+use resourcifier::service::{Deployer, Nameless};
 
 /// Where it listens if nobody says otherwise.
 const DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8082);
@@ -37,6 +37,9 @@ struct Arguments {
     /// The context of the kubeconfig to use [default: its current one].
     #[arg(long, env = "DM_CONTEXT", value_name = "NAME")]
     context: Option<String>,
+    /// Refuse requests that do not say in whose name: nothing is then done with the kubeconfig's own rights.
+    #[arg(long, env = "DM_REQUIRE_IDENTITY")]
+    require_identity: bool,
 }
 
 #[actix_web::main]
@@ -49,14 +52,19 @@ async fn main() -> anyhow::Result<()> {
         kubectl,
         kubeconfig,
         context,
+        require_identity,
     } = arguments;
+    let nameless = match require_identity {
+        true => Nameless::Refused,
+        false => Nameless::AsItself,
+    };
     let cluster = ThroughProxy::new(Settings {
         program: kubectl,
         kubeconfig,
         context,
     })?;
     let cluster = Arc::new(cluster);
-    let deployer = Arc::new(Deployer::new(cluster.clone()));
+    let deployer = Arc::new(Deployer::new(cluster.clone(), nameless));
     tell_what_is_missing(&deployer).await;
     let served = serve(
         &listen,

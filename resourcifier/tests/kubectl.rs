@@ -8,30 +8,46 @@ mod support;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use common::model::ObjectRef;
+use common::api::review::{Access, TokenReview};
+use common::model::{Identity, ObjectRef, Secret};
 use e2e::Cluster as ControlPlane;
 use futures::StreamExt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use resourcifier::kubectl::{
-    ApplyOptions, Cascade, Change, DeleteOptions, Deletion, Kubectl, KubectlError, Log, Marks,
-    ObjectFault, PageRequest, Query, Settings, ThroughProxy,
+    ApplyOptions, Caller, Cascade, Change, Cluster, DeleteOptions, Deletion, Kubectl, KubectlError,
+    Log, Marks, ObjectFault, PageRequest, Query, Settings, ThroughProxy,
 };
 use resourcifier::plan::{ServedKind, object_ref};
 use serde_json::{Value, json};
-use support::Cluster;
+use support::Cluster as InMemory;
 
 const LONG: Duration = Duration::from_secs(20);
 
 /// An adapter, and a namespace of its own.
 struct World {
-    kubectl: Box<dyn Kubectl>,
+    cluster: Arc<dyn Cluster>,
+    kubectl: Arc<dyn Kubectl>,
     namespace: String,
 }
 
 impl World {
+    fn new(cluster: Arc<dyn Cluster>, namespace: String) -> Self {
+        Self {
+            kubectl: cluster.clone().acting_for(Caller::itself()),
+            cluster,
+            namespace,
+        }
+    }
+
+    fn acting_for(&self, identity: &Identity) -> Arc<dyn Kubectl> {
+        let caller = Caller::of(identity.clone()).unwrap();
+        self.cluster.clone().acting_for(caller)
+    }
+
     fn map(&self, name: &str, data: Value) -> Value {
         let metadata =
             json!({"name": name, "namespace": self.namespace, "labels": {"part-of": "suite"}});
@@ -51,7 +67,7 @@ impl World {
     }
 
     async fn kind(&self, kind: &str) -> ServedKind {
-        let kinds = self.kubectl.kinds().await.unwrap();
+        let kinds = self.cluster.kinds().await.unwrap();
         kinds
             .into_iter()
             .find(|served| served.kind == kind)
@@ -66,6 +82,10 @@ impl World {
             metadata_only: false,
         }
     }
+}
+
+fn identity(user: &str, groups: &[&str]) -> Identity {
+    serde_json::from_value(json!({"user": user, "groups": groups})).unwrap()
 }
 
 fn by(manager: &str) -> ApplyOptions<'_> {
@@ -97,10 +117,41 @@ async fn keeps_the_promises(world: &World) {
     only_the_object_with_the_uid_is_deleted(world).await;
     marks_come_off(world).await;
     what_is_not_there_is_told(world).await;
+    a_token_that_is_not_known_is_a_verdict(world).await;
+    a_caller_is_remembered_and_asked_about(world).await;
+}
+
+async fn a_token_that_is_not_known_is_a_verdict(world: &World) {
+    let review = TokenReview {
+        token: Secret::new("nobodys"),
+        audiences: Vec::new(),
+    };
+    let verdict = world.cluster.review_token(&review, LONG).await.unwrap();
+    assert!(!verdict.authenticated && verdict.identity.is_none());
+    let error = verdict.error.unwrap();
+    assert!(!error.contains("nobodys"), "{error}");
+}
+
+async fn a_caller_is_remembered_and_asked_about(world: &World) {
+    assert_eq!(world.kubectl.caller(), None);
+    let jane = identity("jane", &["dev"]);
+    let hers = world.acting_for(&jane);
+    assert_eq!(hers.caller(), Some(&jane));
+    let access = Access {
+        verb: "patch".to_owned(),
+        group: String::new(),
+        resource: "secrets".to_owned(),
+        subresource: None,
+        namespace: Some(world.namespace.clone()),
+        name: None,
+    };
+    assert!(!hers.may(&access, LONG).await.unwrap().allowed);
+    let reviewed = world.cluster.review_access(&jane, &access, LONG).await;
+    assert!(!reviewed.unwrap().allowed);
 }
 
 async fn it_serves_kinds(world: &World) {
-    let kinds = world.kubectl.kinds().await.unwrap();
+    let kinds = world.cluster.kinds().await.unwrap();
     let map = kinds.iter().find(|kind| kind.kind == "ConfigMap").unwrap();
     assert_eq!(
         (
@@ -111,10 +162,10 @@ async fn it_serves_kinds(world: &World) {
         ),
         ("v1", "configmaps", true, true)
     );
-    let batch = world.kubectl.kinds_of("batch/v1").await.unwrap();
+    let batch = world.cluster.kinds_of("batch/v1").await.unwrap();
     assert!(batch.iter().any(|kind| kind.kind == "Job"));
-    assert_eq!(world.kubectl.kinds_of("no.such/v1").await.unwrap(), []);
-    let versions = world.kubectl.versions(LONG).await.unwrap();
+    assert_eq!(world.cluster.kinds_of("no.such/v1").await.unwrap(), []);
+    let versions = world.cluster.versions(LONG).await.unwrap();
     assert!(versions.client.starts_with("v1.") && versions.server.unwrap().starts_with("v1."));
 }
 
@@ -362,24 +413,23 @@ async fn what_is_not_there_is_told(world: &World) {
 
 #[tokio::test]
 async fn the_cluster_in_memory_keeps_the_promises() {
-    let cluster = Cluster::default();
-    cluster.with(|state| state.watchable = true);
-    keeps_the_promises(&World {
-        kubectl: Box::new(cluster),
-        namespace: "home".to_owned(),
-    })
-    .await;
+    let cluster = InMemory::default();
+    cluster.with(|state| {
+        state.watchable = true;
+        state.denied.push("patch secrets".to_owned());
+    });
+    keeps_the_promises(&World::new(Arc::new(cluster), "home".to_owned())).await;
 }
 
 /// `kubectl proxy` before the control plane, in a namespace of its own.
-async fn through_proxy(name: &str) -> (ThroughProxy, String) {
+async fn through_proxy(name: &str) -> (Arc<ThroughProxy>, String) {
     let control_plane = ControlPlane::shared().await.unwrap();
     let namespace = format!("kubectl-{name}");
     control_plane
         .kubectl(&["create", "namespace", &namespace])
         .unwrap();
     (
-        ThroughProxy::new(settings(control_plane)).unwrap(),
+        Arc::new(ThroughProxy::new(settings(control_plane)).unwrap()),
         namespace,
     )
 }
@@ -400,16 +450,13 @@ fn map_in(namespace: &str, name: &str) -> Value {
 #[tokio::test]
 async fn kubectl_proxy_keeps_the_promises() {
     let (kubectl, namespace) = through_proxy("promises").await;
-    keeps_the_promises(&World {
-        kubectl: Box::new(kubectl),
-        namespace,
-    })
-    .await;
+    keeps_the_promises(&World::new(kubectl, namespace)).await;
 }
 
 #[tokio::test]
 async fn many_calls_at_once_all_end() {
-    let (kubectl, namespace) = through_proxy("many").await;
+    let (cluster, namespace) = through_proxy("many").await;
+    let kubectl = cluster.acting_for(Caller::itself());
     let maps: Vec<Value> = (0..200)
         .map(|n| map_in(&namespace, &format!("many-{n}")))
         .collect();
@@ -465,9 +512,98 @@ async fn a_proxy_that_dies_is_started_again_unseen_and_ends_with_its_owner() {
     .unwrap();
 }
 
+/// Each call of the port that reaches objects, by somebody who may do nothing.
+#[tokio::test]
+async fn every_call_reaches_the_api_server_in_the_callers_name() {
+    let (cluster, namespace) = through_proxy("caller").await;
+    let world = World::new(cluster, namespace);
+    let map = world.map("mine", json!({"a": "1"}));
+    world.apply(&map).await;
+    let (id, kind) = (object_ref(&map), world.kind("ConfigMap").await);
+    let hers = world.acting_for(&identity("jane", &[]));
+    let page = PageRequest {
+        limit: 1,
+        after: None,
+    };
+    let log = Log {
+        namespace: &world.namespace,
+        pod: "p",
+        container: "c",
+        lines: 1,
+        previous: false,
+    };
+    let marks = Marks {
+        labels: &["part-of"],
+        annotations: &[],
+    };
+    let query = world.query(&kind);
+    let errors = [
+        ("get", hers.get(&id, LONG).await.err()),
+        ("list", hers.list(query, page, LONG).await.err()),
+        ("watch", hers.watch(query, "1", LONG).await.err()),
+        ("patch", hers.apply(&map, by("dm-a"), LONG).await.err()),
+        (
+            "delete",
+            hers.delete(&id, delete_of(None), LONG).await.err(),
+        ),
+        ("patch", hers.unmark(&id, &marks, LONG).await.err()),
+        ("get pods/log", hers.log(log, LONG).await.err()),
+        ("list events", hers.events(&id, None, LONG).await.err()),
+    ];
+    for (verb, error) in errors {
+        let error = error.unwrap();
+        assert_eq!(error.fault(), Some(ObjectFault::Forbidden), "{error}");
+        let expected = format!("forbidden: jane may not {verb}");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+    }
+    assert_eq!(world.live(&map).await.unwrap()["data"]["a"], "1");
+}
+
+#[tokio::test]
+async fn a_callers_groups_count_and_all_of_a_token_comes_back_as_it_is() {
+    let (cluster, namespace) = through_proxy("identity").await;
+    let control_plane = ControlPlane::shared().await.unwrap();
+    let world = World::new(cluster, namespace.clone());
+    let in_namespace = ["--namespace", &namespace];
+    let grant = [
+        "create",
+        "rolebinding",
+        "team",
+        "--clusterrole=edit",
+        "--group=Team Ünion",
+    ];
+    control_plane
+        .kubectl(&[&grant[..], &in_namespace].concat())
+        .unwrap();
+    let hers = world.acting_for(&identity("jane", &["Team Ünion"]));
+    let map = world.map("m", json!({}));
+    hers.apply(&map, by("dm-a"), LONG).await.unwrap();
+    let make = ["create", "token", "default", "--audience=dm"];
+    let token = control_plane
+        .kubectl(&[&make[..], &in_namespace].concat())
+        .unwrap();
+    let review = |audience: &str| TokenReview {
+        token: Secret::new(token.trim()),
+        audiences: vec![audience.to_owned()],
+    };
+    let verdict = world.cluster.review_token(&review("dm"), LONG).await;
+    let bearer = verdict.unwrap().identity.unwrap();
+    let expected = format!("system:serviceaccount:{namespace}:default");
+    assert_eq!(bearer.user(), expected);
+    let error = world.acting_for(&bearer).get(&object_ref(&map), LONG).await;
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains(&format!("{expected} may not get")),
+        "{error}"
+    );
+    let verdict = world.cluster.review_token(&review("others"), LONG).await;
+    assert!(!verdict.unwrap().authenticated);
+}
+
 #[tokio::test]
 async fn a_secrets_values_are_in_no_error() {
-    let (kubectl, namespace) = through_proxy("secret").await;
+    let (cluster, namespace) = through_proxy("secret").await;
+    let kubectl = cluster.acting_for(Caller::itself());
     let secret = |data: Value| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": namespace}, "type": "kubernetes.io/tls", "stringData": data});
     for data in [
         json!({"tls.crt": "hunter2!"}),

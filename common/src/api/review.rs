@@ -1,5 +1,7 @@
 //! What resourcifier asks the cluster about callers: who a token's bearer is, and what somebody may do.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Identity, Secret};
@@ -58,6 +60,26 @@ pub struct Access {
     pub name: Option<String>,
 }
 
+/// `patch deployments.apps "web" in namespace shop`.
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.verb, self.resource)?;
+        if let Some(subresource) = &self.subresource {
+            write!(f, "/{subresource}")?;
+        }
+        if !self.group.is_empty() {
+            write!(f, ".{}", self.group)?;
+        }
+        if let Some(name) = &self.name {
+            write!(f, " {name:?}")?;
+        }
+        match &self.namespace {
+            Some(namespace) => write!(f, " in namespace {namespace}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The answers, in the order of the questions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AccessVerdicts {
@@ -70,4 +92,37 @@ pub struct AccessVerdict {
     pub allowed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_access_is_told_as_roles_name_it() {
+        let access = Access {
+            verb: "get".to_owned(),
+            group: String::new(),
+            resource: "pods".to_owned(),
+            subresource: Some("log".to_owned()),
+            namespace: Some("shop".to_owned()),
+            name: Some("web-0".to_owned()),
+        };
+        assert_eq!(
+            access.to_string(),
+            "get pods/log \"web-0\" in namespace shop"
+        );
+        let access = Access {
+            verb: "create".to_owned(),
+            group: "rbac.authorization.k8s.io".to_owned(),
+            resource: "clusterroles".to_owned(),
+            subresource: None,
+            namespace: None,
+            name: None,
+        };
+        assert_eq!(
+            access.to_string(),
+            "create clusterroles.rbac.authorization.k8s.io"
+        );
+    }
 }

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use common::model::ObjectRef;
 use tokio::sync::Mutex;
 
-use crate::kubectl::{Kubectl, KubectlError, ObjectError, ObjectFault};
+use crate::kubectl::{Cluster, KubectlError, ObjectError, ObjectFault};
 use crate::plan::{Catalog, Wanted};
 
 /// Definitions come and go. Asking costs a tenth of a second, a deletion that looks for a kind that is gone much more.
 const FRESH: Duration = Duration::from_secs(10);
 
 pub struct Discovery {
-    kubectl: Arc<dyn Kubectl>,
+    cluster: Arc<dyn Cluster>,
     known: Mutex<Option<Known>>,
 }
 
@@ -23,9 +23,9 @@ struct Known {
 }
 
 impl Discovery {
-    pub fn new(kubectl: Arc<dyn Kubectl>) -> Self {
+    pub fn new(cluster: Arc<dyn Cluster>) -> Self {
         Self {
-            kubectl,
+            cluster,
             known: Mutex::new(None),
         }
     }
@@ -65,7 +65,7 @@ impl Discovery {
         {
             return Ok(known.catalog.clone());
         }
-        let mut catalog = Catalog::new(self.kubectl.kinds().await?);
+        let mut catalog = Catalog::new(self.cluster.kinds().await?);
         self.add_versions(&mut catalog, wanted).await?;
         let catalog = Arc::new(catalog);
         *known = Some(Known {
@@ -89,7 +89,7 @@ impl Discovery {
                 && is_version(api_version)
                 && !catalog.knows_version(api_version)
             {
-                let kinds = self.kubectl.kinds_of(api_version).await;
+                let kinds = self.cluster.kinds_of(api_version).await;
                 let kinds = kinds.map_err(|error| away(api_version, error))?;
                 catalog.add_version(api_version, kinds);
             }

@@ -34,6 +34,7 @@ impl KubectlError {
                 | ObjectFault::Missing
                 | ObjectFault::OtherUid
                 | ObjectFault::Conflict => ErrorCode::ResourcesFailed,
+                ObjectFault::Forbidden => ErrorCode::Forbidden,
             },
             Self::TooMany { .. } => ErrorCode::InvalidRequest,
             Self::TooMuch { .. } | Self::Malformed { .. } => ErrorCode::Internal,
@@ -82,6 +83,8 @@ pub struct ObjectError {
 pub enum ObjectFault {
     /// The API server does not take it, and will not on the next try.
     Refused,
+    /// The caller lacks the right.
+    Forbidden,
     /// There is no such object, or not the namespace that it is to be in.
     Missing,
     /// An object of that name is there, but with another UID.

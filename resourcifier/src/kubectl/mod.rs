@@ -6,33 +6,44 @@
 //! - Each call can be repeated: what is applied, deleted or unmarked already is a success again.
 //! - No error carries a Secret's values.
 //!
+//! - Objects are only reached in somebody's name: [`Cluster::acting_for`] says whose, and the API server decides by that one's
+//!   rights. What the service asks in its own name ([`Cluster`]) has no objects in it.
+//!
 //! The port knows nothing of deployments, waves or readiness.
 
 mod brake;
+mod caller;
 mod discovery;
 mod error;
 mod events;
 mod folder;
+mod forbidden;
+mod objects;
 mod process;
 mod proxy;
 mod redact;
 mod request;
+mod review;
 mod session;
 mod status;
 mod through_proxy;
 mod versions;
 mod watch;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::model::ObjectRef;
+use common::api::review::{Access, AccessVerdict, TokenReview, TokenVerdict};
+use common::model::{Identity, ObjectRef};
 use futures::stream::BoxStream;
 use serde_json::Value;
 
 use crate::plan::ServedKind;
 
+pub use caller::Caller;
 pub use error::{Cause, KubectlError, ObjectError, ObjectFault};
+pub use forbidden::remedy;
 pub use session::Settings;
 pub use through_proxy::ThroughProxy;
 
@@ -42,8 +53,9 @@ pub type Outcomes<T> = Vec<Result<T, KubectlError>>;
 /// The objects that change, as they change.
 pub type Watch = BoxStream<'static, Result<Change, KubectlError>>;
 
+/// What is asked in the service's own name: what the cluster is, and who others are. No objects.
 #[async_trait]
-pub trait Kubectl: Send + Sync {
+pub trait Cluster: Send + Sync {
     /// Fails only where kubectl itself cannot be run.
     async fn versions(&self, within: Duration) -> Result<Versions, KubectlError>;
 
@@ -52,6 +64,34 @@ pub trait Kubectl: Send + Sync {
 
     /// The kinds of one version of a group; none if it is not served.
     async fn kinds_of(&self, api_version: &str) -> Result<Vec<ServedKind>, KubectlError>;
+
+    /// Whose the token is. One that the cluster does not know is a verdict, not an error.
+    async fn review_token(
+        &self,
+        review: &TokenReview,
+        within: Duration,
+    ) -> Result<TokenVerdict, KubectlError>;
+
+    /// Whether somebody may do something.
+    async fn review_access(
+        &self,
+        identity: &Identity,
+        access: &Access,
+        within: Duration,
+    ) -> Result<AccessVerdict, KubectlError>;
+
+    /// The way to the objects, in the caller's name.
+    fn acting_for(self: Arc<Self>, caller: Caller) -> Arc<dyn Kubectl>;
+}
+
+/// The objects of the cluster, as far as one caller may reach them.
+#[async_trait]
+pub trait Kubectl: Send + Sync {
+    /// In whose name; `None` for the service itself.
+    fn caller(&self) -> Option<&Identity>;
+
+    /// Whether the caller may do something.
+    async fn may(&self, access: &Access, within: Duration) -> Result<AccessVerdict, KubectlError>;
 
     /// The live object; `None` if it does not exist.
     async fn get(

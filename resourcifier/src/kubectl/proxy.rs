@@ -12,6 +12,7 @@ use reqwest::{Response, StatusCode, header};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
 use super::brake::Brake;
+use super::caller::Caller;
 use super::error::KubectlError;
 use super::folder::Folder;
 use super::request::Request;
@@ -67,9 +68,14 @@ impl Proxy {
     }
 
     /// Sends a request that is safe to repeat, until it is answered or the time is over.
-    pub async fn send(&self, request: &Request, within: Duration) -> Result<Answer, KubectlError> {
+    pub async fn send(
+        &self,
+        caller: &Caller,
+        request: &Request,
+        within: Duration,
+    ) -> Result<Answer, KubectlError> {
         let started = Instant::now();
-        let answer = tokio::time::timeout(within, self.tried(request))
+        let answer = tokio::time::timeout(within, self.tried(caller, request))
             .await
             .unwrap_or(Err(KubectlError::TimedOut {
                 call: request.call,
@@ -86,10 +92,10 @@ impl Proxy {
         answer
     }
 
-    async fn tried(&self, request: &Request) -> Result<Answer, KubectlError> {
+    async fn tried(&self, caller: &Caller, request: &Request) -> Result<Answer, KubectlError> {
         let mut attempt = 0;
         loop {
-            match self.turn(request).await? {
+            match self.turn(caller, request).await? {
                 Turn::Answer(answer) => return Ok(answer),
                 Turn::Away(_, error) if attempt == TRIES => return Err(error),
                 Turn::Away(retry_after, _) => self.brake.press(retry_after, attempt),
@@ -98,10 +104,10 @@ impl Proxy {
         }
     }
 
-    async fn turn(&self, request: &Request) -> Result<Turn, KubectlError> {
+    async fn turn(&self, caller: &Caller, request: &Request) -> Result<Turn, KubectlError> {
         self.brake.wait().await;
         let _slot = self.slots.acquire().await.map_err(|_| stopped())?;
-        let response = self.response(request).await?;
+        let response = self.response(caller, request).await?;
         let (code, retry_after) = (response.status(), retry_after(&response));
         let body = bounded(response, request).await?;
         if code.is_success() {
@@ -118,9 +124,9 @@ impl Proxy {
     }
 
     /// The head of the answer; a proxy that cannot be reached is replaced, once.
-    async fn response(&self, request: &Request) -> Result<Response, KubectlError> {
+    async fn response(&self, caller: &Caller, request: &Request) -> Result<Response, KubectlError> {
         let first = self.session().await?;
-        match sent(&first, request).await {
+        match sent(&first, caller, request).await {
             Ok(response) => return Ok(response),
             Err(error) => {
                 tracing::warn!(%error, "kubectl proxy cannot be reached and is started again");
@@ -128,7 +134,7 @@ impl Proxy {
             }
         }
         let second = self.session().await?;
-        sent(&second, request).await.map_err(|error| {
+        sent(&second, caller, request).await.map_err(|error| {
             second.lose();
             KubectlError::Unreachable(format!(
                 "kubectl proxy cannot be reached: {}",
@@ -140,6 +146,7 @@ impl Proxy {
     /// The head of a watch's answer, and what keeps its place.
     pub async fn watch(
         &self,
+        caller: &Caller,
         request: &Request,
         within: Duration,
     ) -> Result<(Response, OwnedSemaphorePermit), KubectlError> {
@@ -148,7 +155,7 @@ impl Proxy {
             .clone()
             .try_acquire_owned()
             .map_err(|_| KubectlError::Unreachable("too many watches are open".to_owned()))?;
-        let response = tokio::time::timeout(within, self.response(request))
+        let response = tokio::time::timeout(within, self.response(caller, request))
             .await
             .map_err(|_| KubectlError::TimedOut {
                 call: request.call,
@@ -210,12 +217,13 @@ fn stopped() -> KubectlError {
     KubectlError::Unreachable("the service is stopping".to_owned())
 }
 
-async fn sent(session: &Session, request: &Request) -> reqwest::Result<Response> {
+async fn sent(session: &Session, caller: &Caller, request: &Request) -> reqwest::Result<Response> {
     session
         .http
         .request(request.method.clone(), request.url.clone())
         .header(header::ACCEPT, request.accept)
         .header(header::CONTENT_TYPE, request.content_type)
+        .headers(caller.headers().clone())
         .body(request.body.clone())
         .send()
         .await

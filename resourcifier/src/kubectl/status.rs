@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::error::{Cause, KubectlError, ObjectError, ObjectFault};
+use super::forbidden;
 
 /// The reason of one field in a conflict.
 const FIELD_CONFLICT: &str = "FieldManagerConflict";
@@ -76,6 +77,13 @@ fn of_status(code: u16, status: Status) -> KubectlError {
         return KubectlError::Object(ObjectError {
             fault: ObjectFault::Conflict,
             text,
+            causes,
+        });
+    }
+    if let Some(text) = forbidden::told(&status.message).filter(|_| code == 403) {
+        return KubectlError::Object(ObjectError {
+            fault: ObjectFault::Forbidden,
+            text: one_line(&text),
             causes,
         });
     }

@@ -64,8 +64,8 @@ fn captured_answers_mean_what_they_say() {
         ),
         (
             captured!("forbidden"),
-            Refused,
-            "cannot patch resource \"configmaps\" in API group \"\" in the namespace \"default\"",
+            Forbidden,
+            "forbidden: eve may not patch configmaps in namespace default; a Role",
         ),
         (
             captured!("terminating"),

@@ -1,37 +1,28 @@
-//! The adapter: each call of the port as requests to the API server, through `kubectl proxy`.
+//! The adapter: the cluster through `kubectl proxy`. What it serves is asked in the service's own name; the objects are
+//! reached in their callers' (`objects`).
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::model::ObjectRef;
-use reqwest::Method;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use common::api::review::{Access, AccessVerdict, TokenReview, TokenVerdict};
+use common::model::{Identity, ObjectRef};
 
+use super::caller::Caller;
 use super::error::{KubectlError, ObjectError, ObjectFault};
 use super::folder::{Folder, FolderError};
-use super::proxy::{Answer, Proxy};
-use super::request::{Request, collection};
+use super::objects::Objects;
+use super::proxy::Proxy;
 use super::session::Settings;
-use super::{
-    ApplyOptions, Cascade, DeleteOptions, Deletion, Kubectl, Log, Marks, ObjectEvent, Page,
-    PageRequest, Query, Versions, Watch, discovery, events, redact, versions, watch,
-};
-use crate::plan::{ServedKind, object_ref};
+use super::{Cluster, Kubectl, Versions, discovery, review, versions};
+use crate::plan::ServedKind;
 
 /// Discovery is a handful of requests.
 const DISCOVERY: Duration = Duration::from_secs(20);
-/// The bytes of a log, whatever the number of lines.
-const LOG_BYTES: usize = 64 * 1024;
-const APPLY: &str = "application/apply-patch+yaml";
-const MERGE: &str = "application/merge-patch+json";
-const METADATA_ONLY: &str = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
-
 #[derive(Debug)]
 pub struct ThroughProxy {
-    proxy: Proxy,
+    pub(super) proxy: Proxy,
     /// By version and kind: where the objects of a kind are.
     routes: RwLock<HashMap<(String, String), ServedKind>>,
 }
@@ -52,7 +43,7 @@ impl ThroughProxy {
     }
 
     /// Where the object is, asked of the cluster once for each kind.
-    async fn route(&self, object: &ObjectRef) -> Result<ServedKind, KubectlError> {
+    pub(super) async fn route(&self, object: &ObjectRef) -> Result<ServedKind, KubectlError> {
         let key = (object.api_version.clone(), object.kind.clone());
         let known = self
             .routes
@@ -83,6 +74,13 @@ impl ThroughProxy {
         })
     }
 
+    /// Definitions go and come back with another plural: the kind is looked up anew.
+    pub(super) fn forget(&self, object: &ObjectRef) {
+        let key = (object.api_version.clone(), object.kind.clone());
+        let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
+        routes.remove(&key);
+    }
+
     fn remember(&self, kinds: Vec<ServedKind>) {
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
         let keyed = kinds
@@ -90,73 +88,10 @@ impl ThroughProxy {
             .map(|kind| ((kind.api_version.clone(), kind.kind.clone()), kind));
         routes.extend(keyed);
     }
-
-    /// A request to one object. Definitions go and come back with another plural: a kind that is not found is looked up anew.
-    async fn ask(
-        &self,
-        object: &ObjectRef,
-        request: Request,
-        within: Duration,
-    ) -> Result<Answer, KubectlError> {
-        let outcome = self.proxy.send(&request, within).await;
-        if outcome
-            .as_ref()
-            .is_err_and(|error: &KubectlError| error.fault() == Some(ObjectFault::Unserved))
-        {
-            let key = (object.api_version.clone(), object.kind.clone());
-            self.routes
-                .write()
-                .unwrap_or_else(PoisonError::into_inner)
-                .remove(&key);
-        }
-        outcome
-    }
-}
-
-fn read<T: DeserializeOwned>(call: &'static str, answer: &Answer) -> Result<T, KubectlError> {
-    serde_json::from_slice(answer).map_err(|error| KubectlError::Malformed {
-        call,
-        reason: error.to_string(),
-    })
-}
-
-fn listing(call: &'static str, query: Query<'_>) -> Result<Request, KubectlError> {
-    let request = Request::new(call, Method::GET, &collection(query.kind, query.namespace))?;
-    let request = match query.selector {
-        Some(selector) => request.query("labelSelector", selector),
-        None => request,
-    };
-    Ok(match query.metadata_only {
-        true => request.accepts(METADATA_ONLY),
-        false => request,
-    })
-}
-
-/// A list's items leave out what is the same for all of them.
-fn whole(mut item: Value, kind: &ServedKind) -> Value {
-    if let Some(map) = item.as_object_mut() {
-        map.insert("apiVersion".to_owned(), json!(kind.api_version));
-        map.insert("kind".to_owned(), json!(kind.kind));
-    }
-    item
-}
-
-/// The answer is a success alone where the object is gone, and the object where something holds it.
-fn deletion(answer: Value) -> Deletion {
-    match answer["kind"] == "Status" {
-        true => Deletion::Gone,
-        false => Deletion::Asked,
-    }
-}
-
-/// `null` removes, in a merge patch.
-fn removals(keys: &[&str]) -> Value {
-    let nulls = keys.iter().map(|key| ((*key).to_owned(), Value::Null));
-    Value::Object(nulls.collect::<Map<_, _>>())
 }
 
 #[async_trait]
-impl Kubectl for ThroughProxy {
+impl Cluster for ThroughProxy {
     async fn versions(&self, within: Duration) -> Result<Versions, KubectlError> {
         versions::of(&self.proxy, within).await
     }
@@ -171,171 +106,31 @@ impl Kubectl for ThroughProxy {
         discovery::of_version(&self.proxy, api_version, DISCOVERY).await
     }
 
-    async fn get(
+    async fn review_token(
         &self,
-        object: &ObjectRef,
+        review: &TokenReview,
         within: Duration,
-    ) -> Result<Option<Value>, KubectlError> {
-        let kind = self.route(object).await?;
-        let request = Request::of_object("get", Method::GET, &kind, object)?;
-        match self.ask(object, request, within).await {
-            Ok(answer) => read("get", &answer).map(Some),
-            Err(error) if error.fault() == Some(ObjectFault::Missing) => Ok(None),
-            Err(error) => Err(error),
-        }
+    ) -> Result<TokenVerdict, KubectlError> {
+        let request = review::of_token(review)?;
+        let answer = self.proxy.send(&Caller::itself(), &request, within).await?;
+        review::token_verdict(review, &answer)
     }
 
-    async fn list(
+    async fn review_access(
         &self,
-        query: Query<'_>,
-        page: PageRequest<'_>,
+        identity: &Identity,
+        access: &Access,
         within: Duration,
-    ) -> Result<Page, KubectlError> {
-        let request = listing("list", query)?.query("limit", &page.limit.to_string());
-        let request = match page.after {
-            Some(after) => request.query("continue", after),
-            None => request,
-        };
-        let answer = match self.proxy.send(&request, within).await {
-            // Large objects: fewer of them fit.
-            Err(KubectlError::TooMuch { .. }) if page.limit > 1 => {
-                let fewer = PageRequest {
-                    limit: page.limit / 8 + 1,
-                    ..page
-                };
-                return self.list(query, fewer, within).await;
-            }
-            outcome => outcome?,
-        };
-        let mut list: Value = read("list", &answer)?;
-        drop(answer);
-        let text = |value: &Value| {
-            value
-                .as_str()
-                .filter(|text| !text.is_empty())
-                .map(str::to_owned)
-        };
-        let items = match list["items"].take() {
-            Value::Array(items) => items,
-            _ => Vec::new(),
-        };
-        Ok(Page {
-            items: items
-                .into_iter()
-                .map(|item| whole(item, query.kind))
-                .collect(),
-            next: text(&list["metadata"]["continue"]),
-            version: text(&list["metadata"]["resourceVersion"]).unwrap_or_default(),
+    ) -> Result<AccessVerdict, KubectlError> {
+        let request = review::of_access(identity, access)?;
+        let answer = self.proxy.send(&Caller::itself(), &request, within).await?;
+        review::access_verdict(&answer)
+    }
+
+    fn acting_for(self: Arc<Self>, caller: Caller) -> Arc<dyn Kubectl> {
+        Arc::new(Objects {
+            cluster: self,
+            caller,
         })
-    }
-
-    async fn watch(
-        &self,
-        query: Query<'_>,
-        version: &str,
-        within: Duration,
-    ) -> Result<Watch, KubectlError> {
-        let request = listing("watch", query)?
-            .query("watch", "true")
-            .query("resourceVersion", version)
-            .query("timeoutSeconds", &within.as_secs().max(1).to_string());
-        let (response, place) = self.proxy.watch(&request, within).await?;
-        Ok(watch::changes(response, place, within))
-    }
-
-    async fn apply(
-        &self,
-        object: &Value,
-        options: ApplyOptions<'_>,
-        within: Duration,
-    ) -> Result<Value, KubectlError> {
-        let id = object_ref(object);
-        let kind = self.route(&id).await?;
-        let mut request = Request::of_object("apply", Method::PATCH, &kind, &id)?
-            .query("fieldManager", options.manager)
-            .query("force", if options.force { "true" } else { "false" })
-            .body(APPLY, object);
-        if options.dry_run {
-            request = request.query("dryRun", "All");
-        }
-        match self.ask(&id, request, within).await {
-            Ok(answer) => read("apply", &answer),
-            Err(error) => Err(redact::redacted(error, object)),
-        }
-    }
-
-    async fn delete(
-        &self,
-        object: &ObjectRef,
-        options: DeleteOptions<'_>,
-        within: Duration,
-    ) -> Result<Deletion, KubectlError> {
-        let policy = match options.cascade {
-            Cascade::Foreground => "Foreground",
-            Cascade::Background => "Background",
-        };
-        let mut wish =
-            json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy});
-        if let Some(uid) = options.uid {
-            wish["preconditions"] = json!({"uid": uid});
-        }
-        let kind = self.route(object).await?;
-        let request = Request::of_object("delete", Method::DELETE, &kind, object)?
-            .body("application/json", &wish);
-        match self.ask(object, request, within).await {
-            Ok(answer) => read("delete", &answer).map(deletion),
-            Err(error) if error.fault() == Some(ObjectFault::Missing) => Ok(Deletion::Missing),
-            Err(error) if error.fault() == Some(ObjectFault::OtherUid) => Ok(Deletion::Replaced),
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn unmark(
-        &self,
-        object: &ObjectRef,
-        marks: &Marks<'_>,
-        within: Duration,
-    ) -> Result<(), KubectlError> {
-        let metadata =
-            json!({"labels": removals(marks.labels), "annotations": removals(marks.annotations)});
-        let kind = self.route(object).await?;
-        let request = Request::of_object("unmark", Method::PATCH, &kind, object)?
-            .body(MERGE, &json!({"metadata": metadata}));
-        match self.ask(object, request, within).await {
-            Ok(_) => Ok(()),
-            Err(error) if error.fault() == Some(ObjectFault::Missing) => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn log(&self, log: Log<'_>, within: Duration) -> Result<String, KubectlError> {
-        let segments = [
-            "api",
-            "v1",
-            "namespaces",
-            log.namespace,
-            "pods",
-            log.pod,
-            "log",
-        ];
-        let mut request = Request::new("log", Method::GET, &segments)?
-            .query("container", log.container)
-            .query("tailLines", &log.lines.to_string())
-            .query("limitBytes", &LOG_BYTES.to_string())
-            .query("previous", if log.previous { "true" } else { "false" });
-        request.limit = 2 * LOG_BYTES;
-        let answer = self.proxy.send(&request, within).await?;
-        Ok(String::from_utf8_lossy(&answer).into_owned())
-    }
-
-    async fn events(
-        &self,
-        object: &ObjectRef,
-        uid: Option<&str>,
-        within: Duration,
-    ) -> Result<Vec<ObjectEvent>, KubectlError> {
-        let request = events::request(object, uid)?;
-        let answer = self.proxy.send(&request, within).await?;
-        Ok(events::latest(read("events", &answer)?))
     }
 }

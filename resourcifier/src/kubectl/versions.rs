@@ -7,6 +7,7 @@ use reqwest::Method;
 use serde_json::Value;
 
 use super::Versions;
+use super::caller::Caller;
 use super::error::KubectlError;
 use super::process::{Finished, run};
 use super::proxy::Proxy;
@@ -63,7 +64,7 @@ fn unlike(finished: &Finished) -> KubectlError {
 
 async fn server(proxy: &Proxy, within: Duration) -> Result<String, KubectlError> {
     let request = Request::new("version", Method::GET, &["version"])?;
-    let answer = proxy.send(&request, within).await?;
+    let answer = proxy.send(&Caller::itself(), &request, within).await?;
     let malformed = |reason: String| KubectlError::Malformed {
         call: request.call,
         reason,

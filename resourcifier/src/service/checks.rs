@@ -12,7 +12,7 @@ const PROBE: Duration = Duration::from_secs(5);
 impl Deployer {
     /// What `/readyz` tells.
     pub async fn checks(&self) -> Vec<Check> {
-        match self.kubectl.versions(PROBE).await {
+        match self.cluster.versions(PROBE).await {
             Err(error) => vec![
                 Check::down("kubectl", error.to_string()),
                 Check::down("cluster", "it can be asked only through kubectl"),

@@ -3,17 +3,18 @@
 mod checks;
 mod prepared;
 mod read;
+mod reviews;
 mod status;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::deployer::{ApplyRequest, DeleteRequest, Policies};
-use common::api::error::ErrorBody;
-use common::model::{ObjectRef, Resource};
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::{Identity, ObjectRef, Resource};
 
 use crate::apply::{Deadline, Discovery};
-use crate::kubectl::Kubectl;
+use crate::kubectl::{Caller, Cluster, Kubectl};
 use crate::plan::{self, Catalog, Desired};
 
 use prepared::{Apply, Delete, Ground};
@@ -23,30 +24,46 @@ pub use prepared::Prepared;
 /// For what only looks.
 const LOOK: Duration = Duration::from_secs(20);
 
+/// What becomes of a request that names nobody in whose name the cluster is to be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nameless {
+    /// The kubeconfig's own rights are used: for a service that only trusted callers reach.
+    AsItself,
+    Refused,
+}
+
 pub struct Deployer {
-    kubectl: Arc<dyn Kubectl>,
+    cluster: Arc<dyn Cluster>,
     discovery: Discovery,
+    nameless: Nameless,
 }
 
 impl Deployer {
-    pub fn new(kubectl: Arc<dyn Kubectl>) -> Self {
+    pub fn new(cluster: Arc<dyn Cluster>, nameless: Nameless) -> Self {
         Self {
-            discovery: Discovery::new(kubectl.clone()),
-            kubectl,
+            discovery: Discovery::new(cluster.clone()),
+            cluster,
+            nameless,
         }
     }
 
-    fn ground(&self, catalog: Arc<Catalog>, deadline: Deadline) -> Ground {
-        Ground {
-            kubectl: self.kubectl.clone(),
-            catalog,
-            deadline,
-        }
+    /// The way to the objects in somebody's name: the only one that there is.
+    fn kubectl(&self, on_behalf_of: Option<&Identity>) -> Result<Arc<dyn Kubectl>, ErrorBody> {
+        let caller = match on_behalf_of {
+            Some(identity) => Caller::of(identity.clone())?,
+            None if self.nameless == Nameless::AsItself => Caller::itself(),
+            None => {
+                let message = "the request does not say in whose name (onBehalfOf), and this resourcifier does nothing in its own (--require-identity): let the manager authenticate its callers";
+                return Err(ErrorBody::new(ErrorCode::Forbidden, message));
+            }
+        };
+        Ok(self.cluster.clone().acting_for(caller))
     }
 
     /// Plans it; fails for all that can be told without looking at objects.
     pub async fn prepare_apply(&self, request: ApplyRequest) -> Result<Prepared<Apply>, ErrorBody> {
         let deadline = Deadline::after(request.timeout_ms);
+        let kubectl = self.kubectl(request.on_behalf_of.as_ref())?;
         let catalog = self
             .discovery
             .catalog(&plan::wanted(&request.resources))
@@ -54,7 +71,11 @@ impl Deployer {
         let plan = plan::plan(desired(&request), &catalog)?;
         Ok(Prepared {
             work: Apply { request, plan },
-            ground: self.ground(catalog, deadline),
+            ground: Ground {
+                kubectl,
+                catalog,
+                deadline,
+            },
         })
     }
 
@@ -64,6 +85,7 @@ impl Deployer {
         request: DeleteRequest,
     ) -> Result<Prepared<Delete>, ErrorBody> {
         let deadline = Deadline::after(request.timeout_ms);
+        let kubectl = self.kubectl(request.on_behalf_of.as_ref())?;
         let catalog = self.catalog_for(&request).await?;
         let unconfirmed = unconfirmed(&request, &catalog);
         Ok(Prepared {
@@ -71,7 +93,11 @@ impl Deployer {
                 request,
                 unconfirmed,
             },
-            ground: self.ground(catalog, deadline),
+            ground: Ground {
+                kubectl,
+                catalog,
+                deadline,
+            },
         })
     }
 

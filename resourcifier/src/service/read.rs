@@ -17,6 +17,7 @@ impl Deployer {
         name: Option<&str>,
         namespace: Option<&Namespace>,
     ) -> Result<Value, ErrorBody> {
+        let kubectl = self.kubectl(None)?;
         let wanted = Wanted::parse(type_name);
         let catalog = self
             .discovery
@@ -40,11 +41,7 @@ impl Deployer {
         }
         let namespace = namespace.map(Namespace::as_str);
         let found = match name {
-            Some(name) => {
-                self.kubectl
-                    .get(&object(kind, namespace, name), LOOK)
-                    .await?
-            }
+            Some(name) => kubectl.get(&object(kind, namespace, name), LOOK).await?,
             None => {
                 let query = Query {
                     kind,
@@ -52,7 +49,7 @@ impl Deployer {
                     selector: None,
                     metadata_only: false,
                 };
-                let items = apply::all(&*self.kubectl, query, LOOK).await?;
+                let items = apply::all(&*kubectl, query, LOOK).await?;
                 Some(json!({"apiVersion": "v1", "kind": "List", "items": items}))
             }
         };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use common::api::deployer::{DesiredState, ObjectState, ObjectStatus, StatusRequest};
+use common::api::deployer::{ObjectState, ObjectStatus, StatusRequest};
 use common::api::error::ErrorBody;
 use common::model::{AppliedObject, ObjectRef};
 use futures::StreamExt;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Deployer, LOOK};
 use crate::apply::readiness::{self, Readiness};
 use crate::apply::{self, AT_ONCE, BATCH, Drift};
-use crate::kubectl::{KubectlError, ObjectFault, Outcomes};
+use crate::kubectl::{Kubectl, KubectlError, ObjectFault, Outcomes};
 use crate::plan::{self, Catalog, Desired, Plan};
 
 /// Objects that others are asked about: each costs some calls.
@@ -21,19 +21,24 @@ const ASKED: usize = 200;
 impl Deployer {
     /// The live state of recorded objects, in their order.
     pub async fn status(&self, request: StatusRequest) -> Result<Vec<ObjectStatus>, ErrorBody> {
+        let kubectl = self.kubectl(request.on_behalf_of.as_ref())?;
         let (catalog, plan) = self.planned(&request).await?;
         let mut lives = Vec::with_capacity(request.objects.len());
         for batch in request.objects.chunks(BATCH) {
-            lives.extend(self.lives(batch, &catalog).await);
+            lives.extend(read(&*kubectl, batch, &catalog).await);
         }
         let statuses = request.objects.iter().zip(&lives);
         let mut statuses: Vec<ObjectStatus> = statuses
             .map(|(applied, live)| status(applied, live))
             .collect();
-        self.ask_others(&lives, &mut statuses).await;
+        ask_others(&*kubectl, &lives, &mut statuses).await;
         if let (Some(desired), Some(plan)) = (&request.desired, plan) {
-            self.look_for_drift(desired, &plan, &lives, &mut statuses)
-                .await;
+            let drift = Drift {
+                kubectl: &*kubectl,
+                deployment: &desired.deployment,
+                within: LOOK,
+            };
+            look_for_drift(drift, &plan, &lives, &mut statuses).await;
         }
         Ok(statuses)
     }
@@ -60,91 +65,93 @@ impl Deployer {
         let plan = plan::plan(desired, &catalog)?;
         Ok((catalog, Some(plan)))
     }
+}
 
-    async fn lives(&self, batch: &[AppliedObject], catalog: &Catalog) -> Outcomes<Option<Value>> {
-        let served: Vec<Option<ObjectRef>> = batch
-            .iter()
-            .map(|applied| catalog.served(&applied.object))
-            .collect();
-        let objects: Vec<ObjectRef> = served.iter().flatten().cloned().collect();
-        let outcomes = apply::each(&*self.kubectl, &objects, LOOK).await;
-        let mut outcomes = outcomes.into_iter();
-        served
-            .iter()
-            .map(|object| {
-                let outcome = object.as_ref().and_then(|_| outcomes.next());
-                outcome.unwrap_or(Ok(None))
-            })
-            .collect()
-    }
+async fn read(
+    kubectl: &dyn Kubectl,
+    batch: &[AppliedObject],
+    catalog: &Catalog,
+) -> Outcomes<Option<Value>> {
+    let served: Vec<Option<ObjectRef>> = batch
+        .iter()
+        .map(|applied| catalog.served(&applied.object))
+        .collect();
+    let objects: Vec<ObjectRef> = served.iter().flatten().cloned().collect();
+    let outcomes = apply::each(kubectl, &objects, LOOK).await;
+    let mut outcomes = outcomes.into_iter();
+    served
+        .iter()
+        .map(|object| {
+            let outcome = object.as_ref().and_then(|_| outcomes.next());
+            outcome.unwrap_or(Ok(None))
+        })
+        .collect()
+}
 
-    /// What others say about those that are not ready.
-    async fn ask_others(&self, lives: &Outcomes<Option<Value>>, statuses: &mut [ObjectStatus]) {
-        let waiting = statuses
-            .iter()
-            .enumerate()
-            .filter(|(_, status)| status.state == ObjectState::NotReady);
-        let waiting =
-            waiting.filter_map(|(place, _)| Some((place, lives[place].as_ref().ok()?.as_ref()?)));
-        let calls: Vec<_> = waiting
-            .take(ASKED)
-            .map(async |(place, live)| (place, apply::evidence(&*self.kubectl, live).await))
-            .collect();
-        let verdicts: Vec<_> = futures::stream::iter(calls)
-            .buffer_unordered(AT_ONCE)
-            .collect()
-            .await;
-        for (place, verdict) in verdicts {
-            if let Some(verdict) = verdict {
-                (statuses[place].state, statuses[place].reason) = told(verdict);
-            }
+/// What others say about those that are not ready.
+async fn ask_others(
+    kubectl: &dyn Kubectl,
+    lives: &Outcomes<Option<Value>>,
+    statuses: &mut [ObjectStatus],
+) {
+    let waiting = statuses
+        .iter()
+        .enumerate()
+        .filter(|(_, status)| status.state == ObjectState::NotReady);
+    let waiting =
+        waiting.filter_map(|(place, _)| Some((place, lives[place].as_ref().ok()?.as_ref()?)));
+    let calls: Vec<_> = waiting
+        .take(ASKED)
+        .map(async |(place, live)| (place, apply::evidence(kubectl, live).await))
+        .collect();
+    let verdicts: Vec<_> = futures::stream::iter(calls)
+        .buffer_unordered(AT_ONCE)
+        .collect()
+        .await;
+    for (place, verdict) in verdicts {
+        if let Some(verdict) = verdict {
+            (statuses[place].state, statuses[place].reason) = told(verdict);
         }
     }
+}
 
-    /// Fills in the drift of each object that is there and asked for.
-    async fn look_for_drift(
-        &self,
-        desired: &DesiredState,
-        plan: &Plan,
-        lives: &Outcomes<Option<Value>>,
-        statuses: &mut [ObjectStatus],
-    ) {
-        let places = places(plan, statuses);
-        let live_of = |node: usize| {
-            let place = places.get(&node)?;
-            lives[*place].as_ref().ok()?.as_ref()
-        };
-        let is_there = |status: &ObjectStatus| {
-            !matches!(status.state, ObjectState::Missing | ObjectState::Replaced)
-        };
-        let drift = Drift {
-            kubectl: &*self.kubectl,
-            deployment: &desired.deployment,
-            within: LOOK,
-        };
-        let calls: Vec<_> = places
-            .iter()
-            .filter(|(_, place)| is_there(&statuses[**place]))
-            .filter_map(|(&node, &place)| Some((node, place, live_of(node)?)))
-            .map(async |(node, place, live)| {
-                let found = drift.of(&plan.nodes[node], live, &live_of).await;
-                (place, found)
-            })
-            .collect();
-        let found: Vec<_> = futures::stream::iter(calls)
-            .buffer_unordered(AT_ONCE)
-            .collect()
-            .await;
-        for (place, found) in found {
-            match found {
-                Ok(changes) => statuses[place].drift = changes,
-                Err(error) => {
-                    let reason = statuses[place].reason.take().map(|reason| reason + "; ");
-                    statuses[place].reason = Some(format!(
-                        "{}whether it has drifted cannot be told: {error}",
-                        reason.unwrap_or_default()
-                    ));
-                }
+/// Fills in the drift of each object that is there and asked for.
+async fn look_for_drift(
+    drift: Drift<'_>,
+    plan: &Plan,
+    lives: &Outcomes<Option<Value>>,
+    statuses: &mut [ObjectStatus],
+) {
+    let places = places(plan, statuses);
+    let live_of = |node: usize| {
+        let place = places.get(&node)?;
+        lives[*place].as_ref().ok()?.as_ref()
+    };
+    let is_there = |status: &ObjectStatus| {
+        !matches!(status.state, ObjectState::Missing | ObjectState::Replaced)
+    };
+    let calls: Vec<_> = places
+        .iter()
+        .filter(|(_, place)| is_there(&statuses[**place]))
+        .filter_map(|(&node, &place)| Some((node, place, live_of(node)?)))
+        .map(async |(node, place, live)| {
+            let found = drift.of(&plan.nodes[node], live, &live_of).await;
+            (place, found)
+        })
+        .collect();
+    let found: Vec<_> = futures::stream::iter(calls)
+        .buffer_unordered(AT_ONCE)
+        .collect()
+        .await;
+    for (place, found) in found {
+        match found {
+            Ok(changes) => statuses[place].drift = changes,
+            Err(error) => {
+                let reason = statuses[place].reason.take().map(|reason| reason + "; ");
+                statuses[place].reason = Some(format!(
+                    "{}whether it has drifted cannot be told: {error}",
+                    reason.unwrap_or_default()
+                ));
             }
         }
     }

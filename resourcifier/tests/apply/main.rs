@@ -12,7 +12,7 @@ use common::api::deployer::{Action, ApplyRequest, DeleteRequest, Report, Resourc
 use common::api::error::{ErrorBody, ErrorCode};
 use resourcifier::apply::{Events, Stopped};
 use resourcifier::plan::{DEPLOYMENT, MANAGED_BY};
-use resourcifier::service::Deployer;
+use resourcifier::service::{Deployer, Nameless};
 use serde_json::{Value, json};
 use support::Cluster;
 use tokio::sync::mpsc;
@@ -26,7 +26,7 @@ impl World {
     fn new() -> Self {
         let cluster = Arc::new(Cluster::default());
         Self {
-            deployer: Deployer::new(cluster.clone()),
+            deployer: Deployer::new(cluster.clone(), Nameless::AsItself),
             cluster,
         }
     }

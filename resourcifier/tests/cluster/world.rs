@@ -12,7 +12,7 @@ use common::api::error::ErrorBody;
 use e2e::Cluster;
 use resourcifier::apply::{Events, Stopped};
 use resourcifier::kubectl::{Settings, ThroughProxy};
-use resourcifier::service::Deployer;
+use resourcifier::service::{Deployer, Nameless};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -51,7 +51,7 @@ impl World {
         };
         let kubectl = Arc::new(ThroughProxy::new(settings).unwrap());
         Self {
-            deployer: Deployer::new(kubectl.clone()),
+            deployer: Deployer::new(kubectl.clone(), Nameless::AsItself),
             cluster,
             namespace,
             kubectl,

@@ -8,6 +8,7 @@ mod port;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
+use common::api::review::{Access, AccessVerdict};
 use common::model::ObjectRef;
 use resourcifier::kubectl::{
     ApplyOptions, Cause, Change, DeleteOptions, Deletion, KubectlError, ObjectError, ObjectEvent,
@@ -43,6 +44,10 @@ pub struct State {
     pub logs: BTreeMap<String, String>,
     /// What was noted about objects, by name.
     pub events: BTreeMap<String, Vec<ObjectEvent>>,
+    /// What nobody may do: `patch configmaps` of all of them, or `patch configmaps/a` of one.
+    pub denied: Vec<String>,
+    /// Questions about what the caller may do.
+    pub reviews: usize,
     /// `apply a`, `delete c`: the calls that change something.
     pub calls: Vec<String>,
     /// `get a`, `list ConfigMap`: the others.
@@ -100,6 +105,20 @@ pub fn refusal(fault: ObjectFault, text: &str, causes: Vec<Cause>) -> KubectlErr
 }
 
 impl State {
+    /// Who may do something to some objects of a kind only, may not do it to the kind.
+    fn review(&self, access: &Access) -> AccessVerdict {
+        let kind = format!("{} {}", access.verb, access.resource);
+        let of_kind = format!("{kind}/");
+        let denies = |denied: &String| match &access.name {
+            Some(name) => *denied == kind || *denied == format!("{of_kind}{name}"),
+            None => *denied == kind || denied.starts_with(&of_kind),
+        };
+        AccessVerdict {
+            allowed: !self.denied.iter().any(denies),
+            reason: None,
+        }
+    }
+
     fn next_version(&mut self) -> Value {
         self.version += 1;
         json!(self.version.to_string())

@@ -1,14 +1,16 @@
 //! The port, answered from memory.
 
-use std::sync::MutexGuard;
+use std::ops::Deref;
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::model::ObjectRef;
+use common::api::review::{Access, AccessVerdict, TokenReview, TokenVerdict};
+use common::model::{Identity, ObjectRef};
 use futures::StreamExt;
 use resourcifier::kubectl::{
-    ApplyOptions, Change, DeleteOptions, Deletion, Kubectl, KubectlError, Log, Marks, ObjectEvent,
-    ObjectFault, Page, PageRequest, Query, Versions, Watch,
+    self, ApplyOptions, Caller, Change, DeleteOptions, Deletion, Kubectl, KubectlError, Log, Marks,
+    ObjectEvent, ObjectFault, Page, PageRequest, Query, Versions, Watch,
 };
 use resourcifier::plan::{ServedKind, object_ref};
 use serde_json::Value;
@@ -81,7 +83,7 @@ fn shown(mut object: Value, query: Query<'_>) -> Value {
 }
 
 #[async_trait]
-impl Kubectl for Cluster {
+impl kubectl::Cluster for Cluster {
     async fn versions(&self, _: Duration) -> Result<Versions, KubectlError> {
         let server = self
             .reach()
@@ -103,6 +105,61 @@ impl Kubectl for Cluster {
             .into_iter()
             .filter(|kind| kind.api_version == api_version)
             .collect())
+    }
+
+    async fn review_token(
+        &self,
+        _: &TokenReview,
+        _: Duration,
+    ) -> Result<TokenVerdict, KubectlError> {
+        drop(self.reach()?);
+        Ok(TokenVerdict {
+            authenticated: false,
+            identity: None,
+            error: Some("nobody is known here".to_owned()),
+        })
+    }
+
+    async fn review_access(
+        &self,
+        _: &Identity,
+        access: &Access,
+        _: Duration,
+    ) -> Result<AccessVerdict, KubectlError> {
+        Ok(self.reach()?.review(access))
+    }
+
+    fn acting_for(self: Arc<Self>, caller: Caller) -> Arc<dyn Kubectl> {
+        Arc::new(Acting {
+            cluster: self,
+            caller,
+        })
+    }
+}
+
+/// The cluster as a caller reaches it.
+struct Acting {
+    cluster: Arc<Cluster>,
+    caller: Caller,
+}
+
+impl Deref for Acting {
+    type Target = Cluster;
+    fn deref(&self) -> &Cluster {
+        &self.cluster
+    }
+}
+
+#[async_trait]
+impl Kubectl for Acting {
+    fn caller(&self) -> Option<&Identity> {
+        self.caller.identity()
+    }
+
+    async fn may(&self, access: &Access, _: Duration) -> Result<AccessVerdict, KubectlError> {
+        let mut state = self.reach()?;
+        state.reviews += 1;
+        Ok(state.review(access))
     }
 
     async fn get(&self, object: &ObjectRef, _: Duration) -> Result<Option<Value>, KubectlError> {

@@ -1,0 +1,290 @@
+//! The objects of the cluster, in one caller's name: each call of the port as requests to the API server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use common::api::review::{Access, AccessVerdict};
+use common::model::{Identity, ObjectRef};
+use reqwest::{Method, Response};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::caller::Caller;
+use super::error::{KubectlError, ObjectFault};
+use super::proxy::Answer;
+use super::request::{Request, collection};
+use super::through_proxy::ThroughProxy;
+use super::{
+    ApplyOptions, Cascade, DeleteOptions, Deletion, Kubectl, Log, Marks, ObjectEvent, Page,
+    PageRequest, Query, Watch, events, redact, review, watch,
+};
+use crate::plan::{ServedKind, object_ref};
+
+/// The bytes of a log, whatever the number of lines.
+const LOG_BYTES: usize = 64 * 1024;
+const APPLY: &str = "application/apply-patch+yaml";
+const MERGE: &str = "application/merge-patch+json";
+const METADATA_ONLY: &str = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+
+#[derive(Debug)]
+pub struct Objects {
+    pub cluster: Arc<ThroughProxy>,
+    pub caller: Caller,
+}
+
+impl Objects {
+    /// Every request to an object goes through here or [`Self::watched`]: nothing is asked in another name.
+    async fn send(&self, request: &Request, within: Duration) -> Result<Answer, KubectlError> {
+        self.cluster.proxy.send(&self.caller, request, within).await
+    }
+
+    async fn watched(
+        &self,
+        request: &Request,
+        within: Duration,
+    ) -> Result<(Response, OwnedSemaphorePermit), KubectlError> {
+        let proxy = &self.cluster.proxy;
+        proxy.watch(&self.caller, request, within).await
+    }
+
+    /// A request to one object. Definitions go and come back with another plural: a kind that is not found is looked up anew.
+    async fn ask(
+        &self,
+        object: &ObjectRef,
+        request: Request,
+        within: Duration,
+    ) -> Result<Answer, KubectlError> {
+        let outcome = self.send(&request, within).await;
+        if outcome
+            .as_ref()
+            .is_err_and(|error: &KubectlError| error.fault() == Some(ObjectFault::Unserved))
+        {
+            self.cluster.forget(object);
+        }
+        outcome
+    }
+}
+
+fn read<T: DeserializeOwned>(call: &'static str, answer: &Answer) -> Result<T, KubectlError> {
+    serde_json::from_slice(answer).map_err(|error| KubectlError::Malformed {
+        call,
+        reason: error.to_string(),
+    })
+}
+
+fn listing(call: &'static str, query: Query<'_>) -> Result<Request, KubectlError> {
+    let request = Request::new(call, Method::GET, &collection(query.kind, query.namespace))?;
+    let request = match query.selector {
+        Some(selector) => request.query("labelSelector", selector),
+        None => request,
+    };
+    Ok(match query.metadata_only {
+        true => request.accepts(METADATA_ONLY),
+        false => request,
+    })
+}
+
+/// A list's items leave out what is the same for all of them.
+fn whole(mut item: Value, kind: &ServedKind) -> Value {
+    if let Some(map) = item.as_object_mut() {
+        map.insert("apiVersion".to_owned(), json!(kind.api_version));
+        map.insert("kind".to_owned(), json!(kind.kind));
+    }
+    item
+}
+
+/// The answer is a success alone where the object is gone, and the object where something holds it.
+fn deletion(answer: Value) -> Deletion {
+    match answer["kind"] == "Status" {
+        true => Deletion::Gone,
+        false => Deletion::Asked,
+    }
+}
+
+/// `null` removes, in a merge patch.
+fn removals(keys: &[&str]) -> Value {
+    let nulls = keys.iter().map(|key| ((*key).to_owned(), Value::Null));
+    Value::Object(nulls.collect::<Map<_, _>>())
+}
+
+#[async_trait]
+impl Kubectl for Objects {
+    fn caller(&self) -> Option<&Identity> {
+        self.caller.identity()
+    }
+
+    async fn may(&self, access: &Access, within: Duration) -> Result<AccessVerdict, KubectlError> {
+        let answer = self.send(&review::of_own_access(access)?, within).await?;
+        review::access_verdict(&answer)
+    }
+
+    async fn get(
+        &self,
+        object: &ObjectRef,
+        within: Duration,
+    ) -> Result<Option<Value>, KubectlError> {
+        let kind = self.cluster.route(object).await?;
+        let request = Request::of_object("get", Method::GET, &kind, object)?;
+        match self.ask(object, request, within).await {
+            Ok(answer) => read("get", &answer).map(Some),
+            Err(error) if error.fault() == Some(ObjectFault::Missing) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn list(
+        &self,
+        query: Query<'_>,
+        page: PageRequest<'_>,
+        within: Duration,
+    ) -> Result<Page, KubectlError> {
+        let request = listing("list", query)?.query("limit", &page.limit.to_string());
+        let request = match page.after {
+            Some(after) => request.query("continue", after),
+            None => request,
+        };
+        let answer = match self.send(&request, within).await {
+            // Large objects: fewer of them fit.
+            Err(KubectlError::TooMuch { .. }) if page.limit > 1 => {
+                let fewer = PageRequest {
+                    limit: page.limit / 8 + 1,
+                    ..page
+                };
+                return self.list(query, fewer, within).await;
+            }
+            outcome => outcome?,
+        };
+        let mut list: Value = read("list", &answer)?;
+        drop(answer);
+        let text = |value: &Value| {
+            value
+                .as_str()
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned)
+        };
+        let items = match list["items"].take() {
+            Value::Array(items) => items,
+            _ => Vec::new(),
+        };
+        Ok(Page {
+            items: items
+                .into_iter()
+                .map(|item| whole(item, query.kind))
+                .collect(),
+            next: text(&list["metadata"]["continue"]),
+            version: text(&list["metadata"]["resourceVersion"]).unwrap_or_default(),
+        })
+    }
+
+    async fn watch(
+        &self,
+        query: Query<'_>,
+        version: &str,
+        within: Duration,
+    ) -> Result<Watch, KubectlError> {
+        let request = listing("watch", query)?
+            .query("watch", "true")
+            .query("resourceVersion", version)
+            .query("timeoutSeconds", &within.as_secs().max(1).to_string());
+        let (response, place) = self.watched(&request, within).await?;
+        Ok(watch::changes(response, place, within))
+    }
+
+    async fn apply(
+        &self,
+        object: &Value,
+        options: ApplyOptions<'_>,
+        within: Duration,
+    ) -> Result<Value, KubectlError> {
+        let id = object_ref(object);
+        let kind = self.cluster.route(&id).await?;
+        let mut request = Request::of_object("apply", Method::PATCH, &kind, &id)?
+            .query("fieldManager", options.manager)
+            .query("force", if options.force { "true" } else { "false" })
+            .body(APPLY, object);
+        if options.dry_run {
+            request = request.query("dryRun", "All");
+        }
+        match self.ask(&id, request, within).await {
+            Ok(answer) => read("apply", &answer),
+            Err(error) => Err(redact::redacted(error, object)),
+        }
+    }
+
+    async fn delete(
+        &self,
+        object: &ObjectRef,
+        options: DeleteOptions<'_>,
+        within: Duration,
+    ) -> Result<Deletion, KubectlError> {
+        let policy = match options.cascade {
+            Cascade::Foreground => "Foreground",
+            Cascade::Background => "Background",
+        };
+        let mut wish =
+            json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy});
+        if let Some(uid) = options.uid {
+            wish["preconditions"] = json!({"uid": uid});
+        }
+        let kind = self.cluster.route(object).await?;
+        let request = Request::of_object("delete", Method::DELETE, &kind, object)?
+            .body("application/json", &wish);
+        match self.ask(object, request, within).await {
+            Ok(answer) => read("delete", &answer).map(deletion),
+            Err(error) if error.fault() == Some(ObjectFault::Missing) => Ok(Deletion::Missing),
+            Err(error) if error.fault() == Some(ObjectFault::OtherUid) => Ok(Deletion::Replaced),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn unmark(
+        &self,
+        object: &ObjectRef,
+        marks: &Marks<'_>,
+        within: Duration,
+    ) -> Result<(), KubectlError> {
+        let metadata =
+            json!({"labels": removals(marks.labels), "annotations": removals(marks.annotations)});
+        let kind = self.cluster.route(object).await?;
+        let request = Request::of_object("unmark", Method::PATCH, &kind, object)?
+            .body(MERGE, &json!({"metadata": metadata}));
+        match self.ask(object, request, within).await {
+            Ok(_) => Ok(()),
+            Err(error) if error.fault() == Some(ObjectFault::Missing) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn log(&self, log: Log<'_>, within: Duration) -> Result<String, KubectlError> {
+        let segments = [
+            "api",
+            "v1",
+            "namespaces",
+            log.namespace,
+            "pods",
+            log.pod,
+            "log",
+        ];
+        let mut request = Request::new("log", Method::GET, &segments)?
+            .query("container", log.container)
+            .query("tailLines", &log.lines.to_string())
+            .query("limitBytes", &LOG_BYTES.to_string())
+            .query("previous", if log.previous { "true" } else { "false" });
+        request.limit = 2 * LOG_BYTES;
+        let answer = self.send(&request, within).await?;
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    }
+
+    async fn events(
+        &self,
+        object: &ObjectRef,
+        uid: Option<&str>,
+        within: Duration,
+    ) -> Result<Vec<ObjectEvent>, KubectlError> {
+        let request = events::request(object, uid)?;
+        let answer = self.send(&request, within).await?;
+        Ok(events::latest(read("events", &answer)?))
+    }
+}
