@@ -12,6 +12,7 @@ use common::model::{Credential, RegistryDefinition, RegistryType};
 use url::Url;
 
 use super::auth::{Auth, AuthError};
+use super::cache::Cache;
 use super::directory::Directory;
 use super::git;
 use super::github::{Api, Repository};
@@ -51,6 +52,8 @@ pub struct Means {
     pub refresh: Duration,
     /// The folder of all registries' caches.
     pub cache: PathBuf,
+    /// What was given before, of all of them.
+    pub files: Arc<Cache>,
 }
 
 impl<'a> Checked<'a> {
@@ -98,7 +101,7 @@ impl<'a> Checked<'a> {
                 owner,
                 repository,
             } => {
-                let api = Arc::new(Api::new(web, &api)?);
+                let api = Arc::new(Api::new(web, &api, means.refresh)?);
                 let opened = Repository::new(api, name.to_owned(), &owner, &repository);
                 Arc::new(opened.defined(self.definition.clone()))
             }
@@ -113,9 +116,8 @@ impl<'a> Checked<'a> {
                     name,
                     self.definition.clone(),
                     url,
-                    (means.web.clone(), auth),
-                    &means.cache,
-                    means.refresh,
+                    auth,
+                    means,
                 ))
             }
         })

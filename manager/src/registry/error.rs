@@ -134,6 +134,8 @@ pub enum RegistryError {
         "--registry {text:?} is neither a folder, nor [github.com/]<owner>/<repository>[/<collection>], nor a registered registry's name"
     )]
     Setting { text: String },
+    #[error("--registry-ca {file} cannot be used: {reason}")]
+    Authorities { file: String, reason: String },
     #[error("{text:?} is not the URL of GitHub's API: write it like https://api.github.com")]
     ApiUrl { text: String },
     #[error("{registry_type} registry {url:?} cannot be registered: {reason}")]
@@ -207,6 +209,7 @@ impl RegistryError {
             Self::Path(_)
             | Self::Pattern { .. }
             | Self::Setting { .. }
+            | Self::Authorities { .. }
             | Self::Definition { .. }
             | Self::ApiUrl { .. } => ErrorCode::InvalidRequest,
             Self::Web(error) => error.code(),

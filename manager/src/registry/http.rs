@@ -1,25 +1,37 @@
 //! The folder of a full URL: files by name, without a listing.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::{RegistryDefinition, RegistryType};
 use reqwest::StatusCode;
 use url::Url;
 
+use super::fresh::Old;
 use super::path::FilePath;
-use super::web::{Web, WebError};
+use super::web::{Age, Kept, Web, WebError};
 use super::{FILE_BYTES, Files, RegistryError};
 
 #[derive(Debug, Clone)]
 pub struct UrlFolder {
     web: Web,
     base: Url,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    age: Age,
+    /// That something of it was not given just now.
+    old: Option<Old>,
 }
 
 impl UrlFolder {
-    /// `base` ends with a `/`.
-    pub fn new(web: Web, base: Url) -> Self {
-        Self { web, base }
+    /// `base` ends with a `/`; of what was given before, that is used which is of this age.
+    pub fn new(web: Web, base: Url, age: Age) -> Self {
+        let state = Arc::new(Mutex::new(State { age, old: None }));
+        Self { web, base, state }
     }
 
     /// How it is shown where registries are.
@@ -30,16 +42,17 @@ impl UrlFolder {
         }
     }
 
-    /// A file's bytes, of which there may be more than those of a template.
-    pub async fn read_up_to(
+    /// A file, of which there may be more bytes than those of a template; `None` if there is none.
+    pub async fn get(
         &self,
         file: &FilePath,
         limit: usize,
-    ) -> Result<Option<Vec<u8>>, RegistryError> {
+        age: Age,
+    ) -> Result<Option<Kept>, RegistryError> {
         let url = self.url(file);
-        let answer = self.web.get(&url, "*/*", limit).await?;
-        match answer.status {
-            StatusCode::OK => Ok(Some(answer.body)),
+        let kept = self.web.fetch(&url, "*/*", limit, age).await?;
+        match kept.status {
+            StatusCode::OK => Ok(Some(kept)),
             StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
             status => Err(WebError::Status {
                 url: url.into(),
@@ -47,6 +60,10 @@ impl UrlFolder {
             }
             .into()),
         }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn url(&self, file: &FilePath) -> Url {
@@ -61,7 +78,14 @@ impl UrlFolder {
 #[async_trait]
 impl Files for UrlFolder {
     async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
-        self.read_up_to(file, FILE_BYTES).await
+        let age = self.state().age;
+        let Some(kept) = self.get(file, FILE_BYTES, age).await? else {
+            return Ok(None);
+        };
+        if kept.old.is_some() {
+            self.state().old = kept.old;
+        }
+        Ok(Some(kept.body.into()))
     }
 
     fn path_of(&self, file: &FilePath) -> String {
@@ -70,5 +94,13 @@ impl Files for UrlFolder {
 
     fn url_of(&self, file: &FilePath) -> String {
         self.url(file).into()
+    }
+
+    fn stale(&self) -> Option<Old> {
+        self.state().old.clone()
+    }
+
+    fn expire(&self) {
+        self.state().age = Age::new();
     }
 }

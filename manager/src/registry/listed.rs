@@ -13,15 +13,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::RegistryDefinition;
-use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::fresh::{Fresh, Loaded, Old};
 use super::http::UrlFolder;
 use super::path::FilePath;
 use super::tree::{self, Tree};
-use super::web::Web;
-use super::{Entry, Files, Registry, RegistryError};
+use super::web::{Age, Web};
+use super::{Entry, FILE_BYTES, Files, Registry, RegistryError};
 
 const LIST: &str = "SHA256SUMS";
 /// 200,000 files with paths of some 100 characters.
@@ -48,7 +47,7 @@ impl Listed {
         Self {
             name: name.to_owned(),
             definition,
-            folder: UrlFolder::new(web, base),
+            folder: UrlFolder::new(web, base, Age::Any),
             tree: Fresh::new(refresh),
         }
     }
@@ -61,13 +60,16 @@ impl Listed {
     async fn load(&self) -> Result<Loaded<Tree>, RegistryError> {
         let list = FilePath::parse(LIST)?;
         let url = self.folder.url_of(&list);
-        let bytes = self.folder.read_up_to(&list, LIST_BYTES).await?;
-        let bytes = bytes.ok_or_else(|| RegistryError::NoList { url: url.clone() })?;
-        let text = String::from_utf8(bytes).map_err(|_| RegistryError::NotText {
+        let kept = self.folder.get(&list, LIST_BYTES, Age::new()).await?;
+        let kept = kept.ok_or_else(|| RegistryError::NoList { url: url.clone() })?;
+        let text = std::str::from_utf8(&kept.body).map_err(|_| RegistryError::NotText {
             file: self.path_of(&list),
         })?;
-        let files = parse(&text).map_err(|reason| RegistryError::Malformed { url, reason })?;
-        Ok(Tree::new(files).into())
+        let files = parse(text).map_err(|reason| RegistryError::Malformed { url, reason })?;
+        Ok(Loaded {
+            value: Arc::new(Tree::new(files)),
+            old: kept.old,
+        })
     }
 }
 
@@ -107,15 +109,16 @@ impl Files for Listed {
         let Some(expected) = tree.content(file) else {
             return Ok(None);
         };
-        let Some(bytes) = self.folder.read(file).await? else {
-            return Ok(None);
-        };
-        if tree::hex(Sha256::new_with_prefix(&bytes)) != expected {
-            return Err(RegistryError::Digest {
-                file: self.path_of(file),
-            });
+        // What the list says is what was given before, however long ago.
+        for age in [Age::Any, Age::new()] {
+            match self.folder.get(file, FILE_BYTES, age).await? {
+                Some(kept) if kept.sha256 == expected => return Ok(Some(kept.body.into())),
+                _ => {}
+            }
         }
-        Ok(Some(bytes))
+        Err(RegistryError::Digest {
+            file: self.path_of(file),
+        })
     }
 
     fn path_of(&self, file: &FilePath) -> String {
@@ -124,6 +127,14 @@ impl Files for Listed {
 
     fn url_of(&self, file: &FilePath) -> String {
         self.folder.url_of(file)
+    }
+
+    fn stale(&self) -> Option<Old> {
+        self.tree.stale()
+    }
+
+    fn expire(&self) {
+        self.tree.expire();
     }
 }
 
@@ -138,14 +149,6 @@ impl Registry for Listed {
 
     async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError> {
         Ok(self.tree().await?.entries(folder))
-    }
-
-    fn stale(&self) -> Option<Old> {
-        self.tree.stale()
-    }
-
-    fn expire(&self) {
-        self.tree.expire();
     }
 }
 

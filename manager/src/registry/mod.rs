@@ -87,6 +87,14 @@ pub(crate) trait Files: Send + Sync {
 
     /// Where the file is, for people.
     fn url_of(&self, file: &FilePath) -> String;
+
+    /// What a user must know: that the registry is away, and since when what is told of it is old.
+    fn stale(&self) -> Option<Old> {
+        None
+    }
+
+    /// Something was not found: whatever is held for a while is to be read anew.
+    fn expire(&self) {}
 }
 
 /// A registry: files in folders that can be listed.
@@ -96,14 +104,6 @@ pub(crate) trait Registry: Files {
 
     /// What is directly in a folder, in the order of names; `None` if there is no such folder.
     async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError>;
-
-    /// What a user must know: that the registry is away, and since when what is told of it is old.
-    fn stale(&self) -> Option<Old> {
-        None
-    }
-
-    /// Something was not found: whatever is held for a while is to be read anew.
-    fn expire(&self) {}
 }
 
 /// One thing in a folder.

@@ -1,10 +1,12 @@
 //! What the operator sets, and where the default registry is.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use common::model::RegistryName;
 use common::model::scope::is_part;
+use reqwest::Certificate;
 
 use super::RegistryError;
 
@@ -24,6 +26,17 @@ pub struct Options {
     /// Folder where what was fetched from registries is kept; it may be removed while the manager is stopped
     #[arg(long, env = "DM_REGISTRY_CACHE", value_name = "FOLDER", default_value = CACHE)]
     pub registry_cache: PathBuf,
+    /// How much of files and answers to keep there, such as 256MiB; git repositories may take as much beside them
+    #[arg(
+        long,
+        env = "DM_REGISTRY_CACHE_SIZE",
+        value_name = "SIZE",
+        default_value = "256MiB"
+    )]
+    pub registry_cache_size: Size,
+    /// File with certificates (PEM) of authorities that sign those of registries, trusted beside the system's
+    #[arg(long, env = "DM_REGISTRY_CA", value_name = "FILE")]
+    pub registry_ca: Option<PathBuf>,
     /// How long what a registry lists is taken as it is before it is asked again, such as 1m or 0s
     #[arg(long, env = "DM_REGISTRY_REFRESH", value_name = "TIME", default_value = "1m", value_parser = duration)]
     pub registry_refresh: Duration,
@@ -33,6 +46,7 @@ pub struct Options {
 }
 
 const GITHUB_API: &str = "https://api.github.com";
+const CACHE_SIZE: Size = Size(256 * 1024 * 1024);
 const CACHE: &str = "./dm-registry-cache";
 /// A new patch of a template reaches its users within this time; what is not found is asked for at once.
 const REFRESH: Duration = Duration::from_secs(60);
@@ -46,7 +60,53 @@ impl Default for Options {
             allow_private_registries: false,
             registry_folder: None,
             registry_cache: PathBuf::from(CACHE),
+            registry_cache_size: CACHE_SIZE,
+            registry_ca: None,
             registry_refresh: REFRESH,
+        }
+    }
+}
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl FromStr for Size {
+    type Err = String;
+
+    /// Such as `256MiB`; without a unit, of bytes.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let end = text.find(|c: char| !c.is_ascii_digit());
+        let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+        let factor: u64 = match unit {
+            "" | "B" => 1,
+            "KiB" => 1 << 10,
+            "MiB" => 1 << 20,
+            "GiB" => 1 << 30,
+            _ => return Err("write it like 256MiB or 1GiB".to_owned()),
+        };
+        let number: u64 = number.parse().map_err(|_| "it begins with no number")?;
+        let bytes = number.checked_mul(factor);
+        Ok(Self(bytes.ok_or("it is too large")?))
+    }
+}
+
+impl Options {
+    /// Who is trusted beside those whom the system trusts.
+    pub(super) fn authorities(&self) -> Result<Vec<Certificate>, RegistryError> {
+        let Some(file) = &self.registry_ca else {
+            return Ok(Vec::new());
+        };
+        let refused = |reason: String| RegistryError::Authorities {
+            file: file.display().to_string(),
+            reason,
+        };
+        let pem = std::fs::read(file).map_err(|error| refused(error.to_string()))?;
+        let found = Certificate::from_pem_bundle(&pem);
+        let found = found.map_err(|error| refused(error.to_string()))?;
+        match found.is_empty() {
+            true => Err(refused("it holds no certificate".to_owned())),
+            false => Ok(found),
         }
     }
 }
@@ -118,6 +178,16 @@ pub fn bundled() -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_size_has_a_unit_or_is_one_of_bytes() {
+        for (text, bytes) in [("0", 0), ("10", 10), ("2KiB", 2048), ("1GiB", 1 << 30)] {
+            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
+        }
+        for bad in ["", "MiB", "1MB", "-1", "1.5MiB", "99999999999GiB"] {
+            assert!(bad.parse::<Size>().is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn a_registry_is_a_folder_or_a_repository() {

@@ -9,17 +9,21 @@ use common::model::scope::is_part;
 use common::model::{RegistryDefinition, RegistryName};
 use jiff::Timestamp;
 
+use super::cache::{Cache, Recent};
 use super::definition::{Checked, Means};
 use super::directory::Directory;
 use super::github::{Api, Repository};
 use super::options::{self, Options};
-use super::web::{Reach, Web};
+use super::web::{Reach, Shared, Web};
 use super::{Registry, RegistryError};
 use crate::store::{self, Store};
 use crate::vault::Vault;
 
 /// What the default registry is called in references and in the API.
 pub const DEFAULT: &str = "default";
+
+/// Repositories on GitHub that are open at once, without being registered.
+const NAMED: u64 = 32;
 
 /// A registry, and what references to it without a collection mean.
 #[derive(Clone)]
@@ -52,22 +56,32 @@ pub struct Places {
     store: Store,
     vault: Arc<Vault>,
     open: Mutex<HashMap<RegistryName, Open>>,
+    /// Of GitHub, by references in full.
+    named: Mutex<Recent<String, Place>>,
 }
 
 impl Places {
-    pub fn new(options: &Options, store: Store, vault: Arc<Vault>) -> Result<Self, RegistryError> {
+    pub fn new(
+        options: &Options,
+        store: Store,
+        vault: Arc<Vault>,
+        (shared, files): (&Shared, Arc<Cache>),
+    ) -> Result<Self, RegistryError> {
         // The API's address is the operator's choice, not a caller's: GitHub Enterprise may well be inside.
-        let github = Arc::new(Api::new(Web::new(Reach::Any)?, &options.github_api_url)?);
+        let anywhere = Web::with(Reach::Any, shared)?;
+        let github = Api::new(anywhere, &options.github_api_url, options.registry_refresh)?;
+        let github = Arc::new(github);
         let default = match &options.registry {
             Some(text) => opened(options::Place::parse(text)?, &github)?,
             None => bundled(),
         };
-        let inside = Web::new(match options.allow_private_registries {
+        let reach = match options.allow_private_registries {
             true => Reach::Any,
             false => Reach::NotLinkLocal,
-        })?;
+        };
         let means = Means {
-            web: inside,
+            web: Web::with(reach, shared)?,
+            files,
             refresh: options.registry_refresh,
             cache: options.registry_cache.clone(),
         };
@@ -79,6 +93,7 @@ impl Places {
             store,
             vault,
             open: Mutex::default(),
+            named: Mutex::new(Recent::new(NAMED)),
         })
     }
 
@@ -101,13 +116,20 @@ impl Places {
         }
     }
 
+    /// One that is named in full stays open for the next reference to it.
     pub fn github(&self, owner: &str, repository: &str) -> Place {
         let name = format!("github.com/{owner}/{repository}");
-        let registry = Repository::new(self.github.clone(), name, owner, repository);
-        Place {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = named.get(&name) {
+            return place.clone();
+        }
+        let registry = Repository::new(self.github.clone(), name.clone(), owner, repository);
+        let place = Place {
             registry: Arc::new(registry),
             collection: None,
-        }
+        };
+        named.put(name, place.clone(), 1);
+        place
     }
 
     /// A registry by its name.
@@ -179,10 +201,15 @@ impl Places {
         if let Some(place) = self.kept(name, &definition, set) {
             return Ok(place);
         }
+        let mut means = self.means.clone();
+        if let (Some(credential), Some(set)) = (&definition.credential, set) {
+            // One that is set anew counts at once, and opens nothing that the former one did.
+            means.web = means.web.in_realm(&format!("{credential} {set}"));
+        }
         let opened = Checked::new(&definition, &self.options)?.open(
             name.as_str(),
             credential.as_ref().map(|(credential, _)| credential),
-            &self.means,
+            &means,
         );
         let place = Place {
             registry: opened?,

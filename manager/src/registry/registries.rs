@@ -11,8 +11,10 @@ use common::model::{
 };
 use common::server::health::Check;
 use serde_json::Value;
+use url::Url;
 
-use super::cache::{Cache, Key};
+use super::cache::Cache;
+use super::cache::templates::{Key, Templates};
 use super::catalog;
 use super::fetch::{self, TemplateFile};
 use super::http::UrlFolder;
@@ -21,7 +23,7 @@ use super::options::Options;
 use super::path::FilePath;
 use super::places::{DEFAULT, Place, Places};
 use super::reference::{Reference, TemplateVersion};
-use super::web::{Reach, Web};
+use super::web::{Age, Reach, Shared, Web};
 use super::{Files, RegistryError};
 use crate::store::Store;
 use crate::vault::Vault;
@@ -35,7 +37,9 @@ const PATTERN_BYTES: usize = 1024 * 1024;
 pub struct Registries {
     places: Places,
     web: Web,
-    cache: Cache,
+    /// How long what a full URL gave is taken as it is.
+    refresh: Duration,
+    templates: Templates,
 }
 
 /// A reference, with the files that it stands for.
@@ -58,7 +62,6 @@ struct Found {
     version: Option<String>,
     scope: Option<Scope>,
     key: Option<Key>,
-    warning: Option<String>,
 }
 
 impl Registries {
@@ -70,10 +73,14 @@ impl Registries {
         } else {
             Reach::PublicOnly
         };
+        let size = options.registry_cache_size.0;
+        let files = Arc::new(Cache::new(&options.registry_cache, size));
+        let shared = Shared::new(files.clone(), options.authorities()?);
         Ok(Self {
-            places: Places::new(options, store, vault)?,
-            web: Web::new(reach)?,
-            cache: Cache::default(),
+            places: Places::new(options, store, vault, (&shared, files))?,
+            web: Web::with(reach, &shared)?,
+            refresh: options.registry_refresh,
+            templates: Templates::default(),
         })
     }
 
@@ -169,7 +176,7 @@ impl Registries {
         type_name: &TypeName,
     ) -> Result<RegistrySummary, RegistryError> {
         match self.parse(type_name).await? {
-            Reference::Url { base, .. } => Ok(UrlFolder::new(self.web.clone(), base).summary()),
+            Reference::Url { base, .. } => Ok(self.url_folder(base).summary()),
             Reference::Github {
                 owner, repository, ..
             } => Ok(self.places.github(&owner, &repository).registry.summary()),
@@ -240,6 +247,10 @@ impl Registries {
         Ok(Reference::parse(type_name.as_str(), registered)?)
     }
 
+    fn url_folder(&self, base: Url) -> UrlFolder {
+        UrlFolder::new(self.web.clone(), base, Age::up_to(self.refresh))
+    }
+
     /// Where a reference leads; with another version than its own, if there is one.
     async fn find(
         &self,
@@ -252,12 +263,11 @@ impl Registries {
         };
         match self.parse(type_name).await? {
             Reference::Url { base, file } => Ok(Found {
-                files: Arc::new(UrlFolder::new(self.web.clone(), base)),
+                files: Arc::new(self.url_folder(base)),
                 template: FilePath::parse(&file)?,
                 version: None,
                 scope: None,
                 key: None,
-                warning: None,
             }),
             Reference::Github {
                 owner,
@@ -299,37 +309,45 @@ impl Registries {
         let key = located
             .revision
             .map(|revision| (registry.path_of(&located.folder), revision));
-        let known = key.as_ref().and_then(|key| self.cache.get(key));
+        let known = key.as_ref().and_then(|key| self.templates.get(key));
         let template = match known.as_deref().and_then(|files| files.first()) {
             Some(template) => template.path.clone(),
             None => catalog::template_file(&*registry, &located.folder, &wanted.template).await?,
         };
-        let registry_warning = registry
-            .stale()
-            .map(|stale| format!("registry {} is away; {stale}", registry.summary().name));
         Ok(Found {
             files: registry,
             template,
             version: Some(located.version),
             scope,
             key,
-            warning: registry_warning,
         })
     }
 
     async fn fetch(&self, found: &Found) -> Result<Arc<Vec<TemplateFile>>, RegistryError> {
-        if let Some(files) = found.key.as_ref().and_then(|key| self.cache.get(key)) {
+        if let Some(files) = found.key.as_ref().and_then(|key| self.templates.get(key)) {
             return Ok(files);
         }
-        let files = fetch::template(&*found.files, &found.template).await?;
-        let files = Arc::new(files.ok_or_else(|| RegistryError::UrlNotFound {
-            url: found.files.url_of(&found.template),
-        })?);
+        let files = match template(found).await {
+            // It may be there since it was looked for.
+            Err(RegistryError::UrlNotFound { .. } | RegistryError::ImportsNotFound { .. }) => {
+                found.files.expire();
+                template(found).await?
+            }
+            files => files?,
+        };
+        let files = Arc::new(files);
         if let Some(key) = found.key.clone() {
-            self.cache.put(key, files.clone());
+            self.templates.put(key, files.clone());
         }
         Ok(files)
     }
+}
+
+async fn template(found: &Found) -> Result<Vec<TemplateFile>, RegistryError> {
+    let files = fetch::template(&*found.files, &found.template).await?;
+    files.ok_or_else(|| RegistryError::UrlNotFound {
+        url: found.files.url_of(&found.template),
+    })
 }
 
 /// Where short references lead in a template of a registry by name. Those at the root of the default one mean the same
@@ -370,8 +388,18 @@ impl Found {
             },
             imports: files.iter().map(import).collect(),
             scope: self.scope.clone(),
-            warning: self.warning.clone(),
+            warning: self.warning(),
         }
+    }
+
+    fn warning(&self) -> Option<String> {
+        let old = self.files.stale()?;
+        let registry = match &self.scope {
+            Some(scope) => scope.registry.clone(),
+            None if self.version.is_some() => DEFAULT.to_owned(),
+            None => self.files.url_of(&FilePath::root()),
+        };
+        Some(format!("registry {registry} is away; {old}"))
     }
 
     fn schema(&self, files: &[TemplateFile]) -> Result<Option<Value>, RegistryError> {

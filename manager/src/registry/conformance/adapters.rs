@@ -1,6 +1,7 @@
 //! Each adapter, held to the promises of the port.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use common::model::{RegistryDefinition, RegistryType};
@@ -8,24 +9,27 @@ use common::model::{RegistryDefinition, RegistryType};
 use super::{Loopback, gives_files, lists_folders, promised_tree};
 use crate::registry::alone::list_files;
 use crate::registry::backend::Backend;
+use crate::registry::cache::Cache;
+use crate::registry::definition::Means;
 use crate::registry::directory::Directory;
 use crate::registry::git;
 use crate::registry::github::{Api, Repository};
 use crate::registry::http::UrlFolder;
 use crate::registry::listed::Listed;
-use crate::registry::web::{Reach, Web};
+use crate::registry::web::{Age, Reach, Web};
 
-fn github(server: &Loopback) -> Repository {
+fn github(server: &Loopback, repository: &str) -> Repository {
     let api = Api::new(
         Web::new(Reach::Any).unwrap(),
         server.url.join("api").unwrap().as_str(),
+        Duration::ZERO,
     )
     .unwrap();
     Repository::new(
         api.into(),
         "github.com/owner/repo".to_owned(),
         "owner",
-        "repo",
+        repository,
     )
 }
 
@@ -33,6 +37,7 @@ pub(super) fn http(server: &Loopback, folder: &str) -> UrlFolder {
     UrlFolder::new(
         Web::new(Reach::Any).unwrap(),
         server.url.join(folder).unwrap(),
+        Age::new(),
     )
 }
 
@@ -45,12 +50,14 @@ fn listed(server: &Loopback) -> Listed {
 
 fn repository(backend: &Backend, cache: &Path) -> git::Repository {
     let definition = RegistryDefinition::new(RegistryType::Git, backend.url());
-    let (url, web) = (
-        backend.url().parse().unwrap(),
-        Web::new(Reach::Any).unwrap(),
-    );
-    let lives = Duration::from_secs(3600);
-    git::Repository::new("repository", definition, url, (web, None), cache, lives)
+    let means = Means {
+        web: Web::new(Reach::Any).unwrap(),
+        refresh: Duration::from_secs(3600),
+        cache: cache.to_owned(),
+        files: Arc::new(Cache::new(cache, 100_000_000)),
+    };
+    let url = backend.url().parse().unwrap();
+    git::Repository::new("repository", definition, url, None, &means)
 }
 
 #[tokio::test]
@@ -61,12 +68,16 @@ async fn a_folder_keeps_the_promises() {
     lists_folders(&directory).await;
 }
 
+/// With all paths in one answer; with more than that; and of what has no git trees.
 #[tokio::test]
 async fn githubs_api_keeps_the_promises() {
     let folder = promised_tree();
-    let github = github(&Loopback::serve(folder.path()));
-    gives_files(&github).await;
-    lists_folders(&github).await;
+    let server = Loopback::serve(folder.path());
+    for repository in ["repo", "large", "plain"] {
+        let github = github(&server, repository);
+        gives_files(&github).await;
+        lists_folders(&github).await;
+    }
 }
 
 #[tokio::test]

@@ -3,8 +3,6 @@
 use common::api::error::ErrorCode;
 
 use super::{Loopback, Options, alone, registries, tree, type_name};
-use crate::registry::RegistryError;
-use crate::registry::web::WebError;
 
 #[tokio::test]
 async fn a_used_up_rate_limit_says_when_it_ends() {
@@ -15,10 +13,6 @@ async fn a_used_up_rate_limit_says_when_it_ends() {
         .resolve(&type_name("github.com/owner/limited/a:v1"))
         .await
         .unwrap_err();
-    assert!(
-        matches!(error, RegistryError::Web(WebError::RateLimited { .. })),
-        "{error:?}"
-    );
     assert_eq!(error.code(), ErrorCode::RegistryUnavailable);
     assert!(error.to_string().contains("2030-01-01"), "{error}");
 }

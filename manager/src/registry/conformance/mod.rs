@@ -4,6 +4,7 @@
 
 mod adapters;
 mod away;
+mod cached;
 mod catalog;
 mod faults;
 mod references;

@@ -10,7 +10,6 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
@@ -20,6 +19,8 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::auth::Auth;
+use super::cache::{Cache, Entry as Kept, Key};
+use super::definition::Means;
 use super::fresh::{Fresh, Loaded, Old};
 use super::path::FilePath;
 use super::tree::{self, Tree, hex};
@@ -42,6 +43,7 @@ pub struct Repository {
     url: Url,
     web: Web,
     auth: Option<Arc<Auth>>,
+    files: Arc<Cache>,
     git: Git,
     held: Fresh<Snapshot>,
 }
@@ -54,23 +56,22 @@ struct Snapshot {
 }
 
 impl Repository {
-    /// `cache` is the folder of all registries' caches.
     pub fn new(
         name: &str,
         definition: RegistryDefinition,
         url: Url,
-        (web, auth): (Web, Option<Auth>),
-        cache: &Path,
-        refresh: Duration,
+        auth: Option<Auth>,
+        means: &Means,
     ) -> Self {
         Self {
-            git: Git::at(folder(cache, &definition)),
+            git: Git::at(folder(&means.cache, &definition)),
+            web: means.web.clone(),
+            files: means.files.clone(),
             name: name.to_owned(),
             definition,
             url,
-            web,
             auth: auth.map(Arc::new),
-            held: Fresh::new(refresh),
+            held: Fresh::new(means.refresh),
         }
     }
 
@@ -202,12 +203,17 @@ impl Files for Repository {
         let Some(object) = snapshot.tree.content(file) else {
             return Ok(None);
         };
-        match self
-            .git
-            .read(&["cat-file", "blob", object], FILE_BYTES)
-            .await
-        {
-            Ok(bytes) => Ok(Some(bytes)),
+        let folder = self.git.folder().to_string_lossy();
+        let key = Key::of(&["git", &folder, object]);
+        if let Some(kept) = self.files.get(&key).await {
+            return Ok(Some(kept.body.to_vec()));
+        }
+        let object = ["cat-file", "blob", object];
+        match self.git.read(&object, FILE_BYTES).await {
+            Ok(bytes) => {
+                let kept = Kept::lasting(self.url_of(file), bytes);
+                Ok(Some(self.files.put(&key, kept).await.body.to_vec()))
+            }
             Err(GitError::TooLarge { limit }) => Err(RegistryError::FileTooLarge {
                 file: self.path_of(file),
                 limit,
@@ -223,6 +229,14 @@ impl Files for Repository {
     fn url_of(&self, file: &FilePath) -> String {
         format!("{}#{file}", self.url)
     }
+
+    fn stale(&self) -> Option<Old> {
+        self.held.stale()
+    }
+
+    fn expire(&self) {
+        self.held.expire();
+    }
 }
 
 #[async_trait]
@@ -236,14 +250,6 @@ impl Registry for Repository {
 
     async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError> {
         Ok(self.snapshot().await?.tree.entries(folder))
-    }
-
-    fn stale(&self) -> Option<Old> {
-        self.held.stale()
-    }
-
-    fn expire(&self) {
-        self.held.expire();
     }
 }
 

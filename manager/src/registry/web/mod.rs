@@ -6,6 +6,7 @@
 
 mod error;
 mod hosts;
+mod kept;
 mod reach;
 
 use std::error::Error;
@@ -16,13 +17,15 @@ use std::time::Duration;
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
 };
-use reqwest::{RequestBuilder, Response, StatusCode};
+use reqwest::{Certificate, RequestBuilder, Response, StatusCode};
 use url::{Host, Url};
 
 use super::auth::Auth;
+use super::cache::Cache;
 pub use error::WebError;
 use hosts::Hosts;
 pub use hosts::PAUSE;
+pub use kept::{Age, Kept};
 pub use reach::Reach;
 use reach::{Guard, PrivateAddress};
 
@@ -40,7 +43,26 @@ pub struct Web {
     auth: Option<Arc<Auth>>,
     /// Who asks: what one realm was given, or refused, is nothing to another.
     realm: String,
+    shared: Shared,
+}
+
+/// What all ways to the web have together.
+#[derive(Debug, Clone, Default)]
+pub struct Shared {
     hosts: Arc<Hosts>,
+    cache: Option<Arc<Cache>>,
+    /// Authorities trusted beside the system's.
+    trusted: Vec<Certificate>,
+}
+
+impl Shared {
+    pub fn new(cache: Arc<Cache>, trusted: Vec<Certificate>) -> Self {
+        Self {
+            hosts: Arc::default(),
+            cache: Some(cache),
+            trusted,
+        }
+    }
 }
 
 /// An answer of any status but a redirect.
@@ -52,12 +74,18 @@ pub struct Answer {
 }
 
 impl Web {
+    /// Without anything kept.
     pub fn new(reach: Reach) -> Result<Self, WebError> {
+        Self::with(reach, &Shared::default())
+    }
+
+    pub fn with(reach: Reach, shared: &Shared) -> Result<Self, WebError> {
         let builder = common::client::http::builder()
             .connect_timeout(CONNECT)
             .timeout(REQUEST)
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("deployment-manager/", env!("CARGO_PKG_VERSION")))
+            .tls_certs_merge(shared.trusted.iter().cloned())
             .no_proxy();
         let builder = match reach {
             Reach::PublicOnly | Reach::NotLinkLocal => builder.dns_resolver(Arc::new(Guard(reach))),
@@ -71,8 +99,16 @@ impl Web {
             reach,
             auth: None,
             realm: format!("{reach:?}"),
-            hosts: Arc::default(),
+            shared: shared.clone(),
         })
+    }
+
+    /// The same in a realm of its own: with a credential, what it opens is for nobody who has another.
+    pub fn in_realm(&self, realm: &str) -> Self {
+        Self {
+            realm: format!("{} {realm}", self.realm),
+            ..self.clone()
+        }
     }
 
     /// The same, with a registry's credential in every request. Redirects never leave the host that it is for.
@@ -98,7 +134,7 @@ impl Web {
         self.check(url)?;
         let mut headers = self.authorization(url).await?;
         headers.extend(conditions.iter().cloned());
-        let host = self.hosts.of(url, &self.realm);
+        let host = self.shared.hosts.of(url, &self.realm);
         let _turn = host.enter().await?;
         host.judge(self.follow(url, &headers, accept, limit).await)
     }
@@ -148,7 +184,7 @@ impl Web {
         let body = url::form_urlencoded::Serializer::new(String::new())
             .extend_pairs(form)
             .finish();
-        let host = self.hosts.of(url, &self.realm);
+        let host = self.shared.hosts.of(url, &self.realm);
         let _turn = host.enter().await?;
         let request = self.client.post(url.clone()).body(body);
         let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
