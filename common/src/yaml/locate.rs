@@ -5,24 +5,42 @@ use super::compose::{Node, NodeId, NodeKind, Tree, compose};
 use super::error::Location;
 use super::scalar::{self, Plain};
 
-/// Finds the place of the value that a JSON pointer (RFC 6901) names in the first document.
-///
-/// A map's entry is found at its key (one that is merged in, at its `<<`), a list's at the item. Where the path leads further than the
-/// text does, its deepest part that is there is told. Nothing for a text that cannot be read.
-/// Parses the text again, so that reading one which is right costs nothing extra.
-pub fn locate(text: &str, pointer: &str, limits: &Limits) -> Option<Location> {
-    let tree = compose(text, limits).ok()?;
-    let mut id = *tree.roots.first()?;
-    let mut location = tree.nodes[id].at;
-    for segment in pointer.split('/').skip(1) {
-        let segment = segment.replace("~1", "/").replace("~0", "~");
-        let Some((at, next)) = step(&tree, id, &segment) else {
-            break;
-        };
-        location = at;
-        id = next;
+/// A text in which places are looked for: read again, so that reading one which is right costs nothing extra, and once
+/// for however many places.
+pub struct Places<'a> {
+    /// Nothing for a text that cannot be read.
+    tree: Option<Tree<'a>>,
+}
+
+impl<'a> Places<'a> {
+    pub fn of(text: &'a str, limits: &Limits) -> Self {
+        let tree = compose(text, limits).ok();
+        Self { tree }
     }
-    Some(location)
+
+    /// The place of the value that a JSON pointer (RFC 6901) names in the first document.
+    ///
+    /// A map's entry is found at its key (one that is merged in, at its `<<`), a list's at the item. Where the path leads
+    /// further than the text does, its deepest part that is there is told.
+    pub fn at(&self, pointer: &str) -> Option<Location> {
+        let tree = self.tree.as_ref()?;
+        let mut id = *tree.roots.first()?;
+        let mut location = tree.nodes[id].at;
+        for segment in pointer.split('/').skip(1) {
+            let segment = segment.replace("~1", "/").replace("~0", "~");
+            let Some((at, next)) = step(tree, id, &segment) else {
+                break;
+            };
+            location = at;
+            id = next;
+        }
+        Some(location)
+    }
+}
+
+/// [`Places::at`], for who looks for one place only.
+pub fn locate(text: &str, pointer: &str, limits: &Limits) -> Option<Location> {
+    Places::of(text, limits).at(pointer)
 }
 
 fn step(tree: &Tree<'_>, id: NodeId, segment: &str) -> Option<(Location, NodeId)> {

@@ -36,7 +36,7 @@ use std::fmt;
 use serde_json::Value;
 
 pub use error::{Location, YamlError, YamlErrorKind, excerpt};
-pub use locate::locate;
+pub use locate::{Places, locate};
 pub use write::{WriteError, write};
 
 /// How much a text may ask of its reader.

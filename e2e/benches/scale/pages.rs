@@ -19,23 +19,23 @@ use super::{CLIENTS, quantiles};
 const PAGES: usize = 200;
 /// Pages of 100 between the places where two clients begin.
 const APART: usize = 10;
-const LISTS: [&str; 5] = [
-    "/healthz",
-    "/deployments",
-    "/types",
-    "/types/Kind3/instances",
-    "/types/all/instances",
+const LISTS: [(&str, &str); 5] = [
+    ("to compare with, ", "/healthz"),
+    ("a page of 100 of ", "/deployments"),
+    ("the page of all ten of ", "/types"),
+    ("a page of 100 of ", "/types/Kind3/instances"),
+    ("a page of 100 of ", "/types/all/instances"),
 ];
 
 /// Prints the times of each list's pages.
 pub async fn measure(manager: &Service) -> Result<()> {
-    for list in LISTS {
+    for (what, list) in LISTS {
         let spent = manager.processor_time()?;
         let address = manager.address();
         let times = tokio::task::spawn_blocking(move || asked(address, list)).await??;
         let spent = manager.processor_time()? - spent;
         println!(
-            "a page of 100 of {list}, {CLIENTS} clients: {:.0} µs of the manager's processor time; {}",
+            "{what}{list}, {CLIENTS} clients: {:.0} µs of the manager's processor time; {}",
             spent.as_secs_f64() * 1e6 / times.len() as f64,
             quantiles(times),
         );

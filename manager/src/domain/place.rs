@@ -4,32 +4,51 @@
 //! came from, and the configuration's text to its line: a resource that a template made is at the line of the
 //! template's instance.
 
+use std::sync::OnceLock;
+
 use common::api::error::{ErrorBody, Location};
-use common::model::{Layout, LayoutNode};
+use common::model::{Layout, LayoutNode, LayoutPath};
 use common::yaml;
 
 /// What was expanded.
-#[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
-    /// What errors call the configuration.
-    pub file: &'a str,
-    /// The configuration's YAML text.
-    pub content: &'a str,
-    pub layout: &'a Layout,
+    file: &'a str,
+    content: &'a str,
+    layout: &'a Layout,
+    read: OnceLock<Read<'a>>,
 }
 
-impl Source<'_> {
+/// What places are looked up in: read for the first, as most configurations have no fault.
+struct Read<'a> {
+    nodes: Vec<(LayoutPath, &'a LayoutNode)>,
+    places: yaml::Places<'a>,
+}
+
+impl<'a> Source<'a> {
+    /// `file` is what errors call the configuration, `content` its YAML text.
+    pub fn new(file: &'a str, content: &'a str, layout: &'a Layout) -> Self {
+        Self {
+            file,
+            content,
+            layout,
+            read: OnceLock::new(),
+        }
+    }
+
     /// The place of the first resource for which it holds; empty if there is none.
     pub fn of(&self, wanted: impl Fn(&LayoutNode) -> bool) -> Location {
-        let nodes = self.layout.walk();
-        let Some((path, node)) = nodes.iter().find(|(_, node)| wanted(node)) else {
+        let read = self.read.get_or_init(|| Read {
+            nodes: self.layout.walk(),
+            places: yaml::Places::of(self.content, &yaml::Limits::DEFAULT),
+        });
+        let Some((path, node)) = read.nodes.iter().find(|(_, node)| wanted(node)) else {
             return Location::default();
         };
         let pointer = path
             .to_string()
             .replace(['.', '['], "/")
             .replace(['$', ']'], "");
-        let at = yaml::locate(self.content, &pointer, &yaml::Limits::DEFAULT);
+        let at = read.places.at(&pointer);
         let number = |n: usize| u32::try_from(n).ok();
         Location {
             file: Some(self.file.to_owned()),
@@ -78,11 +97,7 @@ mod tests {
 
     fn placed(resource: &str) -> Location {
         let layout = layout();
-        let source = Source {
-            file: "web",
-            content: CONTENT,
-            layout: &layout,
-        };
+        let source = Source::new("web", CONTENT, &layout);
         let unplaced = Location {
             resource: Some(resource.to_owned()),
             ..Location::default()

@@ -138,11 +138,7 @@ impl Expansions {
             if references.is_empty() {
                 return Ok(expanded(response, known));
             }
-            let source = Source {
-                file: &request.name,
-                content: &request.content,
-                layout: &response.layout,
-            };
+            let source = Source::new(&request.name, &request.content, &response.layout);
             let place = |reference: &TypeName| source.of(|node| node.type_name == *reference);
             self.fetch(references, choice, place, &mut known).await?;
         }

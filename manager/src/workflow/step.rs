@@ -148,12 +148,8 @@ impl Run<'_> {
     /// Adds to an error that names resources where in the configuration they stand.
     pub async fn place(&self, error: &mut ErrorBody) -> Result<(), StoreError> {
         let (input, expansion) = self.source().await?;
-        let source = Source {
-            file: self.deployment().as_str(),
-            content: &input.content,
-            layout: &expansion.layout,
-        };
-        source.add_to(error);
+        let name = self.deployment().as_str();
+        Source::new(name, &input.content, &expansion.layout).add_to(error);
         Ok(())
     }
 
