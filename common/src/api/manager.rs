@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::deployer::{EdgeReason, ObjectStatus, Policies, ResourceDiff, ResourceReport};
+use crate::model::limits::OPERATION_MS;
 use crate::model::{
     ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy, DeploymentName,
     DiffSummary, DriftPolicy, Import, LayoutPath, ManifestName, Namespace, ObjectRef, Operation,
@@ -41,6 +42,10 @@ pub struct CreateDeployment {
 /// Also the body of `POST /deployments/{d}/diff`, where `manifest` may be any manifest of the deployment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("oneOf" = [
+    {"required": ["content"], "properties": {"content": {"type": "string"}, "manifest": {"type": "null"}}},
+    {"required": ["manifest"], "properties": {"manifest": {"type": "string"}, "content": {"type": "null"}, "imports": {"maxItems": 0}}},
+]))]
 pub struct UpdateDeployment {
     /// The new configuration's YAML text: this or `manifest`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,6 +77,7 @@ pub struct RollbackDeployment {
 pub struct WriteQuery {
     /// Time for the whole operation, in milliseconds; the manager's default if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = OPERATION_MS))]
     pub timeout_ms: Option<u64>,
     /// Stores what would happen and applies nothing. For creates and updates.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -87,7 +93,14 @@ pub struct WriteQuery {
     /// not have on record is refused.
     #[serde(default, skip_serializing_if = "is_false")]
     pub locked: bool,
-    /// Policies override those of every resource; a commit has those of its preview.
+    #[serde(flatten)]
+    pub policies: PolicyQuery,
+}
+
+/// The policies of a whole request: each overrides that of every resource. A commit has those of its preview.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_policy: Option<CreatePolicy>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,13 +112,13 @@ pub struct WriteQuery {
     pub delete_policy: Option<DeletePolicy>,
 }
 
-impl WriteQuery {
-    pub fn policies(&self) -> Policies {
-        Policies {
-            create: self.create_policy,
-            update: self.update_policy,
-            delete: self.delete_policy,
-            conflict: self.conflict_policy,
+impl From<&PolicyQuery> for Policies {
+    fn from(query: &PolicyQuery) -> Self {
+        Self {
+            create: query.create_policy,
+            update: query.update_policy,
+            delete: query.delete_policy,
+            conflict: query.conflict_policy,
         }
     }
 }
@@ -115,6 +128,7 @@ impl WriteQuery {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DiffQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = OPERATION_MS))]
     pub timeout_ms: Option<u64>,
     /// Of a deployment that does not exist yet; one that exists has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,25 +136,8 @@ pub struct DiffQuery {
     /// As an update with `locked` would.
     #[serde(default, skip_serializing_if = "is_false")]
     pub locked: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub create_policy: Option<CreatePolicy>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub update_policy: Option<UpdatePolicy>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conflict_policy: Option<ConflictPolicy>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delete_policy: Option<DeletePolicy>,
-}
-
-impl DiffQuery {
-    pub fn policies(&self) -> Policies {
-        Policies {
-            create: self.create_policy,
-            update: self.update_policy,
-            delete: self.delete_policy,
-            conflict: self.conflict_policy,
-        }
-    }
+    #[serde(flatten)]
+    pub policies: PolicyQuery,
 }
 
 /// What `POST /deployments/{d}/diff` answers: what an update would do now. Nothing of it is stored.
@@ -219,6 +216,7 @@ pub struct TypeInstance {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ResourcesQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub limit: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_token: Option<String>,

@@ -2,6 +2,8 @@
 
 /// A request body: a manifest of 50 MiB is the largest the store must take, and JSON escapes add to it.
 pub const REQUEST_BYTES: usize = 64 * 1024 * 1024;
+/// The longest time that a caller may give an operation: a day.
+pub const OPERATION_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Resources of one expanded configuration: the largest real ones have hundreds; beyond this a mistake is likelier than a wish.
 pub const RESOURCES: usize = 10_000;
 /// Imported files of one request.

@@ -12,6 +12,7 @@ mod sources;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
+use common::api::manager::UpdateDeployment;
 use common::model::Import;
 use common::model::limits::IMPORTS;
 
@@ -58,6 +59,18 @@ pub struct Bundle {
     pub content: String,
     pub imports: Vec<Import>,
     pub sources: Sources,
+}
+
+impl Bundle {
+    /// As an update's new configuration, and what its errors are shown in.
+    pub fn into_update(self) -> (UpdateDeployment, Sources) {
+        let update = UpdateDeployment {
+            content: Some(self.content),
+            imports: self.imports,
+            ..UpdateDeployment::default()
+        };
+        (update, self.sources)
+    }
 }
 
 /// Whether a file's name is that of a configuration.

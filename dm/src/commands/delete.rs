@@ -1,7 +1,7 @@
 //! `dm delete`: removes a deployment and its objects.
 
 use clap::Args;
-use common::api::manager::WriteQuery;
+use common::api::manager::{PolicyQuery, WriteQuery};
 use common::model::{DeletePolicy, DeploymentName};
 
 use super::policies::delete_policy;
@@ -34,7 +34,10 @@ impl Delete {
         let subject = Subject::new(format!("deleting {}", self.name), Sources::default());
         let abandoned = self.abandon.then_some(DeletePolicy::Abandon);
         let query = WriteQuery {
-            delete_policy: self.delete_policy.or(abandoned),
+            policies: PolicyQuery {
+                delete_policy: self.delete_policy.or(abandoned),
+                ..PolicyQuery::default()
+            },
             ..query(session)
         };
         let client = session.client.clone();

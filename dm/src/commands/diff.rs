@@ -45,12 +45,12 @@ impl Diff {
             Some(name) => self.with_manifest(session, name).await?,
             None => self.with_configuration(session)?,
         };
-        let query = self.policies.of_diff(DiffQuery {
+        let query = DiffQuery {
             timeout_ms: session.timeout_ms(),
             namespace: self.namespace,
             locked: self.locked,
-            ..DiffQuery::default()
-        });
+            policies: self.policies.query(),
+        };
         let diff = session.client.diff(&name, &request, &query).await;
         let diff = diff.map_err(|error| subject.failed(error))?;
         for warning in &diff.warnings {
@@ -109,12 +109,8 @@ impl Diff {
             shown,
             bundle,
         } = self.target.resolve(session.terminal)?;
-        let subject = Subject::new(format!("comparing {name} with {shown}"), bundle.sources);
-        let request = UpdateDeployment {
-            content: Some(bundle.content),
-            imports: bundle.imports,
-            ..UpdateDeployment::default()
-        };
+        let (request, sources) = bundle.into_update();
+        let subject = Subject::new(format!("comparing {name} with {shown}"), sources);
         Ok((name, request, subject))
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use common::api::manager::{DiffQuery, WriteQuery};
+use common::api::manager::PolicyQuery;
 use common::model::{ConflictPolicy, CreatePolicy, DeletePolicy, DriftPolicy, UpdatePolicy};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -26,23 +26,12 @@ pub struct Policies {
 }
 
 impl Policies {
-    pub fn of_write(&self, query: WriteQuery) -> WriteQuery {
-        WriteQuery {
+    pub fn query(&self) -> PolicyQuery {
+        PolicyQuery {
             create_policy: self.create_policy,
             update_policy: self.update_policy,
             conflict_policy: self.conflict_policy,
             delete_policy: self.delete_policy,
-            ..query
-        }
-    }
-
-    pub fn of_diff(&self, query: DiffQuery) -> DiffQuery {
-        DiffQuery {
-            create_policy: self.create_policy,
-            update_policy: self.update_policy,
-            conflict_policy: self.conflict_policy,
-            delete_policy: self.delete_policy,
-            ..query
         }
     }
 }

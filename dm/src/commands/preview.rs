@@ -61,11 +61,12 @@ impl Preview {
         }
         let resolved = self.target.resolve(session.terminal)?;
         let exists = existing(session, &resolved.name).await?.is_some();
-        let query = self.policies.of_write(WriteQuery {
+        let query = WriteQuery {
             preview: true,
             locked: self.locked,
+            policies: self.policies.query(),
             ..query(session)
-        });
+        };
         match exists {
             true => update(session, resolved, &self.about, query, self.at_once).await,
             false => {
@@ -135,17 +136,14 @@ async fn update(
         shown,
         bundle,
     } = resolved;
-    let subject = Subject::new(
-        format!("previewing {shown} as an update of {name}"),
-        bundle.sources,
-    );
+    let (content, sources) = bundle.into_update();
+    let doing = format!("previewing {shown} as an update of {name}");
+    let subject = Subject::new(doing, sources);
     let labels = about.labels();
     let request = UpdateDeployment {
-        content: Some(bundle.content),
-        imports: bundle.imports,
         description: about.description.clone(),
         labels: (!labels.is_empty()).then_some(labels),
-        ..UpdateDeployment::default()
+        ..content
     };
     let client = session.client.clone();
     let start = |write| client.update_async(&name, &request, write);

@@ -45,10 +45,11 @@ impl Rollback {
             format!("going back from {name} to {manifest}"),
             Sources::default(),
         );
-        let query = self.policies.of_write(WriteQuery {
+        let query = WriteQuery {
             allow_deletes: self.allow_deletes,
+            policies: self.policies.query(),
             ..query(session)
-        });
+        };
         let request = RollbackDeployment { manifest };
         let client = session.client.clone();
         let start = |write| client.rollback_async(&name, &request, write);

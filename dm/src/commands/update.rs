@@ -71,11 +71,12 @@ pub struct Wishes {
 
 impl Wishes {
     pub fn of_write(&self, query: WriteQuery) -> WriteQuery {
-        self.policies.of_write(WriteQuery {
+        WriteQuery {
             preview: self.preview,
             rollback_on_failure: self.rollback_on_failure,
+            policies: self.policies.query(),
             ..query
-        })
+        }
     }
 }
 
@@ -111,12 +112,8 @@ impl Update {
             shown,
             bundle,
         } = self.target.resolve(session.terminal)?;
-        let subject = Subject::new(format!("updating {name} with {shown}"), bundle.sources);
-        let request = UpdateDeployment {
-            content: Some(bundle.content),
-            imports: bundle.imports,
-            ..UpdateDeployment::default()
-        };
+        let (request, sources) = bundle.into_update();
+        let subject = Subject::new(format!("updating {name} with {shown}"), sources);
         Ok((name, request, subject))
     }
 

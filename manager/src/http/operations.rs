@@ -18,6 +18,7 @@ use crate::service::operations::Ticket;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListQuery {
     deployment: Option<String>,
+    #[schemars(range(min = 1))]
     limit: Option<usize>,
     page_token: Option<String>,
 }

@@ -5,13 +5,12 @@ use std::time::Duration;
 use common::api::error::ErrorCode;
 use common::api::manager::WriteQuery;
 use common::model::Deployment;
+use common::model::limits::OPERATION_MS;
 use serde::Serialize;
 
 use crate::domain::intent::Options;
 use crate::error::Error;
 
-/// The longest time that a caller may give an operation.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest idempotency key: UUIDs have 36 characters, and some callers add what they are for.
 const KEY_CHARS: usize = 255;
 
@@ -88,7 +87,7 @@ impl Asked {
 
     pub fn options(&self) -> Options {
         Options {
-            policies: self.query.policies(),
+            policies: (&self.query.policies).into(),
             allow_deletes: self.query.allow_deletes,
             rollback_on_failure: self.query.rollback_on_failure,
             locked: self.query.locked,
@@ -97,7 +96,7 @@ impl Asked {
 
     fn unfit(&self, kind: Kind) -> Option<&'static str> {
         use Kind::{Commit, Create, Delete, Other, Rollback, Update};
-        let query = &self.query;
+        let (query, policies) = (&self.query, &self.query.policies);
         let apply = !matches!(kind, Create | Update | Rollback);
         let wishes: [(bool, bool, &'static str); 9] = [
             (query.preview, !matches!(kind, Create | Update), "preview"),
@@ -112,11 +111,11 @@ impl Asked {
                 "rollbackOnFailure",
             ),
             (query.locked, kind != Update, "locked"),
-            (query.create_policy.is_some(), apply, "createPolicy"),
-            (query.update_policy.is_some(), apply, "updatePolicy"),
-            (query.conflict_policy.is_some(), apply, "conflictPolicy"),
+            (policies.create_policy.is_some(), apply, "createPolicy"),
+            (policies.update_policy.is_some(), apply, "updatePolicy"),
+            (policies.conflict_policy.is_some(), apply, "conflictPolicy"),
             (
-                query.delete_policy.is_some(),
+                policies.delete_policy.is_some(),
                 apply && kind != Delete,
                 "deletePolicy",
             ),
@@ -145,8 +144,8 @@ impl Kind {
 /// The time for an operation: what is asked, within its bounds.
 pub fn timeout(asked_ms: Option<u64>, default: Duration) -> Result<Duration, Error> {
     let timeout = asked_ms.map_or(default, Duration::from_millis);
-    if timeout.is_zero() || timeout > LONGEST {
-        let message = format!("timeoutMs must be from 1 to {}", LONGEST.as_millis());
+    if timeout.is_zero() || timeout > Duration::from_millis(OPERATION_MS) {
+        let message = format!("timeoutMs must be from 1 to {OPERATION_MS}");
         return Err(Error::new(ErrorCode::InvalidRequest, message));
     }
     Ok(timeout)

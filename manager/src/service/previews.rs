@@ -81,7 +81,7 @@ impl Previews {
             resources: expansion.expanded_config.resources,
             outputs: expansion.outputs,
             recorded: deployments::objects(&self.store, &name).await?.recorded,
-            policies: query.policies(),
+            policies: (&query.policies).into(),
             expected: Vec::new(),
             on_behalf_of: None,
             timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),

@@ -132,7 +132,7 @@ impl Writes {
         let asked = asked.into();
         asked.check(Kind::Delete)?;
         let intent = Intent::Delete {
-            delete_policy: asked.query.delete_policy,
+            delete_policy: asked.query.policies.delete_policy,
         };
         self.accept(self.draft(name, intent, InputConfig::default(), asked)?)
             .await

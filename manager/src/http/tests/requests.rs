@@ -266,3 +266,22 @@ async fn lists_come_in_pages() {
     assert_eq!(names, ["a", "b", "c"]);
     assert_eq!(second.next_page_token, None);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_misspelt_wish_is_refused_before_anything_is_done() {
+    let served = Served::new().await;
+    let body = json!({"name": "web", "content": content(service("a"))});
+    for query in ["?preveiw=true", "?createPolice=CREATE", "?createPolicy=NEW"] {
+        let path = format!("/deployments{query}");
+        let refused = send(&served, Method::POST, &path, &[], body.clone()).await;
+        let expected = (StatusCode::BAD_REQUEST, ErrorCode::InvalidRequest);
+        assert_eq!(code(refused).await, expected, "{query}");
+        let path = format!("/deployments/web/diff{query}");
+        let body = json!({"content": content(service("a"))});
+        let refused = send(&served, Method::POST, &path, &[], body).await;
+        assert_eq!(code(refused).await, expected, "{query}");
+    }
+    let path = "/deployments?timeoutMs=60000&createPolicy=CREATE&deletePolicy=ABANDON";
+    let made = send(&served, Method::POST, path, &[], body).await;
+    assert_eq!(made.status(), StatusCode::CREATED);
+}
