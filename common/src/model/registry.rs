@@ -19,10 +19,18 @@ pub enum RegistryType {
     Github,
     /// Files on a web server, listed in its `SHA256SUMS`.
     Http,
+    /// Artifacts in an OCI registry.
+    Oci,
 }
 
 impl RegistryType {
-    pub const ALL: [Self; 4] = [Self::Directory, Self::Git, Self::Github, Self::Http];
+    pub const ALL: [Self; 5] = [
+        Self::Directory,
+        Self::Git,
+        Self::Github,
+        Self::Http,
+        Self::Oci,
+    ];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -30,6 +38,7 @@ impl RegistryType {
             Self::Git => "git",
             Self::Github => "github",
             Self::Http => "http",
+            Self::Oci => "oci",
         }
     }
 }
@@ -41,7 +50,7 @@ impl fmt::Display for RegistryType {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no type of registry: it is directory, git, github or http")]
+#[error("{0:?} is no type of registry: it is directory, git, github, http or oci")]
 pub struct RegistryTypeError(String);
 
 impl FromStr for RegistryType {

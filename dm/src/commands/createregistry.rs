@@ -14,12 +14,13 @@ Examples:
   dm createregistry shop https://github.com/my-org/my-repo
   dm createregistry shop https://github.example.com/my-org/my-repo --credential shop-token --ref stable
   dm createregistry shop https://templates.example.com/shop --type http
+  dm createregistry shop oci://ghcr.io/my-org/templates
   dm deploy shop/redis:v1")]
 pub struct CreateRegistry {
     pub name: RegistryName,
     /// Where it is; of a directory, its path on the manager's machine.
     pub url: String,
-    /// directory, git, github or http; told from the URL if absent.
+    /// directory, git, github, http or oci; told from the URL if absent.
     #[arg(long = "type", value_name = "TYPE")]
     pub registry_type: Option<RegistryType>,
     /// What references without a collection mean.
@@ -68,6 +69,9 @@ fn guess(url: &str) -> Option<RegistryType> {
     if host.starts_with("github.com/") {
         return Some(RegistryType::Github);
     }
+    if url.starts_with("oci://") || url.starts_with("oci+http://") {
+        return Some(RegistryType::Oci);
+    }
     if url.starts_with("git@") || url.starts_with("ssh://") || url.ends_with(".git") {
         return Some(RegistryType::Git);
     }
@@ -85,6 +89,7 @@ mod tests {
             ("github.com/o/r", Some(RegistryType::Github)),
             ("git@host:o/r", Some(RegistryType::Git)),
             ("https://host/r.git", Some(RegistryType::Git)),
+            ("oci://ghcr.io/o/r", Some(RegistryType::Oci)),
             ("/srv/templates", Some(RegistryType::Directory)),
             ("https://host/r", None),
         ] {

@@ -25,6 +25,8 @@ const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 /// GitHub's name for it; others take any.
 const GIT_USER: &str = "x-access-token";
+/// Google's name for it.
+const TOKEN_USER: &str = "oauth2accesstoken";
 const ASSERTION_SECONDS: i64 = 3600;
 /// A token is not used in its last minute: it must live until the request has arrived.
 const SPARE: Duration = Duration::from_secs(60);
@@ -76,6 +78,17 @@ impl Auth {
         }
     }
 
+    /// As a password, which is what the token servers of OCI registries take.
+    pub fn for_oci(credential: &Credential, web: &Web) -> Result<Self, AuthError> {
+        match credential {
+            Credential::ServiceAccount(key) => {
+                let account = ServiceAccount::new(key, web.clone())?;
+                Ok(Self::ServiceAccount(Box::new(account.into_password())))
+            }
+            credential => Self::for_git(credential, web),
+        }
+    }
+
     pub async fn header(&self) -> Result<HeaderValue, AuthError> {
         match self {
             Self::Fixed(header) => Ok(header.clone()),
@@ -107,6 +120,7 @@ pub struct ServiceAccount {
     email: String,
     token_url: Url,
     key: RsaKeyPair,
+    as_password: bool,
     token: Mutex<Option<(HeaderValue, Instant)>>,
 }
 
@@ -144,8 +158,23 @@ impl ServiceAccount {
             email: file.client_email,
             token_url,
             key: key.ok_or_else(|| fault("its private_key is no RSA key in PKCS#8"))?,
+            as_password: false,
             token: Mutex::new(None),
         })
+    }
+
+    fn into_password(self) -> Self {
+        Self {
+            as_password: true,
+            ..self
+        }
+    }
+
+    fn spelled(&self, token: &str) -> Result<HeaderValue, AuthError> {
+        match self.as_password {
+            true => basic(TOKEN_USER, &Secret::new(token)),
+            false => header("Bearer", token),
+        }
     }
 
     async fn header(&self) -> Result<HeaderValue, AuthError> {
@@ -157,7 +186,7 @@ impl ServiceAccount {
         }
         let fresh = self.exchange().await?;
         let lives = Duration::from_secs(fresh.expires_in).saturating_sub(SPARE);
-        let fresh_header = header("Bearer", &fresh.access_token)?;
+        let fresh_header = self.spelled(&fresh.access_token)?;
         *token = Some((fresh_header.clone(), Instant::now() + lives));
         Ok(fresh_header)
     }

@@ -17,6 +17,7 @@ use super::directory::Directory;
 use super::git;
 use super::github::{Api, Repository};
 use super::listed::Listed;
+use super::oci;
 use super::options::Options;
 use super::web::Web;
 use super::{Registry, RegistryError};
@@ -42,6 +43,7 @@ enum Place {
     /// With a `/` at its end.
     Web(Url),
     Git(Url),
+    Oci(oci::Place),
 }
 
 /// What registries are opened with.
@@ -109,6 +111,17 @@ impl<'a> Checked<'a> {
                 let definition = self.definition.clone();
                 Arc::new(Listed::new(name, definition, base, web, means.refresh))
             }
+            Place::Oci(place) => {
+                let auth = credential.map(|credential| Auth::for_oci(credential, &means.web));
+                let auth = auth.transpose().map_err(refused)?;
+                Arc::new(oci::Artifacts::new(
+                    name,
+                    self.definition.clone(),
+                    place,
+                    (means.web.clone(), auth),
+                    means.refresh,
+                ))
+            }
             Place::Git(url) => {
                 let auth = credential.map(|credential| Auth::for_git(credential, &means.web));
                 let auth = auth.transpose().map_err(refused)?;
@@ -169,6 +182,7 @@ fn place(definition: &RegistryDefinition, options: &Options) -> Result<Place, St
         RegistryType::Github => github(definition, options),
         RegistryType::Git => git_url(&definition.url).map(Place::Git),
         RegistryType::Http => web_folder(&definition.url),
+        RegistryType::Oci => oci::Place::parse(&definition.url).map(Place::Oci),
     }
 }
 

@@ -7,10 +7,11 @@ use common::model::RegistryType;
 use common::yaml::YamlError;
 
 use super::git::GitError;
-use super::path::PathError;
 use super::reference::ReferenceError;
 use super::web::WebError;
 use crate::store::StoreError;
+use common::registry::PathError;
+use common::registry::oci::OciError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
@@ -113,6 +114,21 @@ pub enum RegistryError {
     },
     #[error(transparent)]
     Web(#[from] WebError),
+    #[error("registry {registry}: {error}")]
+    Oci {
+        registry: String,
+        error: OciError<WebError>,
+    },
+    #[error(
+        "registry {registry} does not say which templates it has: it has no index, which dm publish keeps, and its host lists no repositories; its templates can be used by name"
+    )]
+    NoIndex { registry: String },
+    #[error("'{version}' of registry {registry} is no template: {reason}")]
+    Artifact {
+        registry: String,
+        version: String,
+        reason: String,
+    },
     #[error("{url} gave an answer that cannot be read: {reason}")]
     Malformed { url: String, reason: String },
     #[error(
@@ -173,6 +189,11 @@ impl RegistryError {
         match self {
             Self::Web(error) => error.is_absence(),
             Self::Git { error, .. } => error.is_absence(),
+            Self::Oci { error, .. } => match error {
+                OciError::Transport(error) => error.is_absence(),
+                OciError::Status { status, .. } => status.is_server_error(),
+                _ => false,
+            },
             Self::Again(error) => error.is_absence(),
             Self::TimedOut { .. } | Self::Cut => true,
             _ => false,
@@ -186,6 +207,7 @@ impl RegistryError {
             Self::RegistryMissing { .. }
             | Self::NoList { .. }
             | Self::NoRef { .. }
+            | Self::NoIndex { .. }
             | Self::CollectionNotFound { .. }
             | Self::CollectionFolder { .. }
             | Self::TemplateNotFound { .. }
@@ -205,6 +227,7 @@ impl RegistryError {
             | Self::TemplateTooLarge { .. }
             | Self::TooManyEntries { .. }
             | Self::NotOrdinary { .. }
+            | Self::Artifact { .. }
             | Self::Metadata { .. } => ErrorCode::InvalidConfiguration,
             Self::Path(_)
             | Self::Pattern { .. }
@@ -214,10 +237,15 @@ impl RegistryError {
             | Self::ApiUrl { .. } => ErrorCode::InvalidRequest,
             Self::Web(error) => error.code(),
             Self::Again(error) => error.code(),
+            Self::Oci {
+                error: OciError::Transport(error),
+                ..
+            } => error.code(),
             Self::Store(_) => ErrorCode::Internal,
             Self::NoDefault { .. }
             | Self::Credential { .. }
             | Self::Git { .. }
+            | Self::Oci { .. }
             | Self::Io { .. }
             | Self::Malformed { .. }
             | Self::Digest { .. }

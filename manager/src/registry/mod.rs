@@ -37,8 +37,8 @@ mod identity;
 mod listed;
 #[cfg(test)]
 mod loopback;
+mod oci;
 mod options;
-mod path;
 mod places;
 mod reference;
 #[cfg(test)]
@@ -60,8 +60,8 @@ pub use options::Options;
 pub use places::DEFAULT;
 pub use registries::{Registries, ResolvedTemplate};
 
+use common::registry::path::{self, FilePath};
 use fresh::Old;
-use path::FilePath;
 
 /// One file at most: the largest real template has some hundred kilobytes.
 const FILE_BYTES: usize = 1024 * 1024;
@@ -104,6 +104,11 @@ pub(crate) trait Registry: Files {
 
     /// What is directly in a folder, in the order of names; `None` if there is no such folder.
     async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError>;
+
+    /// Of a version's folder, what its entry would tell, for registries that tell it only when it is asked for.
+    async fn revision(&self, _version: &FilePath) -> Result<Option<String>, RegistryError> {
+        Ok(None)
+    }
 }
 
 /// One thing in a folder.

@@ -306,9 +306,11 @@ impl Registries {
             }
             located => located?,
         };
-        let key = located
-            .revision
-            .map(|revision| (registry.path_of(&located.folder), revision));
+        let revision = match located.revision {
+            Some(revision) => Some(revision),
+            None => registry.revision(&located.folder).await?,
+        };
+        let key = revision.map(|revision| (registry.path_of(&located.folder), revision));
         let known = key.as_ref().and_then(|key| self.templates.get(key));
         let template = match known.as_deref().and_then(|files| files.first()) {
             Some(template) => template.path.clone(),

@@ -16,6 +16,7 @@ use crate::registry::git;
 use crate::registry::github::{Api, Repository};
 use crate::registry::http::UrlFolder;
 use crate::registry::listed::Listed;
+use crate::registry::oci::{self, hub::Hub};
 use crate::registry::web::{Age, Reach, Web};
 
 fn github(server: &Loopback, repository: &str) -> Repository {
@@ -105,4 +106,16 @@ async fn a_git_repository_keeps_the_promises() {
     let repository = repository(&backend, cache.path());
     gives_files(&repository).await;
     lists_folders(&repository).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_oci_registry_keeps_the_promises() {
+    let (folder, hub) = (promised_tree(), Hub::open());
+    hub.push("t", folder.path(), true).await;
+    let definition = RegistryDefinition::new(RegistryType::Oci, hub.url("t"));
+    let place = oci::Place::parse(&definition.url).unwrap();
+    let web = Web::new(Reach::Any).unwrap();
+    let artifacts = oci::Artifacts::new("oci", definition, place, (web, None), Duration::ZERO);
+    gives_files(&artifacts).await;
+    lists_folders(&artifacts).await;
 }

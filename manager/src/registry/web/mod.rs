@@ -17,7 +17,7 @@ use std::time::Duration;
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
 };
-use reqwest::{Certificate, RequestBuilder, Response, StatusCode};
+use reqwest::{Certificate, Request, RequestBuilder, Response, StatusCode};
 use url::{Host, Url};
 
 use super::auth::Auth;
@@ -208,6 +208,34 @@ impl Web {
             headers.insert(AUTHORIZATION, header);
         }
         Ok(headers)
+    }
+
+    /// Sends a request as it is, with no credential of its own, and follows nothing.
+    pub async fn execute(&self, request: Request, limit: usize) -> Result<Answer, WebError> {
+        self.check(request.url())?;
+        let url = request.url().clone();
+        let host = self.shared.hosts.of(&url, &self.realm);
+        let _turn = host.enter().await?;
+        host.judge(self.sent(request, &url, limit).await)
+    }
+
+    /// What is safe to repeat is tried again.
+    async fn sent(&self, request: Request, url: &Url, limit: usize) -> Result<Answer, WebError> {
+        let again = || request.try_clone().filter(|_| request.method().is_safe());
+        for wait in BACKOFF {
+            let Some(again) = again() else {
+                break;
+            };
+            match self.client.execute(again).await {
+                Ok(response) if is_transient(&response) => {}
+                Err(error) if is_refusal(&error) => {}
+                Ok(response) => return read(response, url, limit).await,
+                Err(error) => return Err(failed(url, &error)),
+            }
+            tokio::time::sleep(wait).await;
+        }
+        let last = self.client.execute(request).await;
+        read(last.map_err(|error| failed(url, &error))?, url, limit).await
     }
 
     /// The addresses of a URL's host, if all of them may be asked: for programs that make their own connections.

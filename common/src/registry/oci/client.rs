@@ -1,0 +1,510 @@
+//! The distribution protocol (OCI distribution specification 1.1): tags, manifests, blobs, and who asks.
+//!
+//! How a request travels is the [`Transport`]'s: which addresses may be asked, how long, how often. The client follows
+//! redirects itself. A login is sent to the registry and to the token server that it names, and nowhere else: a blob that is
+//! kept on another host is fetched without, and must have the digest that it was asked by.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LINK, LOCATION,
+    WWW_AUTHENTICATE,
+};
+use reqwest::{Body, Method, Request, StatusCode};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use super::challenge::Challenge;
+use super::manifest::{self, Descriptor, Manifest};
+use crate::canonical::{Digest, digest_bytes};
+
+/// As the specification has registries take at least.
+const MANIFEST_BYTES: usize = 4 * 1024 * 1024;
+/// A page of a list, or a token.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// Asked for; a registry may give fewer.
+const PAGE: &str = "1000";
+const PAGES: usize = 1_000;
+/// Names of one list in all: ten times the templates of the largest registry that is meant to be quick.
+const NAMES: usize = 10_000;
+const REDIRECTS: usize = 5;
+/// Repositories whose tokens are kept; when there are more, all are asked for again.
+const TOKENS: usize = 1_000;
+
+/// How requests reach a registry.
+pub trait Transport: Send + Sync {
+    type Error: std::error::Error + Send + Sync + 'static;
+
+    /// Sends it as it is, and follows no redirect. The answer's body has at most `limit` bytes, or it is an error.
+    fn send(
+        &self,
+        request: Request,
+        limit: usize,
+    ) -> impl Future<Output = Result<Answer, Self::Error>> + Send;
+
+    /// Who asks, as `Authorization: Basic …`; `None` if anybody does.
+    fn login(&self) -> impl Future<Output = Result<Option<HeaderValue>, Self::Error>> + Send;
+}
+
+/// An answer of any status.
+#[derive(Debug)]
+pub struct Answer {
+    /// What was asked.
+    pub url: Url,
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    fn header(&self, name: HeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    fn target(&self) -> Option<Url> {
+        self.url.join(self.header(LOCATION)?).ok()
+    }
+
+    /// `Link: </v2/a/tags/list?last=b&n=1>; rel="next"` (RFC 8288).
+    fn next_page(&self) -> Option<String> {
+        let (target, relation) = self.header(LINK)?.strip_prefix('<')?.split_once('>')?;
+        relation.contains("next").then(|| target.to_owned())
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OciError<E: std::error::Error + 'static> {
+    #[error(transparent)]
+    Transport(E),
+    #[error("{url} is not open to {}: the registry answered {status}", who(*.login))]
+    Closed {
+        url: String,
+        login: bool,
+        status: StatusCode,
+    },
+    #[error("{url} answered {status}")]
+    Status { url: String, status: StatusCode },
+    #[error("{url} gave an answer that cannot be read: {reason}")]
+    Malformed { url: String, reason: String },
+    #[error("{url} redirects more than {REDIRECTS} times, to nowhere, or from https to http")]
+    Redirects { url: String },
+    #[error("{url} redirects to another host, {to}; only blobs may be elsewhere")]
+    Elsewhere { url: String, to: String },
+    #[error("{url} does not have the digest that it was asked by")]
+    Digest { url: String },
+    #[error("{url} lists more than {NAMES} names")]
+    TooManyNames { url: String },
+}
+
+fn who(login: bool) -> &'static str {
+    match login {
+        true => "this credential",
+        false => "everybody, and no credential is set",
+    }
+}
+
+/// One registry, for whoever the transport's login is.
+#[derive(Debug)]
+pub struct Client<T> {
+    transport: T,
+    base: Url,
+    /// By repository and what is done there.
+    tokens: Mutex<HashMap<String, HeaderValue>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Pull,
+    Push,
+}
+
+#[derive(Deserialize)]
+struct Tags {
+    tags: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Catalog {
+    repositories: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Token {
+    token: Option<String>,
+    access_token: Option<String>,
+}
+
+type Outcome<T, E> = Result<T, OciError<E>>;
+
+impl<T: Transport> Client<T> {
+    /// `base` is the host's root.
+    pub fn new(transport: T, base: Url) -> Self {
+        Self {
+            transport,
+            base,
+            tokens: Mutex::default(),
+        }
+    }
+
+    /// The tags of a repository; `None` if there is no such repository.
+    pub async fn tags(&self, repository: &str) -> Outcome<Option<BTreeSet<String>>, T::Error> {
+        let url = self.url(repository, &["tags", "list"]);
+        self.list(url, repository, |page: Tags| page.tags).await
+    }
+
+    /// All repositories; `None` if the registry does not tell, or not to everybody.
+    pub async fn catalog(&self) -> Outcome<Option<BTreeSet<String>>, T::Error> {
+        let mut url = self.base.clone();
+        url.set_path("v2/_catalog");
+        let listed = self.list(url, "", |page: Catalog| page.repositories).await;
+        match listed {
+            Err(OciError::Closed { .. }) => Ok(None),
+            Err(OciError::Status {
+                status: StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED,
+                ..
+            }) => Ok(None),
+            listed => listed,
+        }
+    }
+
+    /// The manifest of a tag, with its digest; `None` if there is no such tag.
+    pub async fn manifest(
+        &self,
+        repository: &str,
+        tag: &str,
+    ) -> Outcome<Option<(Digest, Manifest)>, T::Error> {
+        let url = self.url(repository, &["manifests", tag]);
+        let mut request = Request::new(Method::GET, url.clone());
+        let accept = HeaderValue::from_static(manifest::MANIFEST);
+        request.headers_mut().insert(ACCEPT, accept);
+        let found = self.found(request, repository, MANIFEST_BYTES).await?;
+        let read = |answer: Answer| Ok((digest_bytes(&answer.body), parsed(&url, &answer.body)?));
+        found.map(read).transpose()
+    }
+
+    /// The content that a manifest describes.
+    pub async fn blob(
+        &self,
+        repository: &str,
+        descriptor: &Descriptor,
+        limit: usize,
+    ) -> Outcome<Vec<u8>, T::Error> {
+        let url = self.blob_url(repository, &descriptor.digest);
+        let request = Request::new(Method::GET, url.clone());
+        let mut answer = self
+            .authorized(request, repository, Access::Pull, limit)
+            .await?;
+        if answer.status.is_redirection() {
+            answer = self.elsewhere(answer, limit).await?;
+        }
+        if !answer.status.is_success() {
+            return Err(self.refused(&answer).await);
+        }
+        match descriptor.describes(&answer.body) {
+            true => Ok(answer.body),
+            false => Err(OciError::Digest { url: url.into() }),
+        }
+    }
+
+    /// Where a content is, for people.
+    pub fn blob_url(&self, repository: &str, digest: &Digest) -> Url {
+        self.url(repository, &["blobs", &digest.to_string()])
+    }
+
+    /// Puts a content there, unless it is there.
+    pub async fn push_blob(&self, repository: &str, content: &[u8]) -> Outcome<(), T::Error> {
+        let digest = digest_bytes(content);
+        let url = self.blob_url(repository, &digest);
+        let head = Request::new(Method::HEAD, url);
+        let known = self.pushed(head, repository).await?;
+        if known.status.is_success() {
+            return Ok(());
+        }
+        let mut begin = self.url(repository, &["blobs", "uploads"]);
+        // The specification's path ends with a `/`.
+        begin.set_path(&format!("{}/", begin.path()));
+        let request = Request::new(Method::POST, begin);
+        let begun = self.pushed(request, repository).await?;
+        if begun.status != StatusCode::ACCEPTED {
+            return Err(self.refused(&begun).await);
+        }
+        let mut upload = self.location(&begun)?;
+        upload
+            .query_pairs_mut()
+            .append_pair("digest", &digest.to_string());
+        let mut request = Request::new(Method::PUT, upload.clone());
+        let octets = HeaderValue::from_static("application/octet-stream");
+        request.headers_mut().insert(CONTENT_TYPE, octets);
+        *request.body_mut() = Some(content.to_vec().into());
+        self.created(request, repository).await
+    }
+
+    /// Gives a manifest whose contents are there a tag.
+    pub async fn push_manifest(
+        &self,
+        repository: &str,
+        tag: &str,
+        manifest: &Manifest,
+    ) -> Outcome<(), T::Error> {
+        let url = self.url(repository, &["manifests", tag]);
+        let body = serde_json::to_vec(manifest).map_err(|error| OciError::Malformed {
+            url: url.to_string(),
+            reason: error.to_string(),
+        })?;
+        let mut request = Request::new(Method::PUT, url);
+        let kind = HeaderValue::from_static(manifest::MANIFEST);
+        request.headers_mut().insert(CONTENT_TYPE, kind);
+        *request.body_mut() = Some(body.into());
+        self.created(request, repository).await
+    }
+
+    async fn created(&self, request: Request, repository: &str) -> Outcome<(), T::Error> {
+        let answer = self.pushed(request, repository).await?;
+        match answer.status {
+            StatusCode::CREATED => Ok(()),
+            _ => Err(self.refused(&answer).await),
+        }
+    }
+
+    async fn pushed(&self, request: Request, repository: &str) -> Outcome<Answer, T::Error> {
+        self.authorized(request, repository, Access::Push, PAGE_BYTES)
+            .await
+    }
+
+    fn url(&self, repository: &str, rest: &[&str]) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.clear()
+                .push("v2")
+                .extend(repository.split('/'))
+                .extend(rest);
+        }
+        url
+    }
+
+    /// The pages of a list, each of which says where the next is.
+    async fn list<P: DeserializeOwned>(
+        &self,
+        mut url: Url,
+        repository: &str,
+        names: impl Fn(P) -> Option<Vec<String>>,
+    ) -> Outcome<Option<BTreeSet<String>>, T::Error> {
+        url.query_pairs_mut().append_pair("n", PAGE);
+        let mut all = BTreeSet::new();
+        for _ in 0..PAGES {
+            let request = Request::new(Method::GET, url.clone());
+            let Some(page) = self.found(request, repository, PAGE_BYTES).await? else {
+                return Ok(None);
+            };
+            all.extend(names(parsed(&url, &page.body)?).unwrap_or_default());
+            if all.len() > NAMES {
+                break;
+            }
+            match page.next_page() {
+                Some(next) => url = self.within(&url, &next)?,
+                None => return Ok(Some(all)),
+            }
+        }
+        Err(OciError::TooManyNames { url: url.into() })
+    }
+
+    /// A success, or `None` for what is not there.
+    async fn found(
+        &self,
+        mut request: Request,
+        repository: &str,
+        limit: usize,
+    ) -> Outcome<Option<Answer>, T::Error> {
+        for _ in 0..=REDIRECTS {
+            let answer = self
+                .authorized(copied(&request), repository, Access::Pull, limit)
+                .await?;
+            match answer.status {
+                status if status.is_success() => return Ok(Some(answer)),
+                status if status.is_redirection() => *request.url_mut() = self.location(&answer)?,
+                StatusCode::NOT_FOUND => return Ok(None),
+                _ => return Err(self.refused(&answer).await),
+            }
+        }
+        let url = request.url().to_string();
+        Err(OciError::Redirects { url })
+    }
+
+    /// Follows a blob to wherever it is kept, without saying who asks.
+    async fn elsewhere(&self, first: Answer, limit: usize) -> Outcome<Answer, T::Error> {
+        let mut answer = first;
+        for _ in 0..REDIRECTS {
+            let Some(to) = answer.target().filter(|to| keeps_tls(&answer.url, to)) else {
+                break;
+            };
+            answer = self.send(Request::new(Method::GET, to), limit).await?;
+            if !answer.status.is_redirection() {
+                return Ok(answer);
+            }
+        }
+        let url = answer.url.to_string();
+        Err(OciError::Redirects { url })
+    }
+
+    /// Sends a request with the token that is held, or with a new one if the registry asks for it.
+    async fn authorized(
+        &self,
+        request: Request,
+        repository: &str,
+        access: Access,
+        limit: usize,
+    ) -> Outcome<Answer, T::Error> {
+        let held = format!("{access:?} {repository}");
+        let token = self.tokens().get(&held).cloned();
+        let answer = self.send(with(copied(&request), token), limit).await?;
+        if answer.status != StatusCode::UNAUTHORIZED {
+            return Ok(answer);
+        }
+        let challenges = answer.headers.get_all(WWW_AUTHENTICATE).into_iter();
+        let challenge = challenges
+            .filter_map(|value| Challenge::parse(value.to_str().ok()?))
+            .next();
+        let Some(token) = self.answer(challenge, repository, access).await? else {
+            return Ok(answer);
+        };
+        self.keep(held, token.clone());
+        self.send(with(request, Some(token)), limit).await
+    }
+
+    fn keep(&self, held: String, token: HeaderValue) {
+        let mut tokens = self.tokens();
+        if tokens.len() >= TOKENS {
+            tokens.clear();
+        }
+        tokens.insert(held, token);
+    }
+
+    /// What a challenge is answered with; `None` if there is nothing to say.
+    async fn answer(
+        &self,
+        challenge: Option<Challenge>,
+        repository: &str,
+        access: Access,
+    ) -> Outcome<Option<HeaderValue>, T::Error> {
+        let login = self.transport.login().await.map_err(OciError::Transport)?;
+        let (realm, service, scope) = match challenge {
+            None => return Ok(None),
+            Some(Challenge::Basic) => return Ok(login),
+            Some(Challenge::Bearer {
+                realm,
+                service,
+                scope,
+            }) => (realm, service, scope),
+        };
+        if !keeps_tls(&self.base, &realm) {
+            let url = realm.to_string();
+            return Err(OciError::Redirects { url });
+        }
+        let actions = match access {
+            Access::Pull => "pull",
+            Access::Push => "pull,push",
+        };
+        let scope = scope.unwrap_or_else(|| format!("repository:{repository}:{actions}"));
+        let mut url = realm;
+        url.query_pairs_mut()
+            .extend_pairs(service.map(|service| ("service", service)))
+            .append_pair("scope", &scope);
+        let request = Request::new(Method::GET, url.clone());
+        let answer = self.send(with(request, login), PAGE_BYTES).await?;
+        if !answer.status.is_success() {
+            return Err(self.refused(&answer).await);
+        }
+        let given: Token = parsed(&url, &answer.body)?;
+        let header = given.token.or(given.access_token).and_then(bearer);
+        header.map(Some).ok_or_else(|| OciError::Malformed {
+            url: url.into(),
+            reason: "it holds no token".to_owned(),
+        })
+    }
+
+    async fn refused(&self, answer: &Answer) -> OciError<T::Error> {
+        let (url, status) = (answer.url.to_string(), answer.status);
+        match status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                let login = self.transport.login().await;
+                OciError::Closed {
+                    url,
+                    login: login.is_ok_and(|login| login.is_some()),
+                    status,
+                }
+            }
+            status => OciError::Status { url, status },
+        }
+    }
+
+    /// Where an answer leads on; not to another host, which must not learn who asks.
+    fn location(&self, answer: &Answer) -> Outcome<Url, T::Error> {
+        match answer.header(LOCATION) {
+            Some(to) => self.within(&answer.url, to),
+            None => Err(OciError::Redirects {
+                url: answer.url.to_string(),
+            }),
+        }
+    }
+
+    fn within(&self, from: &Url, to: &str) -> Outcome<Url, T::Error> {
+        let target = from.join(to).map_err(|_| OciError::Redirects {
+            url: from.to_string(),
+        })?;
+        match target.origin() == self.base.origin() {
+            true => Ok(target),
+            false => Err(OciError::Elsewhere {
+                url: from.to_string(),
+                to: target.host_str().unwrap_or_default().to_owned(),
+            }),
+        }
+    }
+
+    async fn send(&self, request: Request, limit: usize) -> Outcome<Answer, T::Error> {
+        let sent = self.transport.send(request, limit).await;
+        sent.map_err(OciError::Transport)
+    }
+
+    fn tokens(&self) -> std::sync::MutexGuard<'_, HashMap<String, HeaderValue>> {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bodies here are bytes at hand, so a request can be sent twice.
+fn copied(request: &Request) -> Request {
+    let mut copy = Request::new(request.method().clone(), request.url().clone());
+    *copy.headers_mut() = request.headers().clone();
+    let body = request.body().and_then(Body::as_bytes);
+    *copy.body_mut() = body.map(|bytes| bytes.to_vec().into());
+    copy
+}
+
+fn with(mut request: Request, authorization: Option<HeaderValue>) -> Request {
+    if let Some(header) = authorization {
+        request.headers_mut().insert(AUTHORIZATION, header);
+    }
+    request
+}
+
+fn bearer(token: String) -> Option<HeaderValue> {
+    let mut header = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
+    header.set_sensitive(true);
+    Some(header)
+}
+
+/// What came by TLS does not go on without.
+fn keeps_tls(from: &Url, to: &Url) -> bool {
+    to.scheme() == "https" || to.scheme() == from.scheme()
+}
+
+fn parsed<T: DeserializeOwned, E: std::error::Error + 'static>(
+    url: &Url,
+    bytes: &[u8],
+) -> Outcome<T, E> {
+    serde_json::from_slice(bytes).map_err(|error| OciError::Malformed {
+        url: url.to_string(),
+        reason: error.to_string(),
+    })
+}

@@ -1,0 +1,174 @@
+//! The manifest of an artifact (OCI image specification 1.1): which files it has, and what each must hold.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::canonical::{Digest, digest_bytes};
+use crate::registry::FilePath;
+
+pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+/// Of a template's version, and of the files at a registry's root.
+pub const TEMPLATE: &str = "application/vnd.deployment-manager.template.v1";
+/// Of the one artifact that the index's tags have.
+pub const INDEX: &str = "application/vnd.deployment-manager.index.v1";
+const EMPTY: &str = "application/vnd.oci.empty.v1+json";
+const FILE: &str = "application/vnd.deployment-manager.file.v1";
+/// The file's path.
+const TITLE: &str = "org.opencontainers.image.title";
+/// What `oras` says of a folder that it packed into a layer.
+const UNPACK: &str = "io.deis.oras.content.unpack";
+/// What an artifact holds that needs no content.
+const EMPTY_CONTENT: &[u8] = b"{}";
+/// As many as a template's schema may import, and some that are beside it.
+const LAYERS: usize = 500;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Manifest {
+    schema_version: u32,
+    media_type: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    artifact_type: Option<String>,
+    config: Descriptor,
+    layers: Vec<Descriptor>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    annotations: BTreeMap<String, String>,
+}
+
+/// A content: what it is, and its digest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Descriptor {
+    media_type: String,
+    pub digest: Digest,
+    pub size: u64,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    annotations: BTreeMap<String, String>,
+}
+
+impl Descriptor {
+    fn of(media_type: &str, content: &[u8]) -> Self {
+        Self {
+            media_type: media_type.to_owned(),
+            digest: digest_bytes(content),
+            size: u64::try_from(content.len()).unwrap_or(u64::MAX),
+            annotations: BTreeMap::new(),
+        }
+    }
+
+    /// Whether these bytes are what is described.
+    pub fn describes(&self, content: &[u8]) -> bool {
+        digest_bytes(content) == self.digest
+    }
+}
+
+impl Manifest {
+    /// The same files have the same manifest, wherever and whenever it is made.
+    pub fn of_files<'a>(files: impl IntoIterator<Item = (&'a FilePath, &'a [u8])>) -> Self {
+        let layer = |(path, content): (&FilePath, &[u8])| Descriptor {
+            annotations: BTreeMap::from([(TITLE.to_owned(), path.to_string())]),
+            ..Descriptor::of(FILE, content)
+        };
+        Self::new(TEMPLATE, files.into_iter().map(layer).collect())
+    }
+
+    pub fn of_index() -> Self {
+        Self::new(INDEX, vec![Descriptor::of(EMPTY, EMPTY_CONTENT)])
+    }
+
+    fn new(artifact_type: &str, layers: Vec<Descriptor>) -> Self {
+        Self {
+            schema_version: 2,
+            media_type: Some(MANIFEST.to_owned()),
+            artifact_type: Some(artifact_type.to_owned()),
+            config: Descriptor::of(EMPTY, EMPTY_CONTENT),
+            layers,
+            annotations: BTreeMap::new(),
+        }
+    }
+
+    /// The content of the config, and of the index's only layer.
+    pub const fn empty_content() -> &'static [u8] {
+        EMPTY_CONTENT
+    }
+
+    /// The files, by their paths; says what is wrong with it as a template's version.
+    pub fn files(self) -> Result<BTreeMap<FilePath, Descriptor>, String> {
+        if self.layers.len() > LAYERS {
+            return Err(format!("it has more than {LAYERS} layers"));
+        }
+        let mut files = BTreeMap::new();
+        for layer in self.layers {
+            let title = layer.annotations.get(TITLE).ok_or_else(|| {
+                format!("one of its layers has no {TITLE}: it is no artifact made of files")
+            })?;
+            if layer.annotations.contains_key(UNPACK) {
+                return Err(format!(
+                    "its layer {title:?} is a packed folder; push each of its files by itself"
+                ));
+            }
+            let path = FilePath::parse(title).map_err(|error| error.to_string())?;
+            if files.contains_key(&path) {
+                return Err(format!("two of its layers are called '{path}'"));
+            }
+            files.insert(path, layer);
+        }
+        Ok(files)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> FilePath {
+        FilePath::parse(text).unwrap()
+    }
+
+    #[test]
+    fn files_become_layers_with_titles_and_files_again() {
+        let (a, b) = (path("a.py"), path("lib/b.py"));
+        let manifest = Manifest::of_files([(&a, &b"one"[..]), (&b, &b"two"[..])]);
+        let text = serde_json::to_string(&manifest).unwrap();
+        assert!(
+            text.contains(r#""artifactType":"application/vnd.deployment-manager.template.v1""#)
+        );
+        let files = serde_json::from_str::<Manifest>(&text)
+            .unwrap()
+            .files()
+            .unwrap();
+        let found: Vec<_> = files.iter().map(|(p, d)| (p.as_str(), d.size)).collect();
+        assert_eq!(found, [("a.py", 3), ("lib/b.py", 3)]);
+        assert!(files[&a].describes(b"one") && !files[&a].describes(b"two"));
+    }
+
+    #[test]
+    fn what_is_no_version_of_a_template_says_why() {
+        let (a, evil) = (path("a"), r#""org.opencontainers.image.title":"../evil""#);
+        let whole = serde_json::to_string(&Manifest::of_files([(&a, &b"x"[..])])).unwrap();
+        let title = r#""org.opencontainers.image.title":"a""#;
+        let layers = |text: &str| {
+            let mut value: serde_json::Value = serde_json::from_str(text).unwrap();
+            let first = value["layers"][0].clone();
+            value["layers"].as_array_mut().unwrap().push(first);
+            value.to_string()
+        };
+        for (text, reason) in [
+            (whole.replace(title, evil), "'..'"),
+            (whole.replace(title, ""), "no org.opencontainers"),
+            (
+                whole.replace(
+                    title,
+                    r#""org.opencontainers.image.title":"a","io.deis.oras.content.unpack":"true""#,
+                ),
+                "packed folder",
+            ),
+            (layers(&whole), "two of its layers"),
+        ] {
+            let manifest: Manifest = serde_json::from_str(&text).unwrap();
+            let error = manifest.files().unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}
