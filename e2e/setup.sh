@@ -35,6 +35,15 @@ PY
 }
 
 command -v cc >/dev/null || need "a C compiler" build-essential
+command -v git >/dev/null || need git git
+command -v ssh-keygen >/dev/null || need "ssh" openssh-client
+if ! [ -x /usr/sbin/sshd ]; then
+    need "an ssh server, which the tests of registries run on loopback," openssh-server
+    # For the tests alone: nothing is to listen on this machine because of us.
+    if [ -d /run/systemd/system ]; then
+        as_root systemctl disable --quiet --now ssh.service ssh.socket 2>/dev/null || true
+    fi
+fi
 command -v curl >/dev/null || need curl curl ca-certificates
 has_python || need "Python 3.9 or newer, with its headers and shared library" python3 python3-dev
 command -v docker-registry >/dev/null || need "an OCI registry, for tests" docker-registry

@@ -11,7 +11,7 @@ use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 
 /// Ends with the test's runtime.
 pub struct Backend {
-    port: u16,
+    base: String,
     requests: Arc<AtomicUsize>,
     repository: PathBuf,
     server: actix_web::dev::ServerHandle,
@@ -42,9 +42,19 @@ fn git(repository: &Path, arguments: &[&str]) {
     assert!(output.status.success(), "git {arguments:?}: {output:?}");
 }
 
-impl Backend {
+/// How it is served.
+pub enum Kind {
     /// Everybody may read, or only who sends this `Authorization`.
+    Plain(Option<&'static str>),
+    Tls(rustls::ServerConfig),
+}
+
+impl Backend {
     pub fn serve(files: &Path, authorization: Option<&'static str>) -> Self {
+        Self::of(Kind::Plain(authorization), files)
+    }
+
+    pub fn of(kind: Kind, files: &Path) -> Self {
         let root = tempfile::tempdir().unwrap();
         let repository = root.path().join("r.git");
         crate::stage::copied(files, {
@@ -58,18 +68,28 @@ impl Backend {
         let served = web::Data::new(Served {
             root: root.path().to_owned(),
             requests: requests.clone(),
-            authorization,
+            authorization: match &kind {
+                Kind::Plain(authorization) => *authorization,
+                Kind::Tls(_) => None,
+            },
         });
         let app = move || {
             let app = App::new().app_data(served.clone());
             app.default_service(web::to(answer))
         };
         let server = HttpServer::new(app).workers(2).disable_signals();
-        let server = server.listen(listener).unwrap().run();
+        let (server, base) = match kind {
+            Kind::Plain(_) => (server.listen(listener), "http://127.0.0.1"),
+            Kind::Tls(tls) => (
+                server.listen_rustls_0_23(listener, tls),
+                "https://localhost",
+            ),
+        };
+        let server = server.unwrap().run();
         let handle = server.handle();
         tokio::spawn(server);
         let backend = Self {
-            port,
+            base: format!("{base}:{port}"),
             requests,
             repository,
             server: handle,
@@ -80,7 +100,7 @@ impl Backend {
     }
 
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/r.git", self.port)
+        format!("{}/r.git", self.base)
     }
 
     /// The working tree of what is served.

@@ -56,6 +56,9 @@ pub struct Means {
     pub cache: PathBuf,
     /// What was given before, of all of them.
     pub files: Arc<Cache>,
+    /// Bytes of all git repositories there.
+    pub room: u64,
+    pub git: git::Trust,
 }
 
 impl<'a> Checked<'a> {
@@ -238,6 +241,14 @@ fn git_url(text: &str) -> Result<Url, String> {
                 .to_owned(),
         );
     }
+    // These become words of a command.
+    let plain = |part: &str| {
+        part.chars()
+            .all(|c| c.is_ascii_alphanumeric() || ".-_[]:".contains(c))
+    };
+    if !plain(url.username()) || !url.host_str().is_some_and(plain) {
+        return Err("its user or host has a character that no name has".to_owned());
+    }
     // ssh would take such a user or host for an option.
     let is_option = |part: &str| part.starts_with('-');
     if is_option(url.username()) || url.host_str().is_some_and(is_option) {
@@ -399,6 +410,9 @@ mod tests {
             "ssh://-oProxyCommand=id/r",
             "-oProxyCommand=id@host:r",
             "https://host/r#x",
+            "ssh://git@a$(id)/r",
+            "ssh://a'b@host/r",
+            "git://a;b/r",
         ] {
             assert!(git_url(bad).is_err(), "{bad}");
         }

@@ -163,6 +163,11 @@ impl<T: Send + Sync + 'static> Fresh<T> {
         }
     }
 
+    /// What is held cannot be used.
+    pub fn forget(&self) {
+        *self.lock() = State::Empty;
+    }
+
     /// It is loaded again at the next use.
     pub fn expire(&self) {
         if let State::Held(held) = &mut *self.lock()

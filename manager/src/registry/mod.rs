@@ -17,6 +17,8 @@
 mod alone;
 mod auth;
 #[cfg(test)]
+mod authority;
+#[cfg(test)]
 mod backend;
 #[cfg(test)]
 mod bundled;

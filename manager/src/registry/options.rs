@@ -37,6 +37,12 @@ pub struct Options {
     /// File with certificates (PEM) of authorities that sign those of registries, trusted beside the system's
     #[arg(long, env = "DM_REGISTRY_CA", value_name = "FILE")]
     pub registry_ca: Option<PathBuf>,
+    /// Private key that git's ssh shows to registries [default: those of the manager's user, and its agent's]
+    #[arg(long, env = "DM_REGISTRY_SSH_KEY", value_name = "FILE", value_parser = plain_path)]
+    pub registry_ssh_key: Option<PathBuf>,
+    /// Host keys of registries over ssh, as ssh-keyscan prints them [default: the known_hosts of the manager's user]
+    #[arg(long, env = "DM_REGISTRY_SSH_KNOWN_HOSTS", value_name = "FILE", value_parser = plain_path)]
+    pub registry_ssh_known_hosts: Option<PathBuf>,
     /// How long what a registry lists is taken as it is before it is asked again, such as 1m or 0s
     #[arg(long, env = "DM_REGISTRY_REFRESH", value_name = "TIME", default_value = "1m", value_parser = duration)]
     pub registry_refresh: Duration,
@@ -62,6 +68,8 @@ impl Default for Options {
             registry_cache: PathBuf::from(CACHE),
             registry_cache_size: CACHE_SIZE,
             registry_ca: None,
+            registry_ssh_key: None,
+            registry_ssh_known_hosts: None,
             registry_refresh: REFRESH,
         }
     }
@@ -109,6 +117,15 @@ impl Options {
             false => Ok(found),
         }
     }
+}
+
+/// A path that is a word of a command as it stands.
+fn plain_path(text: &str) -> Result<PathBuf, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@".contains(c);
+    if !text.chars().all(plain) {
+        return Err("it may have letters, digits and /._-+@".to_owned());
+    }
+    std::path::absolute(text).map_err(|error| error.to_string())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use super::cache::{Cache, Recent};
 use super::definition::{Checked, Means};
 use super::directory::Directory;
+use super::git;
 use super::github::{Api, Repository};
 use super::options::{self, Options};
 use super::web::{Reach, Shared, Web};
@@ -82,6 +83,8 @@ impl Places {
         let means = Means {
             web: Web::with(reach, shared)?,
             files,
+            room: options.registry_cache_size.0,
+            git: git::Trust::new(options)?,
             refresh: options.registry_refresh,
             cache: options.registry_cache.clone(),
         };

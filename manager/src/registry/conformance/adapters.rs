@@ -56,6 +56,8 @@ fn repository(backend: &Backend, cache: &Path) -> git::Repository {
         refresh: Duration::from_secs(3600),
         cache: cache.to_owned(),
         files: Arc::new(Cache::new(cache, 100_000_000)),
+        room: 100_000_000,
+        git: git::Trust::default(),
     };
     let url = backend.url().parse().unwrap();
     git::Repository::new("repository", definition, url, None, &means)

@@ -6,17 +6,16 @@
 //! time, in what it says and in what it writes, and ends with its children when the caller stops waiting.
 
 use std::io::ErrorKind;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use super::folders::size;
+use super::trust::Way;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use reqwest::header::HeaderValue;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, Command};
-use url::Url;
 
 const FETCH: Duration = Duration::from_secs(50);
 const READ: Duration = Duration::from_secs(15);
@@ -28,7 +27,6 @@ const SAID_BYTES: usize = 16 * 1024;
 const PROTOCOLS: &str = "https:http:ssh:git";
 /// Of the manager's own environment: where programs are, ssh's agent, and whom TLS trusts.
 const KEPT: [&str; 4] = ["PATH", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR"];
-const SSH: &str = "ssh -o BatchMode=yes -o ConnectTimeout=5 -o StrictHostKeyChecking=yes";
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -48,6 +46,12 @@ pub enum GitError {
     Cache(std::io::Error),
     #[error("it wants a credential, or another one than it was given: {0}")]
     Denied(String),
+    #[error(
+        "the host's key is not known to ssh, or another one: put the right one into --registry-ssh-known-hosts, as ssh-keyscan prints it"
+    )]
+    HostKey,
+    #[error("what was fetched of it is damaged: {0}")]
+    Damaged(String),
     #[error("git says: {0}")]
     Failed(String),
 }
@@ -74,20 +78,16 @@ impl Git {
         &self.folder
     }
 
-    /// Brings one commit here, without what was before it. `addresses` are those that the host was found to have: git
-    /// asks no other.
-    pub async fn fetch(
-        &self,
-        url: &Url,
-        refspec: &str,
-        auth: Option<&HeaderValue>,
-        addresses: &[IpAddr],
-    ) -> Result<(), GitError> {
+    /// Brings one commit here, without what was before it.
+    pub async fn fetch(&self, way: &Way, refspec: &str) -> Result<(), GitError> {
         self.prepare().await?;
-        let mut command = self.command(&settings(url, auth, addresses));
+        let mut settings = settings();
+        settings.extend(way.settings.iter().cloned());
+        let mut command = self.command(&settings);
+        command.envs(way.environment.iter().map(|(name, value)| (name, value)));
         command.args(["fetch", "--quiet", "--force", "--depth=1", "--no-tags"]);
         command.args(["--no-recurse-submodules", "--no-write-fetch-head"]);
-        command.args(["--end-of-options", url.as_str(), refspec]);
+        command.args(["--end-of-options", &way.url, refspec]);
         let fetch = async {
             tokio::select! {
                 done = run(command, SAID_BYTES) => done,
@@ -103,7 +103,7 @@ impl Git {
 
     /// What git prints, up to a limit.
     pub async fn read(&self, arguments: &[&str], limit: usize) -> Result<Vec<u8>, GitError> {
-        let mut command = self.command(&settings_of_all());
+        let mut command = self.command(&settings());
         command.args(arguments);
         within(READ, run(command, limit)).await
     }
@@ -117,12 +117,13 @@ impl Git {
             return Ok(());
         }
         std::fs::create_dir_all(&self.folder).map_err(GitError::Cache)?;
-        let mut command = self.command(&settings_of_all());
+        let mut command = self.command(&settings());
         command.args(["init", "--quiet", "--bare", "--template="]);
         within(READ, run(command, SAID_BYTES)).await.map(|_| ())
     }
 
-    async fn remove(&self) -> Result<(), GitError> {
+    /// What is here is damaged, or too much: it is fetched anew.
+    pub async fn remove(&self) -> Result<(), GitError> {
         match tokio::fs::remove_dir_all(&self.folder).await {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(GitError::Cache(error)),
             _ => Ok(()),
@@ -151,7 +152,6 @@ impl Git {
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_ALLOW_PROTOCOL", PROTOCOLS)
             .env("GIT_NO_REPLACE_OBJECTS", "1")
-            .env("GIT_SSH_COMMAND", SSH)
             .env("GIT_CONFIG_COUNT", settings.len().to_string());
         for (number, (key, value)) in settings.iter().enumerate() {
             command
@@ -169,7 +169,7 @@ impl Git {
     }
 }
 
-fn settings_of_all() -> Vec<(String, String)> {
+fn settings() -> Vec<(String, String)> {
     let fixed = [
         ("core.hooksPath", "/dev/null"),
         ("core.fsmonitor", "false"),
@@ -188,20 +188,6 @@ fn settings_of_all() -> Vec<(String, String)> {
     ];
     let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
     fixed.into_iter().map(owned).collect()
-}
-
-fn settings(url: &Url, auth: Option<&HeaderValue>, addresses: &[IpAddr]) -> Vec<(String, String)> {
-    let mut settings = settings_of_all();
-    if let Some(auth) = auth.and_then(|auth| auth.to_str().ok()) {
-        let key = format!("http.{}.extraHeader", url.origin().ascii_serialization());
-        settings.push((key, format!("Authorization: {auth}")));
-    }
-    if let (Some(host), Some(port)) = (url.domain(), url.port_or_known_default()) {
-        let list: Vec<_> = addresses.iter().map(ToString::to_string).collect();
-        let pinned = format!("{host}:{port}:{}", list.join(","));
-        settings.push(("http.curloptResolve".to_owned(), pinned));
-    }
-    settings
 }
 
 async fn within<T>(
@@ -258,6 +244,19 @@ async fn bounded(stream: Option<impl AsyncRead + Unpin>, limit: usize) -> Option
     (bytes.len() <= limit).then_some(bytes)
 }
 
+/// The line that says most: what ssh says comes before git's own, and is the cause.
+fn told(said: &str) -> Option<String> {
+    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let last = lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("fatal: "))?;
+    let cause = match last.starts_with("Could not read from remote") {
+        true => lines().next().unwrap_or(last),
+        false => last,
+    };
+    Some(cause.chars().take(300).collect())
+}
+
 fn failed(status: ExitStatus, said: &[u8]) -> GitError {
     let said = String::from_utf8_lossy(said);
     let has = |texts: &[&str]| texts.iter().any(|text| said.contains(text));
@@ -271,14 +270,10 @@ fn failed(status: ExitStatus, said: &[u8]) -> GitError {
     ]) {
         return GitError::NoRepository;
     }
-    let told = said
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix("fatal: "));
-    let told = told.map_or_else(
-        || status.to_string(),
-        |line| line.chars().take(300).collect(),
-    );
+    if has(&["Host key verification failed"]) {
+        return GitError::HostKey;
+    }
+    let told = told(&said).unwrap_or_else(|| status.to_string());
     let denied = [
         "Authentication failed",
         "could not read Username",
@@ -291,47 +286,18 @@ fn failed(status: ExitStatus, said: &[u8]) -> GitError {
     }
 }
 
-/// Bytes of all files below a folder; what cannot be seen counts nothing.
-async fn size(folder: PathBuf) -> u64 {
-    let counted = tokio::task::spawn_blocking(move || size_now(&folder)).await;
-    counted.unwrap_or_default()
-}
-
-fn size_now(folder: &Path) -> u64 {
-    let entries = folder.read_dir().into_iter().flatten().flatten();
-    let sizes = entries.map(|entry| match entry.metadata() {
-        Ok(metadata) if metadata.is_dir() => size_now(&entry.path()),
-        Ok(metadata) => metadata.len(),
-        Err(_) => 0,
-    });
-    sizes.sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_credential_is_for_its_host_and_an_address_for_its_name() {
-        let url: Url = "https://host.example/o/r.git".parse().unwrap();
-        let auth = HeaderValue::from_static("Basic x");
-        let told = settings(&url, Some(&auth), &["1.2.3.4".parse().unwrap()]);
-        let has = |key: &str, value: &str| told.contains(&(key.to_owned(), value.to_owned()));
-        assert!(has(
-            "http.https://host.example.extraHeader",
-            "Authorization: Basic x"
-        ));
-        assert!(has("http.curloptResolve", "host.example:443:1.2.3.4"));
-        assert!(has("protocol.allow", "never"));
-    }
+    use crate::registry::git::trust::Trust;
 
     #[tokio::test]
     async fn nothing_local_is_fetched_and_nothing_is_read_beyond_its_limit() {
         let folder = tempfile::tempdir().unwrap();
         let git = Git::at(folder.path().join("cache"));
         for url in ["file:///tmp", "ext::sh -c true"] {
-            let url: Url = url.parse().unwrap();
-            let error = git.fetch(&url, "+HEAD:refs/dm/head", None, &[]).await;
+            let ways = Trust::default().ways(&url.parse().unwrap(), None, &[]);
+            let error = git.fetch(&ways[0], "+HEAD:refs/dm/head").await;
             let error = error.unwrap_err().to_string();
             assert!(error.contains("not allowed"), "{url}: {error}");
         }

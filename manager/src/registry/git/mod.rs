@@ -5,8 +5,12 @@
 //! has files and folders only.
 
 mod command;
+mod folders;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod transports;
+mod trust;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,8 +31,10 @@ use super::tree::{self, Tree, hex};
 use super::web::Web;
 use super::{Entry, FILE_BYTES, Files, Registry, RegistryError};
 pub use command::GitError;
+pub use trust::Trust;
 
 use command::Git;
+use trust::Way;
 
 /// The one ref of the repository in the cache.
 const HEAD: &str = "refs/dm/head";
@@ -44,7 +50,10 @@ pub struct Repository {
     web: Web,
     auth: Option<Arc<Auth>>,
     files: Arc<Cache>,
+    trust: Trust,
     git: Git,
+    /// Bytes of all repositories in the cache.
+    room: u64,
     held: Fresh<Snapshot>,
 }
 
@@ -66,6 +75,8 @@ impl Repository {
         Self {
             git: Git::at(folder(&means.cache, &definition)),
             web: means.web.clone(),
+            trust: means.git.clone(),
+            room: means.room,
             files: means.files.clone(),
             name: name.to_owned(),
             definition,
@@ -118,15 +129,31 @@ impl Repository {
         };
         let wanted = self.definition.reference.as_deref().unwrap_or("HEAD");
         let refspec = format!("+{wanted}:{HEAD}");
-        let fetched = self
-            .git
-            .fetch(&self.url, &refspec, auth.as_ref(), &addresses);
-        fetched.await.map_err(|error| self.failed(error))?;
+        let ways = self.trust.ways(&self.url, auth.as_ref(), &addresses);
+        if before.is_none() {
+            // If there is something, it could not be read.
+            let removed = self.git.remove().await;
+            removed.map_err(|error| self.failed(error))?;
+        }
+        let fetched = self.first(&ways, &refspec).await;
+        fetched.map_err(|error| self.failed(error))?;
+        folders::make_room(self.git.folder().to_owned(), self.room).await;
         let commit = self.commit().await?;
         match before {
             Some(before) if before.commit == commit => Ok(before.into()),
             _ => Ok(self.read_commit(commit).await?.into()),
         }
+    }
+
+    async fn first(&self, ways: &[Way], refspec: &str) -> Result<(), GitError> {
+        let mut outcome = Err(GitError::NoRepository);
+        for way in ways {
+            outcome = self.git.fetch(way, refspec).await;
+            if !matches!(outcome, Err(GitError::Failed(_))) {
+                break;
+            }
+        }
+        outcome
     }
 
     async fn commit(&self) -> Result<String, RegistryError> {
@@ -151,6 +178,31 @@ impl Repository {
         }
         let tree = Tree::new(files);
         Ok(Snapshot { commit, tree })
+    }
+
+    async fn held_file(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
+        let snapshot = self.snapshot().await?;
+        let Some(object) = snapshot.tree.content(file) else {
+            return Ok(None);
+        };
+        let folder = self.git.folder().to_string_lossy();
+        let key = Key::of(&["git", &folder, object]);
+        if let Some(kept) = self.files.get(&key).await {
+            return Ok(Some(kept.body.to_vec()));
+        }
+        let object = ["cat-file", "blob", object];
+        match self.git.read(&object, FILE_BYTES).await {
+            Ok(bytes) => {
+                let kept = Kept::lasting(self.url_of(file), bytes);
+                Ok(Some(self.files.put(&key, kept).await.body.to_vec()))
+            }
+            Err(GitError::TooLarge { limit }) => Err(RegistryError::FileTooLarge {
+                file: self.path_of(file),
+                limit,
+            }),
+            Err(GitError::Failed(said)) => Err(self.failed(GitError::Damaged(said))),
+            Err(error) => Err(self.failed(error)),
+        }
     }
 
     fn failed(&self, error: GitError) -> RegistryError {
@@ -199,26 +251,17 @@ fn parse(listing: &[u8]) -> Vec<(FilePath, String)> {
 #[async_trait]
 impl Files for Repository {
     async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
-        let snapshot = self.snapshot().await?;
-        let Some(object) = snapshot.tree.content(file) else {
-            return Ok(None);
-        };
-        let folder = self.git.folder().to_string_lossy();
-        let key = Key::of(&["git", &folder, object]);
-        if let Some(kept) = self.files.get(&key).await {
-            return Ok(Some(kept.body.to_vec()));
-        }
-        let object = ["cat-file", "blob", object];
-        match self.git.read(&object, FILE_BYTES).await {
-            Ok(bytes) => {
-                let kept = Kept::lasting(self.url_of(file), bytes);
-                Ok(Some(self.files.put(&key, kept).await.body.to_vec()))
+        match self.held_file(file).await {
+            Err(RegistryError::Git {
+                error: GitError::Damaged(_),
+                ..
+            }) => {
+                self.held.forget();
+                let removed = self.git.remove().await;
+                removed.map_err(|error| self.failed(error))?;
+                self.held_file(file).await
             }
-            Err(GitError::TooLarge { limit }) => Err(RegistryError::FileTooLarge {
-                file: self.path_of(file),
-                limit,
-            }),
-            Err(error) => Err(self.failed(error)),
+            read => read,
         }
     }
 

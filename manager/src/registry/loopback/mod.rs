@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use actix_web::http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use rustls::ServerConfig;
 use url::Url;
 
 /// What opens the closed repository and folder, as a bearer token.
@@ -37,10 +38,21 @@ impl Served {
 impl Loopback {
     /// `/files/…` is the folder itself, `/api/…` is GitHub with the folder as the repository `owner/repo`.
     pub fn serve(root: &Path) -> Self {
+        Self::of(root, None)
+    }
+
+    /// The same by https, as `localhost`.
+    pub fn secured(root: &Path, tls: ServerConfig) -> Self {
+        Self::of(root, Some(tls))
+    }
+
+    fn of(root: &Path, tls: Option<ServerConfig>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/", listener.local_addr().unwrap())
-            .parse()
-            .unwrap();
+        let address = listener.local_addr().unwrap();
+        let url = match tls {
+            Some(_) => format!("https://localhost:{}/", address.port()),
+            None => format!("http://{address}/"),
+        };
         let requests = Arc::new(AtomicUsize::new(0));
         let unchanged = Arc::new(AtomicUsize::new(0));
         let served = web::Data::new(Served {
@@ -73,16 +85,16 @@ impl Loopback {
                     web::get().to(github::answer),
                 )
         };
-        let server = HttpServer::new(app)
-            .workers(1)
-            .disable_signals()
-            .listen(listener)
-            .unwrap()
-            .run();
+        let server = HttpServer::new(app).workers(1).disable_signals();
+        let server = match tls {
+            Some(tls) => server.listen_rustls_0_23(listener, tls),
+            None => server.listen(listener),
+        };
+        let server = server.unwrap().run();
         let handle = server.handle();
         tokio::spawn(server);
         Self {
-            url,
+            url: url.parse().unwrap(),
             requests,
             unchanged,
             server: handle,
