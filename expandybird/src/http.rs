@@ -3,13 +3,14 @@
 use actix_web::web::{self, Data, Json, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::server::{ApiError, Body, health, method_not_allowed};
+use common::server::{ApiError, Body, at, health, method_not_allowed, metrics};
 
 use crate::service::Expander;
 
 pub fn routes(config: &mut ServiceConfig, expander: &Data<Expander>) {
     config
         .app_data(Data::clone(expander))
+        .service(at("/metrics", "GET").route(web::get().to(metrics::metrics)))
         .service(
             web::resource("/expand")
                 .route(web::post().to(expand))

@@ -11,6 +11,7 @@ use common::telemetry;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
+use crate::auth::Auth;
 use crate::config::{Config, StorePlace};
 use crate::deployer::{Deployer, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
@@ -44,6 +45,7 @@ pub struct Ports {
     pub retry: Retry,
     pub operation_timeout: Duration,
     pub keep_manifests: Option<usize>,
+    pub auth: Auth,
 }
 
 /// The manager, wired.
@@ -67,6 +69,7 @@ impl App {
             store: store.clone(),
             expansions: expansions.clone(),
             deployer: ports.deployer.clone(),
+            access: ports.auth.access.clone(),
             retry: ports.retry.clone(),
             keep_manifests: ports.keep_manifests,
         };
@@ -80,6 +83,8 @@ impl App {
             deployer: ports.deployer,
             retry: ports.retry,
             operation_timeout: ports.operation_timeout,
+            authenticators: ports.auth.authenticators,
+            access: ports.auth.access,
         });
         Ok(Self { services, engine })
     }
@@ -112,7 +117,12 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         let drift = services.drift.clone();
         tokio::spawn(async move { drift.run(interval).await });
     }
-    let access = Access::Open("authentication");
+    let access = match services.authenticators.are_configured() {
+        true => Access::Checked,
+        false => Access::Open(
+            "who may do what (--auth-cluster, --auth-oidc-issuer or --auth-tokens, with --auth-rbac or --auth-policy)",
+        ),
+    };
     let serving = serve(&config.listen, ADDRESS, access, move |routes| {
         http::routes(routes, &services)
     });
@@ -133,10 +143,12 @@ fn ports(config: &Config) -> anyhow::Result<Ports> {
     let access = config.services.access()?;
     let expander = HttpExpander::new(&config.expander_url, &access).context("--expander-url")?;
     let deployer = HttpDeployer::new(&config.deployer_url, &access).context("--deployer-url")?;
+    let deployer: Arc<dyn Deployer> = Arc::new(deployer);
     Ok(Ports {
         kv,
         expander: Arc::new(expander),
-        deployer: Arc::new(deployer),
+        auth: config.auth.open(&deployer)?,
+        deployer,
         registry: config.registry.clone(),
         credential_key: config.credential_key(),
         retry: Retry::default(),

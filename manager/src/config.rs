@@ -10,6 +10,7 @@ use clap::Parser;
 use common::client::ServiceFlags;
 use common::server::Listen;
 
+use crate::auth;
 use crate::registry;
 use crate::vault::KeyPlace;
 
@@ -59,6 +60,8 @@ pub struct Config {
     pub drift_interval: Option<Duration>,
     #[command(flatten)]
     pub registry: registry::Options,
+    #[command(flatten)]
+    pub auth: auth::Options,
 }
 
 impl Config {

@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! http ─► service ─► workflow ─► domain (pure)
-//!            └──────────┴─► ports: store, registry, expander, deployer          app wires them, once
+//!    │       └──────────┴─► ports: store, registry, expander, deployer          app wires them, once
+//!    └───────┴──────────┴─► auth: who asks, and whether they may
 //! ```
 //!
 //! It keeps deployments, manifests, operations and the index of type instances. It refuses to know how templates are
 //! run (expandybird does) and how objects get into the cluster (resourcifier does).
 
 mod app;
+mod auth;
 mod config;
 mod dependency;
 mod deployer;

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use crate::app::{App, Ports};
+use crate::deployer::Deployer;
 use crate::deployer::fake::FakeDeployer;
 use crate::expander::fake::FakeExpander;
 use crate::registry;
@@ -27,6 +28,8 @@ pub struct Stage {
     pub deployer: Arc<FakeDeployer>,
     /// Manifests of a deployment to keep.
     pub keep_manifests: Option<usize>,
+    /// How callers are told apart; not at all by default.
+    pub auth: crate::auth::Options,
     registry: TempDir,
 }
 
@@ -37,6 +40,7 @@ impl Stage {
             expander: Arc::default(),
             deployer: Arc::default(),
             keep_manifests: None,
+            auth: crate::auth::Options::default(),
             registry: tempfile::tempdir().unwrap(),
         };
         let pair = r#"{"resources": [{"name": "left", "type": "Service"}, {"name": "right", "type": "Pod"}]}"#;
@@ -69,7 +73,9 @@ impl Stage {
             registry: Some(self.registry.path().display().to_string()),
             ..registry::Options::default()
         };
+        let deployer: Arc<dyn Deployer> = self.deployer.clone();
         let ports = Ports {
+            auth: self.auth.open(&deployer)?,
             kv,
             expander: self.expander.clone(),
             deployer: self.deployer.clone(),

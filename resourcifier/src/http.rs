@@ -13,7 +13,7 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::api::review::{AccessReview, TokenReview};
 use common::model::Namespace;
 use common::request_id;
-use common::server::{ApiError, Body, health, method_not_allowed};
+use common::server::{ApiError, Body, at, health, method_not_allowed, metrics};
 use futures::Stream;
 use tokio::sync::mpsc::{self, Receiver};
 use tracing::Instrument;
@@ -32,6 +32,7 @@ pub fn routes(deployer: Arc<Deployer>) -> impl Fn(&mut ServiceConfig) + Clone + 
         config
             .app_data(Data::from(deployer.clone()))
             .route("/readyz", web::get().to(readyz))
+            .service(at("/metrics", "GET").route(web::get().to(metrics::metrics)))
             .service(
                 web::resource("/configurations")
                     .route(web::post().to(apply))

@@ -10,7 +10,7 @@ use crate::model::limits::OPERATION_MS;
 use crate::model::{
     ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy, DeploymentName,
     DiffSummary, DriftPolicy, Import, LayoutPath, ManifestName, Namespace, ObjectRef, Operation,
-    RegistryDefinition, ResolvedType, ResourceName, TypeName, UpdatePolicy,
+    RegistryDefinition, ResolvedType, ResourceName, ServiceAccountName, TypeName, UpdatePolicy,
 };
 
 /// The header that makes a write safe to repeat: the same key with the same request is the same operation, for a day.
@@ -35,6 +35,10 @@ pub struct CreateDeployment {
     /// What is done about drift that a scheduled check finds.
     #[serde(default)]
     pub drift_policy: DriftPolicy,
+    /// A service account of the namespace, in whose name all of it is applied: whoever writes the deployment must be
+    /// allowed to impersonate it. Absent: it is applied in the writer's own name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_account: Option<ServiceAccountName>,
 }
 
 /// `PUT /deployments/{d}`: a whole new configuration, or the preview to commit. What is absent of the rest stays as it is.
@@ -61,6 +65,23 @@ pub struct UpdateDeployment {
     pub labels: Option<BTreeMap<String, String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift_policy: Option<DriftPolicy>,
+    /// As in a create; `null`: no longer one.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    #[schemars(with = "Option<ServiceAccountName>")]
+    pub service_account: Option<Option<ServiceAccountName>>,
+}
+
+/// Tells what is `null` from what is absent.
+pub fn present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: serde::Deserializer<'de>,
+{
+    T::deserialize(deserializer).map(Some)
 }
 
 /// `POST /deployments/{d}/rollback`: to a manifest of the deployment, with its stored expansion.

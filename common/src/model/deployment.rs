@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::configuration::Output;
-use super::name::{DeploymentName, ManifestName, Namespace, OperationId};
+use super::name::{DeploymentName, ManifestName, Namespace, OperationId, ServiceAccountName};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -44,6 +44,9 @@ pub struct Deployment {
     pub outputs: Vec<Output>,
     #[serde(default)]
     pub drift_policy: DriftPolicy,
+    /// The service account of its namespace in whose name it is applied; without one it is whoever writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_account: Option<ServiceAccountName>,
     /// What the last scheduled check of the latest manifest found. No change of the deployment: the fingerprint stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,

@@ -28,7 +28,7 @@ pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedFile, Resolve
 pub use metadata::{ConflictPolicy, CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};
 pub use name::{
     CredentialName, DeploymentName, ManifestName, NameError, Namespace, OperationId, RegistryName,
-    ResourceName, TypeName,
+    ResourceName, ServiceAccountName, TypeName,
 };
 pub use object::{AppliedObject, ObjectRef};
 pub use operation::{Operation, OperationStatus, OperationType, Progress, Rollback};

@@ -78,8 +78,12 @@ const LABEL_RULE: &str =
 const TEXT_RULE: &str = "use 1 to 2048 characters, none of them a control character";
 const RESOURCE_RULE: &str = "use 1 to 253 characters, none of them a control character";
 
+const SUBDOMAIN_RULE: &str = "use 1 to 253 lower-case letters, digits, '-' and '.', with a letter or digit at both ends and around each '.'";
+
 /// The rules for programs, in the schemas of the API.
 const LABEL_PATTERN: &str = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
+const SUBDOMAIN_PATTERN: &str =
+    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 const TEXT_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]{1,2048}$";
 const RESOURCE_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]{1,253}$";
 
@@ -100,6 +104,10 @@ name!(
     Namespace, "namespace", is_label, LABEL_RULE, LABEL_PATTERN
 );
 name!(
+    /// A service account of a deployment's namespace (RFC 1123 subdomain).
+    ServiceAccountName, "service account", is_subdomain, SUBDOMAIN_RULE, SUBDOMAIN_PATTERN
+);
+name!(
     /// A registered template registry: what references to its templates begin with.
     RegistryName, "registry name", is_label, LABEL_RULE, LABEL_PATTERN
 );
@@ -115,6 +123,17 @@ name!(
     /// A resource's type: an import's name, a template reference or a Kubernetes kind.
     TypeName, "type", is_text, TEXT_RULE, TEXT_PATTERN
 );
+
+/// RFC 1123 subdomain: labels of any length between dots, 253 characters in all.
+fn is_subdomain(text: &str) -> bool {
+    let is_alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_part = |part: &str| {
+        part.starts_with(is_alphanumeric)
+            && part.ends_with(is_alphanumeric)
+            && part.chars().all(|c| is_alphanumeric(c) || c == '-')
+    };
+    text.len() <= 253 && text.split('.').all(is_part)
+}
 
 /// RFC 1123 label, as Kubernetes checks it.
 fn is_label(text: &str) -> bool {

@@ -18,6 +18,9 @@ pub struct Operation {
     pub manifest: Option<ManifestName>,
     /// Who asked; `anonymous` where callers are not told apart.
     pub user: String,
+    /// The address that the request came from; absent where the manager asked itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     pub status: OperationStatus,
     pub progress: Progress,
     pub start_time: Timestamp,

@@ -63,7 +63,7 @@ pub(super) fn count(route: &str, method: &str, status: u16, took: Duration) {
     }
 }
 
-/// The handler of the route.
+/// The handler of the route, which each service puts where its other routes are: behind what they are behind.
 pub async fn metrics() -> Result<HttpResponse, ApiError> {
     let text = TextEncoder::new()
         .encode_to_string(&REGISTRY.gather())

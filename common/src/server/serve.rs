@@ -15,7 +15,7 @@ use super::access::{Access, Door, Unguarded};
 use super::error::{ApiError, method_not_allowed, no_such_route};
 use super::observe::observe;
 use super::tls::Tls;
-use super::{health, metrics, peer};
+use super::{health, peer};
 use crate::api::error::ErrorCode;
 use crate::model::limits::REQUEST_BYTES;
 use crate::reload::Unusable;
@@ -94,7 +94,6 @@ where
             }))
             .wrap(from_fn(observe))
             .service(at("/healthz", "GET").route(web::get().to(health::healthz)))
-            .service(at("/metrics", "GET").route(web::get().to(metrics::metrics)))
             .configure(routes)
             .default_service(web::to(no_such_route))
     })

@@ -75,6 +75,7 @@ impl Deploy {
             imports: bundle.imports,
             namespace: self.namespace,
             drift_policy: self.wishes.drift.drift_policy.unwrap_or_default(),
+            service_account: None,
             labels: self.about.labels(),
             description: self.about.description.unwrap_or_default(),
         };

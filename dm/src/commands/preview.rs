@@ -116,6 +116,7 @@ async fn create(
         imports: bundle.imports,
         namespace,
         drift_policy: DriftPolicy::default(),
+        service_account: None,
         labels: about.labels(),
         description: about.description.clone().unwrap_or_default(),
     };

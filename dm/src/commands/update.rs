@@ -91,6 +91,7 @@ impl Update {
             description: self.about.description,
             labels: (!labels.is_empty()).then_some(labels),
             drift_policy: self.wishes.drift.drift_policy,
+            service_account: None,
             ..content
         };
         let query = self.wishes.of_write(WriteQuery {

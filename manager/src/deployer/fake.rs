@@ -1,6 +1,7 @@
 //! A deployer with a cluster in memory. What it does to a resource goes by the resource's name.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -30,8 +31,10 @@ pub struct FakeDeployer {
     /// Jobs wait until there is a permit.
     gate: Mutex<Option<std::sync::Arc<tokio::sync::Semaphore>>>,
     tokens: Mutex<BTreeMap<String, Identity>>,
-    /// What each user may do: the verb, and the resource with its group; everything, where nothing is said.
-    grants: Mutex<BTreeMap<String, Vec<(String, String)>>>,
+    /// What each user may do; everything, where nothing is said.
+    grants: Mutex<BTreeMap<String, Vec<Grant>>>,
+    /// Reviews that were asked for.
+    reviews: AtomicUsize,
 }
 
 #[derive(Debug, Clone)]
@@ -66,7 +69,6 @@ impl FakeDeployer {
     }
 
     /// From now on the cluster knows the token.
-    #[expect(dead_code, reason = "authentication is tested with it")]
     pub fn know(&self, token: &str, identity: Identity) {
         self.tokens
             .lock()
@@ -74,14 +76,29 @@ impl FakeDeployer {
             .insert(token.to_owned(), identity);
     }
 
-    /// From now on the user may do these things only: a verb and a resource, as `("get", "deployments.apps")`.
-    #[expect(dead_code, reason = "authorization is tested with it")]
-    pub fn grant(&self, user: &str, grants: &[(&str, &str)]) {
-        let grants = grants
-            .iter()
-            .map(|(verb, resource)| ((*verb).to_owned(), (*resource).to_owned()));
+    /// From now on the user may do these things only, in this namespace or in all: a verb and a resource, as
+    /// `("get", "deployments.apps")`.
+    pub fn grant(&self, user: &str, namespace: Option<&str>, grants: &[(&str, &str)]) {
+        let grants = grants.iter().map(|(verb, resource)| Grant {
+            verb: (*verb).to_owned(),
+            resource: (*resource).to_owned(),
+            namespace: namespace.map(str::to_owned),
+        });
         let mut all = self.grants.lock().unwrap();
         all.insert(user.to_owned(), grants.collect());
+    }
+
+    pub fn reviews(&self) -> usize {
+        self.reviews.load(Ordering::SeqCst)
+    }
+
+    fn reviewed(&self) -> Result<(), Box<ErrorBody>> {
+        self.reviews.fetch_add(1, Ordering::SeqCst);
+        let interruption = self.interruptions.lock().unwrap().pop_front();
+        match interruption {
+            None => Ok(()),
+            Some(_) => Err(away()),
+        }
     }
 
     /// What exists, by name.
@@ -294,6 +311,15 @@ impl FakeDeployer {
     }
 }
 
+#[derive(Debug, Clone)]
+struct Grant {
+    verb: String,
+    /// With its group.
+    resource: String,
+    /// All, if absent.
+    namespace: Option<String>,
+}
+
 /// An object, with the properties that it was given last.
 #[derive(Debug, Clone, PartialEq)]
 struct Held {
@@ -413,6 +439,7 @@ impl Deployer for FakeDeployer {
         review: &TokenReview,
         _: Duration,
     ) -> Result<TokenVerdict, Box<ErrorBody>> {
+        self.reviewed()?;
         let identity = self
             .tokens
             .lock()
@@ -433,16 +460,22 @@ impl Deployer for FakeDeployer {
         review: &AccessReview,
         _: Duration,
     ) -> Result<Vec<AccessVerdict>, Box<ErrorBody>> {
+        self.reviewed()?;
         let grants = self.grants.lock().unwrap();
         let verdicts = review.attributes.iter().map(|access| {
             let resource = match access.group.as_str() {
                 "" => access.resource.clone(),
                 group => format!("{}.{group}", access.resource),
             };
-            let asked = (access.verb.clone(), resource);
+            let covers = |grant: &Grant| {
+                let everywhere = grant.namespace.is_none();
+                grant.verb == access.verb
+                    && grant.resource == resource
+                    && (everywhere || grant.namespace == access.namespace)
+            };
             let granted = grants.get(review.identity.user());
             AccessVerdict {
-                allowed: granted.is_none_or(|granted| granted.contains(&asked)),
+                allowed: granted.is_none_or(|granted| granted.iter().any(covers)),
                 reason: None,
             }
         });

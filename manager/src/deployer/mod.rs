@@ -52,7 +52,6 @@ pub trait Deployer: Send + Sync {
     ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>>;
 
     /// Whose the token is, as the cluster says. A token that it does not know is a verdict, not an error.
-    #[expect(dead_code, reason = "authentication asks it")]
     async fn review_token(
         &self,
         review: &TokenReview,
@@ -61,7 +60,6 @@ pub trait Deployer: Send + Sync {
 
     /// What the cluster lets somebody do: a verdict for each question, in their order; at most
     /// [`common::model::limits::ACCESS_QUESTIONS`] of them.
-    #[expect(dead_code, reason = "authorization asks it")]
     async fn review_access(
         &self,
         review: &AccessReview,

@@ -78,6 +78,7 @@ pub fn created(
         fingerprint: String::new(),
         outputs: Vec::new(),
         drift_policy: new.drift_policy,
+        service_account: new.service_account.clone(),
         drift: None,
     })
 }
@@ -108,6 +109,10 @@ pub fn described(deployment: Deployment, change: &Change) -> Deployment {
         description: change.description.clone().unwrap_or(deployment.description),
         labels: change.labels.clone().unwrap_or(deployment.labels),
         drift_policy: change.drift_policy.unwrap_or(deployment.drift_policy),
+        service_account: change
+            .service_account
+            .clone()
+            .unwrap_or(deployment.service_account),
         ..deployment
     })
 }
@@ -221,6 +226,7 @@ mod tests {
             description: String::new(),
             labels: BTreeMap::new(),
             drift_policy: DriftPolicy::Report,
+            service_account: None,
         };
         let name = DeploymentName::parse("web").unwrap();
         created(name, &new, OperationId::parse("op-1").unwrap(), at(1))

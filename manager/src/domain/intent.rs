@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use common::api::deployer::Policies;
-use common::model::{DeletePolicy, DriftPolicy, ManifestName, Namespace, OperationType, TypeName};
+use common::api::manager::present;
+use common::model::{
+    DeletePolicy, DriftPolicy, ManifestName, Namespace, OperationType, ServiceAccountName, TypeName,
+};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +45,8 @@ pub struct New {
     pub labels: BTreeMap<String, String>,
     #[serde(default)]
     pub drift_policy: DriftPolicy,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_account: Option<ServiceAccountName>,
 }
 
 /// What becomes of a deployment beside its configuration; what is absent stays as it is.
@@ -55,6 +60,13 @@ pub struct Change {
     /// Of an upgrade, the template at its new version: all others stay as the latest manifest has them on record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade: Option<TypeName>,
+    /// Another one, or none any more.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub service_account: Option<Option<ServiceAccountName>>,
 }
 
 /// How it is to be done.
@@ -79,6 +91,26 @@ impl Intent {
             Intent::Preview { .. } => OperationType::Preview,
             Intent::Rollback { .. } => OperationType::Rollback,
             Intent::Correct => OperationType::Correct,
+        }
+    }
+
+    /// The service account in whose name it is done, of a deployment that has `stored`.
+    pub fn service_account<'a>(
+        &'a self,
+        stored: Option<&'a ServiceAccountName>,
+    ) -> Option<&'a ServiceAccountName> {
+        match self {
+            Intent::Create(new) | Intent::Preview { new: Some(new) } => {
+                new.service_account.as_ref()
+            }
+            Intent::Update(change) | Intent::Commit(change) => match &change.service_account {
+                Some(chosen) => chosen.as_ref(),
+                None => stored,
+            },
+            Intent::Preview { new: None }
+            | Intent::Delete { .. }
+            | Intent::Rollback { .. }
+            | Intent::Correct => stored,
         }
     }
 

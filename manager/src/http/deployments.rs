@@ -11,15 +11,17 @@ use common::model::Deployment;
 use common::server::{ApiError, Body};
 
 use super::extract::{asked, deployment, json, prefers_async};
+use crate::auth::Caller;
 use crate::error::Error;
 use crate::service::Services;
 use crate::service::operations::Ticket;
 
 pub async fn list(
     services: Data<Services>,
+    caller: Caller,
     page: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(services.deployments.list(&page).await?))
+    Ok(json(services.deployments.list(&page, &caller).await?))
 }
 
 pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {

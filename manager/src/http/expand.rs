@@ -5,11 +5,13 @@ use actix_web::web::Data;
 use common::api::manager::Expand;
 use common::server::{ApiError, Body};
 
+use crate::auth::Caller;
 use crate::service::Services;
 
 pub async fn post(
     services: Data<Services>,
+    caller: Caller,
     Body(body): Body<Expand>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(HttpResponse::Ok().json(services.expand.expand(body).await?))
+    Ok(HttpResponse::Ok().json(services.expand.expand(body, &caller).await?))
 }

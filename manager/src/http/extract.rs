@@ -1,13 +1,17 @@
 //! Parts of requests that several handlers read, and of answers that several give.
 
+use std::future::{Ready, ready};
+
+use actix_web::dev::Payload;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::{Path, Query};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{FromRequest, HttpMessage, HttpRequest, HttpResponse};
 use common::api::error::ErrorCode;
 use common::api::manager::{IDEMPOTENCY_KEY, WriteQuery};
 use common::model::DeploymentName;
 use common::server::ApiError;
 
+use crate::auth::Caller;
 use crate::service::asked::{Asked, Precondition};
 
 /// A name in the path, or 400 with its rule.
@@ -33,7 +37,23 @@ pub fn asked(request: &HttpRequest, query: Query<WriteQuery>) -> Result<Asked, A
         query: query.into_inner(),
         precondition: precondition(request),
         idempotency_key: idempotency_key(request)?,
+        caller: caller(request),
     })
+}
+
+/// As the guard found out. What no guard let in is nobody's.
+fn caller(request: &HttpRequest) -> Caller {
+    let extensions = request.extensions();
+    extensions.get().cloned().unwrap_or_default()
+}
+
+impl FromRequest for Caller {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(caller(request)))
+    }
 }
 
 fn idempotency_key(request: &HttpRequest) -> Result<Option<String>, ApiError> {

@@ -6,18 +6,25 @@ use common::api::manager::ResourcesQuery;
 use common::server::ApiError;
 
 use super::extract::deployment;
+use crate::auth::Caller;
 use crate::service::Services;
 
 pub async fn resources(
     services: Data<Services>,
+    caller: Caller,
     path: Path<String>,
     query: Query<ResourcesQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = services.live.resources(&deployment(path)?, &query).await?;
+    let name = deployment(path)?;
+    let page = services.live.resources(&name, &query, &caller).await?;
     Ok(HttpResponse::Ok().json(page))
 }
 
-pub async fn graph(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {
-    let graph = services.live.graph(&deployment(path)?).await?;
+pub async fn graph(
+    services: Data<Services>,
+    caller: Caller,
+    path: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let graph = services.live.graph(&deployment(path)?, &caller).await?;
     Ok(HttpResponse::Ok().json(graph))
 }

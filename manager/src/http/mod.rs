@@ -8,8 +8,10 @@ mod deployments;
 mod events;
 mod expand;
 mod extract;
+mod guard;
 mod live;
 mod manifests;
+mod metrics;
 mod openapi;
 mod operations;
 mod previews;
@@ -20,26 +22,34 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+use actix_web::Route;
 use actix_web::http::Method;
+use actix_web::middleware::from_fn;
 use actix_web::web::{Data, ServiceConfig, method};
 use common::server::at;
 
+use self::guard::Need::{self, *};
+use crate::auth::Resource::*;
+use crate::auth::Verb::*;
 use crate::service::Services;
 
-/// `"/path" METHOD noun::verb, METHOD noun::verb;` – the handler, and under the same name what it takes and answers.
+/// `"/path" METHOD noun::verb NEED, METHOD noun::verb NEED;` – the handler, under the same name what it takes and
+/// answers, and what is asked of its callers.
 macro_rules! routes {
-    ($($path:literal $first:ident $noun:ident :: $verb:ident $(, $method:ident $nouns:ident :: $verbs:ident)*;)*) => {
+    ($($path:literal $first:ident $noun:ident :: $verb:ident $need:expr $(, $method:ident $nouns:ident :: $verbs:ident $needs:expr)*;)*) => {
         /// The table, for those who read it.
         pub const ROUTES: &[openapi::Route] = &[$(
             openapi::Route {
                 path: $path,
                 method: stringify!($first),
                 describe: openapi::describe::$noun::$verb,
+                need: $need,
             },
             $(openapi::Route {
                 path: $path,
                 method: stringify!($method),
                 describe: openapi::describe::$nouns::$verbs,
+                need: $needs,
             },)*
         )*];
 
@@ -47,44 +57,52 @@ macro_rules! routes {
             routes.app_data(Data::new(services.clone()));
             $(
                 let methods = concat!(stringify!($first) $(, ", ", stringify!($method))*);
-                let resource = at($path, methods).route(method(Method::$first).to($noun::$verb));
-                routes.service(resource$(.route(method(Method::$method).to($nouns::$verbs)))*);
+                let resource = at($path, methods).route(guarded($need, method(Method::$first).to($noun::$verb)));
+                routes.service(resource$(.route(guarded($needs, method(Method::$method).to($nouns::$verbs))))*);
             )*
         }
     };
 }
 
+/// A route behind its guard.
+fn guarded(need: Need, route: Route) -> Route {
+    route.wrap(from_fn(move |request, next| {
+        guard::guard(need, request, next)
+    }))
+}
+
 routes! {
-    "/readyz" GET readiness::get;
-    "/openapi.json" GET openapi::get;
-    "/admin/backup" GET admin::backup;
-    "/admin/restore" POST admin::restore;
-    "/admin/verify" GET admin::verify;
-    "/deployments" GET deployments::list, POST deployments::create;
-    "/deployments/{deployment}" GET deployments::get, PUT deployments::update, DELETE deployments::delete;
-    "/deployments/{deployment}/rollback" POST deployments::rollback;
-    "/deployments/{deployment}/stop" POST operations::stop;
-    "/deployments/{deployment}/preview" GET previews::get, DELETE previews::delete;
-    "/deployments/{deployment}/diff" POST previews::diff;
-    "/deployments/{deployment}/resources" GET live::resources;
-    "/deployments/{deployment}/graph" GET live::graph;
-    "/deployments/{deployment}/manifests" GET manifests::list;
-    "/deployments/{deployment}/manifests/{manifest}" GET manifests::get;
-    "/deployments/{deployment}/manifests/{manifest}/layout" GET manifests::layout;
-    "/types" GET types::list;
-    "/types/{type}/instances" GET types::instances;
-    "/types/{type}/metadata" GET types::metadata;
-    "/types/{type}/registry" GET types::registry;
-    "/registries" GET registries::list;
-    "/registries/{registry}" GET registries::get, POST registries::create, DELETE registries::delete;
-    "/registries/{registry}/types" GET registries::templates;
-    "/registries/{registry}/types/{type}" GET registries::template;
-    "/registries/{registry}/download" GET registries::download;
-    "/credentials" GET credentials::list;
-    "/credentials/{credential}" GET credentials::get, POST credentials::set, DELETE credentials::delete;
-    "/expand" POST expand::post;
-    "/operations" GET operations::list;
-    "/operations/{operation}" GET operations::get;
-    "/operations/{operation}/events" GET events::get;
-    "/operations/{operation}/cancel" POST operations::cancel;
+    "/readyz" GET readiness::get Nothing;
+    "/openapi.json" GET openapi::get Nothing;
+    "/metrics" GET metrics::get Anybody;
+    "/admin/backup" GET admin::backup Whole(Store, Get);
+    "/admin/restore" POST admin::restore Whole(Store, Create);
+    "/admin/verify" GET admin::verify Whole(Store, Get);
+    "/deployments" GET deployments::list Seen, POST deployments::create InBody;
+    "/deployments/{deployment}" GET deployments::get Deployment(Get), PUT deployments::update Deployment(Update), DELETE deployments::delete Deployment(Delete);
+    "/deployments/{deployment}/rollback" POST deployments::rollback Deployment(Update);
+    "/deployments/{deployment}/stop" POST operations::stop Deployment(Update);
+    "/deployments/{deployment}/preview" GET previews::get Deployment(Get), DELETE previews::delete Deployment(Update);
+    "/deployments/{deployment}/diff" POST previews::diff Deployment(Get);
+    "/deployments/{deployment}/resources" GET live::resources Deployment(Get);
+    "/deployments/{deployment}/graph" GET live::graph Deployment(Get);
+    "/deployments/{deployment}/manifests" GET manifests::list Deployment(Get);
+    "/deployments/{deployment}/manifests/{manifest}" GET manifests::get Deployment(Get);
+    "/deployments/{deployment}/manifests/{manifest}/layout" GET manifests::layout Deployment(Get);
+    "/types" GET types::list Seen;
+    "/types/{type}/instances" GET types::instances Seen;
+    "/types/{type}/metadata" GET types::metadata Anybody;
+    "/types/{type}/registry" GET types::registry Anybody;
+    "/registries" GET registries::list Anybody;
+    "/registries/{registry}" GET registries::get Anybody, POST registries::create Whole(Registries, Create), DELETE registries::delete Whole(Registries, Delete);
+    "/registries/{registry}/types" GET registries::templates Anybody;
+    "/registries/{registry}/types/{type}" GET registries::template Anybody;
+    "/registries/{registry}/download" GET registries::download Anybody;
+    "/credentials" GET credentials::list Whole(Credentials, List);
+    "/credentials/{credential}" GET credentials::get Whole(Credentials, Get), POST credentials::set Whole(Credentials, Update), DELETE credentials::delete Whole(Credentials, Delete);
+    "/expand" POST expand::post Anybody;
+    "/operations" GET operations::list Seen;
+    "/operations/{operation}" GET operations::get Operation(Get);
+    "/operations/{operation}/events" GET events::get Operation(Get);
+    "/operations/{operation}/cancel" POST operations::cancel Operation(Update);
 }

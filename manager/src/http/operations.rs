@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::deployments::{accepted, stopped};
 use super::extract::{asked, deployment, name, prefers_async};
+use crate::auth::Caller;
 use crate::service::Services;
 use crate::service::operations::Ticket;
 
@@ -25,6 +26,7 @@ pub struct ListQuery {
 
 pub async fn list(
     services: Data<Services>,
+    caller: Caller,
     query: Query<ListQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let ListQuery {
@@ -35,10 +37,9 @@ pub async fn list(
     let deployment = deployment
         .map(|text| name(DeploymentName::parse(text)))
         .transpose()?;
-    let found = services
-        .operations
-        .list(deployment.as_ref(), &PageQuery { limit, page_token })
-        .await?;
+    let page = PageQuery { limit, page_token };
+    let operations = &services.operations;
+    let found = operations.list(deployment.as_ref(), &page, &caller).await?;
     Ok(HttpResponse::Ok().json(found))
 }
 
@@ -49,11 +50,12 @@ pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpRes
 
 pub async fn cancel(
     services: Data<Services>,
+    caller: Caller,
     request: HttpRequest,
     path: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let id = name(OperationId::parse(path.into_inner()))?;
-    let ticket = services.operations.cancel(&id).await?;
+    let ticket = services.operations.cancel(&id, &caller).await?;
     ended(&services, &request, &ticket).await
 }
 

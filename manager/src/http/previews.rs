@@ -8,6 +8,7 @@ use common::server::{ApiError, Body};
 
 use super::deployments::whole;
 use super::extract::{asked, deployment};
+use crate::auth::Caller;
 use crate::service::Services;
 
 pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {
@@ -28,13 +29,14 @@ pub async fn delete(
 
 pub async fn diff(
     services: Data<Services>,
+    caller: Caller,
     path: Path<String>,
     query: Query<DiffQuery>,
     Body(body): Body<UpdateDeployment>,
 ) -> Result<HttpResponse, ApiError> {
     let diff = services
         .previews
-        .diff(deployment(path)?, body, &query)
+        .diff(deployment(path)?, body, &query, &caller)
         .await?;
     Ok(HttpResponse::Ok().json(diff))
 }

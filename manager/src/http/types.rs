@@ -7,22 +7,26 @@ use common::model::TypeName;
 use common::server::ApiError;
 
 use super::extract::{json, name};
+use crate::auth::Caller;
 use crate::service::Services;
 
 pub async fn list(
     services: Data<Services>,
+    caller: Caller,
     page: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(HttpResponse::Ok().json(services.types.list(&page).await?))
+    Ok(HttpResponse::Ok().json(services.types.list(&page, &caller).await?))
 }
 
 pub async fn instances(
     services: Data<Services>,
+    caller: Caller,
     path: Path<String>,
     page: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let type_name = name(TypeName::parse(path.into_inner()))?;
-    Ok(json(services.types.instances(&type_name, &page).await?))
+    let found = services.types.instances(&type_name, &page, &caller).await?;
+    Ok(json(found))
 }
 
 pub async fn metadata(

@@ -8,6 +8,7 @@ use common::model::Deployment;
 use common::model::limits::OPERATION_MS;
 use serde::Serialize;
 
+use crate::auth::Caller;
 use crate::domain::intent::Options;
 use crate::error::Error;
 
@@ -20,6 +21,8 @@ pub struct Asked {
     pub precondition: Precondition,
     /// The same key again is the same request (`Idempotency-Key`).
     pub idempotency_key: Option<String>,
+    /// Who asks.
+    pub caller: Caller,
 }
 
 /// What the deployment must be for a write to be made (`If-Match`).

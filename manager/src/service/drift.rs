@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::api::deployer::{ObjectState, ObjectStatus};
 use common::api::page::PageQuery;
-use common::model::{Deployment, DeploymentStatus, Drift, DriftPolicy};
+use common::model::{Deployment, DeploymentStatus, Drift, DriftPolicy, Identity};
 use common::server::metrics;
 use futures::StreamExt;
 use jiff::Timestamp;
@@ -108,7 +108,8 @@ impl DriftChecks {
         let resources = self.drifted(&deployment).await?;
         self.note(&deployment, resources).await?;
         if resources > 0 && deployment.drift_policy == DriftPolicy::Correct {
-            let ticket = self.writes.correct(&deployment).await?;
+            let writer = deployments::writer(&self.store, &deployment.name).await?;
+            let ticket = self.writes.correct(&deployment, writer).await?;
             let (name, id) = (&deployment.name, &ticket.live().operation().id);
             tracing::info!(deployment = %name, operation.id = %id, "{resources} resources of {name} have drifted; operation {id} corrects them");
         }
@@ -120,12 +121,23 @@ impl DriftChecks {
         let recorded = deployments::objects(&self.store, &deployment.name)
             .await?
             .recorded;
+        let acting = self.acting(deployment).await?;
         let mut drifted = 0;
         for objects in recorded.chunks(OBJECTS_AT_ONCE) {
-            let statuses = self.live.status(deployment, objects.to_vec(), true).await?;
+            let objects = objects.to_vec();
+            let acting = acting.clone();
+            let statuses = self.live.status(deployment, objects, true, acting).await?;
             drifted += statuses.iter().filter(|status| has_drifted(status)).count();
         }
         Ok(u32::try_from(drifted).unwrap_or(u32::MAX))
+    }
+
+    /// In whose name it is looked at: in that of its last writer, or of its service account, as it was applied.
+    async fn acting(&self, deployment: &Deployment) -> Result<Option<Identity>, Error> {
+        let writer = deployments::writer(&self.store, &deployment.name).await?;
+        let access = &self.writes.gate.access;
+        let (namespace, account) = (&deployment.namespace, deployment.service_account.as_ref());
+        Ok(access.acting(writer.as_ref(), namespace, account).await?)
     }
 
     /// Tells it in the deployment, if that is still the one that was looked at and nobody works on it.

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::writes;
+use crate::auth::Caller;
 use crate::domain::manifest;
 use crate::error::Error;
 use crate::workflow::choice::Choice;
@@ -20,13 +21,17 @@ pub struct Expand {
 }
 
 impl Expand {
-    pub async fn expand(&self, request: manager::Expand) -> Result<Expansion, Error> {
+    pub async fn expand(
+        &self,
+        request: manager::Expand,
+        caller: &Caller,
+    ) -> Result<Expansion, Error> {
         let now = Timestamp::now();
         let subject = Subject {
             deployment: request.name,
             namespace: writes::namespace(request.namespace)?,
             manifest: manifest::name(None, now).map_err(|error| Error::invalid(&error))?,
-            user: writes::USER.to_owned(),
+            user: caller.user().to_owned(),
             time: now,
         };
         let input = InputConfig {

@@ -1,4 +1,4 @@
-//! Deployments as they are in the cluster.
+//! Deployments as they are in the cluster, in the eyes of who asks: what they may not read there they do not see here.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,9 +6,10 @@ use std::time::Duration;
 use common::api::deployer::{ApplyRequest, DesiredState, ObjectStatus, Policies, StatusRequest};
 use common::api::manager::{Graph, GraphEdge, GraphNode, LiveResource, Resources, ResourcesQuery};
 use common::api::page::{Page, PageQuery};
-use common::model::{AppliedObject, Configuration, Deployment, DeploymentName};
+use common::model::{AppliedObject, Configuration, Deployment, DeploymentName, Identity};
 
 use super::deployments::missing;
+use crate::auth::Caller;
 use crate::deployer::Deployer;
 use crate::error::Error;
 use crate::store::manifests::FinalProperties;
@@ -28,12 +29,18 @@ impl LiveState {
         &self,
         name: &DeploymentName,
         query: &ResourcesQuery,
+        caller: &Caller,
     ) -> Result<Resources, Error> {
         let deployment = self.deployment(name).await?;
         let recorded = deployments::objects(&self.store, name).await?.recorded;
         let page = page_of(recorded, query)?;
         let statuses = self
-            .status(&deployment, page.items, query.drift.unwrap_or(true))
+            .status(
+                &deployment,
+                page.items,
+                query.drift.unwrap_or(true),
+                caller.identity.clone(),
+            )
             .await?;
         let properties = self.final_properties(&deployment).await?;
         let live = |status: ObjectStatus| LiveResource {
@@ -46,12 +53,13 @@ impl LiveState {
         })
     }
 
-    /// The state of objects and, where it is asked for, how they differ from the latest manifest.
+    /// The state of objects and, where it is asked for, how they differ from the latest manifest: as `acting` sees them.
     pub async fn status(
         &self,
         deployment: &Deployment,
         objects: Vec<AppliedObject>,
         drift: bool,
+        acting: Option<Identity>,
     ) -> Result<Vec<ObjectStatus>, Error> {
         if objects.is_empty() {
             return Ok(Vec::new());
@@ -63,13 +71,13 @@ impl LiveState {
         let request = StatusRequest {
             objects,
             desired,
-            on_behalf_of: None,
+            on_behalf_of: acting,
         };
         Ok(self.deployer.status(&request, STATUS).await?)
     }
 
     /// What waits for what in the latest manifest, or in the preview while there is nothing else.
-    pub async fn graph(&self, name: &DeploymentName) -> Result<Graph, Error> {
+    pub async fn graph(&self, name: &DeploymentName, caller: &Caller) -> Result<Graph, Error> {
         let deployment = self.deployment(name).await?;
         let shown = deployment
             .latest_manifest
@@ -88,7 +96,7 @@ impl LiveState {
             recorded: Vec::new(),
             policies: Policies::default(),
             expected: Vec::new(),
-            on_behalf_of: None,
+            on_behalf_of: caller.identity.clone(),
             outputs: Vec::new(),
             timeout_ms: u64::try_from(STATUS.as_millis()).unwrap_or(u64::MAX),
         };

@@ -6,6 +6,7 @@ pub mod credentials;
 pub mod deployments;
 pub mod drift;
 pub mod expand;
+pub mod gate;
 pub mod live;
 pub mod manifests;
 pub mod operations;
@@ -14,6 +15,7 @@ pub mod previews;
 pub mod readiness;
 pub mod registries;
 mod repeats;
+mod sight;
 pub mod types;
 pub mod writes;
 
@@ -25,14 +27,17 @@ use self::credentials::Credentials;
 use self::deployments::Deployments;
 use self::drift::DriftChecks;
 use self::expand::Expand;
+use self::gate::Gate;
 use self::live::LiveState;
 use self::manifests::Manifests;
 use self::operations::Operations;
 use self::previews::Previews;
 use self::readiness::Readiness;
 use self::registries::Catalog;
+use self::sight::Views;
 use self::types::Types;
 use self::writes::Writes;
+use crate::auth::{Access, Authenticators};
 use crate::deployer::Deployer;
 use crate::expander::Expander;
 use crate::registry::Registries;
@@ -56,6 +61,8 @@ pub struct Services {
     pub credentials: Arc<Credentials>,
     pub expand: Arc<Expand>,
     pub readiness: Arc<Readiness>,
+    pub gate: Arc<Gate>,
+    pub authenticators: Authenticators,
 }
 
 /// What the use cases work with.
@@ -68,13 +75,24 @@ pub struct Needs {
     pub deployer: Arc<dyn Deployer>,
     pub retry: Retry,
     pub operation_timeout: Duration,
+    pub authenticators: Authenticators,
+    pub access: Access,
 }
 
 impl Services {
     pub fn new(needs: Needs) -> Self {
         let (store, operation_timeout) = (needs.store, needs.operation_timeout);
+        let gate = Gate {
+            store: store.clone(),
+            access: needs.access.clone(),
+        };
+        let views = Views {
+            store: store.clone(),
+            access: needs.access,
+        };
         let writes = Arc::new(Writes {
             store: store.clone(),
+            gate: gate.clone(),
             engine: needs.engine.clone(),
             operation_timeout,
         });
@@ -90,6 +108,7 @@ impl Services {
             }),
             deployments: Arc::new(Deployments {
                 store: store.clone(),
+                views: views.clone(),
             }),
             drift: Arc::new(DriftChecks {
                 store: store.clone(),
@@ -100,6 +119,7 @@ impl Services {
             live,
             previews: Arc::new(Previews {
                 store: store.clone(),
+                gate: gate.clone(),
                 expansions: needs.expansions.clone(),
                 deployer: needs.deployer.clone(),
                 retry: needs.retry,
@@ -110,10 +130,12 @@ impl Services {
             }),
             operations: Arc::new(Operations {
                 store: store.clone(),
+                views: views.clone(),
                 engine: needs.engine,
             }),
             types: Arc::new(Types {
                 store: store.clone(),
+                views,
             }),
             catalog: Arc::new(Catalog {
                 registries: needs.registries.clone(),
@@ -128,6 +150,8 @@ impl Services {
                 expansions: needs.expansions,
                 operation_timeout,
             }),
+            gate: Arc::new(gate),
+            authenticators: needs.authenticators,
             readiness: Arc::new(Readiness {
                 store,
                 expander: needs.expander,

@@ -6,9 +6,11 @@ use common::model::{DeploymentName, Operation, OperationId, OperationStatus};
 
 use super::asked::{Asked, Kind};
 use super::deployments::missing;
-use super::writes::USER;
+use super::gate::missing_operation;
+use super::sight::{Views, sifted};
+use crate::auth::Caller;
 use crate::error::Error;
-use crate::store::operations::StopWish;
+use crate::store::operations::{OperationRecord, StopWish};
 use crate::store::{Store, deployments, operations};
 use crate::workflow::Engine;
 pub use crate::workflow::Ticket;
@@ -16,6 +18,7 @@ pub use crate::workflow::live::LiveEvent;
 
 pub struct Operations {
     pub store: Store,
+    pub views: Views,
     pub engine: Engine,
 }
 
@@ -31,14 +34,22 @@ impl Operations {
         &self,
         deployment: Option<&DeploymentName>,
         page: &PageQuery,
+        caller: &Caller,
     ) -> Result<Page<Operation>, Error> {
-        let mut found = operations::list(&self.store, deployment, page).await?;
-        for operation in &mut found.items {
-            if let Some(ticket) = self.engine.ticket(&operation.id) {
-                *operation = (*ticket.live().operation()).clone();
-            }
-        }
-        Ok(found)
+        let mut viewer = self.views.of(caller).await?;
+        let read = async |page| Ok(operations::list(&self.store, deployment, &page).await?);
+        let found = match viewer.sees_all() {
+            true => read(page.clone()).await?,
+            false => sifted(page, read, async |records| viewer.operations(records).await).await?,
+        };
+        let current = |record: OperationRecord| match self.engine.ticket(&record.operation.id) {
+            Some(ticket) => (*ticket.live().operation()).clone(),
+            None => record.operation,
+        };
+        Ok(Page {
+            items: found.items.into_iter().map(current).collect(),
+            next_page_token: found.next_page_token,
+        })
     }
 
     /// With its progress, if it runs.
@@ -50,9 +61,9 @@ impl Operations {
     }
 
     /// Stops it; nothing is undone. Gives the operation to wait for: it ends at once.
-    pub async fn cancel(&self, id: &OperationId) -> Result<Ticket, Error> {
+    pub async fn cancel(&self, id: &OperationId, caller: &Caller) -> Result<Ticket, Error> {
         let wish = StopWish {
-            user: USER.to_owned(),
+            user: caller.user().to_owned(),
         };
         if let Some(ticket) = self.engine.stop(id, wish).await? {
             return Ok(ticket);
@@ -78,7 +89,7 @@ impl Operations {
             (None, Some(_)) => {}
         }
         match holder {
-            Some(id) => self.cancel(&id).await,
+            Some(id) => self.cancel(&id, &asked.caller).await,
             None => Err(Error::new(
                 ErrorCode::NothingRunning,
                 format!("no operation is running on deployment '{name}'"),
@@ -96,9 +107,7 @@ impl Operations {
             return Ok(Watch::Live(ticket));
         }
         let record = operations::get(&self.store, id).await?;
-        let record = record.ok_or_else(|| {
-            Error::new(ErrorCode::NotFound, format!("there is no operation '{id}'"))
-        })?;
+        let record = record.ok_or_else(|| missing_operation(id))?;
         Ok(Watch::Past(Box::new(record.operation)))
     }
 }

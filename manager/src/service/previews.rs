@@ -14,7 +14,9 @@ use tokio::time::Instant;
 
 use super::asked::{self, Asked, Kind};
 use super::deployments::missing;
-use super::writes::{self, USER, busy};
+use super::gate::Gate;
+use super::writes::{self, busy};
+use crate::auth::{Caller, Verb};
 use crate::deployer::Deployer;
 use crate::domain::{deployment, manifest, resolution};
 use crate::error::Error;
@@ -25,6 +27,7 @@ use crate::workflow::{Retry, diff};
 
 pub struct Previews {
     pub store: Store,
+    pub gate: Gate,
     pub expansions: Arc<Expansions>,
     pub deployer: Arc<dyn Deployer>,
     pub retry: Retry,
@@ -68,13 +71,31 @@ impl Previews {
         name: DeploymentName,
         request: UpdateDeployment,
         query: &DiffQuery,
+        caller: &Caller,
     ) -> Result<Diff, Error> {
         let timeout = asked::timeout(query.timeout_ms, self.operation_timeout)?;
         let deadline = Instant::now() + timeout;
         let found = deployments::get(&self.store, &name).await?;
         let namespace = namespace(found.as_ref(), query.namespace.clone())?;
+        self.gate
+            .within(caller, &namespace, &name, Verb::Get)
+            .await?;
+        let chosen = request.service_account.clone();
+        let stored = || {
+            found
+                .as_ref()
+                .and_then(|found| found.service_account.clone())
+        };
+        let account = chosen.unwrap_or_else(stored);
+        // The cluster is asked what it would do for whom the write would be.
+        let identity = caller.identity.as_ref();
+        let access = &self.gate.access;
+        let acting = access
+            .acting(identity, &namespace, account.as_ref())
+            .await?;
+        let subject = subject(&name, &namespace, caller)?;
         let expansion = self
-            .expansion(&name, &namespace, request, query.locked, deadline)
+            .expansion(&subject, request, query.locked, deadline)
             .await?;
         let request = ApplyRequest {
             namespace,
@@ -83,7 +104,7 @@ impl Previews {
             recorded: deployments::objects(&self.store, &name).await?.recorded,
             policies: (&query.policies).into(),
             expected: Vec::new(),
-            on_behalf_of: None,
+            on_behalf_of: acting,
             timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
             deployment: name,
         };
@@ -97,8 +118,7 @@ impl Previews {
 
     async fn expansion(
         &self,
-        name: &DeploymentName,
-        namespace: &Namespace,
+        subject: &Subject,
         request: UpdateDeployment,
         locked: bool,
         deadline: Instant,
@@ -106,13 +126,13 @@ impl Previews {
         match (request.content, request.manifest) {
             (Some(content), None) => {
                 let input = writes::input(content, request.imports)?;
-                self.expand(name, namespace, input, locked, deadline).await
+                self.expand(subject, input, locked, deadline).await
             }
             (None, Some(_)) if locked => Err(Error::new(
                 ErrorCode::InvalidRequest,
                 "locked goes with content: a manifest is compared as it was expanded",
             )),
-            (None, Some(manifest)) => self.stored(name, &manifest).await,
+            (None, Some(manifest)) => self.stored(&subject.deployment, &manifest).await,
             _ => Err(Error::new(
                 ErrorCode::InvalidRequest,
                 "give either content, or the manifest to compare with",
@@ -122,28 +142,20 @@ impl Previews {
 
     async fn expand(
         &self,
-        name: &DeploymentName,
-        namespace: &Namespace,
+        subject: &Subject,
         input: InputConfig,
         locked: bool,
         deadline: Instant,
     ) -> Result<Expansion, Error> {
+        let name = &subject.deployment;
         let latest = choice::latest(&self.store, name).await?;
         let choice = match locked {
             true => Choice::Locked(choice::record(&self.store, name, latest.as_ref()).await?),
             false => Choice::Latest,
         };
-        let now = Timestamp::now();
-        let subject = Subject {
-            deployment: name.clone(),
-            namespace: namespace.clone(),
-            manifest: manifest::name(None, now).map_err(|error| Error::invalid(&error))?,
-            user: USER.to_owned(),
-            time: now,
-        };
         let expanded = self
             .expansions
-            .expand(&subject, input, &choice, deadline)
+            .expand(subject, input, &choice, deadline)
             .await?;
         let mut expansion = expanded.expansion;
         let before = latest.map(|latest| latest.resolved).unwrap_or_default();
@@ -176,6 +188,22 @@ impl Previews {
         let holder = deployments::holder(&self.store, name).await?;
         Ok(busy(name, holder.as_ref()))
     }
+}
+
+/// What templates see of it.
+fn subject(
+    name: &DeploymentName,
+    namespace: &Namespace,
+    caller: &Caller,
+) -> Result<Subject, Error> {
+    let now = Timestamp::now();
+    Ok(Subject {
+        deployment: name.clone(),
+        namespace: namespace.clone(),
+        manifest: manifest::name(None, now).map_err(|error| Error::invalid(&error))?,
+        user: caller.user().to_owned(),
+        time: now,
+    })
 }
 
 /// A deployment cannot move, so another namespace than its own is a mistake.

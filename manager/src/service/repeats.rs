@@ -2,7 +2,7 @@
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::canonical;
-use common::model::{ManifestName, OperationId, OperationStatus};
+use common::model::{Identity, ManifestName, OperationId, OperationStatus};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -35,6 +35,7 @@ impl Repeats<'_> {
         let Some(key) = &draft.idempotency_key else {
             return Ok(Repeat::New(None));
         };
+        let key = &own(key, draft.caller.identity.as_ref());
         let (digest, now) = (digest(draft, manifest), Timestamp::now());
         match requests::find(self.store, key, now).await? {
             None => Ok(Repeat::New(Some(Request {
@@ -72,6 +73,14 @@ impl Repeats<'_> {
                 "the Idempotency-Key belongs to operation {id}, of which nothing is kept any more; use a new key"
             ))),
         }
+    }
+}
+
+/// A key belongs to its caller: two that choose the same know nothing of each other.
+fn own(key: &str, identity: Option<&Identity>) -> String {
+    match identity {
+        None => key.to_owned(),
+        Some(identity) => format!("{} {key}", canonical::digest(&json!(identity.user()))),
     }
 }
 

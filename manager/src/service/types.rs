@@ -1,9 +1,12 @@
 //! Types that are in use, and where.
 
-use common::api::manager::TypeSummary;
+use common::api::manager::{TypeInstance, TypeSummary};
 use common::api::page::{Page, PageQuery};
 use common::model::TypeName;
+use common::model::limits::PAGE_ITEMS_MAX;
 
+use super::sight::{Viewer, Views, json, sifted};
+use crate::auth::Caller;
 use crate::error::Error;
 use crate::store::{Store, instances};
 
@@ -12,16 +15,60 @@ const ALL: &str = "all";
 
 pub struct Types {
     pub store: Store,
+    pub views: Views,
 }
 
 impl Types {
-    pub async fn list(&self, page: &PageQuery) -> Result<Page<TypeSummary>, Error> {
-        Ok(instances::types(&self.store, page).await?)
+    /// Types of which the caller may see an instance, with the number of those.
+    pub async fn list(
+        &self,
+        page: &PageQuery,
+        caller: &Caller,
+    ) -> Result<Page<TypeSummary>, Error> {
+        let mut viewer = self.views.of(caller).await?;
+        let mut found = instances::types(&self.store, page).await?;
+        if viewer.sees_all() {
+            return Ok(found);
+        }
+        for summary in &mut found.items {
+            summary.instances = self.seen(&summary.name, &mut viewer).await?;
+        }
+        found.items.retain(|summary| summary.instances > 0);
+        Ok(found)
     }
 
     /// A page of them, as JSON.
-    pub async fn instances(&self, type_name: &TypeName, page: &PageQuery) -> Result<String, Error> {
+    pub async fn instances(
+        &self,
+        type_name: &TypeName,
+        page: &PageQuery,
+        caller: &Caller,
+    ) -> Result<String, Error> {
         let one = Some(type_name).filter(|name| name.as_str() != ALL);
-        Ok(instances::list(&self.store, one, page).await?)
+        let mut viewer = self.views.of(caller).await?;
+        if viewer.sees_all() {
+            return Ok(instances::list(&self.store, one, page).await?);
+        }
+        let read = async |page| Ok(instances::page(&self.store, one, &page).await?);
+        let sees = async |items: &[TypeInstance]| viewer.instances(items).await;
+        json(&sifted(page, read, sees).await?)
+    }
+
+    /// How many instances of a type the caller may see. The index counts all; these have to be looked at.
+    async fn seen(&self, name: &TypeName, viewer: &mut Viewer<'_>) -> Result<u64, Error> {
+        let mut query = PageQuery {
+            limit: Some(PAGE_ITEMS_MAX),
+            page_token: None,
+        };
+        let mut count = 0;
+        loop {
+            let page = instances::page(&self.store, Some(name), &query).await?;
+            let seen = viewer.instances(&page.items).await?;
+            count += seen.into_iter().filter(|seen| *seen).count() as u64;
+            query.page_token = page.next_page_token;
+            if query.page_token.is_none() {
+                return Ok(count);
+            }
+        }
     }
 }

@@ -5,25 +5,25 @@ use std::time::Duration;
 use common::api::error::ErrorCode;
 use common::api::manager::{CreateDeployment, RollbackDeployment, UpdateDeployment};
 use common::model::{
-    Deployment, DeploymentName, InputConfig, ManifestName, Namespace, Operation, OperationId,
-    OperationStatus, Progress,
+    Deployment, DeploymentName, Identity, InputConfig, ManifestName, Namespace, Operation,
+    OperationId, OperationStatus, Progress,
 };
 use common::request_id;
 use jiff::Timestamp;
 
 use super::asked::{Asked, Kind, Precondition};
 use super::deployments::missing;
+use super::gate::Gate;
 use super::repeats::{Repeat, Repeats};
+use crate::auth::Caller;
 use crate::domain::intent::{Change, Intent, New, Options};
 use crate::domain::{deployment, imports, manifest};
 use crate::error::Error;
 use crate::store::deployments::{self, Found};
 use crate::store::operations::OperationRecord;
 use crate::store::{Store, StoreError, manifests};
-use crate::workflow::{Engine, Ticket};
+use crate::workflow::{self, Engine, Ticket};
 
-/// Callers are not told apart yet.
-pub const USER: &str = "anonymous";
 /// Who asks for what is due on a schedule.
 pub const MANAGER: &str = "manager";
 /// Where objects go if neither they nor their deployment name a namespace.
@@ -33,6 +33,7 @@ const DECISIONS: usize = 5;
 
 pub struct Writes {
     pub store: Store,
+    pub gate: Gate,
     pub engine: Engine,
     pub operation_timeout: Duration,
 }
@@ -46,6 +47,7 @@ pub struct Draft {
     pub timeout: Duration,
     pub precondition: Precondition,
     pub idempotency_key: Option<String>,
+    pub caller: Caller,
 }
 
 impl Writes {
@@ -63,6 +65,7 @@ impl Writes {
             description: request.description,
             labels: request.labels,
             drift_policy: request.drift_policy,
+            service_account: request.service_account,
         };
         let intent = match asked.query.preview {
             true => Intent::Preview { new: Some(new) },
@@ -86,6 +89,7 @@ impl Writes {
             labels: request.labels,
             drift_policy: request.drift_policy,
             upgrade: None,
+            service_account: request.service_account,
         };
         check(&change)?;
         match (request.content, request.manifest) {
@@ -138,9 +142,14 @@ impl Writes {
             .await
     }
 
-    /// Applies the latest manifest again, if the deployment still is as it was found.
-    pub async fn correct(&self, found: &Deployment) -> Result<Ticket, Error> {
+    /// Applies the latest manifest again, if the deployment still is as it was found: in the name of its last writer.
+    pub async fn correct(
+        &self,
+        found: &Deployment,
+        writer: Option<Identity>,
+    ) -> Result<Ticket, Error> {
         let asked = Asked {
+            caller: Caller::of(writer),
             precondition: Precondition::OneOf(vec![found.fingerprint.clone()]),
             ..Asked::default()
         };
@@ -192,6 +201,7 @@ impl Writes {
             timeout: asked.timeout(self.operation_timeout)?,
             precondition: asked.precondition,
             idempotency_key: asked.idempotency_key,
+            caller: asked.caller,
         })
     }
 
@@ -212,11 +222,13 @@ impl Writes {
         let mut decisions = 0;
         loop {
             let id = operation_id()?;
+            let found = deployments::find(&self.store, &draft.name).await?;
+            self.authorize(&draft, found.as_ref()).await?;
             let request = match repeats.look(&draft, committed.as_ref(), &id).await? {
                 Repeat::Same(ticket) => return Ok(ticket),
                 Repeat::New(request) => request,
             };
-            let found = self.permitted(&draft, committed.as_ref()).await?;
+            let found = self.permitted(&draft, found, committed.as_ref()).await?;
             let record = record(&draft, id, found.as_ref(), committed.clone())?;
             let accepted = self
                 .engine
@@ -230,13 +242,38 @@ impl Writes {
         }
     }
 
+    /// Whether the caller may make the write, and use the service account in whose name it is applied. The operation is
+    /// authorized again before each of its steps.
+    async fn authorize(&self, draft: &Draft, found: Option<&Found>) -> Result<(), Error> {
+        let (intent, caller) = (&draft.intent, &draft.caller);
+        let stored = found.map(|found| &found.deployment);
+        let place = match intent.new_deployment() {
+            Some(new) => Some(&new.namespace),
+            None => stored.map(|stored| &stored.namespace),
+        };
+        // What is not there is told by who looks for it.
+        let Some(namespace) = place else {
+            return Ok(());
+        };
+        self.gate
+            .within(caller, namespace, &draft.name, workflow::verb(intent))
+            .await?;
+        let account = stored.and_then(|stored| stored.service_account.as_ref());
+        let account = intent.service_account(account);
+        let access = &self.gate.access;
+        access
+            .acting(caller.identity.as_ref(), namespace, account)
+            .await?;
+        Ok(())
+    }
+
     /// The deployment that the write is about, if it may be made now.
     async fn permitted(
         &self,
         draft: &Draft,
+        found: Option<Found>,
         committed: Option<&ManifestName>,
     ) -> Result<Option<Found>, Error> {
-        let found = deployments::find(&self.store, &draft.name).await?;
         let holder = deployments::holder(&self.store, &draft.name).await?;
         let is_new = draft.intent.new_deployment().is_some();
         match found {
@@ -310,7 +347,7 @@ fn preview(change: &Change) -> Result<Intent, Error> {
     }
     Err(Error::new(
         ErrorCode::InvalidRequest,
-        "description, labels and driftPolicy cannot be previewed; give them with the commit",
+        "description, labels, driftPolicy and serviceAccount cannot be previewed; give them with the commit",
     ))
 }
 
@@ -353,7 +390,8 @@ fn record(
         operation_type: draft.intent.operation_type(),
         deployment: draft.name.clone(),
         manifest: is_stored.then(|| manifest.clone()),
-        user: user(&draft.intent).to_owned(),
+        user: user(draft).to_owned(),
+        from: draft.caller.address.clone(),
         status: OperationStatus::Pending,
         progress: Progress::default(),
         start_time: now,
@@ -372,15 +410,23 @@ fn record(
         request_id: request_id::current().unwrap_or_else(request_id::fresh),
         answer: None,
         idempotency_key: draft.idempotency_key.clone(),
+        identity: draft.caller.identity.clone(),
+        namespace: namespace_of(draft, found),
     })
 }
 
 /// Nobody asks for a correction but the manager itself.
-fn user(intent: &Intent) -> &'static str {
-    match intent {
+fn user(draft: &Draft) -> &str {
+    match draft.intent {
         Intent::Correct => MANAGER,
-        _ => USER,
+        _ => draft.caller.user(),
     }
+}
+
+fn namespace_of(draft: &Draft, found: Option<&Found>) -> Option<Namespace> {
+    let new = draft.intent.new_deployment().map(|new| &new.namespace);
+    let stored = found.map(|found| &found.deployment.namespace);
+    new.or(stored).cloned()
 }
 
 fn applied(found: Option<&Found>, name: &DeploymentName) -> Result<ManifestName, StoreError> {

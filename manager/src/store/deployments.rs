@@ -4,7 +4,9 @@
 
 use bytes::Bytes;
 use common::api::page::{Page, PageQuery};
-use common::model::{AppliedObject, Deployment, DeploymentName, ManifestName, OperationId};
+use common::model::{
+    AppliedObject, Deployment, DeploymentName, Identity, ManifestName, Namespace, OperationId,
+};
 use serde::{Deserialize, Serialize};
 
 use super::kv::Order;
@@ -78,6 +80,45 @@ pub fn put_objects(
     changes.put(keys::objects(name), objects)
 }
 
+/// Who wrote the deployment last, if somebody was known.
+pub async fn writer(store: &Store, name: &DeploymentName) -> Result<Option<Identity>, StoreError> {
+    store.get(keys::writer(name)).await
+}
+
+pub fn put_writer(
+    changes: &mut Changes,
+    name: &DeploymentName,
+    writer: Option<&Identity>,
+) -> Result<(), StoreError> {
+    match writer {
+        Some(writer) => changes.put(keys::writer(name), writer),
+        None => {
+            changes.delete(keys::writer(name));
+            Ok(())
+        }
+    }
+}
+
+/// The namespace of each that is there.
+pub async fn namespaces(
+    store: &Store,
+    names: &[DeploymentName],
+) -> Result<Vec<Option<Namespace>>, StoreError> {
+    let keys: Vec<_> = names.iter().map(keys::deployment).collect();
+    let found = store.kv.get_each(keys.clone()).await?;
+    let namespace = |(key, bytes): (Vec<u8>, Option<Bytes>)| {
+        let found = bytes.map(|bytes| read::<Placed>(&key, &bytes));
+        Ok(found.transpose()?.map(|placed| placed.namespace))
+    };
+    keys.into_iter().zip(found).map(namespace).collect()
+}
+
+/// What a deployment's record says of its place.
+#[derive(Deserialize)]
+struct Placed {
+    namespace: Namespace,
+}
+
 /// The operation that holds the deployment.
 pub async fn holder(
     store: &Store,
@@ -109,4 +150,5 @@ pub fn release(changes: &mut Changes, name: &DeploymentName) {
 pub fn delete(changes: &mut Changes, name: &DeploymentName) {
     changes.delete(keys::deployment(name));
     changes.delete(keys::objects(name));
+    changes.delete(keys::writer(name));
 }

@@ -45,6 +45,16 @@ pub async fn list(
     store.listed::<TypeInstance>(prefix, page).await
 }
 
+/// As [`list`], to be looked at here.
+pub async fn page(
+    store: &Store,
+    type_name: Option<&TypeName>,
+    page: &PageQuery,
+) -> Result<Page<TypeInstance>, StoreError> {
+    let prefix = type_name.map_or_else(keys::all_instances, keys::instances);
+    store.records(prefix, page, Order::Ascending).await
+}
+
 /// Replaces what the index says of a deployment. Any number of operations may do so at once: the counts are added to.
 pub fn replace(
     changes: &mut Changes,

@@ -5,6 +5,7 @@
 //! | `format` | the version of this table |
 //! | `deployment·NAME` | the deployment as callers see it |
 //! | `objects·NAME` | what exists of it in the cluster, and which manifests may have left more |
+//! | `writer·NAME` | who wrote it last: in whose name drift of it is looked for and corrected; absent if nobody was known |
 //! | `lock·NAME` | the id of the operation that holds it |
 //! | `manifest·NAME·MANIFEST` | the manifest's head: times, digests, sizes |
 //! | `lists·NAME·MANIFEST` | the digests of the pieces of its input, expansion and layout |
@@ -79,6 +80,14 @@ pub fn deployments() -> Key {
 
 pub fn objects(name: &DeploymentName) -> Key {
     key(&["objects", name.as_str()])
+}
+
+pub fn writer(name: &DeploymentName) -> Key {
+    key(&["writer", name.as_str()])
+}
+
+pub fn writers() -> Key {
+    prefix(&["writer"])
 }
 
 pub fn lock(name: &DeploymentName) -> Key {
@@ -238,6 +247,7 @@ mod tests {
             format(),
             deployment(&deployment_name),
             objects(&deployment_name),
+            writer(&deployment_name),
             lock(&deployment_name),
             manifest(&deployment_name, &manifest_name),
             lists(&deployment_name, &manifest_name),
@@ -264,6 +274,7 @@ mod tests {
         format
         deployment·web
         objects·web
+        writer·web
         lock·web
         manifest·web·m-1
         lists·web·m-1

@@ -7,7 +7,8 @@ use common::api::deployer::DiffReport;
 use common::api::manager::Expansion;
 use common::api::page::{Page, PageQuery};
 use common::model::{
-    Deployment, DeploymentName, InputConfig, ManifestName, Operation, OperationId, OperationStatus,
+    Deployment, DeploymentName, Identity, InputConfig, ManifestName, Namespace, Operation,
+    OperationId, OperationStatus,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,12 @@ pub struct OperationRecord {
     pub answer: Option<Deployment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
+    /// Who asked, as authenticated then: what the operation does is done in this name, if that still may be. Never shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
+    /// The deployment's namespace: who may see the operation once the deployment is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
 }
 
 /// The way back from a failure.
@@ -84,20 +91,11 @@ pub async fn list(
     store: &Store,
     deployment: Option<&DeploymentName>,
     page: &PageQuery,
-) -> Result<Page<Operation>, StoreError> {
+) -> Result<Page<OperationRecord>, StoreError> {
     let Some(deployment) = deployment else {
-        let records: Page<OperationRecord> = store
+        return store
             .records(keys::operations(), page, Order::Descending)
-            .await?;
-        let items = records
-            .items
-            .into_iter()
-            .map(|record| record.operation)
-            .collect();
-        return Ok(Page {
-            items,
-            next_page_token: records.next_page_token,
-        });
+            .await;
     };
     let ids: Page<OperationId> = store
         .records(keys::operations_of(deployment), page, Order::Descending)
@@ -105,7 +103,7 @@ pub async fn list(
     let mut items = Vec::with_capacity(ids.items.len());
     for id in &ids.items {
         // One may expire between the two reads.
-        items.extend(get(store, id).await?.map(|record| record.operation));
+        items.extend(get(store, id).await?);
     }
     Ok(Page {
         items,

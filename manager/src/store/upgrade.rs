@@ -90,6 +90,7 @@ mod tests {
     use common::model::{Deployment, DeploymentName, OperationStatus};
 
     use super::*;
+    use crate::auth::Caller;
     use crate::stage::{Stage, items};
     use crate::store::kv::{Commit, Kv, MemoryKv};
     use crate::store::verify::verify;
@@ -118,7 +119,13 @@ mod tests {
         let services = &app.services;
         let page = PageQuery::default();
         let web: DeploymentName = "web".parse().unwrap();
-        let deployments: Vec<Deployment> = items(&services.deployments.list(&page).await.unwrap());
+        let deployments: Vec<Deployment> = items(
+            &services
+                .deployments
+                .list(&page, &Caller::default())
+                .await
+                .unwrap(),
+        );
         let names: Vec<_> = deployments
             .iter()
             .map(|found| found.name.as_str())
@@ -139,13 +146,23 @@ mod tests {
             "welt"
         );
         assert_eq!(first.resolved_types.len(), 1);
-        let types = services.types.list(&page).await.unwrap().items;
+        let types = services
+            .types
+            .list(&page, &Caller::default())
+            .await
+            .unwrap()
+            .items;
         let counts: Vec<_> = types
             .iter()
             .map(|t| (t.name.as_str(), t.instances))
             .collect();
         assert_eq!(counts, [("Pod", 1), ("apps/v1:Deployment", 1)]);
-        let operations = services.operations.list(None, &page).await.unwrap().items;
+        let operations = services
+            .operations
+            .list(None, &page, &Caller::default())
+            .await
+            .unwrap()
+            .items;
         assert_eq!(operations.len(), 6);
         assert_eq!(app.engine.recover().await.unwrap(), 1);
         let unfinished = app.engine.ticket(&operations[0].id).unwrap();

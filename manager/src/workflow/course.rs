@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use common::api::error::ErrorBody;
-use common::model::{Deployment, ManifestName, OperationStatus, Rollback};
+use common::model::{Deployment, Identity, ManifestName, OperationStatus, Rollback};
 use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::live::{Live, Outcome};
 use super::step::{Aim, Done, Failure, Run, Step, StepError, Tools};
-use super::{plans, recovery, steps, undo};
+use super::{authority, plans, recovery, steps, undo};
 use crate::domain::operation::{Event, State};
 use crate::store::operations::{OperationRecord, Undo};
 use crate::store::{StoreError, deployments, journal, operations};
@@ -151,7 +151,17 @@ impl<'a> Course<'a> {
         });
         tracing::info!(step = step.verb(), "operation {id}: {}", step.verb());
         let aim = self.aim();
-        let run = self.run_of(&aim);
+        let authority = match step.concludes() {
+            true => Ok(None),
+            false => authority::of(self.tools, &self.record, &aim).await?,
+        };
+        let run = match authority {
+            Ok(acting) => self.run_of(&aim, acting),
+            Err(error) => {
+                let failure = self.run_of(&aim, None).broken_off(error).await?;
+                return Ok(self.failed(number, step, failure));
+            }
+        };
         let ran = tokio::select! {
             biased;
             // A step that follows a job ends it and tells what came of it so far.
@@ -168,12 +178,13 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn run_of<'r>(&'r self, aim: &'r Aim) -> Run<'r> {
+    fn run_of<'r>(&'r self, aim: &'r Aim, acting: Option<Identity>) -> Run<'r> {
         Run {
             tools: self.tools,
             record: &self.record,
             live: self.live,
             aim,
+            acting,
             deadline: self.deadline,
             resumed: self.resumed,
         }
@@ -228,13 +239,13 @@ impl<'a> Course<'a> {
 
     async fn stop(&mut self) -> Result<(), StoreError> {
         let aim = self.aim();
-        let (events, done) = self.stopped(&self.run_of(&aim)).await?;
+        let (events, done) = self.stopped(&self.run_of(&aim, None)).await?;
         self.write(events, done).await
     }
 
     /// Nothing further is done. What is applied stays, so a deployment that was on its way is marked as failed.
     async fn stopped(&self, run: &Run<'_>) -> Result<Turn, StoreError> {
-        let failure = run.stopped().await?;
+        let failure = run.broken_off(run.stop_error()).await?;
         let error = failure.error.clone();
         let mut done = failure.into_done();
         if self.record.undo.is_some() {

@@ -103,6 +103,7 @@ impl Follower<'_> {
             tries += 1;
             expect_nothing(job);
             tokio::time::sleep(*wait).await;
+            self.run.authorized().await?;
         }
     }
 

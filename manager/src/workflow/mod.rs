@@ -9,6 +9,7 @@
 //! A step does its effects, which converge when repeated, and gives back what is to be written. Only the engine
 //! commits, so that what a step did and that it did it are told by the same commit.
 
+mod authority;
 pub mod choice;
 mod course;
 pub mod diff;
@@ -26,5 +27,6 @@ mod undo;
 #[cfg(test)]
 mod tests;
 
+pub use authority::verb;
 pub use engine::{Engine, Ticket};
 pub use retry::Retry;

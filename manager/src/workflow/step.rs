@@ -7,15 +7,17 @@ use common::api::deployer::ApplyRequest;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::manager::Expansion;
 use common::model::{
-    AppliedObject, Deployment, DeploymentName, InputConfig, ManifestName, Namespace, OperationId,
-    Output, Resource,
+    AppliedObject, Deployment, DeploymentName, Identity, InputConfig, ManifestName, Namespace,
+    OperationId, Output, Resource,
 };
 use tokio::time::Instant;
 
+use super::authority;
 use super::expansion::Expansions;
 use super::follow;
 use super::live::Live;
 use super::retry::Retry;
+use crate::auth::Access;
 use crate::deployer::Deployer;
 use crate::domain::intent::Intent;
 use crate::domain::place::Source;
@@ -57,6 +59,11 @@ impl Step {
 }
 
 impl Step {
+    /// Whether it only writes down what came of the steps before it, which were allowed.
+    pub fn concludes(self) -> bool {
+        matches!(self, Step::Publish | Step::Keep | Step::Forget)
+    }
+
     /// Whether it lets the deployer work and, when it is stopped, ends that and records what came of it.
     pub fn follows_a_job(self) -> bool {
         matches!(self, Step::Apply | Step::Remove)
@@ -68,6 +75,7 @@ pub struct Tools {
     pub store: Store,
     pub expansions: Arc<Expansions>,
     pub deployer: Arc<dyn Deployer>,
+    pub access: Access,
     pub retry: Retry,
     /// Manifests of a deployment that are kept; all, if there is no number.
     pub keep_manifests: Option<usize>,
@@ -86,6 +94,8 @@ pub struct Run<'a> {
     pub record: &'a OperationRecord,
     pub live: &'a Live,
     pub aim: &'a Aim,
+    /// In whose name the cluster is asked and written.
+    pub acting: Option<Identity>,
     pub deadline: Instant,
     /// Whether the step was begun before, so that it may have had any part of its effects.
     pub resumed: bool,
@@ -177,14 +187,14 @@ impl Run<'_> {
             recorded,
             policies: self.record.options.policies,
             expected: Vec::new(),
-            on_behalf_of: None,
+            on_behalf_of: self.acting.clone(),
             timeout_ms: follow::left_ms(self.deadline),
         }
     }
 
-    /// The failure of one that is stopped: a deployment that is on its way is marked as failed, any other stays as it is.
-    pub async fn stopped(&self) -> Result<Failure, StoreError> {
-        let error = self.stop_error();
+    /// The failure of one that goes no further: a deployment that is on its way is marked as failed, any other stays as it
+    /// is.
+    pub async fn broken_off(&self, error: Box<ErrorBody>) -> Result<Failure, StoreError> {
         let found = crate::store::deployments::get(self.store(), self.deployment()).await?;
         let latest = |found: &Deployment| found.latest_manifest == self.aim.manifest;
         let Some(found) = found.filter(latest) else {
@@ -208,6 +218,14 @@ impl Run<'_> {
             user.as_deref().unwrap_or("somebody")
         );
         Box::new(ErrorBody::new(ErrorCode::OperationStopped, message))
+    }
+
+    /// Whether who asked may still do it.
+    pub async fn authorized(&self) -> Result<(), Box<ErrorBody>> {
+        match authority::of(self.tools, self.record, self.aim).await {
+            Ok(authority) => authority.map(drop),
+            Err(error) => Err(Failure::internal(self.id(), &error).error),
+        }
     }
 
     /// The deployment, where an earlier step or operation must have stored it.

@@ -21,7 +21,10 @@ pub fn of(
 ) -> Option<Undo> {
     let wanted = record.options.rollback_on_failure
         && step == Step::Apply
-        && error.code != ErrorCode::OperationStopped;
+        && !matches!(
+            error.code,
+            ErrorCode::OperationStopped | ErrorCode::Forbidden
+        );
     let deployment = deployment.filter(|_| wanted)?;
     let to = deployment.deployed_manifest.clone();
     // An update of a deployment that was never ready has nothing to go back to, and must not remove what others made.

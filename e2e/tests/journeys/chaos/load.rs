@@ -260,6 +260,7 @@ impl User {
                     description: String::new(),
                     labels: BTreeMap::new(),
                     drift_policy: common::model::DriftPolicy::default(),
+                    service_account: None,
                 };
                 self.client.create_async(&request, write).await
             }

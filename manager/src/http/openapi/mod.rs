@@ -19,27 +19,24 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 pub use self::description::Description;
+use super::guard::Need;
 
 /// A row of the table of routes.
 pub struct Route {
     pub path: &'static str,
     pub method: &'static str,
     pub describe: fn(&mut SchemaGenerator) -> Description,
+    /// What is asked of callers.
+    pub need: Need,
 }
 
-/// Routes that every service has, and that are therefore not in the table.
-const SHARED: [Route; 2] = [
-    Route {
-        path: "/healthz",
-        method: "GET",
-        describe: describe::health::get,
-    },
-    Route {
-        path: "/metrics",
-        method: "GET",
-        describe: describe::metrics::get,
-    },
-];
+/// What every service has, and that is therefore not in the table.
+pub const SHARED: [Route; 1] = [Route {
+    path: "/healthz",
+    method: "GET",
+    describe: describe::health::get,
+    need: Need::Nothing,
+}];
 
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document(super::ROUTES).to_string().into());
 
@@ -72,7 +69,14 @@ pub fn document(routes: &[Route]) -> Value {
             "description": "Every error answer is an ErrorBody, whose code tells programs what went wrong.",
         },
         "paths": paths,
-        "components": {"schemas": schemas.take_definitions(true)},
+        "components": {
+            "schemas": schemas.take_definitions(true),
+            "securitySchemes": {"bearer": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "A token that the cluster knows, one of an OIDC issuer, or a static one, as the operator configured.",
+            }},
+        },
     })
 }
 
@@ -82,6 +86,7 @@ fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
     let parameters: Vec<_> = in_path.into_iter().chain(description.parameters).collect();
     let mut responses = description.answers;
     let mut codes = description.errors;
+    codes.extend(refusals(route.need));
     codes.sort_by_key(|code| code.status());
     for same in codes.chunk_by(|one, other| one.status() == other.status()) {
         let answer = error_answer(same, schemas);
@@ -95,6 +100,10 @@ fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
         "summary": description.summary,
         "responses": responses,
     });
+    if route.need != Need::Nothing {
+        // The second: where no authentication is configured, nothing is asked for.
+        operation["security"] = json!([{"bearer": []}, {}]);
+    }
     if !parameters.is_empty() {
         operation["parameters"] = json!(parameters);
     }
@@ -102,6 +111,18 @@ fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
         operation["requestBody"] = body;
     }
     operation
+}
+
+/// What callers are told who may not.
+fn refusals(need: Need) -> &'static [ErrorCode] {
+    use ErrorCode::{Forbidden, Unauthenticated, Unavailable};
+    match need {
+        Need::Nothing => &[],
+        Need::Anybody | Need::Seen => &[Unauthenticated, Unavailable],
+        Need::InBody | Need::Deployment(_) | Need::Operation(_) | Need::Whole(..) => {
+            &[Unauthenticated, Forbidden, Unavailable]
+        }
+    }
 }
 
 /// Such as `getDeploymentsDeploymentManifests`: names of clients' methods.

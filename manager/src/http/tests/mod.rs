@@ -1,5 +1,6 @@
 //! The API from outside: a served manager on a port of its own, fakes behind it.
 
+mod access;
 mod deployments;
 mod drift;
 mod expand;

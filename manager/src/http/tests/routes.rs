@@ -1,18 +1,17 @@
 //! The table of routes.
 
 use super::*;
+use crate::http::ROUTES;
+use crate::http::openapi::Route;
 
-/// The table of routes as it is written: path, methods.
+/// Each path with its methods.
 fn table() -> Vec<(String, String)> {
-    let lines = include_str!("../mod.rs").lines().map(str::trim);
-    let routes = lines.filter(|line| line.starts_with("\"/") && line.ends_with(';'));
-    let row = |line: &str| {
-        let mut words = line.split_whitespace();
-        let path = words.next().unwrap().trim_matches('"').to_owned();
-        let methods: Vec<_> = words.step_by(2).collect();
-        (path, methods.join(", "))
+    let rows = ROUTES.chunk_by(|one, other| one.path == other.path);
+    let row = |routes: &[Route]| {
+        let methods: Vec<_> = routes.iter().map(|route| route.method).collect();
+        (routes[0].path.to_owned(), methods.join(", "))
     };
-    routes.map(row).collect()
+    rows.map(row).collect()
 }
 
 #[test]

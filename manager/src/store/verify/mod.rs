@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use common::api::admin::{Problem, Verification};
 use common::api::manager::TypeInstance;
-use common::model::{Deployment, OperationId, RegistryDefinition};
+use common::model::{Deployment, Identity, OperationId, RegistryDefinition};
 use serde::de::DeserializeOwned;
 
 use super::contents::{self, Lists};
@@ -169,6 +169,7 @@ fn readable(key: &[u8], value: &[u8]) -> Result<(), String> {
         "format" => is::<u32>(key, value),
         "deployment" => is::<Deployment>(key, value),
         "objects" => is::<Objects>(key, value),
+        "writer" => is::<Identity>(key, value),
         "lock" | "unfinished" | "operation-of" => is::<OperationId>(key, value),
         "manifest" => is::<Head>(key, value),
         "lists" => is::<Lists>(key, value),

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use common::api::manager::TypeInstance;
 use common::model::{
-    Configuration, Deployment, InputConfig, Layout, Operation, OperationId, OperationStatus,
+    Configuration, Deployment, Identity, InputConfig, Layout, Operation, OperationId,
+    OperationStatus,
 };
 use serde::de::DeserializeOwned;
 
@@ -32,6 +33,14 @@ impl Verifying {
         }
         let mut all = Range::of("objects", keys::prefix(&["objects"]));
         while let Some(page) = self.page::<Objects>(&mut all).await? {
+            let wanted = page
+                .into_iter()
+                .map(|(key, _)| belongs_to(key, keys::deployments()));
+            self.hold_each(wanted.collect(), "there is no such deployment")
+                .await?;
+        }
+        let mut all = Range::of("writers", keys::writers());
+        while let Some(page) = self.page::<Identity>(&mut all).await? {
             let wanted = page
                 .into_iter()
                 .map(|(key, _)| belongs_to(key, keys::deployments()));

@@ -49,7 +49,7 @@ pub async fn delete(
             recorded: Vec::new(),
             unconfirmed: left,
             delete_policy: run.record.options.policies.delete,
-            on_behalf_of: None,
+            on_behalf_of: run.acting.clone(),
             timeout_ms: follow::left_ms(run.deadline),
         };
         let Followed { ended, .. } = follow::job(run, Job::Delete(request), 0).await;

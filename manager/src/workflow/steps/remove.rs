@@ -59,7 +59,7 @@ fn request(
         recorded: objects.recorded.clone(),
         unconfirmed,
         delete_policy,
-        on_behalf_of: None,
+        on_behalf_of: run.acting.clone(),
         timeout_ms: follow::left_ms(run.deadline),
     }
 }

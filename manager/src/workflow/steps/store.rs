@@ -56,6 +56,8 @@ pub async fn advance(
     store::instances::replace(&mut changes, run.deployment(), &old, &new)?;
     let after = changed(run, before, name.clone())?;
     deployments::put(&mut changes, &after)?;
+    let writer = run.record.identity.as_ref();
+    deployments::put_writer(&mut changes, run.deployment(), writer)?;
     Ok(Done {
         changes,
         deployment: Some(after),

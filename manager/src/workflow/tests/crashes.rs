@@ -14,7 +14,10 @@ use crate::store::verify::verify;
 async fn remains(stage: &Stage) -> String {
     let app = stage.manager().await;
     let services = &app.services;
-    let deployments = services.deployments.list(&Default::default()).await;
+    let deployments = services
+        .deployments
+        .list(&Default::default(), &Default::default())
+        .await;
     let deployments: Vec<Deployment> = items(&deployments.unwrap());
     let deployments: Vec<_> = deployments
         .iter()
@@ -30,7 +33,7 @@ async fn remains(stage: &Stage) -> String {
         .collect();
     let operations = services
         .operations
-        .list(None, &Default::default())
+        .list(None, &Default::default(), &Default::default())
         .await
         .unwrap()
         .items;
@@ -47,7 +50,10 @@ async fn remains(stage: &Stage) -> String {
         })
         .collect();
     let all = serde_json::from_value(json!("all")).unwrap();
-    let instances = services.types.instances(&all, &Default::default()).await;
+    let instances = services
+        .types
+        .instances(&all, &Default::default(), &Default::default())
+        .await;
     let instances: Vec<TypeInstance> = items(&instances.unwrap());
     let instances: Vec<_> = instances
         .iter()
@@ -55,7 +61,7 @@ async fn remains(stage: &Stage) -> String {
         .collect();
     let types = services
         .types
-        .list(&Default::default())
+        .list(&Default::default(), &Default::default())
         .await
         .unwrap()
         .items;
@@ -108,7 +114,7 @@ fn renumbered(keys: &[String]) -> Vec<String> {
 async fn last_operation(app: &App) -> Option<Operation> {
     app.services
         .operations
-        .list(None, &Default::default())
+        .list(None, &Default::default(), &Default::default())
         .await
         .unwrap()
         .items
@@ -255,7 +261,7 @@ async fn deployments_made_at_once_on_disk_are_all_there_after_a_restart_and_type
     let types = again
         .services
         .types
-        .list(&Default::default())
+        .list(&Default::default(), &Default::default())
         .await
         .unwrap()
         .items;
@@ -264,7 +270,11 @@ async fn deployments_made_at_once_on_disk_are_all_there_after_a_restart_and_type
         .map(|t| (t.name.as_str(), t.instances))
         .collect();
     assert_eq!(counts, [("Service", 80)]);
-    let deployments = again.services.deployments.list(&Default::default()).await;
+    let deployments = again
+        .services
+        .deployments
+        .list(&Default::default(), &Default::default())
+        .await;
     let deployments: Vec<Deployment> = items(&deployments.unwrap());
     assert!(
         deployments

@@ -134,7 +134,7 @@ async fn what_was_seen_before_the_stream_broke_for_good_is_recorded() {
     assert_eq!(
         app.services
             .live
-            .resources(&web(), &Default::default())
+            .resources(&web(), &Default::default(), &Default::default())
             .await
             .unwrap()
             .items
@@ -189,7 +189,7 @@ async fn a_deployer_that_stops_reporting_is_a_time_out_and_what_it_did_is_record
     let live = app
         .services
         .live
-        .resources(&web(), &Default::default())
+        .resources(&web(), &Default::default(), &Default::default())
         .await;
     assert_eq!(live.unwrap().items.len(), 2);
 }

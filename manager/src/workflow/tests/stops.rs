@@ -66,7 +66,11 @@ async fn what_a_stopped_apply_was_seen_to_do_is_recorded_and_gone_on_from() {
     while ticket.live().operation().progress.done < 2 {
         tokio::task::yield_now().await;
     }
-    app.services.operations.cancel(&id).await.unwrap();
+    app.services
+        .operations
+        .cancel(&id, &Default::default())
+        .await
+        .unwrap();
     let outcome = ticket.outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
     let update = Write::Update.finish(&app).await;
@@ -98,7 +102,11 @@ async fn an_operation_that_waits_for_its_turn_is_cancelled_without_ever_beginnin
     }
     let id = last.live().operation().id.clone();
     assert_eq!(last.live().operation().status, OperationStatus::Pending);
-    app.services.operations.cancel(&id).await.unwrap();
+    app.services
+        .operations
+        .cancel(&id, &Default::default())
+        .await
+        .unwrap();
     let outcome = last.outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
     assert_eq!(stage.expander.requests().len(), tickets.len());
@@ -114,7 +122,11 @@ async fn a_stop_undoes_nothing_though_a_failure_would_have() {
     let ticket = Write::UpdateBack.start(&app).await.unwrap();
     let id = ticket.live().operation().id.clone();
     applying(&app, &id).await;
-    app.services.operations.cancel(&id).await.unwrap();
+    app.services
+        .operations
+        .cancel(&id, &Default::default())
+        .await
+        .unwrap();
     let outcome = ticket.outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
     assert_eq!(outcome.operation.rollback, None);
@@ -133,7 +145,11 @@ async fn the_way_back_can_be_stopped_too_and_both_are_told() {
         tokio::task::yield_now().await;
     }
     applying(&app, &id).await;
-    app.services.operations.cancel(&id).await.unwrap();
+    app.services
+        .operations
+        .cancel(&id, &Default::default())
+        .await
+        .unwrap();
     let outcome = ticket.outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::ResourcesFailed));
     let rollback = outcome.operation.rollback.clone().unwrap();

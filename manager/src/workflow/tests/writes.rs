@@ -133,7 +133,7 @@ impl Write {
             }
             Write::Correct => {
                 let found = app.services.deployments.get(&web()).await?;
-                writes.correct(&found).await
+                writes.correct(&found, None).await
             }
             Write::Delete => writes.delete(web(), &plain).await,
         }

@@ -1,0 +1,153 @@
+//! What somebody may do, and in whose name it reaches the cluster.
+//!
+//! ```text
+//! the caller                     ── role in the namespace ──►  may the manager do it for them?
+//! the caller, or an account that ── the cluster's RBAC ─────►  may they do it there?  (decided by the cluster, object by
+//! the deployment names                                          object: all that reaches it goes in their name)
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::api::review::{self, AccessReview};
+use common::model::{Identity, Namespace, ServiceAccountName};
+
+use super::authorization::{Authorizer, Question, Sight};
+use super::cache::Cache;
+use super::caller::ANONYMOUS;
+use crate::deployer::Deployer;
+
+/// How long somebody may still use a service account after that was withdrawn. The account itself may do as much as before.
+const KEPT: Duration = Duration::from_secs(10);
+/// Answers that are kept.
+const ANSWERS: usize = 10_000;
+/// A review takes milliseconds.
+const REVIEW: Duration = Duration::from_secs(10);
+
+/// Clones decide the same.
+#[derive(Clone)]
+pub struct Access {
+    /// Absent where callers are not told apart: everybody may all.
+    authorizer: Option<Arc<dyn Authorizer>>,
+    deployer: Arc<dyn Deployer>,
+    impersonations: Arc<Cache<(String, Namespace, ServiceAccountName), bool>>,
+}
+
+impl Access {
+    pub fn new(authorizer: Option<Arc<dyn Authorizer>>, deployer: Arc<dyn Deployer>) -> Self {
+        Self {
+            authorizer,
+            deployer,
+            impersonations: Arc::new(Cache::new(ANSWERS, KEPT)),
+        }
+    }
+
+    /// Whether everybody may all.
+    pub fn is_open(&self) -> bool {
+        self.authorizer.is_none()
+    }
+
+    pub async fn allows(
+        &self,
+        identity: Option<&Identity>,
+        question: &Question,
+    ) -> Result<bool, Box<ErrorBody>> {
+        match (&self.authorizer, identity) {
+            (None, _) => Ok(true),
+            (Some(_), None) => Ok(false),
+            (Some(authorizer), Some(identity)) => authorizer.allows(identity, question).await,
+        }
+    }
+
+    /// Refuses what is not allowed, and says what would allow it.
+    pub async fn require(
+        &self,
+        identity: Option<&Identity>,
+        question: &Question,
+    ) -> Result<(), Box<ErrorBody>> {
+        if self.allows(identity, question).await? {
+            return Ok(());
+        }
+        let advice = self.authorizer.as_ref().map(|rules| rules.advice(question));
+        let message = format!(
+            "user '{}' may not {question}: {}",
+            identity.map_or(ANONYMOUS, Identity::user),
+            advice.unwrap_or_default()
+        );
+        Err(forbidden(message))
+    }
+
+    /// Whose deployments somebody may see.
+    pub async fn sight(&self, identity: Option<&Identity>) -> Result<Sight, Box<ErrorBody>> {
+        match (&self.authorizer, identity) {
+            (None, _) => Ok(Sight::All),
+            (Some(_), None) => Ok(Sight::Only(Default::default())),
+            (Some(authorizer), Some(identity)) => authorizer.sight(identity).await,
+        }
+    }
+
+    /// In whose name a deployment's objects are read and written: its service account's, which who asks must be allowed
+    /// to use in the cluster itself, or else whoever may edit the deployment would gain what the account may do; without
+    /// one, in the name of who asks. Nobody's, where nobody is told apart: then it is resourcifier's own.
+    pub async fn acting(
+        &self,
+        identity: Option<&Identity>,
+        namespace: &Namespace,
+        account: Option<&ServiceAccountName>,
+    ) -> Result<Option<Identity>, Box<ErrorBody>> {
+        if identity.is_none() && !self.is_open() {
+            let message = "nobody is known in whose name this could be done: it was written before callers were told apart; write it again";
+            return Err(forbidden(message.to_owned()));
+        }
+        let Some(account) = account else {
+            return Ok(identity.cloned());
+        };
+        if let Some(identity) = identity
+            && !self.may_impersonate(identity, namespace, account).await?
+        {
+            let message = format!(
+                "user '{}' may not use service account '{account}' of namespace '{namespace}', in whose name the deployment is applied: it takes a Role there with the verb 'impersonate' on serviceaccounts",
+                identity.user()
+            );
+            return Err(forbidden(message));
+        }
+        let acting = Identity::of_service_account(namespace, account.as_str());
+        let acting = acting.map_err(|error| {
+            Box::new(ErrorBody::new(ErrorCode::InvalidRequest, error.to_string()))
+        })?;
+        Ok(Some(acting))
+    }
+
+    async fn may_impersonate(
+        &self,
+        identity: &Identity,
+        namespace: &Namespace,
+        account: &ServiceAccountName,
+    ) -> Result<bool, Box<ErrorBody>> {
+        let key = (format!("{identity:?}"), namespace.clone(), account.clone());
+        if let Some(answer) = self.impersonations.get(&key) {
+            return Ok(answer);
+        }
+        let access = review::Access {
+            verb: "impersonate".to_owned(),
+            group: String::new(),
+            resource: "serviceaccounts".to_owned(),
+            subresource: None,
+            namespace: Some(namespace.to_string()),
+            name: Some(account.to_string()),
+        };
+        let review = AccessReview {
+            identity: identity.clone(),
+            attributes: vec![access],
+        };
+        let verdicts = self.deployer.review_access(&review, REVIEW).await?;
+        let answer = verdicts.first().is_some_and(|verdict| verdict.allowed);
+        self.impersonations.put(key, answer);
+        Ok(answer)
+    }
+}
+
+fn forbidden(message: String) -> Box<ErrorBody> {
+    Box::new(ErrorBody::new(ErrorCode::Forbidden, message))
+}

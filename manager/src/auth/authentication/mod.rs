@@ -1,0 +1,80 @@
+//! The port to what knows bearer tokens.
+//!
+//! Promises of every adapter, proved by `conformance` over each:
+//! - A token that it knows and that is valid now is somebody, always the same.
+//! - A token that it does not know, that has expired, or that is meant for others is nobody; the reason never quotes it.
+//! - What cannot be found out now is [`AuthenticationError::Unavailable`], never a yes.
+
+mod cluster;
+#[cfg(test)]
+mod conformance;
+mod tokens;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::Identity;
+use common::model::limits::TOKEN_BYTES;
+
+pub use self::cluster::ClusterTokens;
+pub use self::tokens::StaticTokens;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AuthenticationError {
+    /// It is not one of this kind, or not any more.
+    #[error("{0}")]
+    Refused(String),
+    /// Nobody knows at the moment.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+#[async_trait]
+pub trait Authenticator: Send + Sync {
+    async fn authenticate(&self, token: &str) -> Result<Identity, AuthenticationError>;
+}
+
+/// All that are configured: whom one of them knows is known.
+#[derive(Clone, Default)]
+pub struct Authenticators(Vec<Arc<dyn Authenticator>>);
+
+impl Authenticators {
+    pub fn new(all: Vec<Arc<dyn Authenticator>>) -> Self {
+        Self(all)
+    }
+
+    pub fn are_configured(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Asks one after the other. If none knows the token and one could not say, that is told: the caller may be right.
+    pub async fn authenticate(&self, token: &str) -> Result<Identity, ErrorBody> {
+        if token.len() > TOKEN_BYTES {
+            return Err(refused());
+        }
+        let mut unavailable = None;
+        for authenticator in &self.0 {
+            match authenticator.authenticate(token).await {
+                Ok(identity) => return Ok(identity),
+                Err(AuthenticationError::Refused(reason)) => {
+                    tracing::debug!(reason, "a token is refused: {reason}");
+                }
+                Err(AuthenticationError::Unavailable(reason)) => unavailable = Some(reason),
+            }
+        }
+        match unavailable {
+            None => Err(refused()),
+            Some(reason) => {
+                tracing::warn!(reason, "a token cannot be checked: {reason}");
+                let message = "the token cannot be checked now; try again";
+                Err(ErrorBody::new(ErrorCode::Unavailable, message))
+            }
+        }
+    }
+}
+
+fn refused() -> ErrorBody {
+    let message = "the bearer token is not valid here: it is unknown, has expired, or is meant for another service; get a new one";
+    ErrorBody::new(ErrorCode::Unauthenticated, message)
+}

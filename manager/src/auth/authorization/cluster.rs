@@ -1,0 +1,94 @@
+//! The cluster's own RBAC: virtual resources of the API group `deploymentmanager`, asked for by SubjectAccessReviews.
+//!
+//! An answer is kept for a few seconds: for so long a role that was withdrawn may still count here. It gains nobody
+//! anything in the cluster, which decides again on each object.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use common::api::error::ErrorBody;
+use common::api::review::{Access, AccessReview};
+use common::model::Identity;
+
+use super::{Authorizer, Question, Sight};
+use crate::auth::cache::Cache;
+use crate::auth::verb::{Resource, Verb};
+use crate::deployer::Deployer;
+
+const KEPT: Duration = Duration::from_secs(10);
+/// Answers that are kept.
+const ANSWERS: usize = 50_000;
+/// A review takes milliseconds.
+const REVIEW: Duration = Duration::from_secs(10);
+
+pub struct ClusterRules {
+    deployer: Arc<dyn Deployer>,
+    answers: Cache<(String, Question), bool>,
+}
+
+impl ClusterRules {
+    pub fn new(deployer: Arc<dyn Deployer>) -> Self {
+        Self {
+            deployer,
+            answers: Cache::new(ANSWERS, KEPT),
+        }
+    }
+
+    async fn ask(&self, identity: &Identity, question: &Question) -> Result<bool, Box<ErrorBody>> {
+        let access = Access {
+            verb: question.verb.as_str().to_owned(),
+            group: Resource::GROUP.to_owned(),
+            resource: question.resource.as_str().to_owned(),
+            subresource: None,
+            namespace: question.namespace.as_ref().map(ToString::to_string),
+            name: question.name.clone(),
+        };
+        let review = AccessReview {
+            identity: identity.clone(),
+            attributes: vec![access],
+        };
+        let verdicts = self.deployer.review_access(&review, REVIEW).await?;
+        Ok(verdicts.first().is_some_and(|verdict| verdict.allowed))
+    }
+}
+
+#[async_trait]
+impl Authorizer for ClusterRules {
+    async fn allows(
+        &self,
+        identity: &Identity,
+        question: &Question,
+    ) -> Result<bool, Box<ErrorBody>> {
+        // All of the identity: two with the same user may be in different groups.
+        let key = (format!("{identity:?}"), question.clone());
+        if let Some(answer) = self.answers.get(&key) {
+            return Ok(answer);
+        }
+        let answer = self.ask(identity, question).await?;
+        self.answers.put(key, answer);
+        Ok(answer)
+    }
+
+    /// The cluster cannot be asked for all namespaces in which somebody may do something.
+    async fn sight(&self, identity: &Identity) -> Result<Sight, Box<ErrorBody>> {
+        let everywhere = Question::all(Verb::List, Resource::Deployments);
+        Ok(match self.allows(identity, &everywhere).await? {
+            true => Sight::All,
+            false => Sight::Unknown,
+        })
+    }
+
+    fn advice(&self, question: &Question) -> String {
+        let place = match &question.namespace {
+            Some(namespace) => format!("a Role in namespace '{namespace}'"),
+            None => "a ClusterRole".to_owned(),
+        };
+        format!(
+            "it takes {place} with the verb '{}' on {}.{}",
+            question.verb,
+            question.resource,
+            Resource::GROUP
+        )
+    }
+}

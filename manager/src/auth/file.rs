@@ -1,0 +1,16 @@
+//! What operators write down of callers, in YAML: read whole or not at all, with every field known.
+
+use common::yaml::{self, Duplicates, Limits};
+use serde::de::DeserializeOwned;
+
+/// The text of the only file.
+pub fn text(contents: &[Vec<u8>]) -> Result<String, String> {
+    let bytes = contents.first().cloned().unwrap_or_default();
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
+}
+
+pub fn document<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let document = yaml::read(text, &Limits::default(), Duplicates::Error);
+    let document = document.map_err(|error| error.to_string())?;
+    serde_json::from_value(document.value).map_err(|error| error.to_string())
+}

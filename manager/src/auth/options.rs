@@ -1,0 +1,103 @@
+//! The operator's flags, and what is made of them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use common::reload::Unusable;
+
+use super::access::Access;
+use super::authentication::{Authenticator, Authenticators, ClusterTokens, StaticTokens};
+use super::authorization::{Authorizer, ClusterRules, Policy};
+use crate::deployer::Deployer;
+
+/// Without any of it nobody is told apart, and the manager listens on loopback only.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Who may do what")]
+pub struct Options {
+    /// Accept the bearer tokens that the cluster accepts (TokenReview).
+    #[arg(long, env = "DM_AUTH_CLUSTER")]
+    pub auth_cluster: bool,
+    /// Audience that the cluster's tokens must be meant for; may be repeated [default: the API server itself]
+    #[arg(
+        long = "auth-cluster-audience",
+        env = "DM_AUTH_CLUSTER_AUDIENCE",
+        value_name = "AUDIENCE",
+        value_delimiter = ',',
+        requires = "auth_cluster"
+    )]
+    pub auth_cluster_audiences: Vec<String>,
+    /// File of static tokens, by their SHA-256. Read again when it changes.
+    #[arg(long, env = "DM_AUTH_TOKENS", value_name = "FILE")]
+    pub auth_tokens: Option<PathBuf>,
+    /// File that says who has which role in which namespaces. Read again when it changes.
+    #[arg(long, env = "DM_AUTH_POLICY", value_name = "FILE")]
+    pub auth_policy: Option<PathBuf>,
+    /// Ask the cluster's RBAC who may do what, on deployments.deploymentmanager (SubjectAccessReview).
+    #[arg(long, env = "DM_AUTH_RBAC")]
+    pub auth_rbac: bool,
+}
+
+/// Who asks, and what they may.
+#[derive(Clone)]
+pub struct Auth {
+    pub authenticators: Authenticators,
+    pub access: Access,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OptionsError {
+    #[error(
+        "it is configured how callers say who they are, and not what they may do: add --auth-policy FILE, or --auth-rbac for the cluster's own roles"
+    )]
+    NoAuthorization,
+    #[error(
+        "it is configured what callers may do, and not how they say who they are: add --auth-cluster, --auth-oidc-issuer or --auth-tokens"
+    )]
+    NoAuthentication,
+    #[error("--auth-policy and --auth-rbac both say who may do what: choose one")]
+    TwoAuthorizations,
+    #[error(transparent)]
+    File(#[from] Unusable),
+}
+
+impl Options {
+    pub fn open(&self, deployer: &Arc<dyn Deployer>) -> Result<Auth, OptionsError> {
+        let authenticators = self.authenticators(deployer)?;
+        let authorizer = self.authorizer(deployer)?;
+        match (authenticators.are_configured(), &authorizer) {
+            (true, None) => return Err(OptionsError::NoAuthorization),
+            (false, Some(_)) => return Err(OptionsError::NoAuthentication),
+            _ => {}
+        }
+        Ok(Auth {
+            authenticators,
+            access: Access::new(authorizer, deployer.clone()),
+        })
+    }
+
+    fn authenticators(&self, deployer: &Arc<dyn Deployer>) -> Result<Authenticators, OptionsError> {
+        // What is found out here comes first, what others are asked for last.
+        let mut all: Vec<Arc<dyn Authenticator>> = Vec::new();
+        if let Some(file) = &self.auth_tokens {
+            all.push(Arc::new(StaticTokens::open(file)?));
+        }
+        if self.auth_cluster {
+            let audiences = self.auth_cluster_audiences.clone();
+            all.push(Arc::new(ClusterTokens::new(deployer.clone(), audiences)));
+        }
+        Ok(Authenticators::new(all))
+    }
+
+    fn authorizer(
+        &self,
+        deployer: &Arc<dyn Deployer>,
+    ) -> Result<Option<Arc<dyn Authorizer>>, OptionsError> {
+        match (&self.auth_policy, self.auth_rbac) {
+            (Some(_), true) => Err(OptionsError::TwoAuthorizations),
+            (Some(file), false) => Ok(Some(Arc::new(Policy::open(file)?))),
+            (None, true) => Ok(Some(Arc::new(ClusterRules::new(deployer.clone())))),
+            (None, false) => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Every route, asked by everybody.
+
+use std::collections::BTreeSet;
+
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use super::*;
+use crate::http::openapi::SHARED;
+use crate::http::{Need, ROUTES};
+use crate::stage::Stage;
+
+/// Callers, as the columns of the table: without a token, with one that nobody knows, an administrator of another
+/// namespace, and those of namespace `shop` and of all.
+const CALLERS: [&str; 6] = ["", "bad", "other", "viewer", "editor", "admin"];
+
+/// What each route answers each caller. `web` is a deployment of `shop` with a preview, nothing runs on it.
+const TABLE: &[(&str, &str, [u16; 6])] = &[
+    ("GET", "/healthz", [200, 200, 200, 200, 200, 200]),
+    ("GET", "/metrics", [401, 401, 200, 200, 200, 200]),
+    ("GET", "/readyz", [200, 200, 200, 200, 200, 200]),
+    ("GET", "/openapi.json", [200, 200, 200, 200, 200, 200]),
+    ("GET", "/admin/backup", [401, 401, 403, 403, 403, 200]),
+    ("POST", "/admin/restore", [401, 401, 403, 403, 403, 409]),
+    ("GET", "/admin/verify", [401, 401, 403, 403, 403, 200]),
+    ("GET", "/deployments", [401, 401, 200, 200, 200, 200]),
+    ("POST", "/deployments", [401, 401, 403, 403, 201, 201]),
+    (
+        "GET",
+        "/deployments/{deployment}",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "PUT",
+        "/deployments/{deployment}",
+        [401, 401, 404, 403, 200, 200],
+    ),
+    (
+        "DELETE",
+        "/deployments/{deployment}",
+        [401, 401, 404, 403, 200, 200],
+    ),
+    (
+        "POST",
+        "/deployments/{deployment}/rollback",
+        [401, 401, 404, 403, 200, 200],
+    ),
+    (
+        "POST",
+        "/deployments/{deployment}/stop",
+        [401, 401, 404, 403, 409, 409],
+    ),
+    (
+        "GET",
+        "/deployments/{deployment}/preview",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "DELETE",
+        "/deployments/{deployment}/preview",
+        [401, 401, 404, 403, 200, 200],
+    ),
+    (
+        "POST",
+        "/deployments/{deployment}/diff",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "GET",
+        "/deployments/{deployment}/resources",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "GET",
+        "/deployments/{deployment}/graph",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "GET",
+        "/deployments/{deployment}/manifests",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "GET",
+        "/deployments/{deployment}/manifests/{manifest}",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "GET",
+        "/deployments/{deployment}/manifests/{manifest}/layout",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    ("GET", "/types", [401, 401, 200, 200, 200, 200]),
+    (
+        "GET",
+        "/types/{type}/instances",
+        [401, 401, 200, 200, 200, 200],
+    ),
+    (
+        "GET",
+        "/types/{type}/metadata",
+        [401, 401, 200, 200, 200, 200],
+    ),
+    (
+        "GET",
+        "/types/{type}/registry",
+        [401, 401, 200, 200, 200, 200],
+    ),
+    ("GET", "/registries", [401, 401, 200, 200, 200, 200]),
+    (
+        "GET",
+        "/registries/{registry}",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "POST",
+        "/registries/{registry}",
+        [401, 401, 403, 403, 403, 201],
+    ),
+    (
+        "DELETE",
+        "/registries/{registry}",
+        [401, 401, 403, 403, 403, 404],
+    ),
+    (
+        "GET",
+        "/registries/{registry}/types",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "GET",
+        "/registries/{registry}/types/{type}",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "GET",
+        "/registries/{registry}/download",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    ("GET", "/credentials", [401, 401, 403, 403, 403, 200]),
+    (
+        "GET",
+        "/credentials/{credential}",
+        [401, 401, 403, 403, 403, 404],
+    ),
+    (
+        "POST",
+        "/credentials/{credential}",
+        [401, 401, 403, 403, 403, 201],
+    ),
+    (
+        "DELETE",
+        "/credentials/{credential}",
+        [401, 401, 403, 403, 403, 404],
+    ),
+    ("POST", "/expand", [401, 401, 200, 200, 200, 200]),
+    ("GET", "/operations", [401, 401, 200, 200, 200, 200]),
+    (
+        "GET",
+        "/operations/{operation}",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "GET",
+        "/operations/{operation}/events",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "POST",
+        "/operations/{operation}/cancel",
+        [401, 401, 404, 403, 409, 409],
+    ),
+];
+
+const POLICY: &str = r#"
+bindings:
+- {role: admin, users: [admin], namespaces: ["*"]}
+- {role: admin, users: [other], namespaces: [elsewhere]}
+- {role: view, users: [viewer], namespaces: [shop]}
+- {role: edit, groups: [editors], namespaces: [shop]}
+"#;
+
+/// A manager whose callers are told apart, with `web`.
+pub(super) struct Guarded {
+    pub served: Served,
+    _files: TempDir,
+    manifest: String,
+    operation: String,
+}
+
+/// The file of static tokens, in which everybody's is their name.
+fn tokens() -> String {
+    let users = CALLERS.iter().skip(2);
+    let entries = users.map(|user| {
+        let digest = Sha256::digest(user.as_bytes());
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("- {{sha256: {digest}, user: {user}, groups: [{user}s]}}\n")
+    });
+    format!("tokens:\n{}", entries.collect::<String>())
+}
+
+impl Guarded {
+    pub async fn new() -> Self {
+        let files = tempfile::tempdir().unwrap();
+        let written = |name: &str, text: &str| {
+            let path = files.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            Some(path)
+        };
+        let mut stage = Stage::new();
+        stage.auth.auth_tokens = written("tokens", &tokens());
+        stage.auth.auth_policy = written("policy", POLICY);
+        let served = Served::on(stage).await;
+        let mut guarded = Self {
+            served,
+            _files: files,
+            manifest: String::new(),
+            operation: String::new(),
+        };
+        let body = json!({"name": "web", "namespace": "shop", "content": content(service("a"))});
+        let web = guarded
+            .ask("editor", Method::POST, "/deployments", body)
+            .await;
+        assert_eq!(web.status(), 201);
+        let web: Value = web.json().await.unwrap();
+        guarded.manifest = web["latestManifest"].as_str().unwrap().to_owned();
+        guarded.operation = web["operation"].as_str().unwrap().to_owned();
+        let path = "/deployments/web?preview=true";
+        let body = json!({"content": content(service("a"))});
+        let previewed = guarded.ask("editor", Method::PUT, path, body).await;
+        assert_eq!(previewed.status(), 200);
+        guarded
+    }
+
+    pub async fn ask(&self, caller: &str, method: Method, path: &str, body: Value) -> Response {
+        let header = format!("Bearer {caller}");
+        let headers = [("authorization", header.as_str())];
+        let headers = if caller.is_empty() { &[][..] } else { &headers };
+        send(&self.served, method, path, headers, body).await
+    }
+
+    async fn ask_route(&self, caller: &str, method: &str, route: &str) -> Response {
+        let path = route
+            .replace("{deployment}", "web")
+            .replace("{manifest}", &self.manifest)
+            .replace("{operation}", &self.operation)
+            .replace("{type}", "pair:v1")
+            .replace("{registry}", "hub")
+            .replace("{credential}", "own");
+        let path = match route {
+            "/registries/{registry}/download" => path + "?file=a",
+            _ => path,
+        };
+        let body = self.body(method, route);
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        self.ask(caller, method, &path, body).await
+    }
+
+    fn body(&self, method: &str, route: &str) -> Value {
+        let one = content(service("a"));
+        match (method, route) {
+            ("POST", "/deployments") => {
+                json!({"name": "new", "namespace": "shop", "content": one})
+            }
+            ("POST", "/expand") => json!({"name": "new", "content": one}),
+            ("PUT", "/deployments/{deployment}") => json!({"content": one}),
+            ("POST", "/deployments/{deployment}/diff") => json!({"content": one}),
+            ("POST", "/deployments/{deployment}/rollback") => json!({"manifest": self.manifest}),
+            ("POST", "/registries/{registry}") => {
+                json!({"type": "github", "url": "github.com/o/r"})
+            }
+            ("POST", "/credentials/{credential}") => json!({"token": "t"}),
+            _ => Value::Null,
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_answers_each_caller_as_the_table_says() {
+    let mut wrong = Vec::new();
+    for (method, route, expected) in TABLE {
+        let mut guarded = Guarded::new().await;
+        for (caller, expected) in CALLERS.iter().zip(expected) {
+            if *caller == "admin" {
+                // What the editor may do is done.
+                guarded = Guarded::new().await;
+            }
+            let before = guarded.served.stage.keys().await;
+            let answer = guarded.ask_route(caller, method, route).await;
+            let status = answer.status().as_u16();
+            let challenge = answer.headers().contains_key("www-authenticate");
+            if status != *expected || challenge != (status == 401) {
+                let text = answer.text().await.unwrap();
+                wrong.push(format!(
+                    "{method} {route} as {caller:?}: {status}, not {expected}: {text}"
+                ));
+            } else if [401, 403, 404].contains(&status) {
+                assert_eq!(
+                    guarded.served.stage.keys().await,
+                    before,
+                    "{method} {route}"
+                );
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_route_has_a_row_in_the_table_of_callers() {
+    let routes = SHARED.iter().chain(ROUTES);
+    let routes: BTreeSet<_> = routes.map(|route| (route.method, route.path)).collect();
+    let rows: BTreeSet<_> = TABLE
+        .iter()
+        .map(|(method, path, _)| (*method, *path))
+        .collect();
+    assert_eq!(rows, routes);
+}
+
+#[test]
+fn only_what_probes_and_newcomers_need_is_open() {
+    let open = SHARED.iter().chain(ROUTES);
+    let open = open.filter(|route| route.need == Need::Nothing);
+    let open: Vec<_> = open.map(|route| route.path).collect();
+    assert_eq!(open, ["/healthz", "/readyz", "/openapi.json"]);
+}
