@@ -45,7 +45,7 @@ fn static_tokens() -> Adapter {
     let text = format!(
         "tokens:\n- {{sha256: {}, user: ann, groups: [devs], expires: 2999-01-01T00:00:00Z}}\n- {{sha256: {}, user: bob, expires: 2001-01-01T00:00:00Z}}\n",
         digest("good"),
-        digest("expired"),
+        digest("an-old-one"),
     );
     std::fs::write(&path, text).unwrap();
     Adapter {
@@ -53,7 +53,7 @@ fn static_tokens() -> Adapter {
         authenticator: Arc::new(StaticTokens::open(&path).unwrap()),
         good: "good".to_owned(),
         identity: ann(&["devs"]),
-        bad: vec!["expired".to_owned(), digest("good")],
+        bad: vec!["an-old-one".to_owned(), digest("good")],
         away: None,
         _keep: Some(Box::new(folder)),
     }

@@ -324,3 +324,91 @@ fn only_what_probes_and_newcomers_need_is_open() {
     let open: Vec<_> = open.map(|route| route.path).collect();
     assert_eq!(open, ["/healthz", "/readyz", "/openapi.json"]);
 }
+
+async fn refused(answer: Response) -> (ErrorCode, String) {
+    let body: ErrorBody = answer.json().await.unwrap();
+    (body.code, body.message)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_names_who_what_and_what_would_allow_it() {
+    let guarded = Guarded::new().await;
+    let body = json!({"content": content(service("b"))});
+    let answer = guarded
+        .ask("viewer", Method::PUT, "/deployments/web", body)
+        .await;
+    let (code, message) = refused(answer).await;
+    assert_eq!(code, ErrorCode::Forbidden);
+    assert_eq!(
+        message,
+        "user 'viewer' may not update deployments 'web' in namespace 'shop': it takes the role 'edit' in namespace 'shop'"
+    );
+    let answer = guarded
+        .ask("", Method::GET, "/deployments", Value::Null)
+        .await;
+    assert_eq!(answer.headers()["www-authenticate"], "Bearer");
+    let (code, message) = refused(answer).await;
+    assert_eq!(code, ErrorCode::Unauthenticated);
+    assert!(message.contains("Authorization: Bearer TOKEN"), "{message}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_may_not_see_is_told_as_what_is_not_there() {
+    let guarded = Guarded::new().await;
+    for (method, hidden, absent) in [
+        (Method::GET, "/deployments/web", "/deployments/nil"),
+        (Method::DELETE, "/deployments/web", "/deployments/nil"),
+        (
+            Method::GET,
+            "/deployments/web/manifests/a",
+            "/deployments/nil/manifests/a",
+        ),
+    ] {
+        let ask = |path| guarded.ask("other", method.clone(), path, Value::Null);
+        let (code, message) = refused(ask(hidden).await).await;
+        assert_eq!(code, ErrorCode::NotFound);
+        assert_eq!(
+            message.replace("web", "nil"),
+            refused(ask(absent).await).await.1
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_hold_what_the_caller_may_see_and_nothing_else() {
+    let guarded = Guarded::new().await;
+    let body = json!({"name": "own", "namespace": "elsewhere", "content": content(json!([{"name": "p", "type": "pair:v1"}, {"name": "x", "type": "Service"}]))});
+    let made = guarded
+        .ask("other", Method::POST, "/deployments", body)
+        .await;
+    assert_eq!(made.status(), 201);
+    let list = async |caller: &str, path: &str, field: &str| {
+        let answer = guarded.ask(caller, Method::GET, path, Value::Null).await;
+        let page: Value = answer.json().await.unwrap();
+        let items = page["items"].as_array().unwrap();
+        let named = items
+            .iter()
+            .map(|item| item[field].as_str().unwrap().to_owned());
+        named
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    for (caller, deployments, types) in [
+        ("viewer", "web", "Service"),
+        ("other", "own", "Pod Service pair:v1"),
+        ("admin", "own web", "Pod Service pair:v1"),
+    ] {
+        assert_eq!(list(caller, "/deployments", "name").await, deployments);
+        assert_eq!(list(caller, "/operations", "deployment").await, deployments);
+        let instances = "/types/all/instances";
+        assert_eq!(list(caller, instances, "deployment").await, deployments);
+        assert_eq!(list(caller, "/types", "name").await, types);
+    }
+    let answer = guarded
+        .ask("viewer", Method::GET, "/types", Value::Null)
+        .await;
+    let types: Value = answer.json().await.unwrap();
+    assert_eq!(types["items"], json!([{"name": "Service", "instances": 1}]));
+}
