@@ -6,6 +6,7 @@ pub mod api;
 pub mod canonical;
 pub mod client;
 pub mod model;
+pub mod redact;
 pub mod registry;
 pub mod reload;
 pub mod request_id;

@@ -69,7 +69,11 @@ pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
         env: environment.to_map(),
         ..ExpandRequest::default()
     };
-    Ok(expand(&request).await?.into_expansion(Vec::new()))
+    // What is expanded here is shown as it is: it is the caller's own.
+    Ok(Expansion {
+        secrets: Vec::new(),
+        ..expand(&request).await?.into_expansion(Vec::new())
+    })
 }
 
 /// Expands a request in a process of its own, which ends with this future.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::manager::Expansion;
 use crate::model::{
     Configuration, DeploymentName, Import, Layout, ManifestName, Namespace, ResolvedType, Scope,
+    SecretValue,
 };
 
 /// `POST /expand`.
@@ -68,6 +69,9 @@ pub struct ExpandResponse {
     pub unresolved: Vec<String>,
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// What schemas mark as secret (`writeOnly: true`, `format: password`), of whatever was given or filled in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretValue>,
 }
 
 impl ExpandResponse {
@@ -81,6 +85,7 @@ impl ExpandResponse {
             resolved_types,
             outputs,
             warnings: self.warnings,
+            secrets: self.secrets,
         }
     }
 }

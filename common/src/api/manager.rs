@@ -10,7 +10,8 @@ use crate::model::limits::OPERATION_MS;
 use crate::model::{
     ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy, DeploymentName,
     DiffSummary, DriftPolicy, Import, LayoutPath, ManifestName, Namespace, ObjectRef, Operation,
-    RegistryDefinition, ResolvedType, ResourceName, ServiceAccountName, TypeName, UpdatePolicy,
+    RegistryDefinition, ResolvedType, ResourceName, SecretValue, ServiceAccountName, TypeName,
+    UpdatePolicy,
 };
 
 /// The header that makes a write safe to repeat: the same key with the same request is the same operation, for a day.
@@ -201,6 +202,10 @@ pub struct Expansion {
     pub outputs: Vec<crate::model::Output>,
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// What of it is secret: the manager's own, in none of its answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub secrets: Vec<SecretValue>,
 }
 
 /// An item of `GET /deployments/{d}/manifests`: the contents are one request further.

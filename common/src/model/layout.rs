@@ -33,6 +33,15 @@ impl Layout {
         found
     }
 
+    /// As [`Self::at`], to be changed.
+    pub fn at_mut(&mut self, path: &LayoutPath) -> Option<&mut LayoutNode> {
+        let (first, rest) = path.0.split_first()?;
+        rest.iter()
+            .try_fold(self.resources.get_mut(*first)?, |node, &index| {
+                node.resources.as_deref_mut()?.get_mut(index)
+            })
+    }
+
     /// The node at a path, if there is one. The root itself is no node.
     pub fn at(&self, path: &LayoutPath) -> Option<&LayoutNode> {
         let (first, rest) = path.0.split_first()?;
@@ -72,6 +81,17 @@ fn walk_into<'a>(
 #[serde(try_from = "String", into = "String")]
 pub struct LayoutPath(Vec<usize>);
 
+/// A value of the properties of a resource that nobody is to be told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SecretValue {
+    /// The template instance that it was given to; `$` for one that stands in no layout.
+    pub path: LayoutPath,
+    /// Where in its properties: a JSON pointer (RFC 6901).
+    pub pointer: String,
+    /// A text, or a whole tree of them.
+    pub value: Value,
+}
+
 /// A text that is no path into a layout.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no path into a layout: write it like $.resources[0].resources[1]")]
@@ -80,6 +100,14 @@ pub struct LayoutPathError(String);
 impl LayoutPath {
     pub fn root() -> Self {
         Self::default()
+    }
+
+    /// The place in the configuration's own list, of a path that leads no deeper.
+    pub fn top(&self) -> Option<usize> {
+        match self.0[..] {
+            [index] => Some(index),
+            _ => None,
+        }
     }
 
     pub fn child(&self, index: usize) -> Self {

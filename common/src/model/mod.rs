@@ -23,7 +23,7 @@ pub use configuration::{Configuration, Output, Resource};
 pub use credential::{Credential, CredentialType, Secret};
 pub use deployment::{Deployment, DeploymentState, DeploymentStatus, Drift, DriftPolicy};
 pub use identity::{Identity, IdentityError};
-pub use layout::{Layout, LayoutNode, LayoutPath};
+pub use layout::{Layout, LayoutNode, LayoutPath, SecretValue};
 pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedFile, ResolvedType};
 pub use metadata::{ConflictPolicy, CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};
 pub use name::{

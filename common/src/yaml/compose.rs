@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
 
@@ -101,6 +102,25 @@ fn parse<'a>(text: &'a str, limits: &Limits) -> Result<Tree<'a>, YamlError> {
         composer.accept(event, span)?;
     }
     Ok(composer.tree)
+}
+
+/// Where each scalar stands, in bytes, by its node; nothing for what is no scalar. Of a text that [`compose`] has read, and
+/// that needed no further spaces for it.
+pub(super) fn spans(text: &str) -> Option<Vec<Option<Range<usize>>>> {
+    let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    let byte = |mark: Marker| places.get(mark.index()).copied().unwrap_or(text.len());
+    let mut spans = Vec::new();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.ok()?;
+        match event {
+            Event::Scalar(..) => spans.push(Some(byte(span.start)..byte(span.end))),
+            Event::SequenceStart(..) | Event::MappingStart(..) | Event::Alias(_) => {
+                spans.push(None);
+            }
+            _ => {}
+        }
+    }
+    Some(spans)
 }
 
 /// With the spaces that PyYAML would not have asked for; none if that changes nothing.

@@ -43,7 +43,7 @@ pub fn locate(text: &str, pointer: &str, limits: &Limits) -> Option<Location> {
     Places::of(text, limits).at(pointer)
 }
 
-fn step(tree: &Tree<'_>, id: NodeId, segment: &str) -> Option<(Location, NodeId)> {
+pub(super) fn step(tree: &Tree<'_>, id: NodeId, segment: &str) -> Option<(Location, NodeId)> {
     let (at, next) = match &tree.target(id).kind {
         NodeKind::List(items) => {
             let item = *items.get(segment.parse::<usize>().ok()?)?;

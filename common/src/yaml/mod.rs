@@ -27,6 +27,7 @@ mod compose;
 mod construct;
 mod error;
 mod locate;
+mod mask;
 mod respace;
 mod scalar;
 mod write;
@@ -37,6 +38,7 @@ use serde_json::Value;
 
 pub use error::{Location, YamlError, YamlErrorKind, excerpt};
 pub use locate::{Places, locate};
+pub use mask::mask;
 pub use write::{WriteError, write};
 
 /// How much a text may ask of its reader.

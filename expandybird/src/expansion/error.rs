@@ -3,6 +3,7 @@
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::NameError;
 use common::model::metadata::MetadataError;
+use common::redact::Redactor;
 
 use super::files::AmbiguousImport;
 use super::schema::SchemaFault;
@@ -155,22 +156,31 @@ impl Fault {
             location,
             excerpt: String::new(),
             causes: Vec::new(),
+            secrets: Redactor::default(),
         }
     }
 }
 
 /// A fault at its place.
 #[derive(Debug, thiserror::Error)]
-#[error("{fault}")]
+#[error("{}", .secrets.text(&.fault.to_string()))]
 pub struct ExpansionError {
     pub fault: Fault,
     pub location: Location,
     /// The line that is meant, with a caret; empty where there is none.
     pub excerpt: String,
     pub causes: Vec<ErrorBody>,
+    /// What is not told of it.
+    secrets: Redactor,
 }
 
 impl ExpansionError {
+    /// Told without these values.
+    pub fn without(mut self, secrets: Redactor) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
     pub fn with_excerpt(mut self, excerpt: String) -> Self {
         self.excerpt = excerpt;
         self
@@ -184,9 +194,13 @@ impl From<ExpansionError> for ErrorBody {
             message.push('\n');
             message.push_str(&error.excerpt);
         }
-        ErrorBody::new(error.fault.code(), message)
+        // Before it is clipped: of a value that is cut in two, nobody would find the first half.
+        let message = error.secrets.text(&message).into_owned();
+        let mut body = ErrorBody::new(error.fault.code(), message)
             .at(error.location)
-            .caused_by(error.causes)
+            .caused_by(error.causes);
+        error.secrets.error(&mut body);
+        body
     }
 }
 

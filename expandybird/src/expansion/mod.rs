@@ -25,7 +25,10 @@ use std::collections::{BTreeMap, HashSet};
 use common::api::error::{ErrorBody, Location};
 use common::api::expander::ExpandResponse;
 use common::model::metadata::MetadataError;
-use common::model::{Import, Layout, LayoutPath, Output, ResourceMetadata, Scope};
+use common::model::{
+    Configuration, Import, Layout, LayoutPath, Output, ResourceMetadata, Scope, SecretValue,
+};
+use common::redact::Redactor;
 use serde_json::{Map, Value};
 
 use crate::engine::{Engine, EngineError, Instance, Language, Rendered};
@@ -65,21 +68,28 @@ pub fn expand(
         schemas,
         budget,
         warnings,
+        secrets: Vec::new(),
     };
-    let level = expander.level(&text, &configuration, &LayoutPath::root(), &[])?;
-    let warnings = expander.warnings;
-    let flat = references::resolve(&level.nodes, level.outputs, &text)?;
+    let expanded = expander.expand(&text, &configuration);
+    if expanded.is_err() {
+        expander.mark_all(&configuration);
+    }
+    let (secrets, mut warnings) = (expander.secrets, expander.warnings);
+    let redactor = Redactor::new(secrets.iter().map(|secret| &secret.value));
+    let (layout, config) = expanded.map_err(|error| error.without(redactor.clone()))?;
+    for warning in &mut warnings {
+        redactor.string(warning);
+    }
     Ok(ExpandResponse {
-        unresolved: distinct_types(&flat),
-        layout: Layout {
-            resources: level.nodes.into_iter().map(Node::into_layout).collect(),
-        },
-        config: flat,
+        unresolved: distinct_types(&config),
+        layout,
+        config,
         warnings,
+        secrets,
     })
 }
 
-fn distinct_types(configuration: &common::model::Configuration) -> Vec<String> {
+fn distinct_types(configuration: &Configuration) -> Vec<String> {
     let mut met = HashSet::new();
     let types = configuration
         .resources
@@ -100,6 +110,8 @@ struct Expander<'a> {
     schemas: &'a SchemaCache,
     budget: Budget,
     warnings: Vec<String>,
+    /// What schemas marked so far.
+    secrets: Vec<SecretValue>,
 }
 
 /// A list of resources, expanded, and the outputs beside it.
@@ -109,6 +121,17 @@ struct Level {
 }
 
 impl Expander<'_> {
+    fn expand(
+        &mut self,
+        text: &Text<'_>,
+        configuration: &Value,
+    ) -> Result<(Layout, Configuration), ExpansionError> {
+        let level = self.level(text, configuration, &LayoutPath::root(), &[])?;
+        let flat = references::resolve(&level.nodes, level.outputs, text)?;
+        let resources = level.nodes.into_iter().map(Node::into_layout).collect();
+        Ok((Layout { resources }, flat))
+    }
+
     /// One configuration: the user's, or what a template returned. `chain` names the templates around it.
     fn level(
         &mut self,
@@ -170,7 +193,7 @@ impl Expander<'_> {
                     .check_depth(chain, &template.name)
                     .map_err(|fault| at(fault, "/type"))?;
                 let properties = self
-                    .properties(template, given)
+                    .properties(template, given, &path)
                     .map_err(|fault| refused(fault, text, &pointer, &path, read.name.as_str()))?;
                 self.template(template, read.name.as_str(), properties, &path, chain)
                     .map_err(|failure| match failure {
@@ -190,7 +213,12 @@ impl Expander<'_> {
     }
 
     /// What the template sees: what was given, or what its schema makes of it.
-    fn properties(&self, template: &Import, given: Option<&Value>) -> Result<Option<Value>, Fault> {
+    fn properties(
+        &mut self,
+        template: &Import,
+        given: Option<&Value>,
+        path: &LayoutPath,
+    ) -> Result<Option<Value>, Fault> {
         let Some(file) = self.input.files.schema_of(template) else {
             return Ok(given.cloned());
         };
@@ -203,12 +231,34 @@ impl Expander<'_> {
                 }));
             }
         }
-        let properties = given.cloned().unwrap_or_else(|| Value::Object(Map::new()));
-        Ok(Some(schema.apply(
-            &file.name,
-            &template.name,
-            properties,
-        )?))
+        let mut properties = given.cloned().unwrap_or_else(|| Value::Object(Map::new()));
+        schema.fill(&file.name, &mut properties)?;
+        let marked = schema.marked(&file.name, &properties)?;
+        let secrets = marked.iter().filter_map(|pointer| {
+            Some(SecretValue {
+                path: path.clone(),
+                pointer: pointer.clone(),
+                value: properties.pointer(pointer)?.clone(),
+            })
+        });
+        self.secrets.extend(secrets);
+        schema.check(&template.name, &properties, &marked)?;
+        Ok(Some(properties))
+    }
+
+    /// Marks what an expansion that failed did not come to: errors show lines of the configuration, and a line may hold
+    /// several resources.
+    fn mark_all(&mut self, configuration: &Value) {
+        let resources = configuration.get("resources").and_then(Value::as_array);
+        for (index, resource) in resources.into_iter().flatten().enumerate() {
+            let type_name = resource.get("type").and_then(Value::as_str);
+            let template = type_name.and_then(|name| self.input.files.named(name));
+            if let Some(template) = template.cloned() {
+                // What is wrong with it, the expansion has told or will tell once the rest is right.
+                let path = LayoutPath::root().child(index);
+                let _ = self.properties(&template, resource.get("properties"), &path);
+            }
+        }
     }
 
     fn template(

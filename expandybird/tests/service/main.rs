@@ -8,6 +8,7 @@
 
 mod attacks;
 mod lost;
+mod secrets;
 
 use std::path::Path;
 use std::process::Command;

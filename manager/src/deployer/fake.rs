@@ -161,7 +161,9 @@ impl FakeDeployer {
             final_properties: resource.properties.clone(),
         };
         if resource.name.as_str() == REFUSED {
-            let error = ErrorBody::new(ErrorCode::ResourcesFailed, "refused: the cluster says no");
+            let own = resource.properties.as_ref().map(ToString::to_string);
+            let message = format!("refused: the cluster says no {}", own.unwrap_or_default());
+            let error = ErrorBody::new(ErrorCode::ResourcesFailed, message.trim_end());
             return ResourceReport {
                 object: None,
                 uid: None,

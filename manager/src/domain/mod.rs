@@ -11,4 +11,5 @@ pub mod intent;
 pub mod manifest;
 pub mod operation;
 pub mod place;
+pub mod redaction;
 pub mod resolution;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::model::{Configuration, LayoutNode, Resource, Scope};
+use common::model::{Configuration, Layout, LayoutNode, Resource, Scope, SecretValue};
 use common::server::health::Check;
 
 use super::Expander;
@@ -66,6 +66,7 @@ impl Expander for FakeExpander {
         }
         let mut response = ExpandResponse::default();
         response.layout.resources = expand(request, &request.content, None, &mut response.config)?;
+        response.secrets = passwords(&response.layout);
         response.config.outputs = parse(request, &request.content)?.outputs;
         for resource in &response.config.resources {
             let type_name = resource.type_name.to_string();
@@ -79,6 +80,21 @@ impl Expander for FakeExpander {
     async fn health(&self) -> Check {
         Check::ready("expandybird", "")
     }
+}
+
+/// Every `password` that a template is given is secret.
+fn passwords(layout: &Layout) -> Vec<SecretValue> {
+    let nodes = layout.walk().into_iter();
+    let given = nodes.filter_map(|(path, node)| {
+        let value = node.properties.as_ref()?.get("password")?.clone();
+        let pointer = "/password".to_owned();
+        Some(SecretValue {
+            path,
+            pointer,
+            value,
+        })
+    });
+    given.collect()
 }
 
 fn expand(

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::writes;
 use crate::auth::Caller;
 use crate::domain::manifest;
+use crate::domain::redaction::Redaction;
 use crate::error::Error;
 use crate::workflow::choice::Choice;
 use crate::workflow::expansion::{Expansions, Subject};
@@ -43,6 +44,9 @@ impl Expand {
             .expansions
             .expand(&subject, input, &Choice::Latest, deadline)
             .await?;
-        Ok(expanded.expansion)
+        let mut expansion = expanded.expansion;
+        let secrets = std::mem::take(&mut expansion.secrets);
+        Redaction::new(secrets).expansion(&mut expansion);
+        Ok(expansion)
     }
 }

@@ -11,6 +11,7 @@ use common::model::{AppliedObject, Configuration, Deployment, DeploymentName, Id
 use super::deployments::missing;
 use crate::auth::Caller;
 use crate::deployer::Deployer;
+use crate::domain::redaction::Redaction;
 use crate::error::Error;
 use crate::store::manifests::FinalProperties;
 use crate::store::{Store, StoreError, deployments, manifests};
@@ -34,6 +35,7 @@ impl LiveState {
         let deployment = self.deployment(name).await?;
         let recorded = deployments::objects(&self.store, name).await?.recorded;
         let page = page_of(recorded, query)?;
+        let redaction = self.redaction(&deployment).await?;
         let statuses = self
             .status(
                 &deployment,
@@ -41,11 +43,22 @@ impl LiveState {
                 query.drift.unwrap_or(true),
                 caller.identity.clone(),
             )
-            .await?;
+            .await
+            .map_err(|error| match error {
+                Error::Refused(body) => Error::Refused(redaction.refusal(body)),
+                error => error,
+            })?;
         let properties = self.final_properties(&deployment).await?;
-        let live = |status: ObjectStatus| LiveResource {
-            final_properties: of_object(&properties, &status.applied),
-            status,
+        let live = |mut status: ObjectStatus| {
+            redaction.status(&mut status);
+            let mut final_properties = of_object(&properties, &status.applied);
+            if let Some(properties) = &mut final_properties {
+                redaction.value(properties);
+            }
+            LiveResource {
+                final_properties,
+                status,
+            }
         };
         Ok(Page {
             items: statuses.into_iter().map(live).collect(),
@@ -91,7 +104,7 @@ impl LiveState {
             .resources;
         let request = ApplyRequest {
             deployment: name.clone(),
-            namespace: deployment.namespace,
+            namespace: deployment.namespace.clone(),
             resources,
             recorded: Vec::new(),
             policies: Policies::default(),
@@ -100,7 +113,9 @@ impl LiveState {
             outputs: Vec::new(),
             timeout_ms: u64::try_from(STATUS.as_millis()).unwrap_or(u64::MAX),
         };
-        let checked = self.deployer.check(&request, STATUS).await?;
+        let redaction = self.redaction(&deployment).await?;
+        let checked = self.deployer.check(&request, STATUS).await;
+        let checked = checked.map_err(|error| redaction.refusal(error))?;
         let nodes = request.resources.into_iter().zip(checked.objects);
         let nodes = nodes.map(|(resource, object)| GraphNode {
             name: resource.name,
@@ -117,6 +132,11 @@ impl LiveState {
             nodes: nodes.collect(),
             edges: edges.collect(),
         })
+    }
+
+    async fn redaction(&self, deployment: &Deployment) -> Result<Redaction, StoreError> {
+        let secrets = manifests::secrets_in_use(&self.store, deployment).await?;
+        Ok(Redaction::new(secrets))
     }
 
     async fn deployment(&self, name: &DeploymentName) -> Result<Deployment, Error> {

@@ -6,8 +6,9 @@ use common::api::page::{Page, PageQuery};
 use common::model::{DeploymentName, Layout, LayoutNode, LayoutPath, Manifest, ManifestName};
 
 use super::deployments;
+use crate::domain::redaction::Redaction;
 use crate::error::Error;
-use crate::store::{self, Store, manifests};
+use crate::store::{self, Store, StoreError, manifests};
 
 pub struct Manifests {
     pub store: Store,
@@ -30,7 +31,12 @@ impl Manifests {
     ) -> Result<Manifest, Error> {
         let found = manifests::get(&self.store, deployment, name).await?;
         match found {
-            Some(manifest) => Ok(manifest),
+            Some(mut manifest) => {
+                self.redaction(deployment, name)
+                    .await?
+                    .manifest(&mut manifest);
+                Ok(manifest)
+            }
             None => Err(self.missing(deployment, name).await),
         }
     }
@@ -46,7 +52,18 @@ impl Manifests {
         {
             return Err(self.missing(deployment, name).await);
         }
-        Ok(manifests::layout(&self.store, deployment, name).await?)
+        let mut layout = manifests::layout(&self.store, deployment, name).await?;
+        self.redaction(deployment, name).await?.layout(&mut layout);
+        Ok(layout)
+    }
+
+    async fn redaction(
+        &self,
+        deployment: &DeploymentName,
+        name: &ManifestName,
+    ) -> Result<Redaction, StoreError> {
+        let secrets = manifests::secrets(&self.store, deployment, name).await?;
+        Ok(Redaction::new(secrets))
     }
 
     /// One node of a layout.

@@ -18,9 +18,10 @@ use super::gate::Gate;
 use super::writes::{self, busy};
 use crate::auth::{Caller, Verb};
 use crate::deployer::Deployer;
+use crate::domain::redaction::Redaction;
 use crate::domain::{deployment, manifest, resolution};
 use crate::error::Error;
-use crate::store::{Changes, Store, deployments, manifests};
+use crate::store::{Changes, Store, StoreError, deployments, manifests};
 use crate::workflow::choice::{self, Choice};
 use crate::workflow::expansion::{Expansions, Subject};
 use crate::workflow::{Retry, diff};
@@ -41,7 +42,10 @@ impl Previews {
         let preview = deployment.preview.ok_or_else(|| no_preview(name))?;
         let found = manifests::get(&self.store, name, &preview).await?;
         // Committed or replaced between the two reads.
-        found.ok_or_else(|| no_preview(name))
+        let mut manifest = found.ok_or_else(|| no_preview(name))?;
+        let secrets = manifests::secrets(&self.store, name, &preview).await?;
+        Redaction::new(secrets).manifest(&mut manifest);
+        Ok(manifest)
     }
 
     /// The deployment without its preview. One that is only previewed stays, with nothing in it.
@@ -94,9 +98,10 @@ impl Previews {
             .acting(identity, &namespace, account.as_ref())
             .await?;
         let subject = subject(&name, &namespace, caller)?;
-        let expansion = self
+        let mut expansion = self
             .expansion(&subject, request, query.locked, deadline)
             .await?;
+        let redaction = self.redaction(found.as_ref(), &mut expansion).await?;
         let request = ApplyRequest {
             namespace,
             resources: expansion.expanded_config.resources,
@@ -108,12 +113,27 @@ impl Previews {
             timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
             deployment: name,
         };
-        let found = diff::diff(&*self.deployer, &self.retry, &request, deadline).await?;
+        let found = diff::diff(&*self.deployer, &self.retry, &request, deadline).await;
+        let mut found = found.map_err(|error| redaction.refusal(error))?;
+        redaction.diffs(&mut found.resources);
         Ok(Diff {
             summary: DiffSummary::of(&found.resources),
             resources: found.resources,
             warnings: expansion.warnings,
         })
+    }
+
+    /// What is not told of the expansion, nor of what is deployed.
+    async fn redaction(
+        &self,
+        found: Option<&Deployment>,
+        expansion: &mut Expansion,
+    ) -> Result<Redaction, StoreError> {
+        let mut secrets = std::mem::take(&mut expansion.secrets);
+        if let Some(found) = found {
+            secrets.extend(manifests::secrets_in_use(&self.store, found).await?);
+        }
+        Ok(Redaction::new(secrets))
     }
 
     async fn expansion(

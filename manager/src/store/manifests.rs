@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use common::api::manager::{Expansion, ManifestSummary};
 use common::api::page::{Page, PageQuery};
 use common::model::{
-    Configuration, DeploymentName, InputConfig, Layout, Manifest, ManifestDigests, ManifestName,
-    ObjectRef, Output, Preview, ResolvedType,
+    Configuration, Deployment, DeploymentName, InputConfig, Layout, Manifest, ManifestDigests,
+    ManifestName, ObjectRef, Output, Preview, ResolvedType, SecretValue,
 };
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::kv::Order;
 use super::{Changes, Store, StoreError, contents, keys, pieces, read};
+use crate::domain::redaction;
 use crate::domain::resolution::Recorded;
 
 pub const INPUT: &str = "input";
@@ -25,6 +26,8 @@ const DELETES: usize = 128;
 /// The files of its templates; absent where it has none, and in manifests of the first managers.
 pub const TEMPLATES: &str = "templates";
 pub const PREVIEW: &str = "preview";
+/// What of it callers are not told; absent where there is nothing, and in manifests of the first managers.
+pub const SECRETS: &str = "secrets";
 
 /// The properties of one object as they were applied, its references replaced.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +48,9 @@ pub struct Head {
     #[serde(default)]
     pub outputs: Vec<Output>,
     pub digests: ManifestDigests,
+    /// Whether it has secrets; absent where nobody looked, which were the first managers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_secrets: Option<bool>,
 }
 
 pub async fn head(
@@ -86,6 +92,43 @@ pub async fn preview(
     contents::find(store, deployment, name, PREVIEW).await
 }
 
+/// What of a manifest callers are not told; nothing of one that does not exist.
+pub async fn secrets(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<Vec<SecretValue>, StoreError> {
+    match head(store, deployment, name).await? {
+        Some(head) => secrets_of(store, &head).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+async fn secrets_of(store: &Store, head: &Head) -> Result<Vec<SecretValue>, StoreError> {
+    let (deployment, name) = (&head.deployment, &head.name);
+    match head.has_secrets {
+        Some(false) => Ok(Vec::new()),
+        Some(true) => part(store, deployment, name, SECRETS).await,
+        None => Ok(redaction::of_secrets(
+            &expansion(store, deployment, name).await?,
+        )),
+    }
+}
+
+/// The secrets of all that a deployment may have in the cluster.
+pub async fn secrets_in_use(
+    store: &Store,
+    deployment: &Deployment,
+) -> Result<Vec<SecretValue>, StoreError> {
+    let (latest, deployed) = (&deployment.latest_manifest, &deployment.deployed_manifest);
+    let deployed = deployed.as_ref().filter(|_| latest != deployed);
+    let mut found = Vec::new();
+    for manifest in latest.iter().chain(deployed) {
+        found.extend(secrets(store, &deployment.name, manifest).await?);
+    }
+    Ok(found)
+}
+
 /// What the last apply of it came to; nothing where it had no references.
 pub async fn final_properties(
     store: &Store,
@@ -120,6 +163,7 @@ pub async fn source(
     let head = head(store, deployment, name).await?;
     let head = head.ok_or_else(|| StoreError::Missing(format!("{name} of {deployment}")))?;
     let expansion = Expansion {
+        secrets: secrets_of(store, &head).await?,
         expanded_config: expansion(store, deployment, name).await?,
         layout: layout(store, deployment, name).await?,
         resolved_types: head.resolved_types,
@@ -201,6 +245,7 @@ pub async fn put(
     changes: &mut Changes,
     manifest: &Manifest,
     templates: &[Recorded],
+    secrets: &[SecretValue],
 ) -> Result<(), StoreError> {
     let (deployment, name) = (&manifest.deployment, &manifest.name);
     let key = keys::manifest(deployment, name);
@@ -221,6 +266,9 @@ pub async fn put(
     if !templates.is_empty() {
         parts.insert(TEMPLATES.to_owned(), contents::part(&templates, &key)?);
     }
+    if !secrets.is_empty() {
+        parts.insert(SECRETS.to_owned(), contents::part(&secrets, &key)?);
+    }
     contents::put(store, changes, deployment, name, parts).await?;
     let head = Head {
         name: name.clone(),
@@ -229,6 +277,7 @@ pub async fn put(
         resolved_types: manifest.resolved_types.clone(),
         outputs: manifest.outputs.clone(),
         digests: manifest.digests.clone(),
+        has_secrets: Some(!secrets.is_empty()),
     };
     changes.put(key, &head)
 }

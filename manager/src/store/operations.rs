@@ -8,7 +8,7 @@ use common::api::manager::Expansion;
 use common::api::page::{Page, PageQuery};
 use common::model::{
     Deployment, DeploymentName, Identity, InputConfig, ManifestName, Namespace, Operation,
-    OperationId, OperationStatus,
+    OperationId, OperationStatus, SecretValue,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -171,6 +171,17 @@ pub fn put_expansion(
         templates,
     };
     pieces::put(changes, &keys::payload(id, EXPANSION), &written)
+}
+
+/// What of the expansion callers are not told; nothing while there is no expansion.
+pub async fn secrets(store: &Store, id: &OperationId) -> Result<Vec<SecretValue>, StoreError> {
+    #[derive(Default, Deserialize)]
+    struct Payload {
+        #[serde(default)]
+        secrets: Vec<SecretValue>,
+    }
+    let found: Option<Payload> = pieces::get(store, keys::payload(id, EXPANSION)).await?;
+    Ok(found.unwrap_or_default().secrets)
 }
 
 /// The files behind the references of the expansion; nothing where an older manager expanded it.

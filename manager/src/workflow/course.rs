@@ -170,7 +170,10 @@ impl<'a> Course<'a> {
         };
         match ran {
             Ok(done) => Ok((self.after(number), done)),
-            Err(StepError::Failed(failure)) => Ok(self.failed(number, step, *failure)),
+            Err(StepError::Failed(mut failure)) => {
+                run.redaction().await?.error(&mut failure.error);
+                Ok(self.failed(number, step, *failure))
+            }
             Err(StepError::Store(error @ StoreError::Kv(_))) => Err(error),
             Err(StepError::Store(error)) => {
                 Ok(self.failed(number, step, Failure::internal(id, &error)))
@@ -310,7 +313,12 @@ impl<'a> Course<'a> {
         match &operation.error {
             None => tracing::info!("operation {id} ({kind:?}) succeeded"),
             Some(error) => {
-                tracing::info!(error = %error.message, "operation {id} ({kind:?}) failed: {}", error.message)
+                // An excerpt of a text that could not be read may hold anything.
+                let message = error.message.lines().next().unwrap_or_default();
+                tracing::info!(
+                    error = message,
+                    "operation {id} ({kind:?}) failed: {message}"
+                )
             }
         }
         Outcome {

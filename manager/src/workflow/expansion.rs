@@ -14,6 +14,7 @@ use common::api::manager::Expansion;
 use common::model::{
     DeploymentName, InputConfig, ManifestName, Namespace, ResolvedType, Scope, TypeName,
 };
+use common::redact::REDACTED;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
@@ -21,6 +22,7 @@ use super::choice::{Choice, Instead};
 use super::retry::Retry;
 use crate::domain::imports::{Imports, ImportsError};
 use crate::domain::place::Source;
+use crate::domain::redaction;
 use crate::domain::resolution::{Record, Recorded};
 use crate::expander::Expander;
 use crate::registry::{Registries, RegistryError, ResolvedTemplate};
@@ -136,7 +138,7 @@ impl Expansions {
             let response = self.expanded(&request, deadline).await?;
             let references = self.references(&response, &known.imports)?;
             if references.is_empty() {
-                return Ok(expanded(response, known));
+                return expanded(response, known);
             }
             let source = Source::new(&request.name, &request.content, &response.layout);
             let place = |reference: &TypeName| source.of(|node| node.type_name == *reference);
@@ -238,16 +240,25 @@ impl Expansions {
     }
 }
 
-fn expanded(response: ExpandResponse, known: Fetched) -> Expanded {
+fn expanded(response: ExpandResponse, known: Fetched) -> Result<Expanded, Box<ErrorBody>> {
     let resolved = known
         .templates
         .iter()
         .map(|template| template.resolved.clone());
     let mut expansion = response.into_expansion(resolved.collect());
     expansion.warnings.extend(known.warnings);
-    Expanded {
-        expansion,
-        templates: known.templates,
+    expansion.secrets = redaction::secrets_of(&expansion);
+    match redaction::given_back(&expansion) {
+        Some(place) => Err(refused(
+            ErrorCode::InvalidProperties,
+            format!(
+                "{place} has the text {REDACTED}, which stands for a secret that is not told: write the value itself"
+            ),
+        )),
+        None => Ok(Expanded {
+            expansion,
+            templates: known.templates,
+        }),
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::retry::is_transient;
 use super::step::Run;
 use crate::deployer::Job;
+use crate::domain::redaction::Redaction;
 
 /// How a job ended.
 pub struct Followed {
@@ -39,9 +40,12 @@ pub fn merged(recorded: Vec<AppliedObject>, seen: Vec<AppliedObject>) -> Vec<App
 }
 
 /// Runs the job, again where the deployer was away or broke off: it converges. Ends by the run's deadline.
-pub async fn job(run: &Run<'_>, mut job: Job, total: usize) -> Followed {
+///
+/// What comes of it has nothing in it that callers are not told, but for the final properties.
+pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redaction) -> Followed {
     let mut follower = Follower {
         run,
+        redaction,
         total,
         states: HashMap::new(),
         seen: HashMap::new(),
@@ -70,12 +74,29 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize) -> Followed {
     };
     Followed {
         seen: follower.seen.into_values().collect(),
-        ended,
+        ended: redacted(ended, redaction),
     }
+}
+
+fn redacted(
+    ended: Result<Report, Box<ErrorBody>>,
+    redaction: &Redaction,
+) -> Result<Report, Box<ErrorBody>> {
+    let mut report = ended.map_err(|mut error| {
+        redaction.error(&mut error);
+        error
+    })?;
+    let errors = report.output_errors.iter_mut();
+    errors.for_each(|error| redaction.error(error));
+    let resources = report.resources.iter_mut();
+    resources.for_each(|resource| redaction.report(resource));
+    redaction.outputs(&mut report.outputs);
+    Ok(report)
 }
 
 struct Follower<'a> {
     run: &'a Run<'a>,
+    redaction: &'a Redaction,
     total: usize,
     states: HashMap<(ResourceName, TypeName), ResourceState>,
     seen: HashMap<ObjectRef, AppliedObject>,
@@ -133,8 +154,9 @@ impl Follower<'_> {
         )))
     }
 
-    fn note(&mut self, report: ResourceReport) {
+    fn note(&mut self, mut report: ResourceReport) {
         self.moved = true;
+        self.redaction.report(&mut report);
         self.count(&report);
         self.show();
         self.run.live.resource(report);

@@ -21,6 +21,7 @@ use crate::auth::Access;
 use crate::deployer::Deployer;
 use crate::domain::intent::Intent;
 use crate::domain::place::Source;
+use crate::domain::redaction::Redaction;
 use crate::domain::resolution::Recorded;
 use crate::domain::{deployment, manifest};
 use crate::store::operations::{self, OperationRecord, Undo};
@@ -153,6 +154,25 @@ impl Run<'_> {
             Intent::Commit(_) | Intent::Correct => self.manifest()?,
         };
         manifests::templates(self.store(), self.deployment(), manifest).await
+    }
+
+    /// What is not told of the operation's manifest, nor of those that the cluster may still have something of.
+    pub async fn redaction(&self) -> Result<Redaction, StoreError> {
+        let (store, deployment) = (self.store(), self.deployment());
+        let mut secrets = match &self.aim.intent {
+            Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => {
+                operations::secrets(store, self.id()).await?
+            }
+            Intent::Delete { .. } => Vec::new(),
+            Intent::Rollback { to } => manifests::secrets(store, deployment, to).await?,
+            Intent::Commit(_) | Intent::Correct => {
+                manifests::secrets(store, deployment, self.manifest()?).await?
+            }
+        };
+        if let Some(found) = crate::store::deployments::get(store, deployment).await? {
+            secrets.extend(manifests::secrets_in_use(store, &found).await?);
+        }
+        Ok(Redaction::new(secrets))
     }
 
     /// Adds to an error that names resources where in the configuration they stand.

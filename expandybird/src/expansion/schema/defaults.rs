@@ -4,45 +4,19 @@
 //! or by default). It goes through `items`, `allOf`, `anyOf` and `oneOf` (until a branch passes,
 //! `required` aside), `dependencies`, `patternProperties`, `additionalProperties` and local `$ref`s.
 
-use std::collections::HashMap;
-
-use jsonschema::{Validator, ValidatorMap};
+use jsonschema::ValidatorMap;
 use serde_json::{Map, Value};
 
-/// Levels of schemas within schemas. A `$ref` to its own parent with a default would never end.
-const DEPTH: usize = 100;
-/// Schemas looked at for one instance: 100,000 is far beyond any real one and takes milliseconds.
-const STEPS: usize = 100_000;
-/// Matches of patterns that may go back over their steps: each can take a millisecond, and this
-/// is the only walk over schema and instance that can be stopped before the validator's own.
-const COSTLY_MATCHES: usize = 5_000;
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DefaultsError {
-    #[error("its defaults never end: they nest deeper than {DEPTH} levels")]
-    TooDeep,
-    #[error("its defaults never end: they take more than {STEPS} steps")]
-    TooMany,
-    #[error(
-        "more than {COSTLY_MATCHES} values are matched with patterns that look around or back; \
-         write them without (?=, (?!, (?<, \\1 and the like"
-    )]
-    TooManyMatches,
-    #[error("'{0}' refers to nothing in the schema")]
-    UnknownReference(String),
-}
+use super::walk::{At, DEPTH, Walk, WalkError};
 
 pub fn fill(
     schema: &Value,
     branches: Option<&ValidatorMap>,
     instance: &mut Value,
-) -> Result<(), DefaultsError> {
+) -> Result<(), WalkError> {
     let mut filler = Filler {
-        root: schema,
+        walk: Walk::new(schema),
         branches,
-        patterns: HashMap::new(),
-        steps: 0,
-        costly_matches: 0,
     };
     filler.fill(&At::root(schema), instance, 0)
 }
@@ -73,78 +47,20 @@ pub fn forget_required(schema: &mut Value) {
     }
 }
 
-/// A part of the schema, and its address as [`ValidatorMap`] spells it.
-struct At<'s> {
-    schema: &'s Value,
-    pointer: String,
-}
-
-impl<'s> At<'s> {
-    fn root(schema: &'s Value) -> Self {
-        Self {
-            schema,
-            pointer: "#".to_owned(),
-        }
-    }
-
-    fn child(&self, keys: &[&str]) -> Option<At<'s>> {
-        let mut schema = self.schema;
-        let mut pointer = self.pointer.clone();
-        for key in keys {
-            schema = match schema {
-                Value::Object(map) => map.get(*key)?,
-                Value::Array(items) => items.get(key.parse::<usize>().ok()?)?,
-                _ => return None,
-            };
-            pointer.push('/');
-            pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
-        }
-        Some(At { schema, pointer })
-    }
-
-    /// The schemas in a list, such as `allOf`.
-    fn list(&self, key: &str) -> Vec<At<'s>> {
-        let len = self
-            .schema
-            .get(key)
-            .and_then(Value::as_array)
-            .map_or(0, Vec::len);
-        (0..len)
-            .filter_map(|index| self.child(&[key, &index.to_string()]))
-            .collect()
-    }
-
-    fn map(&self, key: &str) -> Option<&'s Map<String, Value>> {
-        self.schema.get(key).and_then(Value::as_object)
-    }
-}
-
 struct Filler<'s> {
-    root: &'s Value,
+    walk: Walk<'s>,
     branches: Option<&'s ValidatorMap>,
-    /// Those of `patternProperties`, compiled when first needed; none if it is no pattern.
-    patterns: HashMap<&'s str, Option<Validator>>,
-    steps: usize,
-    costly_matches: usize,
 }
 
 impl<'s> Filler<'s> {
-    fn fill(
-        &mut self,
-        at: &At<'s>,
-        instance: &mut Value,
-        depth: usize,
-    ) -> Result<(), DefaultsError> {
-        self.take_step()?;
-        if depth > DEPTH {
-            return Err(DefaultsError::TooDeep);
-        }
+    fn fill(&mut self, at: &At<'s>, instance: &mut Value, depth: usize) -> Result<(), WalkError> {
+        self.walk.enter(depth)?;
         if let (Some(Value::String(pattern)), Value::String(_)) =
             (at.schema.get("pattern"), &*instance)
         {
-            self.take_match(pattern)?;
+            self.walk.take_match(pattern)?;
         }
-        if let Some(target) = self.referred(at)? {
+        if let Some(target) = self.walk.referred(at)? {
             return self.fill(&target, instance, depth + 1);
         }
         match instance {
@@ -162,57 +78,12 @@ impl<'s> Filler<'s> {
         self.fill_branches(at, "oneOf", instance, depth)
     }
 
-    fn take_step(&mut self) -> Result<(), DefaultsError> {
-        self.steps += 1;
-        match self.steps > STEPS {
-            true => Err(DefaultsError::TooMany),
-            false => Ok(()),
-        }
-    }
-
-    fn take_match(&mut self, pattern: &str) -> Result<(), DefaultsError> {
-        self.costly_matches += usize::from(goes_back(pattern));
-        match self.costly_matches > COSTLY_MATCHES {
-            true => Err(DefaultsError::TooManyMatches),
-            false => Ok(()),
-        }
-    }
-
-    /// A Python search, bounded; a pattern that cannot be compiled has been refused before.
-    fn matches(&mut self, pattern: &'s str, name: &str) -> Result<bool, DefaultsError> {
-        self.take_step()?;
-        self.take_match(pattern)?;
-        let validator = self
-            .patterns
-            .entry(pattern)
-            .or_insert_with(|| super::matcher(pattern));
-        let name = Value::String(name.to_owned());
-        Ok(validator
-            .as_ref()
-            .is_some_and(|validator| validator.is_valid(&name)))
-    }
-
-    /// What a local `$ref` leads to; remote ones have been refused before.
-    fn referred(&self, at: &At<'s>) -> Result<Option<At<'s>>, DefaultsError> {
-        let Some(reference) = at.schema.get("$ref").and_then(Value::as_str) else {
-            return Ok(None);
-        };
-        let unknown = || DefaultsError::UnknownReference(reference.to_owned());
-        let pointer = reference.strip_prefix('#').ok_or_else(unknown)?;
-        let decoded = percent_encoding::percent_decode_str(pointer).decode_utf8_lossy();
-        let schema = self.root.pointer(&decoded).ok_or_else(unknown)?;
-        Ok(Some(At {
-            schema,
-            pointer: format!("#{decoded}"),
-        }))
-    }
-
     fn fill_map(
         &mut self,
         at: &At<'s>,
         map: &mut Map<String, Value>,
         depth: usize,
-    ) -> Result<(), DefaultsError> {
+    ) -> Result<(), WalkError> {
         let properties = at.map("properties");
         for name in properties.iter().flat_map(|properties| properties.keys()) {
             let Some(property) = at.child(&["properties", name]) else {
@@ -231,11 +102,11 @@ impl<'s> Filler<'s> {
         self.fill_additional(at, map, depth)
     }
 
-    fn default_of(&mut self, at: &At<'s>, hops: usize) -> Result<Option<&'s Value>, DefaultsError> {
+    fn default_of(&mut self, at: &At<'s>, hops: usize) -> Result<Option<&'s Value>, WalkError> {
         if hops > DEPTH {
-            return Err(DefaultsError::TooDeep);
+            return Err(WalkError::TooDeep);
         }
-        match self.referred(at)? {
+        match self.walk.referred(at)? {
             Some(target) => self.default_of(&target, hops + 1),
             None => Ok(at.schema.get("default")),
         }
@@ -246,7 +117,7 @@ impl<'s> Filler<'s> {
         at: &At<'s>,
         map: &mut Map<String, Value>,
         depth: usize,
-    ) -> Result<(), DefaultsError> {
+    ) -> Result<(), WalkError> {
         for pattern in at
             .map("patternProperties")
             .iter()
@@ -256,7 +127,7 @@ impl<'s> Filler<'s> {
                 continue;
             };
             for (name, value) in map.iter_mut() {
-                if self.matches(pattern, name)? {
+                if self.walk.matches(pattern, name)? {
                     self.fill(&part, value, depth + 1)?;
                 }
             }
@@ -269,7 +140,7 @@ impl<'s> Filler<'s> {
         at: &At<'s>,
         map: &mut Map<String, Value>,
         depth: usize,
-    ) -> Result<(), DefaultsError> {
+    ) -> Result<(), WalkError> {
         let Some(part) = at
             .child(&["additionalProperties"])
             .filter(|part| part.schema.is_object())
@@ -281,7 +152,7 @@ impl<'s> Filler<'s> {
         for (name, value) in map.iter_mut() {
             let mut is_named = properties.is_some_and(|properties| properties.contains_key(name));
             for pattern in patterns.iter().flat_map(|patterns| patterns.keys()) {
-                is_named = is_named || self.matches(pattern, name)?;
+                is_named = is_named || self.walk.matches(pattern, name)?;
             }
             if !is_named {
                 self.fill(&part, value, depth + 1)?;
@@ -295,7 +166,7 @@ impl<'s> Filler<'s> {
         at: &At<'s>,
         items: &mut [Value],
         depth: usize,
-    ) -> Result<(), DefaultsError> {
+    ) -> Result<(), WalkError> {
         let positions = at.list("items");
         let rest = match positions.is_empty() {
             true => at.child(&["items"]),
@@ -314,7 +185,7 @@ impl<'s> Filler<'s> {
         at: &At<'s>,
         instance: &mut Value,
         depth: usize,
-    ) -> Result<(), DefaultsError> {
+    ) -> Result<(), WalkError> {
         for name in at
             .map("dependencies")
             .iter()
@@ -340,7 +211,7 @@ impl<'s> Filler<'s> {
         key: &str,
         instance: &mut Value,
         depth: usize,
-    ) -> Result<(), DefaultsError> {
+    ) -> Result<(), WalkError> {
         for branch in at.list(key) {
             self.fill(&branch, instance, depth + 1)?;
             let validator = self
@@ -352,19 +223,6 @@ impl<'s> Filler<'s> {
         }
         Ok(())
     }
-}
-
-/// Whether a pattern may go back over its steps, by what it is written with. Without any of these a
-/// search is as fast as the text is long.
-fn goes_back(pattern: &str) -> bool {
-    const LOOKING: [&str; 8] = ["(?=", "(?!", "(?<", "(?>", "(?(", "(?P", "\\k", "\\g"];
-    let refers_back = || {
-        let pairs = pattern.as_bytes().windows(2);
-        pairs.clone().any(|pair| matches!(pair, [b'\\', b'1'..=b'9']))
-            // Possessive: `a*+`, `a++`, `a?+`, `a{2}+`.
-            || pairs.clone().any(|pair| matches!(pair, [b'*' | b'+' | b'?' | b'}', b'+']))
-    };
-    LOOKING.iter().any(|construct| pattern.contains(construct)) || refers_back()
 }
 
 #[cfg(test)]
@@ -644,14 +502,8 @@ mod tests {
     #[test]
     fn defaults_that_never_end_are_an_error() {
         let schema = json!({"default": {}, "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}});
-        assert_eq!(
-            fill(&schema, None, &mut json!({})),
-            Err(DefaultsError::TooDeep)
-        );
+        assert_eq!(fill(&schema, None, &mut json!({})), Err(WalkError::TooDeep));
         let schema = json!({"properties": {"a": {"$ref": "#/properties/a"}}});
-        assert_eq!(
-            fill(&schema, None, &mut json!({})),
-            Err(DefaultsError::TooDeep)
-        );
+        assert_eq!(fill(&schema, None, &mut json!({})), Err(WalkError::TooDeep));
     }
 }

@@ -8,9 +8,14 @@
 
 mod adapt;
 mod defaults;
+mod marks;
 mod pattern;
+mod walk;
+
+use std::collections::BTreeSet;
 
 use common::api::error::ErrorCode;
+use common::redact::REDACTED;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator, ValidatorMap};
 use serde_json::{Map, Value};
@@ -18,7 +23,7 @@ use serde_json::{Map, Value};
 use crate::cache::{Cache, Key};
 use adapt::Originals;
 use common::yaml::{self, Duplicates};
-use defaults::DefaultsError;
+use walk::WalkError;
 
 /// Schemas kept compiled. Compiling one takes about a millisecond; a deployment has a dozen.
 const KEPT: usize = 256;
@@ -123,6 +128,7 @@ pub struct Schema {
     /// Of every part of the schema, without `required`: says which branch of `anyOf` is taken
     /// while defaults are filled in. Only for schemas that have branches.
     branches: Option<ValidatorMap>,
+    has_marks: bool,
     /// Files that the template cannot do without.
     pub imports: Vec<String>,
 }
@@ -172,6 +178,7 @@ impl Schema {
             false => None,
         };
         Ok(Self {
+            has_marks: marks::has_marks(&document),
             document,
             validator,
             originals,
@@ -180,35 +187,50 @@ impl Schema {
         })
     }
 
-    /// Fills in the defaults, then validates: the properties as the template sees them.
-    pub fn apply(
+    /// Fills in the defaults: the properties as the template sees them.
+    pub fn fill(&self, name: &str, properties: &mut Value) -> Result<(), SchemaFault> {
+        defaults::fill(&self.document, self.branches.as_ref(), properties)
+            .map_err(|error| endless(name, &error))
+    }
+
+    /// JSON pointers to the properties that it marks as secret.
+    pub fn marked(&self, name: &str, properties: &Value) -> Result<BTreeSet<String>, SchemaFault> {
+        match self.has_marks {
+            true => {
+                marks::marked(&self.document, properties).map_err(|error| endless(name, &error))
+            }
+            false => Ok(BTreeSet::new()),
+        }
+    }
+
+    /// Validates; no refusal tells a value that is marked, or that has a marked one in it.
+    pub fn check(
         &self,
-        name: &str,
         template: &str,
-        mut properties: Value,
-    ) -> Result<Value, SchemaFault> {
-        defaults::fill(&self.document, self.branches.as_ref(), &mut properties).map_err(
-            |error| {
-                let (schema, reason) = (name.to_owned(), error.to_string());
-                match error {
-                    DefaultsError::TooManyMatches => SchemaFault::TooCostly { schema, reason },
-                    DefaultsError::TooDeep
-                    | DefaultsError::TooMany
-                    | DefaultsError::UnknownReference(_) => SchemaFault::Invalid { schema, reason },
-                }
-            },
-        )?;
+        properties: &Value,
+        marked: &BTreeSet<String>,
+    ) -> Result<(), SchemaFault> {
         let refusals: Vec<_> = self
             .validator
-            .iter_errors(&properties)
-            .map(|error| refusal(&error, &self.originals))
+            .iter_errors(properties)
+            .map(|error| refusal(&error, &self.originals, marked))
             .collect();
         match refusals.is_empty() {
-            true => Ok(properties),
+            true => Ok(()),
             false => Err(SchemaFault::Refused {
                 template: template.to_owned(),
                 refusals,
             }),
+        }
+    }
+}
+
+fn endless(schema: &str, error: &WalkError) -> SchemaFault {
+    let (schema, reason) = (schema.to_owned(), error.to_string());
+    match error {
+        WalkError::TooManyMatches => SchemaFault::TooCostly { schema, reason },
+        WalkError::TooDeep | WalkError::TooMany | WalkError::UnknownReference(_) => {
+            SchemaFault::Invalid { schema, reason }
         }
     }
 }
@@ -266,7 +288,16 @@ fn described(error: &ValidationError<'_>) -> String {
     }
 }
 
-fn refusal(error: &ValidationError<'_>, originals: &Originals) -> Refusal {
+fn refusal(
+    error: &ValidationError<'_>,
+    originals: &Originals,
+    marked: &BTreeSet<String>,
+) -> Refusal {
+    let pointer = error.instance_path().as_str();
+    let instance = match marked.iter().any(|marked| touches(marked, pointer)) {
+        true => Some(REDACTED),
+        false => None,
+    };
     let is_too_costly = matches!(
         error.kind(),
         ValidationErrorKind::BacktrackLimitExceeded { .. }
@@ -278,15 +309,28 @@ fn refusal(error: &ValidationError<'_>, originals: &Originals) -> Refusal {
         ),
         ValidationErrorKind::Pattern { pattern } => {
             let pattern = originals.of(pattern);
-            format!("{} does not match \"{pattern}\"", error.instance())
+            let shown = instance.map_or_else(|| error.instance().to_string(), str::to_owned);
+            format!("{shown} does not match \"{pattern}\"")
         }
-        _ => error.to_string(),
+        _ => match instance {
+            Some(instance) => error.masked_with(instance).to_string(),
+            None => error.to_string(),
+        },
     };
     Refusal {
-        pointer: error.instance_path().as_str().to_owned(),
+        pointer: pointer.to_owned(),
         message,
         is_too_costly,
     }
+}
+
+/// Whether one of two JSON pointers leads through the other.
+fn touches(a: &str, b: &str) -> bool {
+    let leads = |outer: &str, inner: &str| {
+        let rest = inner.strip_prefix(outer);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    leads(a, b) || leads(b, a)
 }
 
 #[cfg(test)]
@@ -296,7 +340,11 @@ mod tests {
     use super::*;
 
     fn applied(schema: &str, properties: Value) -> Result<Value, SchemaFault> {
-        Schema::compile("t.schema", schema)?.apply("t.schema", "t", properties)
+        let (schema, mut properties) = (Schema::compile("t.schema", schema)?, properties);
+        schema.fill("t.schema", &mut properties)?;
+        let marked = schema.marked("t.schema", &properties)?;
+        schema.check("t", &properties, &marked)?;
+        Ok(properties)
     }
 
     fn refused(schema: &str, properties: Value) -> Vec<String> {
@@ -333,6 +381,29 @@ mod tests {
                 "a: 1 is not of type \"string\"",
                 "b[1]: \"x\" is not of type \"integer\"",
             ]
+        );
+    }
+
+    #[test]
+    fn no_refusal_tells_what_is_marked_as_secret() {
+        let schema = r"{properties: {
+            p: {writeOnly: true, type: integer, pattern: '^x', minLength: 90, enum: [1]},
+            m: {format: password, properties: {in: {type: integer}}},
+            o: {maxProperties: 0, not: {}, properties: {t: {writeOnly: true}}, enum: [{}]},
+            l: {uniqueItems: true, items: {format: password}}, n: {type: integer}}}";
+        let given = json!({
+            "p": "hunter2", "m": {"in": "hunter2"}, "o": {"t": "hunter2"}, "l": ["hunter2", "hunter2"], "n": "public",
+        });
+        let found = refused(schema, given);
+        assert!(found.len() >= 9, "{found:?}");
+        assert!(
+            !found.iter().any(|text| text.contains("hunter")),
+            "{found:#?}"
+        );
+        assert!(found.contains(&r#"n: "public" is not of type "integer""#.to_owned()));
+        assert!(
+            found.contains(&r#"p: (redacted) does not match "^x""#.to_owned()),
+            "{found:#?}"
         );
     }
 

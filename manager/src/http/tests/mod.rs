@@ -13,6 +13,7 @@ mod requests;
 mod resolution;
 mod rollbacks;
 mod routes;
+mod secrets;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};

@@ -19,11 +19,12 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let mut objects = deployments::objects(run.store(), run.deployment()).await?;
     let request = request(run, &before, &objects).await?;
     let total = request.resources.len();
+    let redaction = run.redaction().await?;
     let job = match run.aim.intent {
         Intent::Create(_) => Job::Create(request),
         _ => Job::Update(request),
     };
-    let Followed { seen, ended } = follow::job(run, job, total).await;
+    let Followed { seen, ended } = follow::job(run, job, total, &redaction).await;
     let name = run.manifest()?;
     let mut known = objects.recorded.clone();
     let mut last = None;
@@ -45,7 +46,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     };
     if matches!(verdict, Verdict::Fine) {
         known.extend(objects.recorded.iter().cloned());
-        verdict = leftovers::delete(run, &before, &mut objects, &known).await?;
+        verdict = leftovers::delete(run, &before, &mut objects, &known, &redaction).await?;
     }
     if let Verdict::Failed(error) = &mut verdict {
         run.place(error).await?;

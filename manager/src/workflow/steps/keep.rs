@@ -15,8 +15,11 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let base = before
         .as_ref()
         .and_then(|before| before.latest_manifest.clone());
-    let resources = operations::diff(run.store(), run.id()).await?.resources;
-    let (input, expansion) = run.source().await?;
+    let mut resources = operations::diff(run.store(), run.id()).await?.resources;
+    let redaction = run.redaction().await?;
+    resources.iter_mut().for_each(|diff| redaction.diff(diff));
+    let (input, mut expansion) = run.source().await?;
+    let secrets = std::mem::take(&mut expansion.secrets);
     let mut manifest = store::manifest(run, input, expansion)?;
     manifest.preview = Some(Preview {
         base,
@@ -25,7 +28,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         resources,
     });
     let templates = run.templates().await?;
-    manifests::put(run.store(), &mut changes, &manifest, &templates).await?;
+    manifests::put(run.store(), &mut changes, &manifest, &templates, &secrets).await?;
     let after = deployment::previewed(begun(run, before)?, Some(manifest.name.clone()));
     deployments::put(&mut changes, &after)?;
     Ok(Done {

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::verdict::{self, Verdict};
 use crate::deployer::Job;
+use crate::domain::redaction::Redaction;
 use crate::store::deployments::Objects;
 use crate::store::{StoreError, manifests};
 use crate::workflow::follow::{self, Followed};
@@ -34,6 +35,7 @@ pub async fn delete(
     before: &Deployment,
     objects: &mut Objects,
     known: &[AppliedObject],
+    redaction: &Redaction,
 ) -> Result<Verdict, StepError> {
     let mut left = Vec::new();
     for manifest in &objects.unconfirmed {
@@ -52,7 +54,7 @@ pub async fn delete(
             on_behalf_of: run.acting.clone(),
             timeout_ms: follow::left_ms(run.deadline),
         };
-        let Followed { ended, .. } = follow::job(run, Job::Delete(request), 0).await;
+        let Followed { ended, .. } = follow::job(run, Job::Delete(request), 0, redaction).await;
         match ended.map(|report| verdict::of(&report)) {
             Ok(Verdict::Fine) => {}
             Ok(failed) => return Ok(failed),

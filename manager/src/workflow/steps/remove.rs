@@ -24,6 +24,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         run,
         Job::Delete(request(run, &before, &objects, unconfirmed)),
         total,
+        &run.redaction().await?,
     )
     .await;
     let verdict = match ended {

@@ -25,10 +25,11 @@ pub async fn unconfirm(run: &Run<'_>, changes: &mut Changes) -> Result<(), Store
 
 /// The manifest, the deployment with it, and the index of its instances.
 pub async fn write(run: &Run<'_>, mut changes: Changes) -> Result<Done, StepError> {
-    let (input, expansion) = run.source().await?;
+    let (input, mut expansion) = run.source().await?;
+    let secrets = std::mem::take(&mut expansion.secrets);
     let manifest = manifest(run, input, expansion)?;
     let templates = run.templates().await?;
-    manifests::put(run.store(), &mut changes, &manifest, &templates).await?;
+    manifests::put(run.store(), &mut changes, &manifest, &templates, &secrets).await?;
     advance(run, changes, &manifest.layout).await
 }
 

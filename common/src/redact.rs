@@ -1,0 +1,381 @@
+//! Keeping secret values out of what people are told.
+//!
+//! Responsible for finding a value in whatever came of it: as it is, escaped, percent-encoded, or in base64, alone or
+//! within a longer text. It refuses to know where secrets come from and who must not see them. What a template made of
+//! one in any other way (a digest, its letters reversed) nobody could find.
+//!
+//! Short values are found less freely, for they would hide half of every text: see [`ANYWHERE`] and [`AS_WORD`].
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value};
+
+use crate::api::error::ErrorBody;
+
+/// What stands for a value that is not told. Plain text in YAML too, so that it comes back as it went.
+pub const REDACTED: &str = "(redacted)";
+
+/// A value with so many bytes is found wherever it occurs.
+const ANYWHERE: usize = 6;
+/// A shorter one with so many is found where no letter or digit is beside it. One that is shorter still, or a boolean,
+/// is not looked for at all: it is hidden at its own place only.
+const AS_WORD: usize = 4;
+/// So many bytes of a longer value give it away as well: messages are clipped.
+const HEAD: usize = 16;
+/// Each line of a value up to this size is a secret too: templates indent keys and certificates.
+const LINES_BYTES: usize = 64 * 1024;
+
+/// Hides the values that it knows.
+#[derive(Debug, Clone, Default)]
+pub struct Redactor {
+    heads: Option<AhoCorasick>,
+    /// What begins with each head, in the order of the heads.
+    forms: Vec<Vec<String>>,
+}
+
+impl Redactor {
+    /// Of all texts and numbers in the values.
+    pub fn new<'v>(values: impl IntoIterator<Item = &'v Value>) -> Self {
+        let mut texts = BTreeSet::new();
+        for value in values {
+            gather(value, &mut texts);
+        }
+        Self::of_forms(texts.iter().flat_map(|text| forms(text)).collect())
+    }
+
+    fn of_forms(forms: BTreeSet<String>) -> Self {
+        let mut by_head: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for form in forms {
+            let head = &form[..form.floor_char_boundary(HEAD)];
+            by_head.entry(head.to_owned()).or_default().push(form);
+        }
+        let (heads, forms): (Vec<_>, Vec<_>) = by_head.into_iter().unzip();
+        let mut builder = AhoCorasick::builder();
+        builder.match_kind(MatchKind::Standard);
+        Self {
+            // It fails for more patterns than fit into memory only; the number of secrets is bounded by what is read.
+            heads: (!heads.is_empty())
+                .then(|| builder.build(&heads).ok())
+                .flatten(),
+            forms,
+        }
+    }
+
+    /// Whether it knows nothing to hide.
+    pub fn is_empty(&self) -> bool {
+        self.heads.is_none()
+    }
+
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let found = self.found(text);
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let (mut hidden, mut end) = (String::with_capacity(text.len()), 0);
+        for range in found {
+            hidden.push_str(&text[end..range.start]);
+            hidden.push_str(REDACTED);
+            end = range.end;
+        }
+        hidden.push_str(&text[end..]);
+        Cow::Owned(hidden)
+    }
+
+    /// Hides in place; says whether there was anything to hide.
+    pub fn string(&self, text: &mut String) -> bool {
+        let hidden = match self.text(text) {
+            Cow::Borrowed(_) => return false,
+            Cow::Owned(hidden) => hidden,
+        };
+        *text = hidden;
+        true
+    }
+
+    /// Hides in all texts, keys and numbers of a value; says whether there was anything to hide.
+    pub fn value(&self, value: &mut Value) -> bool {
+        match value {
+            _ if self.is_empty() => false,
+            Value::String(text) => self.string(text),
+            Value::Number(number) => {
+                let text = number.to_string();
+                let is_whole = self.found(&text).first() == Some(&(0..text.len()));
+                if is_whole {
+                    *value = Value::from(REDACTED);
+                }
+                is_whole
+            }
+            Value::Array(items) => items
+                .iter_mut()
+                .fold(false, |any, item| self.value(item) | any),
+            Value::Object(map) => self.map(map),
+            Value::Null | Value::Bool(_) => false,
+        }
+    }
+
+    fn map(&self, map: &mut Map<String, Value>) -> bool {
+        let within = map
+            .values_mut()
+            .fold(false, |any, value| self.value(value) | any);
+        if map.keys().all(|key| self.found(key).is_empty()) {
+            return within;
+        }
+        let entries = std::mem::take(map).into_iter();
+        map.extend(entries.map(|(key, value)| (self.text(&key).into_owned(), value)));
+        true
+    }
+
+    /// Hides in what an error and its causes say.
+    pub fn error(&self, error: &mut ErrorBody) {
+        self.string(&mut error.message);
+        if let Some(location) = &mut error.location {
+            let parts = [&mut location.resource, &mut location.path];
+            for part in parts.into_iter().flatten() {
+                self.string(part);
+            }
+        }
+        error.causes.iter_mut().for_each(|cause| self.error(cause));
+    }
+
+    /// Where something to hide is, in order and apart from each other.
+    fn found(&self, text: &str) -> Vec<Range<usize>> {
+        let Some(heads) = &self.heads else {
+            return Vec::new();
+        };
+        let mut ranges: Vec<Range<usize>> = heads
+            .find_overlapping_iter(text)
+            .filter_map(|found| {
+                let forms = self.forms.get(found.pattern().as_usize())?;
+                let longest = forms
+                    .iter()
+                    .filter_map(|form| at(text, found.start(), form));
+                longest.max().map(|end| found.start()..end)
+            })
+            .collect();
+        ranges.sort_by_key(|range| (range.start, range.end));
+        let mut apart: Vec<Range<usize>> = Vec::new();
+        for range in ranges {
+            match apart.last_mut().filter(|last| range.start <= last.end) {
+                Some(last) => last.end = last.end.max(range.end),
+                None => apart.push(range),
+            }
+        }
+        apart
+    }
+}
+
+/// Up to where the form stands in the text, or so much of it that it is given away.
+fn at(text: &str, start: usize, form: &str) -> Option<usize> {
+    let rest = &text[start..];
+    let same = rest.bytes().zip(form.bytes()).take_while(|(a, b)| a == b);
+    let end = start + rest.floor_char_boundary(same.count());
+    let beside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_within_a_word =
+        beside(text[..start].chars().next_back()) || beside(text[end..].chars().next());
+    (form.len() >= ANYWHERE || !is_within_a_word).then_some(end)
+}
+
+fn gather(value: &Value, texts: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) if is_reference(text) => {}
+        Value::String(text) => drop(texts.insert(text.clone())),
+        Value::Number(number) => drop(texts.insert(number.to_string())),
+        Value::Array(items) => items.iter().for_each(|item| gather(item, texts)),
+        Value::Object(map) => map.values().for_each(|value| gather(value, texts)),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// What is only the way to a value elsewhere hides nothing by itself.
+fn is_reference(text: &str) -> bool {
+    text == REDACTED || text.starts_with("$(") && text.find(')') == Some(text.len() - 1)
+}
+
+/// How a text may look where it comes out again.
+fn forms(text: &str) -> Vec<String> {
+    let mut forms = in_base64(text);
+    for text in [Some(text.to_owned()), of_base64(text)]
+        .into_iter()
+        .flatten()
+    {
+        let lines = text.lines().map(str::trim);
+        match text.len() <= LINES_BYTES {
+            true => lines.for_each(|line| forms.extend(written(line))),
+            false => forms.push(text),
+        }
+    }
+    forms.retain(|form| form.len() >= AS_WORD);
+    forms
+}
+
+fn written(line: &str) -> [String; 5] {
+    let quoted = Value::from(line).to_string();
+    [
+        line.to_owned(),
+        quoted[1..quoted.len() - 1].to_owned(),
+        line.replace('\\', "\\\\").replace('\'', "\\'"),
+        line.replace('\'', "''"),
+        utf8_percent_encode(line, NON_ALPHANUMERIC).to_string(),
+    ]
+}
+
+/// What it is the base64 of, if that is text.
+fn of_base64(text: &str) -> Option<String> {
+    let text = String::from_utf8(STANDARD.decode(text.trim()).ok()?).ok()?;
+    let is_text = |c: char| !c.is_control() || c.is_whitespace();
+    text.chars().all(is_text).then_some(text)
+}
+
+/// Whole, in each alphabet; and the middle of it wherever in a longer text the value begins.
+fn in_base64(text: &str) -> Vec<String> {
+    if text.trim().len() < AS_WORD {
+        return Vec::new();
+    }
+    let mut forms: Vec<String> = [text, text.trim()]
+        .iter()
+        .flat_map(|text| {
+            [
+                STANDARD.encode(text),
+                URL_SAFE.encode(text),
+                STANDARD_NO_PAD.encode(text),
+                URL_SAFE_NO_PAD.encode(text),
+            ]
+        })
+        .collect();
+    for before in 1..=3 {
+        let bytes = [&vec![0; before % 3], text.trim().as_bytes()].concat();
+        // A character holds six bits: those that a neighbour has a part in are left out.
+        let (first, last) = ((before % 3 * 8).div_ceil(6), bytes.len() * 8 / 6);
+        for encoded in [
+            STANDARD_NO_PAD.encode(&bytes),
+            URL_SAFE_NO_PAD.encode(&bytes),
+        ] {
+            let middle = encoded.get(first..last).unwrap_or_default();
+            forms.extend((middle.len() >= ANYWHERE).then(|| middle.to_owned()));
+        }
+    }
+    forms
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn redactor(values: Value) -> Redactor {
+        Redactor::new([&values])
+    }
+
+    #[test]
+    fn a_value_is_hidden_in_every_form_in_which_it_comes_out() {
+        let redactor = redactor(json!([
+            "hunter2!",
+            "it's \"me\"",
+            "first line\nsecond line\n"
+        ]));
+        for (text, expected) in [
+            ("password hunter2! is bad", "password (redacted) is bad"),
+            (
+                "postgres://u:hunter2%21@db/x",
+                "postgres://u:(redacted)@db/x",
+            ),
+            (r#"got "it's \"me\"""#, r#"got "(redacted)""#),
+            (r#"'it\'s "me"'"#, "'(redacted)'"),
+            ("'it''s \"me\"'", "'(redacted)'"),
+            ("    second line", "    (redacted)"),
+            (r"first line\nsecond line", r"(redacted)\n(redacted)"),
+            ("nothing of it", "nothing of it"),
+        ] {
+            assert_eq!(redactor.text(text), expected);
+        }
+        assert_eq!(redactor.text(&STANDARD.encode("hunter2!")), "(redacted)");
+        let whole = STANDARD.encode("first line\nsecond line\n");
+        assert_eq!(redactor.text(&whole), "(redacted)");
+    }
+
+    #[test]
+    fn of_a_value_in_base64_the_text_is_hidden_too() {
+        let redactor = redactor(json!(STANDARD.encode("hunter2")));
+        assert_eq!(redactor.text("is hunter2"), "is (redacted)");
+    }
+
+    #[test]
+    fn base64_of_a_longer_text_around_a_value_hides_it_too() {
+        let redactor = redactor(json!("correct horse"));
+        for before in ["", "a", "ab", "abc"] {
+            let text = STANDARD.encode(format!("{before}correct horse, and more"));
+            let hidden = redactor.text(&text);
+            let parts: Vec<_> = hidden.split(REDACTED).collect();
+            assert_eq!(parts.len(), 2, "{hidden}");
+            let left: usize = parts.iter().map(|part| part.len()).sum();
+            assert!(left <= text.len() - 14, "{hidden}");
+        }
+    }
+
+    #[test]
+    fn a_clipped_value_is_hidden_as_far_as_it_is_there() {
+        let redactor = redactor(json!("0123456789abcdefghij"));
+        assert_eq!(redactor.text("x0123456789abcdefg…"), "x(redacted)…");
+        assert_eq!(redactor.text("0123456789abcdeX"), "0123456789abcdeX");
+    }
+
+    #[test]
+    fn a_short_value_is_hidden_as_a_word_and_a_shorter_one_not_at_all() {
+        let redactor = redactor(json!(["root", "abc", true, 1234, 80]));
+        let cases = [
+            (
+                "root:x uproot roots root",
+                "(redacted):x uproot roots (redacted)",
+            ),
+            ("abc true 80 1234", "abc true 80 (redacted)"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(redactor.text(text), expected);
+        }
+        let mut value = json!({"pin": 1234, "port": 80, "root": [1, "root"]});
+        assert!(redactor.value(&mut value));
+        assert_eq!(
+            value,
+            json!({"pin": REDACTED, "port": 80, REDACTED: [1, REDACTED]})
+        );
+    }
+
+    #[test]
+    fn values_that_overlap_are_hidden_to_their_last_letter() {
+        let redactor = redactor(json!(["abcdef", "defghi", "abcdefgh"]));
+        assert_eq!(redactor.text("<abcdefghi>"), "<(redacted)>");
+    }
+
+    #[test]
+    fn a_reference_is_no_secret_and_neither_is_nothing() {
+        let redactor = redactor(json!(["$(ref.db.metadata.name)", REDACTED, "", null]));
+        assert!(redactor.is_empty());
+        assert!(!redactor.value(&mut json!("$(ref.db.metadata.name)")));
+    }
+
+    #[test]
+    fn errors_are_hidden_with_all_their_causes() {
+        use crate::api::error::ErrorCode;
+        let error = |text| ErrorBody::new(ErrorCode::ResourcesFailed, text);
+        let mut whole =
+            error("hunter22").caused_by([error("x: hunter22").caused_by([error("hunter22")])]);
+        redactor(json!("hunter22")).error(&mut whole);
+        assert!(!format!("{whole:?}").contains("hunter"), "{whole:?}");
+    }
+
+    #[test]
+    fn texts_of_any_letters_are_cut_where_letters_end() {
+        let redactor = redactor(json!(["пароль-секретный", "ёж"]));
+        assert_eq!(
+            redactor.text("«пароль-секретный» ёж ёжик"),
+            "«(redacted)» (redacted) ёжик"
+        );
+        assert_eq!(redactor.text("пароль-скромный"), "(redacted)кромный");
+    }
+}

@@ -1,0 +1,161 @@
+//! Going through a schema and an instance side by side, within bounds: whatever the two are, it ends.
+
+use std::collections::HashMap;
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
+
+/// Levels of schemas within schemas. A `$ref` to its own parent with a default would never end.
+pub const DEPTH: usize = 100;
+/// Schemas looked at for one instance: 100,000 is far beyond any real one and takes milliseconds.
+const STEPS: usize = 100_000;
+/// Matches of patterns that may go back over their steps: each can take a millisecond, and this
+/// is the only walk over schema and instance that can be stopped before the validator's own.
+const COSTLY_MATCHES: usize = 5_000;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WalkError {
+    #[error("its parts never end: they nest deeper than {DEPTH} levels")]
+    TooDeep,
+    #[error("its parts never end: they take more than {STEPS} steps")]
+    TooMany,
+    #[error(
+        "more than {COSTLY_MATCHES} values are matched with patterns that look around or back; \
+         write them without (?=, (?!, (?<, \\1 and the like"
+    )]
+    TooManyMatches,
+    #[error("'{0}' refers to nothing in the schema")]
+    UnknownReference(String),
+}
+
+/// A part of the schema, and its address as [`ValidatorMap`] spells it.
+pub struct At<'s> {
+    pub schema: &'s Value,
+    pub pointer: String,
+}
+
+impl<'s> At<'s> {
+    pub fn root(schema: &'s Value) -> Self {
+        Self {
+            schema,
+            pointer: "#".to_owned(),
+        }
+    }
+
+    pub fn child(&self, keys: &[&str]) -> Option<At<'s>> {
+        let mut schema = self.schema;
+        let mut pointer = self.pointer.clone();
+        for key in keys {
+            schema = match schema {
+                Value::Object(map) => map.get(*key)?,
+                Value::Array(items) => items.get(key.parse::<usize>().ok()?)?,
+                _ => return None,
+            };
+            pointer.push('/');
+            pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        }
+        Some(At { schema, pointer })
+    }
+
+    /// The schemas in a list, such as `allOf`.
+    pub fn list(&self, key: &str) -> Vec<At<'s>> {
+        let len = self
+            .schema
+            .get(key)
+            .and_then(Value::as_array)
+            .map_or(0, Vec::len);
+        (0..len)
+            .filter_map(|index| self.child(&[key, &index.to_string()]))
+            .collect()
+    }
+
+    pub fn map(&self, key: &str) -> Option<&'s Map<String, Value>> {
+        self.schema.get(key).and_then(Value::as_object)
+    }
+}
+
+pub struct Walk<'s> {
+    root: &'s Value,
+    /// Those of `patternProperties`, compiled when first needed; none if it is no pattern.
+    patterns: HashMap<&'s str, Option<Validator>>,
+    steps: usize,
+    costly_matches: usize,
+}
+
+impl<'s> Walk<'s> {
+    pub fn new(root: &'s Value) -> Self {
+        Self {
+            root,
+            patterns: HashMap::new(),
+            steps: 0,
+            costly_matches: 0,
+        }
+    }
+
+    /// One schema further, so deep.
+    pub fn enter(&mut self, depth: usize) -> Result<(), WalkError> {
+        self.take_step()?;
+        match depth > DEPTH {
+            true => Err(WalkError::TooDeep),
+            false => Ok(()),
+        }
+    }
+
+    fn take_step(&mut self) -> Result<(), WalkError> {
+        self.steps += 1;
+        match self.steps > STEPS {
+            true => Err(WalkError::TooMany),
+            false => Ok(()),
+        }
+    }
+
+    pub fn take_match(&mut self, pattern: &str) -> Result<(), WalkError> {
+        self.costly_matches += usize::from(goes_back(pattern));
+        match self.costly_matches > COSTLY_MATCHES {
+            true => Err(WalkError::TooManyMatches),
+            false => Ok(()),
+        }
+    }
+
+    /// A Python search, bounded; a pattern that cannot be compiled has been refused before.
+    pub fn matches(&mut self, pattern: &'s str, name: &str) -> Result<bool, WalkError> {
+        self.take_step()?;
+        self.take_match(pattern)?;
+        let validator = self
+            .patterns
+            .entry(pattern)
+            .or_insert_with(|| super::matcher(pattern));
+        let name = Value::String(name.to_owned());
+        Ok(validator
+            .as_ref()
+            .is_some_and(|validator| validator.is_valid(&name)))
+    }
+
+    /// What a local `$ref` leads to; remote ones have been refused before.
+    pub fn referred(&self, at: &At<'s>) -> Result<Option<At<'s>>, WalkError> {
+        let Some(reference) = at.schema.get("$ref").and_then(Value::as_str) else {
+            return Ok(None);
+        };
+        let unknown = || WalkError::UnknownReference(reference.to_owned());
+        let pointer = reference.strip_prefix('#').ok_or_else(unknown)?;
+        let decoded = percent_encoding::percent_decode_str(pointer).decode_utf8_lossy();
+        let schema = self.root.pointer(&decoded).ok_or_else(unknown)?;
+        Ok(Some(At {
+            schema,
+            pointer: format!("#{decoded}"),
+        }))
+    }
+}
+
+/// Whether a pattern may go back over its steps, by what it is written with. Without any of these a
+/// search is as fast as the text is long.
+fn goes_back(pattern: &str) -> bool {
+    const LOOKING: [&str; 8] = ["(?=", "(?!", "(?<", "(?>", "(?(", "(?P", "\\k", "\\g"];
+    let refers_back = || {
+        let pairs = pattern.as_bytes().windows(2);
+        pairs.clone().any(|pair| matches!(pair, [b'\\', b'1'..=b'9']))
+            // Possessive: `a*+`, `a++`, `a?+`, `a{2}+`.
+            || pairs.clone().any(|pair| matches!(pair, [b'*' | b'+' | b'?' | b'}', b'+']))
+    };
+    LOOKING.iter().any(|construct| pattern.contains(construct)) || refers_back()
+}

@@ -1,0 +1,471 @@
+//! What of a deployment callers are not told: values that schemas mark as secret, and those of Kubernetes Secrets.
+//!
+//! Each is hidden at its own place and wherever else it occurs, for templates put a password into environments, URLs and
+//! configuration files. The names of things are no secrets: a password that is the deployment's name is hidden at its own
+//! place only.
+
+use std::collections::BTreeSet;
+
+use common::api::deployer::{FieldChange, ObjectStatus, ResourceDiff, ResourceReport};
+use common::api::error::ErrorBody;
+use common::api::manager::Expansion;
+use common::model::{
+    Configuration, Import, InputConfig, Layout, Manifest, Output, Resource, SecretValue,
+};
+use common::redact::{REDACTED, Redactor};
+use common::yaml;
+use serde_json::Value;
+
+/// Where the values of a Kubernetes Secret stand: JSON pointers into the object. kubectl keeps all of it in an annotation.
+const SECRET_FIELDS: [&str; 3] = [
+    "/data",
+    "/stringData",
+    "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration",
+];
+
+/// All that is secret of an expansion: what its schemas mark, and the values of the Secrets that it comes to.
+pub fn secrets_of(expansion: &Expansion) -> Vec<SecretValue> {
+    let marked = expansion.secrets.iter().cloned();
+    let mut secrets: Vec<_> = marked
+        .chain(of_secrets(&expansion.expanded_config))
+        .collect();
+    let names = names(expansion);
+    for secret in &mut secrets {
+        without_names(&mut secret.value, &names);
+    }
+    secrets
+}
+
+/// The values of Kubernetes Secrets.
+pub fn of_secrets(configuration: &Configuration) -> Vec<SecretValue> {
+    let secrets = configuration.resources.iter().filter(|one| is_secret(one));
+    let properties = secrets.filter_map(|secret| secret.properties.as_ref());
+    let values = properties.flat_map(|properties| {
+        let fields = SECRET_FIELDS.iter();
+        fields.filter_map(|field| properties.pointer(field))
+    });
+    values
+        .map(|value| SecretValue {
+            path: Default::default(),
+            pointer: String::new(),
+            value: value.clone(),
+        })
+        .collect()
+}
+
+fn is_secret(resource: &Resource) -> bool {
+    let kind = resource
+        .properties
+        .as_ref()
+        .and_then(|properties| properties["kind"].as_str());
+    is_secret_type(resource.type_name.as_str()) || kind == Some("Secret")
+}
+
+fn is_secret_type(name: &str) -> bool {
+    name.rsplit(['/', ':']).next() == Some("Secret")
+}
+
+/// Words that everybody sees anyway.
+fn names(expansion: &Expansion) -> BTreeSet<&str> {
+    let nodes = expansion.layout.walk().into_iter();
+    let nodes = nodes.flat_map(|(_, node)| [node.name.as_str(), node.type_name.as_str()]);
+    let resources = expansion.expanded_config.resources.iter();
+    let objects = resources.filter_map(|resource| resource.properties.as_ref());
+    let named = ["/kind", "/metadata/name", "/metadata/namespace"];
+    let objects = objects.flat_map(|object| named.map(|pointer| object.pointer(pointer)));
+    nodes
+        .chain(objects.flatten().filter_map(Value::as_str))
+        .collect()
+}
+
+fn without_names(value: &mut Value, names: &BTreeSet<&str>) {
+    match value {
+        Value::String(text) if names.contains(text.as_str()) => *value = Value::Null,
+        Value::Array(items) => items.iter_mut().for_each(|one| without_names(one, names)),
+        Value::Object(map) => map.values_mut().for_each(|one| without_names(one, names)),
+        _ => {}
+    }
+}
+
+/// The resource that was given what stands for a secret: a caller has sent back what the manager told.
+pub fn given_back(expansion: &Expansion) -> Option<String> {
+    let marked = expansion
+        .secrets
+        .iter()
+        .find(|secret| mentions(&secret.value));
+    let marked = marked.map(|secret| format!("{}.properties{}", secret.path, secret.pointer));
+    marked.or_else(|| {
+        let mut resources = expansion.expanded_config.resources.iter();
+        let has = |one: &&Resource| one.properties.as_ref().is_some_and(mentions);
+        resources
+            .find(has)
+            .map(|one| format!("resource '{}'", one.name))
+    })
+}
+
+fn mentions(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(REDACTED),
+        Value::Array(items) => items.iter().any(mentions),
+        Value::Object(map) => map.values().any(mentions),
+        _ => false,
+    }
+}
+
+/// Hides what is secret of some manifests.
+#[derive(Debug, Clone, Default)]
+pub struct Redaction {
+    secrets: Vec<SecretValue>,
+    redactor: Redactor,
+}
+
+impl Redaction {
+    pub fn new(secrets: Vec<SecretValue>) -> Self {
+        let redactor = Redactor::new(secrets.iter().map(|secret| &secret.value));
+        Self { secrets, redactor }
+    }
+
+    /// Whether there is nothing to hide.
+    pub fn is_empty(&self) -> bool {
+        self.secrets.is_empty()
+    }
+
+    pub fn manifest(&self, manifest: &mut Manifest) {
+        if let Some(preview) = &mut manifest.preview {
+            self.diffs(&mut preview.resources);
+        }
+        if self.is_empty() {
+            return;
+        }
+        self.input(&mut manifest.input_config);
+        self.configuration(&mut manifest.expanded_config);
+        self.layout(&mut manifest.layout);
+        self.outputs(&mut manifest.outputs);
+    }
+
+    /// Of one that goes to a caller, who is not told either what is secret of it.
+    pub fn expansion(&self, expansion: &mut Expansion) {
+        expansion.secrets.clear();
+        self.configuration(&mut expansion.expanded_config);
+        self.layout(&mut expansion.layout);
+        self.outputs(&mut expansion.outputs);
+        self.texts(&mut expansion.warnings);
+    }
+
+    fn configuration(&self, configuration: &mut Configuration) {
+        for resource in &mut configuration.resources {
+            let is_secret = is_secret(resource);
+            let Some(properties) = &mut resource.properties else {
+                continue;
+            };
+            for field in SECRET_FIELDS.iter().filter(|_| is_secret) {
+                properties.pointer_mut(field).map(hide);
+            }
+            self.redactor.value(properties);
+        }
+        self.outputs(&mut configuration.outputs);
+    }
+
+    /// The secrets of this layout at their places, and wherever else they are.
+    pub fn layout(&self, layout: &mut Layout) {
+        for secret in &self.secrets {
+            let node = layout.at_mut(&secret.path);
+            let properties = node.and_then(|node| node.properties.as_mut());
+            properties
+                .and_then(|properties| properties.pointer_mut(&secret.pointer))
+                .map(hide);
+        }
+        self.nodes(&mut layout.resources);
+    }
+
+    fn nodes(&self, nodes: &mut [common::model::LayoutNode]) {
+        for node in nodes {
+            if let Some(properties) = &mut node.properties {
+                self.redactor.value(properties);
+            }
+            self.nodes(node.resources.as_deref_mut().unwrap_or_default());
+        }
+    }
+
+    /// The values at their places, as the caller wrote the rest; files that came along are searched for them.
+    fn input(&self, input: &mut InputConfig) {
+        input.content = self.content(&input.content);
+        for Import { content, .. } in &mut input.imports {
+            self.redactor.string(content);
+        }
+    }
+
+    fn content(&self, text: &str) -> String {
+        let read = |text: &str| {
+            let document = yaml::read(text, &yaml::Limits::DEFAULT, yaml::Duplicates::Warn);
+            document.ok().map(|document| document.value)
+        };
+        let Some(mut value) = read(text) else {
+            return REDACTED.to_owned();
+        };
+        let pointers = self.pointers(&value);
+        let masked = yaml::mask(text, &pointers, REDACTED);
+        let masked = masked.map(|masked| self.redactor.text(&masked).into_owned());
+        if let Some(masked) = masked
+            && read(&masked).is_some_and(|value| is_hidden(&value, &pointers))
+        {
+            return masked;
+        }
+        // What cannot be hidden in the text as it was written is told as it was read.
+        for pointer in &pointers {
+            value.pointer_mut(pointer).map(hide);
+        }
+        self.redactor.value(&mut value);
+        yaml::write(&value).unwrap_or_else(|_| REDACTED.to_owned())
+    }
+
+    /// Where in the configuration secrets are given.
+    fn pointers(&self, configuration: &Value) -> Vec<String> {
+        let marked = self.secrets.iter().filter_map(|secret| {
+            let (index, pointer) = (secret.path.top()?, &secret.pointer);
+            Some(format!("/resources/{index}/properties{pointer}"))
+        });
+        let mut pointers: Vec<_> = marked.collect();
+        let resources = configuration["resources"].as_array();
+        for (index, resource) in resources.into_iter().flatten().enumerate() {
+            let kind = resource["properties"]["kind"].as_str();
+            let name = resource["type"].as_str().unwrap_or_default();
+            if is_secret_type(name) || kind == Some("Secret") {
+                let fields = SECRET_FIELDS.iter();
+                pointers.extend(fields.map(|at| format!("/resources/{index}/properties{at}")));
+            }
+        }
+        pointers.retain(|pointer| configuration.pointer(pointer).is_some());
+        pointers
+    }
+
+    pub fn outputs(&self, outputs: &mut [Output]) {
+        for output in outputs {
+            self.redactor.value(&mut output.value);
+        }
+    }
+
+    /// What would be done to objects, and what of each is the caller's to see. A digest of fields with a secret among
+    /// them could be guessed from.
+    pub fn diffs(&self, diffs: &mut [ResourceDiff]) {
+        for diff in diffs {
+            if !self.is_empty() || diff.basis.object.kind == "Secret" {
+                diff.basis.owned = None;
+            }
+            self.diff(diff);
+        }
+    }
+
+    /// As [`Self::diffs`], but one goes on from it.
+    pub fn diff(&self, diff: &mut ResourceDiff) {
+        self.changes(&mut diff.changes);
+        self.texts(&mut diff.unknown);
+        if let Some(error) = &mut diff.error {
+            self.error(error);
+        }
+    }
+
+    /// A field that is secret on one side is so on the other: what it was before, or what others have made of it.
+    fn changes(&self, changes: &mut [FieldChange]) {
+        for change in changes {
+            self.redactor.string(&mut change.path);
+            let mut sides = [&mut change.before, &mut change.after];
+            let hide = |side: &mut &mut Option<Value>| {
+                side.as_mut()
+                    .is_some_and(|value| self.redactor.value(value))
+            };
+            if sides.iter_mut().fold(false, |any, side| hide(side) | any) {
+                for side in sides.into_iter().flatten() {
+                    *side = Value::from(REDACTED);
+                }
+            }
+        }
+    }
+
+    pub fn status(&self, status: &mut ObjectStatus) {
+        self.changes(&mut status.drift);
+        if let Some(reason) = &mut status.reason {
+            self.redactor.string(reason);
+        }
+    }
+
+    pub fn value(&self, value: &mut Value) {
+        self.redactor.value(value);
+    }
+
+    pub fn report(&self, report: &mut ResourceReport) {
+        if let Some(reason) = &mut report.reason {
+            self.redactor.string(reason);
+        }
+        if let Some(error) = &mut report.error {
+            self.error(error);
+        }
+    }
+
+    pub fn error(&self, error: &mut ErrorBody) {
+        self.redactor.error(error);
+    }
+
+    /// A refusal, as callers are told it.
+    pub fn refusal(&self, mut error: Box<ErrorBody>) -> Box<ErrorBody> {
+        self.error(&mut error);
+        error
+    }
+
+    pub fn texts(&self, texts: &mut [String]) {
+        for text in texts {
+            self.redactor.string(text);
+        }
+    }
+}
+
+/// All that is in it; its shape stays.
+fn hide(value: &mut Value) {
+    match value {
+        Value::Null => {}
+        Value::Array(items) => items.iter_mut().for_each(hide),
+        Value::Object(map) => map.values_mut().for_each(hide),
+        _ => *value = Value::from(REDACTED),
+    }
+}
+
+fn is_hidden(configuration: &Value, pointers: &[String]) -> bool {
+    let mut values = pointers
+        .iter()
+        .map(|pointer| configuration.pointer(pointer));
+    values.all(|value| value.is_some_and(is_all_hidden))
+}
+
+fn is_all_hidden(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim_end() == REDACTED,
+        Value::Array(items) => items.iter().all(is_all_hidden),
+        Value::Object(map) => map.values().all(is_all_hidden),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn expansion() -> Expansion {
+        serde_json::from_value(json!({
+            "expandedConfig": {"resources": [
+                {"name": "db", "type": "Pod", "properties": {
+                    "metadata": {"name": "db", "labels": {"app": "postgres"}},
+                    "env": [{"value": "postgres://u:hunter2@db"}, {"value": "1"}, {"value": "postgres"}]}},
+                {"name": "key", "type": "v1:Secret", "properties": {
+                    "metadata": {"name": "key"}, "stringData": {"a": "x"}, "data": {"b": "bW9yZS1zZWNyZXQ="}}},
+                {"name": "map", "type": "ConfigMap", "properties": {"data": {"c": "more-secret is in it"}}},
+            ]},
+            "layout": {"resources": [
+                {"name": "app", "type": "app.py", "properties": {"password": "hunter2", "pin": 1, "name": "postgres", "open": true},
+                 "resources": [{"name": "postgres", "type": "Pod"}]},
+            ]},
+            "outputs": [{"name": "url", "value": "postgres://u:hunter2@db"}],
+            "secrets": [
+                {"path": "$.resources[0]", "pointer": "/password", "value": "hunter2"},
+                {"path": "$.resources[0]", "pointer": "/pin", "value": 1},
+                {"path": "$.resources[0]", "pointer": "/name", "value": "postgres"},
+                {"path": "$.resources[0]", "pointer": "/open", "value": true},
+            ],
+        }))
+        .unwrap()
+    }
+
+    fn redaction() -> Redaction {
+        Redaction::new(secrets_of(&expansion()))
+    }
+
+    #[test]
+    fn an_expansion_is_told_without_its_secrets() {
+        let mut told = expansion();
+        redaction().expansion(&mut told);
+        let told = serde_json::to_value(told).unwrap();
+        let resources = &told["expandedConfig"]["resources"];
+        let env = &resources[0]["properties"]["env"];
+        assert_eq!(
+            *env,
+            json!([{"value": "postgres://u:(redacted)@db"}, {"value": "1"}, {"value": "postgres"}])
+        );
+        assert_eq!(
+            resources[0]["properties"]["metadata"]["labels"]["app"],
+            "postgres"
+        );
+        let secret = json!({"metadata": {"name": "key"}, "stringData": {"a": REDACTED}, "data": {"b": REDACTED}});
+        assert_eq!(resources[1]["properties"], secret);
+        assert_eq!(
+            resources[2]["properties"]["data"]["c"],
+            "(redacted) is in it"
+        );
+        assert_eq!(
+            told["layout"]["resources"][0]["properties"],
+            json!({"password": REDACTED, "pin": REDACTED, "name": REDACTED, "open": REDACTED})
+        );
+        assert_eq!(told["outputs"][0]["value"], "postgres://u:(redacted)@db");
+        assert_eq!(told.get("secrets"), None);
+    }
+
+    #[test]
+    fn a_configuration_is_told_as_it_was_written_but_for_its_secrets() {
+        let redaction = redaction();
+        let told = redaction.content(
+            "# hunter2 is mine\nresources:\n- name: app   # the app\n  type: app.py\n  properties:\n    \
+             password: \"hun\\u0074er2\"\n    pin: 1\n    open: yes\n    name: postgres\n- {name: k, type: Secret, properties: {data: {a: eA==}}}\n",
+        );
+        assert_eq!(
+            told,
+            "# (redacted) is mine\nresources:\n- name: app   # the app\n  type: app.py\n  properties:\n    \
+             password: (redacted)\n    pin: (redacted)\n    open: (redacted)\n    name: (redacted)\n\
+             - {name: k, type: Secret, properties: {data: {a: (redacted)}}}\n"
+        );
+    }
+
+    #[test]
+    fn a_configuration_that_cannot_be_changed_in_place_is_told_as_it_was_read() {
+        let redaction = redaction();
+        let told = redaction.content(
+            "resources: [{name: app, type: app.py, properties: {password: !!str hunter2, pin: !!int 1}}]",
+        );
+        assert!(
+            told.contains("pin: (redacted)") && !told.contains("hunter2"),
+            "{told}"
+        );
+        assert_eq!(redaction.content("a: ["), REDACTED);
+    }
+
+    #[test]
+    fn a_change_of_a_secret_is_told_without_either_side() {
+        let change = |before: Value, after: Value| FieldChange {
+            path: "a".to_owned(),
+            before: Some(before),
+            after: Some(after),
+        };
+        let mut changes = [
+            change(json!("what it was"), json!("is hunter2")),
+            change(json!(1), json!(2)),
+        ];
+        redaction().changes(&mut changes);
+        assert_eq!(changes[0], change(json!(REDACTED), json!(REDACTED)));
+        assert_eq!(changes[1], change(json!(1), json!(2)));
+    }
+
+    #[test]
+    fn what_stands_for_a_secret_is_known_when_it_comes_back() {
+        assert_eq!(given_back(&expansion()), None);
+        let mut own = expansion();
+        own.secrets[0].value = json!({"in": [REDACTED]});
+        assert_eq!(
+            given_back(&own).as_deref(),
+            Some("$.resources[0].properties/password")
+        );
+        let mut passed_on = expansion();
+        passed_on.expanded_config.resources[2].properties =
+            Some(json!({"data": {"c": "x (redacted)"}}));
+        assert_eq!(given_back(&passed_on).as_deref(), Some("resource 'map'"));
+    }
+}
