@@ -46,7 +46,7 @@ fn git(repository: &Path, arguments: &[&str]) {
 pub enum Kind {
     /// Everybody may read, or only who sends this `Authorization`.
     Plain(Option<&'static str>),
-    Tls(rustls::ServerConfig),
+    Tls(Box<rustls::ServerConfig>),
 }
 
 impl Backend {
@@ -81,7 +81,7 @@ impl Backend {
         let (server, base) = match kind {
             Kind::Plain(_) => (server.listen(listener), "http://127.0.0.1"),
             Kind::Tls(tls) => (
-                server.listen_rustls_0_23(listener, tls),
+                server.listen_rustls_0_23(listener, *tls),
                 "https://localhost",
             ),
         };

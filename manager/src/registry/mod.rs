@@ -48,6 +48,8 @@ mod registered;
 mod registries;
 #[cfg(test)]
 mod seed;
+#[cfg(test)]
+mod service_account;
 mod tree;
 mod versions;
 mod web;

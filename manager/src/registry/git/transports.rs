@@ -182,7 +182,7 @@ async fn ssh_with_the_operators_key_and_known_hosts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn https_with_an_authority_of_the_operators() {
     let authority = Authority::new();
-    let secured = Backend::of(Kind::Tls(authority.server()), files().path());
+    let secured = Backend::of(Kind::Tls(Box::new(authority.server())), files().path());
     let folder = files();
     list_files(folder.path());
     let web = Loopback::secured(folder.path(), authority.server());

@@ -5,7 +5,7 @@ mod github;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use actix_web::http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
@@ -20,6 +20,7 @@ pub struct Loopback {
     pub url: Url,
     requests: Arc<AtomicUsize>,
     unchanged: Arc<AtomicUsize>,
+    busy: Arc<AtomicBool>,
     server: actix_web::dev::ServerHandle,
 }
 
@@ -27,6 +28,7 @@ struct Served {
     root: PathBuf,
     requests: Arc<AtomicUsize>,
     unchanged: Arc<AtomicUsize>,
+    busy: Arc<AtomicBool>,
 }
 
 impl Served {
@@ -55,10 +57,12 @@ impl Loopback {
         };
         let requests = Arc::new(AtomicUsize::new(0));
         let unchanged = Arc::new(AtomicUsize::new(0));
+        let busy = Arc::new(AtomicBool::new(false));
         let served = web::Data::new(Served {
             root: root.to_owned(),
             requests: requests.clone(),
             unchanged: unchanged.clone(),
+            busy: busy.clone(),
         });
         let app = move || {
             App::new()
@@ -68,6 +72,7 @@ impl Loopback {
                 .route("/within/{path:.*}", web::get().to(within))
                 .route("/away/{path:.*}", web::get().to(away))
                 .route("/around/{path:.*}", web::get().to(around))
+                .route("/gateway/{path:.*}", web::get().to(gateway))
                 .route("/endless.py", web::get().to(endless))
                 .route(
                     "/broken.py",
@@ -97,6 +102,7 @@ impl Loopback {
             url: url.parse().unwrap(),
             requests,
             unchanged,
+            busy,
             server: handle,
         }
     }
@@ -116,6 +122,11 @@ impl Loopback {
         self.unchanged.load(Ordering::SeqCst)
     }
 
+    /// From now on it wants to be left alone for an hour.
+    pub fn is_busy(&self) {
+        self.busy.store(true, Ordering::SeqCst);
+    }
+
     pub async fn stop(&self) {
         self.server.stop(false).await;
     }
@@ -131,6 +142,10 @@ async fn file(
     request: HttpRequest,
 ) -> HttpResponse {
     served.count();
+    if served.busy.load(Ordering::SeqCst) {
+        let mut answer = HttpResponse::TooManyRequests();
+        return answer.insert_header(("retry-after", "3600")).finish();
+    }
     match std::fs::read(served.root.join(path.as_str())) {
         Ok(bytes) => conditional(&served, &request, bytes, "application/octet-stream"),
         Err(_) => HttpResponse::NotFound().finish(),
@@ -171,6 +186,11 @@ async fn away(path: web::Path<String>) -> HttpResponse {
 
 async fn around(request: HttpRequest) -> HttpResponse {
     redirect(request.path().to_owned())
+}
+
+async fn gateway(served: web::Data<Served>) -> HttpResponse {
+    served.count();
+    HttpResponse::BadGateway().finish()
 }
 
 async fn endless() -> HttpResponse {

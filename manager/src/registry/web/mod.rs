@@ -27,7 +27,7 @@ use hosts::Hosts;
 pub use hosts::PAUSE;
 pub use kept::{Age, Kept};
 pub use reach::Reach;
-use reach::{Guard, PrivateAddress};
+use reach::{Guard, PrivateAddress, System};
 
 const CONNECT: Duration = Duration::from_secs(5);
 /// One request, with its answer's body.
@@ -88,7 +88,9 @@ impl Web {
             .tls_certs_merge(shared.trusted.iter().cloned())
             .no_proxy();
         let builder = match reach {
-            Reach::PublicOnly | Reach::NotLinkLocal => builder.dns_resolver(Arc::new(Guard(reach))),
+            Reach::PublicOnly | Reach::NotLinkLocal => {
+                builder.dns_resolver(Arc::new(Guard::new(reach, System)))
+            }
             Reach::Any => builder,
         };
         let client = builder.build().map_err(|error| WebError::Client {

@@ -2,7 +2,9 @@
 //!
 //! The addresses that were checked are those that are connected to: a name cannot change in between.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
@@ -27,7 +29,10 @@ impl Reach {
 }
 
 /// The system's resolver, without addresses that are out of reach.
-pub(super) struct Guard(pub Reach);
+pub(super) struct Guard<L> {
+    reach: Reach,
+    lookup: Arc<L>,
+}
 
 #[derive(Debug, thiserror::Error)]
 #[error("{host} is a private address ({address})")]
@@ -36,13 +41,32 @@ pub(super) struct PrivateAddress {
     pub address: IpAddr,
 }
 
-impl Resolve for Guard {
+/// What a name leads to now.
+pub(super) trait Lookup: Send + Sync + 'static {
+    fn lookup(&self, host: &str) -> impl Future<Output = io::Result<Vec<SocketAddr>>> + Send;
+}
+
+pub(super) struct System;
+
+impl Lookup for System {
+    async fn lookup(&self, host: &str) -> io::Result<Vec<SocketAddr>> {
+        Ok(tokio::net::lookup_host((host, 0)).await?.collect())
+    }
+}
+
+impl<L> Guard<L> {
+    pub fn new(reach: Reach, lookup: L) -> Self {
+        let lookup = Arc::new(lookup);
+        Self { reach, lookup }
+    }
+}
+
+impl<L: Lookup> Resolve for Guard<L> {
     fn resolve(&self, name: Name) -> Resolving {
-        let reach = self.0;
+        let (reach, lookup) = (self.reach, self.lookup.clone());
         Box::pin(async move {
             let host = name.as_str().to_owned();
-            let found: Vec<SocketAddr> =
-                tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
+            let found = lookup.lookup(&host).await?;
             match found.iter().find(|address| !reach.allows(address.ip())) {
                 Some(refused) => Err(PrivateAddress {
                     host,
@@ -109,6 +133,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
 
     #[test]
@@ -164,6 +190,42 @@ mod tests {
         ] {
             let address = address.parse().unwrap();
             assert_eq!(Reach::NotLinkLocal.allows(address), allowed, "{address}");
+        }
+    }
+
+    /// Of a name whose owner answers each question anew.
+    struct Rebinding {
+        answers: Mutex<Vec<&'static [&'static str]>>,
+    }
+
+    impl Lookup for Rebinding {
+        async fn lookup(&self, _: &str) -> io::Result<Vec<SocketAddr>> {
+            let answer = self.answers.lock().unwrap().pop().unwrap();
+            let address = |ip: &&str| SocketAddr::new(ip.parse().unwrap(), 0);
+            Ok(answer.iter().map(address).collect())
+        }
+    }
+
+    async fn ask(answers: &[&'static [&'static str]], port: u16) -> Result<(), reqwest::Error> {
+        let answers = Mutex::new(answers.iter().rev().copied().collect());
+        let guard = Guard::new(Reach::NotLinkLocal, Rebinding { answers });
+        let client = common::client::http::builder().no_proxy();
+        let client = client.dns_resolver(Arc::new(guard)).build().unwrap();
+        let asked = client.get(format!("http://rebinding.example:{port}/"));
+        asked.send().await.map(|_| ())
+    }
+
+    #[tokio::test]
+    async fn the_address_that_was_checked_is_the_one_that_is_connected_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let server = crate::registry::loopback::Loopback::serve(folder.path());
+        let port = server.url.port().unwrap();
+        // A second question would be answered with the address of a cloud's secrets.
+        let answers: [&[&str]; 2] = [&["127.0.0.1"], &["169.254.169.254"]];
+        ask(&answers, port).await.unwrap();
+        for refused in [&["169.254.169.254"][..], &["127.0.0.1", "fe80::1"]] {
+            let error = ask(&[refused], port).await.unwrap_err();
+            assert!(error.is_connect(), "{error}");
         }
     }
 }
