@@ -127,6 +127,7 @@ async fn the_list_names_every_template_with_its_versions() {
         .map(|t| format!("{} {}", t.name, t.versions.join(" ")))
         .collect();
     let expected = [
+        "deployment-manager v1",
         "guestbook v1",
         "postgresql v1",
         "redis v1",
