@@ -82,6 +82,7 @@ fn whole(resource: &Resource, intent: ResourceIntent) -> ResourceDiff {
         },
         changes: Vec::new(),
         unknown: Vec::new(),
+        missing_permissions: Vec::new(),
         error: None,
     }
 }

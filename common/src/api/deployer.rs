@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::ErrorBody;
+use super::review::Access;
 use crate::model::{
     AppliedObject, ConflictPolicy, CreatePolicy, DeletePolicy, DeploymentName, Identity, Namespace,
     ObjectRef, Output, Resource, ResourceName, TypeName, UpdatePolicy,
@@ -129,6 +130,9 @@ pub struct ResourceDiff {
     /// References whose values are known only once it is applied: the fields that hold them are not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
+    /// What the caller may not do of what it takes; the error says it in a sentence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_permissions: Vec<Access>,
     /// Why it would fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,

@@ -276,6 +276,7 @@ impl FakeDeployer {
             basis: self.basis(object),
             changes,
             unknown: Vec::new(),
+            missing_permissions: Vec::new(),
             error: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use common::api::deployer::{Action, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode, Location};
-use common::model::{AppliedObject, ObjectRef, Resource, ResourceName, TypeName};
+use common::model::{AppliedObject, DeletePolicy, ObjectRef, Resource, ResourceName, TypeName};
 use serde_json::Value;
 
 use super::change;
@@ -118,6 +118,12 @@ impl Item {
 
     pub fn is_pending(&self) -> bool {
         self.state == ResourceState::Pending
+    }
+
+    /// What becomes of it: what the whole asks for, or its own policy. What cannot be read is not abandoned unasked.
+    pub fn policy(&self, whole: Option<DeletePolicy>) -> DeletePolicy {
+        let own = || self.live.as_ref().map(change::delete_policy);
+        whole.or_else(own).unwrap_or_default()
     }
 
     pub fn wave(&self) -> usize {

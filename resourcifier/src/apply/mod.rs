@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! expected ── nothing is touched if an object is not as the caller has seen it
-//! check ── nothing is touched before all objects are known to be ours to touch
+//! check ── nothing is touched before all objects are known to be ours to touch, and the caller to have the permissions
 //!   └► converge: many at once, each as soon as what it depends on is there, until all is ready, failed or too late
 //!              └► remove what is recorded and not desired any more, if nothing failed
 //! ```
@@ -26,6 +26,7 @@ mod notation;
 mod outputs;
 mod ownership;
 mod pace;
+mod permissions;
 mod pods;
 pub mod readiness;
 mod remove;
@@ -94,7 +95,14 @@ pub async fn apply(context: Context<'_>, plan: Plan, known: Known<'_>) -> Result
     expected::check(context, &plan, known.expected).await?;
     let superfluous = superfluous(&plan, recorded)?;
     let (targets, planned) = (outputs::targets(&plan), plan.outputs.clone());
-    let converged = converge::converge(context, plan, recorded).await?;
+    let removal = match superfluous.is_empty() {
+        true => Vec::new(),
+        false => {
+            let found = remove::find(context, superfluous.clone()).await?;
+            found.needs(known.delete)
+        }
+    };
+    let converged = converge::converge(context, plan, recorded, removal).await?;
     let mut report = Report {
         resources: converged.reports,
         objects: converged.objects,
@@ -105,7 +113,8 @@ pub async fn apply(context: Context<'_>, plan: Plan, known: Known<'_>) -> Result
         .iter()
         .all(|resource| resource.state == ResourceState::Ready);
     let removed = if is_whole {
-        remove::remove(context, superfluous, known.delete).await?
+        let found = remove::find(context, superfluous).await?;
+        found.remove(known.delete).await?
     } else {
         withheld(superfluous)
     };
@@ -149,7 +158,9 @@ pub async fn delete(
     for old in recorded.iter().rev() {
         targets.push(Target::recorded(old.clone())?);
     }
-    let removed = remove::remove(context, targets, policy).await?;
+    let found = remove::find(context, targets).await?;
+    permissions::check(context, &found.needs(policy)).await?;
+    let removed = found.remove(policy).await?;
     Ok(Report {
         resources: removed.reports,
         objects: removed.left,

@@ -14,9 +14,10 @@ struct Denial {
 /// The sentence, if the message is about a right that is missing.
 pub fn told(message: &str) -> Option<String> {
     let Denial { user, access } = read(message)?;
-    if access.verb == "impersonate" {
+    // Since Kubernetes 1.35 also as `impersonate:user-info` and `impersonate-on:user-info:get`.
+    if access.verb.starts_with("impersonate") {
         return Some(format!(
-            "forbidden: resourcifier's own account {user} may not act for its callers; an administrator has to allow it to {access}, as the ClusterRole of the installation does"
+            "forbidden: resourcifier's own account {user} may not act for its callers; an administrator has to allow it to impersonate users, groups and service accounts, as the ClusterRole of the installation does"
         ));
     }
     Some(format!(
@@ -89,7 +90,7 @@ mod tests {
             (
                 r#"users "jane" is forbidden: User "dm" cannot impersonate resource "users" in API group "" at the cluster scope"#,
                 Some(
-                    "forbidden: resourcifier's own account dm may not act for its callers; an administrator has to allow it to impersonate users, as the ClusterRole of the installation does",
+                    "forbidden: resourcifier's own account dm may not act for its callers; an administrator has to allow it to impersonate users, groups and service accounts, as the ClusterRole of the installation does",
                 ),
             ),
             (r#"pods "x" is forbidden: exceeded quota: q"#, None),

@@ -8,4 +8,5 @@ mod definitions;
 mod drift;
 mod preview;
 mod readiness;
+mod rights;
 mod world;

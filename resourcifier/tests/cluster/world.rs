@@ -9,6 +9,7 @@ use common::api::deployer::{
     StatusRequest,
 };
 use common::api::error::ErrorBody;
+use common::model::Identity;
 use e2e::Cluster;
 use resourcifier::apply::{Events, Stopped};
 use resourcifier::kubectl::{Settings, ThroughProxy};
@@ -23,6 +24,8 @@ pub struct World {
     pub deployer: Deployer,
     pub namespace: String,
     kubectl: Arc<ThroughProxy>,
+    /// In whose name requests are made.
+    on_behalf_of: Option<Identity>,
 }
 
 impl World {
@@ -42,6 +45,18 @@ impl World {
         Self::of(self.cluster, kubeconfig, self.namespace.clone())
     }
 
+    /// The same namespace, in the name of a user.
+    pub fn in_the_name_of(&self, user: &str) -> Self {
+        self.with_kubeconfig(self.cluster.kubeconfig().to_owned())
+            .acting_for(user)
+    }
+
+    /// From now on in the name of a user.
+    pub fn acting_for(mut self, user: &str) -> Self {
+        self.on_behalf_of = Some(serde_json::from_value(json!({"user": user})).unwrap());
+        self
+    }
+
     fn of(cluster: &'static Cluster, kubeconfig: PathBuf, namespace: String) -> Self {
         let settings = Settings {
             program: std::env::var_os("DM_KUBECTL")
@@ -55,6 +70,7 @@ impl World {
             cluster,
             namespace,
             kubectl,
+            on_behalf_of: None,
         }
     }
 
@@ -83,7 +99,9 @@ impl World {
         });
         let fields = whole.as_object_mut().unwrap();
         fields.extend(more.as_object().unwrap().clone());
-        serde_json::from_value(whole).unwrap()
+        let mut request: ApplyRequest = serde_json::from_value(whole).unwrap();
+        request.on_behalf_of = self.on_behalf_of.clone();
+        request
     }
 
     pub async fn try_apply(&self, resources: Value, more: Value) -> Result<Report, ErrorBody> {
@@ -111,12 +129,21 @@ impl World {
     }
 
     pub async fn delete(&self, recorded: &Report, timeout_ms: u64) -> Report {
+        self.try_delete(recorded, timeout_ms).await.unwrap()
+    }
+
+    pub async fn try_delete(
+        &self,
+        recorded: &Report,
+        timeout_ms: u64,
+    ) -> Result<Report, ErrorBody> {
         let request = json!({
             "deployment": "web", "namespace": self.namespace, "recorded": recorded.objects, "timeoutMs": timeout_ms,
         });
-        let request: DeleteRequest = serde_json::from_value(request).unwrap();
-        let prepared = self.deployer.prepare_delete(request).await.unwrap();
-        ended(prepared.delete(&Self::events()).await).unwrap()
+        let mut request: DeleteRequest = serde_json::from_value(request).unwrap();
+        request.on_behalf_of = self.on_behalf_of.clone();
+        let prepared = self.deployer.prepare_delete(request).await?;
+        ended(prepared.delete(&Self::events()).await)
     }
 
     pub async fn status(
@@ -129,7 +156,8 @@ impl World {
             "objects": recorded.objects,
             "desired": {"deployment": "web", "namespace": self.namespace, "resources": resources, "policies": policies},
         });
-        let request: StatusRequest = serde_json::from_value(request).unwrap();
+        let mut request: StatusRequest = serde_json::from_value(request).unwrap();
+        request.on_behalf_of = self.on_behalf_of.clone();
         self.deployer.status(request).await.unwrap()
     }
 

@@ -1,17 +1,21 @@
 //! Before anything is touched: every object is looked for, and the whole is refused if one may not be touched.
 
+use std::collections::HashSet;
+
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::ObjectRef;
 use serde_json::Value;
 
 use super::Run;
+use crate::apply::permissions::{self, Need, Verb};
 use crate::apply::readiness::Readiness;
 use crate::apply::work::Work;
 use crate::apply::{Stopped, change, definitions, fetch, unchanged};
-use crate::kubectl::KubectlError;
+use crate::kubectl::{KubectlError, ObjectFault};
 
 impl Run<'_> {
-    pub(super) async fn check(&mut self) -> Result<(), Stopped> {
+    /// `removal` is what it takes to remove what is not desired any more.
+    pub(super) async fn check(&mut self, removal: Vec<Need>) -> Result<(), Stopped> {
         let context = self.context;
         context.events.listened()?;
         let is_served = |index: &usize| {
@@ -24,8 +28,12 @@ impl Run<'_> {
             .map(|&index| self.works[index].node.object.clone())
             .collect();
         let (mut faults, mut trouble) = (Vec::new(), None);
+        let mut unreadable = Vec::new();
         let mut found = |place: usize, outcome: Result<_, KubectlError>| match outcome {
             Err(error) if error.is_transient() => trouble = Some(error),
+            Err(error) if error.fault() == Some(ObjectFault::Forbidden) => {
+                unreadable.push((indices[place], error));
+            }
             outcome => faults.extend(self.checked(indices[place], outcome).err()),
         };
         fetch::many(context, &objects, &mut found).await;
@@ -35,7 +43,49 @@ impl Run<'_> {
         for work in self.works.iter().filter(|work| work.unchanged.is_none()) {
             faults.extend(definitions::fault(context, &work.node, work.before()).await);
         }
+        // Those are looked for when their turn comes.
+        unreadable.retain(|(index, _)| !self.may_be_granted(*index));
+        let mut needs = self.needs(&unreadable);
+        needs.extend(removal);
+        let lacking = permissions::lacking(context, &needs)
+            .await
+            .map_err(ErrorBody::from)?;
+        let missing = permissions::faults(context, &needs, &lacking);
+        if missing.is_empty() {
+            // Readable by now, or nothing answers such questions.
+            for (index, error) in unreadable {
+                faults.extend(self.checked(index, Err(error)).err());
+            }
+        } else if faults.is_empty() {
+            return Err(permissions::refusal(context, &lacking, missing).into());
+        }
+        faults.extend(missing);
         refuse(faults).map_err(Stopped::Refused)
+    }
+
+    /// Whether what the caller may not do with it now may be granted by the plan itself, on its way.
+    pub(super) fn may_be_granted(&self, index: usize) -> bool {
+        self.grants.may_reach(&self.works[index].node.object)
+    }
+
+    /// What the caller must be allowed to do for all of it, by what is there now.
+    fn needs(&self, unreadable: &[(usize, KubectlError)]) -> Vec<Need> {
+        let unreadable = unreadable.iter().map(|(index, _)| *index);
+        let unreadable: HashSet<usize> = unreadable.collect();
+        let needs = self.works.iter().enumerate().map(|(index, work)| {
+            let is_there = work
+                .before()
+                .is_some_and(|live| !change::is_terminating(live));
+            let verbs: &[Verb] = match (unreadable.contains(&index), is_there) {
+                _ if work.unchanged.is_some() || self.may_be_granted(index) => &[],
+                (true, _) => &[Verb::Get, Verb::Patch],
+                (false, true) => &[Verb::Patch],
+                // Server-side apply is a patch that creates.
+                (false, false) => &[Verb::Get, Verb::Patch, Verb::Create],
+            };
+            Need::all(&work.node.resource.name, &work.node.object, verbs)
+        });
+        needs.flatten().collect()
     }
 
     /// Takes in how the object is before it is applied.

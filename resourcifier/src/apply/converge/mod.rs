@@ -32,6 +32,7 @@ use self::schedule::Schedule;
 use self::watch::{Group, Seen, Watches};
 use super::fetch::{self, AT_ONCE};
 use super::pace::Pace;
+use super::permissions::{Grants, Need};
 use super::readiness::Readiness;
 use super::work::Work;
 use super::{CallerGone, Context, Stopped};
@@ -49,9 +50,10 @@ pub async fn converge(
     context: Context<'_>,
     plan: Plan,
     recorded: &[AppliedObject],
+    removal: Vec<Need>,
 ) -> Result<Converged, Stopped> {
     let mut run = Run::new(context, plan, recorded);
-    run.check().await?;
+    run.check(removal).await?;
     run.work().await?;
     Ok(run.outcome())
 }
@@ -62,6 +64,7 @@ struct Run<'a> {
     works: Vec<Work>,
     /// The place of each object among the works.
     places: HashMap<ObjectRef, usize>,
+    grants: Grants,
     schedule: Schedule,
     steps: FuturesUnordered<BoxFuture<'a, Step>>,
     watches: Watches<'a>,
@@ -111,6 +114,7 @@ impl<'a> Run<'a> {
             context,
             manager: plan::field_manager(context.deployment),
             places: objects.zip(0..).collect(),
+            grants: Grants::of(works.iter().map(|work| &work.node.object)),
             schedule: Schedule::new(&works),
             works,
             steps: FuturesUnordered::new(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Run, Step};
 use crate::apply::conflicts::{self, How};
 use crate::apply::{Context, change, definitions, replace};
-use crate::kubectl::{Cascade, DeleteOptions, KubectlError};
+use crate::kubectl::{Cascade, DeleteOptions, KubectlError, ObjectFault};
 use crate::plan;
 
 impl Run<'_> {
@@ -72,7 +72,7 @@ impl Run<'_> {
         outcome: Result<Option<Value>, KubectlError>,
     ) {
         match outcome {
-            Err(error) if error.is_transient() => {
+            Err(error) if self.may_pass(index, &error) => {
                 self.works[index].troubled(&error);
                 self.put_off(index);
             }
@@ -157,12 +157,19 @@ impl Run<'_> {
         }
     }
 
+    /// Whether the same call may succeed a little later: a binding that was just made takes a moment to count.
+    fn may_pass(&self, index: usize, error: &KubectlError) -> bool {
+        let is_forbidden = error.fault() == Some(ObjectFault::Forbidden);
+        error.is_transient() || (is_forbidden && self.may_be_granted(index))
+    }
+
     fn refused(&mut self, index: usize, error: &KubectlError) {
+        let may_pass = self.may_pass(index, error);
         let work = &mut self.works[index];
         let replaceable = work.node.metadata.update_policy == UpdatePolicy::Replace
             && !work.replaced
             && work.before().is_some();
-        if error.is_transient() {
+        if may_pass {
             work.troubled(error);
             self.put_off(index);
         } else if replaceable && replace::would_help(error) {

@@ -2,6 +2,7 @@
 //!
 //! Nothing is changed. Wave by wave, so that a value that another resource is going to have can be put in.
 
+mod permitted;
 mod project;
 mod prune;
 pub mod unknown;
@@ -41,6 +42,9 @@ pub async fn diff(
         .map(|projected| projected.diff)
         .collect();
     resources.extend(prune::diffs(context, plan, recorded, delete).await?);
+    permitted::add_missing(context, plan, &mut resources)
+        .await
+        .map_err(ErrorBody::from)?;
     Ok(DiffReport { resources })
 }
 

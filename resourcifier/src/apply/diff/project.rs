@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::super::compare::{self, Difference};
 use super::super::conflicts::{self, How};
-use super::super::{Context, change, definitions, ownership, replace, work};
+use super::super::{Context, change, definitions, ownership, replace, unchanged, work};
 use super::unknown::{self, Known};
-use crate::kubectl::KubectlError;
+use crate::kubectl::{KubectlError, ObjectFault};
 use crate::plan::{self, Node, Reference};
 
 /// A resource that was looked at.
@@ -78,6 +78,7 @@ pub async fn project(
             basis: ownership::basis(&node.object, live.as_ref(), context.deployment),
             changes: compare::told(differences, &known.object),
             unknown,
+            missing_permissions: Vec::new(),
             error: tried.error,
         },
     }
@@ -134,6 +135,13 @@ async fn attempt(
         (None, Ok(_)) => created(known, None),
         (None, Err(error)) => created(known, told(node, known, &error)),
         (Some(live), Ok(applied)) => changed(context, live, recorded, applied.live),
+        // Who may only read it changes nothing either.
+        (Some(live), Err(error))
+            if error.fault() == Some(ObjectFault::Forbidden)
+                && unchanged::is_unchanged(&known.object, live, &manager) =>
+        {
+            changed(context, live, recorded, live.clone())
+        }
         (Some(live), Err(error)) => unchangeable(node, known, live, &error),
     }
 }

@@ -60,6 +60,7 @@ fn diff(
         basis: ownership::basis(&target.object, live, context.deployment),
         changes: Vec::new(),
         unknown: Vec::new(),
+        missing_permissions: Vec::new(),
         error: None,
     }
 }

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use super::fetch::{self, AT_ONCE};
 use super::item::{Item, Target};
 use super::pace::{PATIENCE, Pace};
+use super::permissions::{Need, Verb};
 use super::{CallerGone, Context, change, definitions};
 use crate::kubectl::{KubectlError, Marks, ObjectFault, Outcomes};
 use crate::plan;
@@ -40,22 +41,45 @@ pub fn withheld(targets: Vec<Target>) -> Removed {
     outcome(items)
 }
 
-/// Removes the targets; `policy` goes over the one of each object. A failure is in the reports, never an early end.
-pub async fn remove(
-    context: Context<'_>,
-    targets: Vec<Target>,
-    policy: Option<DeletePolicy>,
-) -> Result<Removed, CallerGone> {
+/// Looks for the targets; what is gone already, or not the deployment's any more, is left alone.
+pub async fn find(context: Context<'_>, targets: Vec<Target>) -> Result<Found<'_>, CallerGone> {
     let mut run = Run {
         context,
         items: targets.into_iter().map(Item::new).collect(),
     };
     run.find().await?;
     run.leave_what_is_not_ours();
-    run.abandon(policy).await?;
-    run.delete().await?;
-    run.tell().await?;
-    Ok(outcome(run.items))
+    Ok(Found(run))
+}
+
+/// Targets that were looked for.
+pub struct Found<'a>(Run<'a>);
+
+impl Found<'_> {
+    /// What their removal takes.
+    pub fn needs(&self, policy: Option<DeletePolicy>) -> Vec<Need> {
+        let items = self.0.items.iter();
+        let needs = items.filter_map(|item| {
+            let verbs: &[Verb] = match item.policy(policy) {
+                // It could not be read.
+                _ if item.state == ResourceState::Failed => &[Verb::Get, Verb::Delete],
+                _ if !item.is_pending() => return None,
+                DeletePolicy::Delete => &[Verb::Delete],
+                DeletePolicy::Abandon => &[Verb::Patch],
+            };
+            Some(Need::all(&item.target.name, &item.target.object, verbs))
+        });
+        needs.flatten().collect()
+    }
+
+    /// Removes them; `policy` goes over the one of each object. A failure is in the reports, never an early end.
+    pub async fn remove(self, policy: Option<DeletePolicy>) -> Result<Removed, CallerGone> {
+        let Self(mut run) = self;
+        run.abandon(policy).await?;
+        run.delete().await?;
+        run.tell().await?;
+        Ok(outcome(run.items))
+    }
 }
 
 fn outcome(items: Vec<Item>) -> Removed {
@@ -164,10 +188,8 @@ impl Run<'_> {
 
     /// Leaves objects in the cluster and takes the marks off, so that another deployment can take them over.
     async fn abandon(&mut self, policy: Option<DeletePolicy>) -> Result<(), CallerGone> {
-        let policy_of =
-            |item: &Item| policy.or_else(|| item.live.as_ref().map(change::delete_policy));
         let is_abandoned =
-            |index: &usize| policy_of(&self.items[*index]) == Some(DeletePolicy::Abandon);
+            |index: &usize| self.items[*index].policy(policy) == DeletePolicy::Abandon;
         let is_labelled = |index: &usize| {
             self.items[*index]
                 .live
