@@ -59,6 +59,9 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::Forbidden
         | ErrorCode::MethodNotAllowed
         | ErrorCode::PayloadTooLarge
+        | ErrorCode::UriTooLong
+        | ErrorCode::HeadersTooLarge
+        | ErrorCode::QuotaExceeded
         | ErrorCode::UnsupportedMediaType
         | ErrorCode::ResourcesFailed
         | ErrorCode::PermissionsMissing
@@ -77,8 +80,9 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::ExpanderUnavailable
         | ErrorCode::DeployerUnavailable
         | ErrorCode::ClusterUnavailable
+        | ErrorCode::TooManyRequests
         | ErrorCode::Unavailable => ExitCode::Unavailable,
-        ErrorCode::Timeout => ExitCode::Timeout,
+        ErrorCode::RequestTimeout | ErrorCode::Timeout => ExitCode::Timeout,
     }
 }
 

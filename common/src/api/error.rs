@@ -59,9 +59,11 @@ codes! {
     Unauthenticated        "UNAUTHENTICATED"          401 "The request does not say who asks, or not in a way that is accepted here.";
     Forbidden              "FORBIDDEN"                403 "Who asks may not do this; the message names what would allow it.";
     PermissionsMissing     "PERMISSIONS_MISSING"      403 "The cluster does not let whom it is done for do all that is needed; nothing was touched, the causes name each permission.";
+    QuotaExceeded          "QUOTA_EXCEEDED"           403 "The namespace holds as much as the operator lets it; the message says of what.";
     NotFound               "NOT_FOUND"                404 "What the request names does not exist.";
     TemplateNotFound       "TEMPLATE_NOT_FOUND"       404 "A template reference names no template or version of its registry.";
     MethodNotAllowed       "METHOD_NOT_ALLOWED"       405 "The route exists, but not with this method.";
+    RequestTimeout         "REQUEST_TIMEOUT"          408 "The request's body came too slowly, or stopped coming.";
     AlreadyExists          "ALREADY_EXISTS"           409 "Something of this name exists: a deployment, a registry.";
     StoreNotEmpty          "STORE_NOT_EMPTY"          409 "A backup is only restored into a store that holds nothing.";
     InUse                  "IN_USE"                   409 "What is to be removed is used by what the message names.";
@@ -70,10 +72,13 @@ codes! {
     NothingRunning         "NOTHING_RUNNING"          409 "There is no operation to stop: none is running, or it is done.";
     PreconditionFailed     "PRECONDITION_FAILED"      412 "What the caller goes by has changed since: the deployment (If-Match), or what a preview showed.";
     PayloadTooLarge        "PAYLOAD_TOO_LARGE"        413 "The request's body is larger than it may be.";
-    UnsupportedMediaType   "UNSUPPORTED_MEDIA_TYPE"   415 "The request's body is neither JSON nor YAML.";
+    UriTooLong             "URI_TOO_LONG"             414 "The request's path with its query is longer than it may be.";
+    UnsupportedMediaType   "UNSUPPORTED_MEDIA_TYPE"   415 "The request's body is neither JSON nor YAML, or is compressed.";
     DeletesNotAllowed      "DELETES_NOT_ALLOWED"      422 "The update would delete most of the deployment's objects, and the request does not allow that (allowDeletes).";
     IdempotencyConflict    "IDEMPOTENCY_CONFLICT"     422 "The Idempotency-Key was given before, with another request.";
     ResourcesFailed        "RESOURCES_FAILED"         422 "The cluster refused some resources, or they failed; the causes name each.";
+    TooManyRequests        "TOO_MANY_REQUESTS"        429 "The caller asks more often, or for more at once, than one caller may; Retry-After says when to go on.";
+    HeadersTooLarge        "HEADERS_TOO_LARGE"        431 "The request's headers are larger than they may be.";
     Internal               "INTERNAL"                 500 "A fault of the service; its log has the request id.";
     RegistryUnavailable    "REGISTRY_UNAVAILABLE"     503 "A template registry cannot be reached.";
     ExpanderUnavailable    "EXPANDER_UNAVAILABLE"     503 "expandybird cannot be reached or cannot run templates.";
@@ -107,6 +112,9 @@ pub struct ErrorBody {
     /// Set by the service that answers; finds the request in its log.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub request_id: String,
+    /// Seconds until it is worth asking again: the header `Retry-After` of an answer, on either side.
+    #[serde(skip)]
+    pub retry_after: Option<u64>,
 }
 
 impl ErrorBody {
@@ -118,6 +126,7 @@ impl ErrorBody {
             causes: Vec::new(),
             location: None,
             request_id: String::new(),
+            retry_after: None,
         }
     }
 

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use crate::api::error::{ErrorBody, ErrorCode};
 
+/// The longest wait that a service's answer brings about.
+const MOST: Duration = Duration::from_secs(60);
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
     /// The service answered, with an error of its own.
@@ -58,9 +61,19 @@ impl ClientError {
     /// Whether a later try may fare better: the service is away or overloaded, nothing is wrong with the request.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Answered(body) => body.code.status() == 503,
+            Self::Answered(body) => matches!(body.code.status(), 429 | 503),
             Self::Unreachable { .. } | Self::BrokenOff { .. } => true,
             Self::TimedOut { .. } | Self::Malformed { .. } | Self::InvalidUrl { .. } => false,
+        }
+    }
+
+    /// How long the service wants to be left alone. What is over a minute is not waited for: so long nobody looks on.
+    pub fn retry_after(&self) -> Duration {
+        match self {
+            Self::Answered(body) => body.retry_after.map_or(Duration::ZERO, |seconds| {
+                Duration::from_secs(seconds).min(MOST)
+            }),
+            _ => Duration::ZERO,
         }
     }
 }

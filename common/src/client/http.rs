@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Method, RequestBuilder, Response, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -133,7 +134,9 @@ impl Endpoint {
         let deadline = deadline.into();
         for wait in BACKOFF {
             match self.fetch(request(), deadline).await {
-                Err(error) if error.is_transient() => tokio::time::sleep(wait).await,
+                Err(error) if error.is_transient() => {
+                    tokio::time::sleep(wait.max(error.retry_after())).await;
+                }
                 outcome => return outcome,
             }
         }
@@ -203,6 +206,7 @@ impl Endpoint {
 
     async fn refusal(&self, mut response: Response) -> ClientError {
         let status = response.status();
+        let retry_after = seconds(response.headers());
         let mut bytes = Vec::new();
         while let Ok(Some(chunk)) = response.chunk().await {
             if bytes.len() + chunk.len() > ERROR_BYTES {
@@ -211,11 +215,19 @@ impl Endpoint {
             bytes.extend_from_slice(&chunk);
         }
         match serde_json::from_slice::<ErrorBody>(&bytes) {
-            Ok(body) => ClientError::Answered(Box::new(body)),
+            Ok(mut body) => {
+                body.retry_after = retry_after;
+                ClientError::Answered(Box::new(body))
+            }
             Err(_) if status.as_u16() == 503 => self.broken_off(format!("it answered {status}")),
             Err(_) => self.malformed(&format!("status {status} without an error body")),
         }
     }
+}
+
+/// `Retry-After` in seconds (RFC 9110); as a date it is not used among these services.
+fn seconds(headers: &HeaderMap) -> Option<u64> {
+    headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
 }
 
 /// A client builder with TLS by rustls and ring: no C library, the same everywhere.

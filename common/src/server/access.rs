@@ -8,11 +8,6 @@
 
 use std::net::SocketAddr;
 
-use actix_web::body::{EitherBody, MessageBody};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::middleware::Next;
-use actix_web::{HttpMessage, ResponseError};
-
 use super::callers::{CallerFlags, Callers};
 use super::tls::Tls;
 use crate::reload::Unusable;
@@ -29,7 +24,7 @@ pub enum Access {
 }
 
 /// In a request's extensions: authentication is configured, and this caller did not prove anything. Where such a one is
-/// answered at all, it is told less.
+/// answered at all, as on `/readyz`, it is told less.
 #[derive(Debug, Clone, Copy)]
 pub struct Stranger;
 
@@ -80,23 +75,9 @@ impl Door {
         Ok(())
     }
 
-    /// Lets a request in, or answers it. `/healthz` is open, and `/readyz` in short.
-    pub(super) async fn pass<B: MessageBody>(
-        &self,
-        request: ServiceRequest,
-        next: Next<B>,
-    ) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {
-        if let Self::Manager(callers) = self
-            && request.path() != "/healthz"
-            && let Err(refusal) = callers.admit(request.request())
-        {
-            if request.path() != "/readyz" {
-                let response = refusal.error_response();
-                return Ok(request.into_response(response).map_into_right_body());
-            }
-            request.extensions_mut().insert(Stranger);
-        }
-        Ok(next.call(request).await?.map_into_left_body())
+    /// Whether callers are told apart.
+    pub(super) fn is_guarded(&self) -> bool {
+        !matches!(self, Self::Open(_))
     }
 }
 

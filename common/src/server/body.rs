@@ -4,14 +4,19 @@ use std::future::Future;
 use std::pin::Pin;
 
 use actix_web::dev::Payload;
-use actix_web::web::Bytes;
+use actix_web::error::PayloadError;
+use actix_web::http::header::CONTENT_LENGTH;
+use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use futures::StreamExt;
 use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
+use super::limits::Limits;
+use super::limits::pace::PATIENCE;
 use crate::api::error::{ErrorBody, ErrorCode, Location};
 use crate::model::limits::REQUEST_BYTES;
-use crate::yaml::{self, Duplicates, Limits};
+use crate::yaml::{self, Duplicates};
 
 /// The extractor. No content type means JSON.
 #[derive(Debug)]
@@ -23,11 +28,10 @@ impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let format = Format::of(request.content_type());
-        let bytes = Bytes::from_request(request, payload);
+        let bytes = read(request.clone(), payload.take());
         Box::pin(async move {
             let format = format?;
-            let bytes = bytes.await.map_err(|error| unreadable(&error))?;
-            format.read(&bytes).map(Body)
+            format.read(&bytes.await?).map(Body)
         })
     }
 }
@@ -63,7 +67,7 @@ impl Format {
 fn read_yaml<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| invalid(format!("the body is not UTF-8: {error}")))?;
-    let document = yaml::read(text, &Limits::default(), Duplicates::Error)
+    let document = yaml::read(text, &yaml::Limits::default(), Duplicates::Error)
         .map_err(|error| invalid(format!("the body is not YAML: {error}")))?;
     serde_json::from_value(document.value)
         .map_err(|error| invalid(format!("the body does not fit: {error}")))
@@ -90,13 +94,48 @@ fn not_json(error: &serde_json::Error) -> ApiError {
     )
 }
 
-fn unreadable(error: &actix_web::Error) -> ApiError {
-    if error.as_response_error().status_code() == actix_web::http::StatusCode::PAYLOAD_TOO_LARGE {
-        let message = format!(
-            "the body is over the limit of {} MiB",
-            REQUEST_BYTES / (1024 * 1024)
-        );
-        return ApiError::new(ErrorCode::PayloadTooLarge, message);
+/// All of the body, within its limit and what all bodies together may take until the request is answered.
+async fn read(request: HttpRequest, mut payload: Payload) -> Result<Vec<u8>, ApiError> {
+    let mut held = request
+        .app_data::<Data<Limits>>()
+        .map(|limits| limits.bodies.begin());
+    let declared = request.headers().get(CONTENT_LENGTH);
+    let declared = declared.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if declared.is_some_and(|length| length > REQUEST_BYTES as u64) {
+        return Err(too_large());
     }
-    invalid(format!("the body cannot be read: {error}"))
+    let mut bytes = Vec::new();
+    while let Some(part) = payload.next().await {
+        let part = part.map_err(|error| unreadable(&error))?;
+        if bytes.len() + part.len() > REQUEST_BYTES {
+            return Err(too_large());
+        }
+        if let Some(held) = &mut held {
+            held.add(part.len())?;
+        }
+        bytes.extend_from_slice(&part);
+    }
+    if let Some(held) = held {
+        request.extensions_mut().insert(held);
+    }
+    Ok(bytes)
+}
+
+fn too_large() -> ApiError {
+    let message = format!(
+        "the body is over the limit of {} MiB",
+        REQUEST_BYTES / (1024 * 1024)
+    );
+    ApiError::new(ErrorCode::PayloadTooLarge, message)
+}
+
+fn unreadable(error: &PayloadError) -> ApiError {
+    match error {
+        PayloadError::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
+            let seconds = PATIENCE.as_secs();
+            let message = format!("the body came too slowly: next to nothing of it in {seconds} s");
+            ApiError::new(ErrorCode::RequestTimeout, message)
+        }
+        _ => invalid(format!("the body cannot be read: {error}")),
+    }
 }

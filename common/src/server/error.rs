@@ -3,11 +3,14 @@
 use std::fmt;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::WWW_AUTHENTICATE;
+use actix_web::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 
 use crate::api::error::{ErrorBody, ErrorCode};
 use crate::request_id;
+
+/// Seconds after which it is worth asking again, where nothing better is known.
+const SOON: u64 = 1;
 
 /// What handlers return.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +19,12 @@ pub struct ApiError(pub ErrorBody);
 impl ApiError {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self(ErrorBody::new(code, message))
+    }
+
+    /// Says in how many seconds it is worth asking again.
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.0.retry_after = Some(seconds);
+        self
     }
 
     /// A fault of ours: logged here with its chain, told to the caller only by the request id.
@@ -64,6 +73,9 @@ impl ResponseError for ApiError {
         if body.code == ErrorCode::Unauthenticated {
             // RFC 9110: a 401 says how one authenticates.
             response.insert_header((WWW_AUTHENTICATE, "Bearer"));
+        }
+        if matches!(self.status_code().as_u16(), 429 | 503) {
+            response.insert_header((RETRY_AFTER, body.retry_after.unwrap_or(SOON)));
         }
         response.json(body)
     }

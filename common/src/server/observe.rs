@@ -4,12 +4,24 @@ use std::time::Instant;
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+};
 use actix_web::middleware::Next;
 use tracing::Instrument;
 
 use super::metrics;
 use crate::request_id;
+
+/// Answers hold what callers wrote: nothing may take them for a page, show them in a frame, or keep them.
+const SAFE: [(HeaderName, &str); 3] = [
+    (CACHE_CONTROL, "no-store"),
+    (
+        CONTENT_SECURITY_POLICY,
+        "default-src 'none'; frame-ancestors 'none'",
+    ),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+];
 
 pub(super) async fn observe<B: MessageBody>(
     request: ServiceRequest,
@@ -39,10 +51,12 @@ async fn answer<B: MessageBody>(
     let status = response.status().as_u16();
     metrics::count(&route, method.as_str(), status, started.elapsed());
     tracing::debug!(http.route = %route, http.status = status, took_ms = started.elapsed().as_millis(), "answered {status}");
+    let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&id) {
-        response
-            .headers_mut()
-            .insert(HeaderName::from_static(request_id::HEADER), value);
+        headers.insert(HeaderName::from_static(request_id::HEADER), value);
+    }
+    for (name, value) in SAFE {
+        headers.insert(name, HeaderValue::from_static(value));
     }
     Ok(response)
 }

@@ -8,6 +8,8 @@ use actix_tls::accept::rustls_0_23::TlsStream;
 use actix_web::HttpRequest;
 use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream;
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::TcpUserTimeout;
 
 use crate::tls::Certificate;
 
@@ -27,21 +29,31 @@ impl Peer {
     }
 }
 
+/// A client that takes nothing of what is sent to it for so long is gone, or holds the answer's memory on purpose.
+const UNREAD_MS: u32 = 60_000;
+
 /// Notes the peer of a new connection, once for all its requests.
 pub(super) fn note(connection: &dyn Any, notes: &mut Extensions) {
     if let Some(stream) = connection.downcast_ref::<TcpStream>() {
         notes.insert(Peer {
-            address: address(stream),
+            address: accepted(stream),
             certificate: None,
         });
     } else if let Some(stream) = connection.downcast_ref::<TlsStream<TcpStream>>() {
         let (stream, session) = stream.get_ref();
         let shown = session.peer_certificates().and_then(<[_]>::first);
         notes.insert(Peer {
-            address: address(stream),
+            address: accepted(stream),
             certificate: shown.and_then(|der| read(der)),
         });
     }
+}
+
+fn accepted(stream: &TcpStream) -> Option<IpAddr> {
+    if let Err(error) = setsockopt(stream, TcpUserTimeout, &UNREAD_MS) {
+        tracing::debug!(%error, "a connection has no timeout for what is not read");
+    }
+    address(stream)
 }
 
 fn address(stream: &TcpStream) -> Option<IpAddr> {

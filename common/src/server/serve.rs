@@ -1,23 +1,24 @@
 //! Listening, until the process is told to stop.
 
 use std::net::{SocketAddr, TcpListener};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::header::{ALLOW, HeaderValue};
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, PathConfig, PayloadConfig, QueryConfig, ServiceConfig};
+use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
 use actix_web::{App, HttpServer, Resource};
 use tokio::net::TcpSocket;
 
 use super::access::{Access, Door, Unguarded};
 use super::error::{ApiError, method_not_allowed, no_such_route};
+use super::limits::{LimitFlags, Limits};
 use super::observe::observe;
 use super::tls::Tls;
-use super::{health, peer};
+use super::{files, front, health, peer};
 use crate::api::error::ErrorCode;
-use crate::model::limits::REQUEST_BYTES;
 use crate::reload::Unusable;
 use crate::telemetry::LogFormat;
 
@@ -35,10 +36,16 @@ pub struct Listen {
     pub log_format: LogFormat,
     #[command(flatten)]
     pub tls: Tls,
+    #[command(flatten)]
+    pub limits: LimitFlags,
 }
 
 /// Requests in hand get this long to finish after SIGTERM.
 const DRAIN: Duration = Duration::from_secs(30);
+/// A client has so long to send a request's head.
+const HEAD: Duration = Duration::from_secs(10);
+/// A connection without a request is kept so long.
+const IDLE: Duration = Duration::from_secs(15);
 /// Connections that wait to be accepted: as many clients may come at once.
 const BACKLOG: u32 = 4096;
 
@@ -81,16 +88,19 @@ where
     door.may_listen(address, tls.is_some())?;
     let listener = bind(address).map_err(|source| ServeError::Listen { address, source })?;
     let bound = listener.local_addr()?;
+    let connections = files::make_room(listen.limits.max_connections.get() as usize);
+    let limits = Data::new(Limits::new(&listen.limits, door.is_guarded()));
+    let workers = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let scheme = if tls.is_some() { "https" } else { "http" };
     let server = HttpServer::new(move || {
-        let (routes, door) = (routes.clone(), door.clone());
+        let (routes, door, limits) = (routes.clone(), door.clone(), limits.clone());
         App::new()
-            .app_data(PayloadConfig::new(REQUEST_BYTES))
             .app_data(QueryConfig::default().error_handler(|error, _| refused("query", &error)))
             .app_data(PathConfig::default().error_handler(|error, _| refused("path", &error)))
+            .app_data(limits.clone())
             .wrap(from_fn(move |request, next| {
-                let door = door.clone();
-                async move { door.pass(request, next).await }
+                let (door, limits) = (door.clone(), limits.clone());
+                async move { front::pass(&door, &limits, request, next).await }
             }))
             .wrap(from_fn(observe))
             .service(at("/healthz", "GET").route(web::get().to(health::healthz)))
@@ -98,6 +108,10 @@ where
             .default_service(web::to(no_such_route))
     })
     .on_connect(peer::note)
+    .workers(workers)
+    .max_connections((connections / workers).max(1))
+    .client_request_timeout(HEAD)
+    .keep_alive(IDLE)
     .shutdown_timeout(DRAIN.as_secs());
     let server = match tls {
         Some(config) => server.listen_rustls_0_23(listener, config)?,

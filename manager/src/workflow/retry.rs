@@ -42,7 +42,7 @@ impl Retry {
     }
 }
 
-/// Whether the error says that a service is away, and nothing is wrong with the request.
+/// Whether the error says that a service is away or has too much to do, and nothing is wrong with the request.
 pub fn is_transient(error: &ErrorBody) -> bool {
-    error.code.status() == 503
+    matches!(error.code.status(), 429 | 503)
 }

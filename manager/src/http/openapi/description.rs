@@ -69,7 +69,11 @@ impl Description {
             "required": true,
             "content": {JSON: {"schema": schema}, YAML: {"schema": schema}},
         }));
-        self.fails(&[ErrorCode::PayloadTooLarge, ErrorCode::UnsupportedMediaType])
+        self.fails(&[
+            ErrorCode::PayloadTooLarge,
+            ErrorCode::RequestTimeout,
+            ErrorCode::UnsupportedMediaType,
+        ])
     }
 
     /// A body of another kind, as it is.

@@ -1,0 +1,66 @@
+//! What every request passes before it gets to a route, in this order: is there room for it, is its head an honest one,
+//! may its caller call at all. Who is refused here has cost next to nothing.
+
+use actix_web::body::{EitherBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::middleware::Next;
+use actix_web::{HttpMessage, ResponseError};
+
+use super::access::{Door, Stranger};
+use super::error::ApiError;
+use super::head;
+use super::limits::{Admission, Limits, admit, pace};
+use super::peer::Peer;
+
+/// A request that goes on, or is answered here.
+pub(super) async fn pass<B: MessageBody>(
+    door: &Door,
+    limits: &Limits,
+    mut request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {
+    // Whoever looks whether the process lives must hear so under any load.
+    if request.path() == "/healthz" {
+        return Ok(next.call(request).await?.map_into_left_body());
+    }
+    // Held until the answer's head is made.
+    let room = limits.take();
+    let checked = room.and_then(|room| Ok((room, check(door, &request)?)));
+    let _held = match checked {
+        Ok(held) => held,
+        Err(refusal) => {
+            let response = refusal.error_response();
+            return Ok(request.into_response(response).map_into_right_body());
+        }
+    };
+    let body = request.take_payload();
+    request.set_payload(pace::watched(body));
+    Ok(next.call(request).await?.map_into_left_body())
+}
+
+fn check(door: &Door, request: &ServiceRequest) -> Result<Admission, ApiError> {
+    let head = request.request();
+    head::check(head)?;
+    match door {
+        // Here callers are told apart by nothing but their address.
+        Door::Open(_) => {
+            head::check_origin(head)?;
+            let address = Peer::of(head).address;
+            admit(
+                head,
+                &address.map_or_else(String::new, |address| address.to_string()),
+            )
+        }
+        // The route finds out who it is, and admits them.
+        Door::Checked => Ok(Admission::default()),
+        Door::Manager(callers) => {
+            match callers.admit(head) {
+                Err(_) if request.path() == "/readyz" => {
+                    request.extensions_mut().insert(Stranger);
+                }
+                outcome => outcome?,
+            }
+            Ok(Admission::default())
+        }
+    }
+}
