@@ -17,6 +17,7 @@ use crate::deployer::{Deployer, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
 use crate::http;
 use crate::registry::{self, Registries};
+use crate::service::quota::Quotas;
 use crate::service::{Needs, Services};
 use crate::store::Store;
 use crate::store::kv::{Kv, KvError, MemoryKv, Pace, SledKv};
@@ -44,6 +45,7 @@ pub struct Ports {
     pub credential_key: KeyPlace,
     pub retry: Retry,
     pub operation_timeout: Duration,
+    pub quotas: Quotas,
     pub keep_manifests: Option<usize>,
     pub auth: Auth,
 }
@@ -85,6 +87,7 @@ impl App {
             operation_timeout: ports.operation_timeout,
             authenticators: ports.auth.authenticators,
             access: ports.auth.access,
+            quotas: ports.quotas,
         });
         Ok(Self { services, engine })
     }
@@ -153,6 +156,7 @@ fn ports(config: &Config) -> anyhow::Result<Ports> {
         credential_key: config.credential_key(),
         retry: Retry::default(),
         operation_timeout: config.operation_timeout,
+        quotas: config.quotas.clone(),
         keep_manifests: config.keep_manifests.map(NonZeroUsize::get),
     })
 }

@@ -12,6 +12,7 @@ use common::server::Listen;
 
 use crate::auth;
 use crate::registry;
+use crate::service::quota::Quotas;
 use crate::vault::KeyPlace;
 
 /// Deployment Manager's API and workflow engine.
@@ -58,6 +59,8 @@ pub struct Config {
     /// How often every deployment is looked at for drift, such as 10m; never, if absent.
     #[arg(long, env = "DM_DRIFT_INTERVAL", value_name = "TIME", value_parser = duration)]
     pub drift_interval: Option<Duration>,
+    #[command(flatten)]
+    pub quotas: Quotas,
     #[command(flatten)]
     pub registry: registry::Options,
     #[command(flatten)]

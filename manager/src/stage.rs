@@ -17,6 +17,7 @@ use crate::deployer::Deployer;
 use crate::deployer::fake::FakeDeployer;
 use crate::expander::fake::FakeExpander;
 use crate::registry;
+use crate::service::quota::Quotas;
 use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Pace, Scan};
 use crate::vault::KeyPlace;
 use crate::workflow::Retry;
@@ -30,6 +31,7 @@ pub struct Stage {
     pub keep_manifests: Option<usize>,
     /// How callers are told apart; not at all by default.
     pub auth: crate::auth::Options,
+    pub quotas: Quotas,
     registry: TempDir,
 }
 
@@ -41,6 +43,7 @@ impl Stage {
             deployer: Arc::default(),
             keep_manifests: None,
             auth: crate::auth::Options::default(),
+            quotas: Quotas::default(),
             registry: tempfile::tempdir().unwrap(),
         };
         let pair = r#"{"resources": [{"name": "left", "type": "Service"}, {"name": "right", "type": "Pod"}]}"#;
@@ -88,6 +91,7 @@ impl Stage {
             },
             operation_timeout: Duration::from_secs(60),
             keep_manifests: self.keep_manifests,
+            quotas: self.quotas.clone(),
         };
         App::new(ports).await
     }

@@ -12,7 +12,7 @@ use actix_web::web::{Bytes, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use common::api::manager::OperationEvent;
 use common::model::{Operation, OperationId};
-use common::server::ApiError;
+use common::server::{ApiError, limits};
 use futures::stream::{self, Stream};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -38,7 +38,10 @@ pub async fn get(
         .content_type("text/event-stream")
         .insert_header(("cache-control", "no-store"));
     Ok(match services.operations.watch(&id).await? {
-        Watch::Live(ticket) => response.streaming(follow(ticket, next(&request))),
+        Watch::Live(ticket) => {
+            let counted = limits::stream(&request)?;
+            response.streaming(follow(ticket, next(&request), counted))
+        }
         Watch::Past(operation) => response.body(past(&operation)),
     })
 }
@@ -62,15 +65,22 @@ struct Follow {
     ticket: Ticket,
     changes: watch::Receiver<u64>,
     next: u64,
+    /// Among its caller's streams until it ends.
+    _counted: limits::Stream,
 }
 
-fn follow(ticket: Ticket, next: u64) -> impl Stream<Item = Result<Bytes, Infallible>> {
+fn follow(
+    ticket: Ticket,
+    next: u64,
+    counted: limits::Stream,
+) -> impl Stream<Item = Result<Bytes, Infallible>> {
     let changes = ticket.live().changes();
     stream::unfold(
         Follow {
             ticket,
             changes,
             next,
+            _counted: counted,
         },
         |mut follow| async move {
             let text = follow.event().await?;

@@ -11,6 +11,7 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage, ResponseError};
 use common::api::error::ErrorCode;
 use common::model::{DeploymentName, OperationId};
+use common::server::limits::{self, Admission};
 use common::server::{ApiError, Stranger};
 use serde::Deserialize;
 
@@ -54,7 +55,7 @@ pub async fn guard<B: MessageBody>(
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {
     match admit(need, &mut request).await {
-        Ok(caller) => {
+        Ok((caller, _counted)) => {
             request.extensions_mut().insert(caller);
             Ok(next.call(request).await?.map_into_left_body())
         }
@@ -65,7 +66,8 @@ pub async fn guard<B: MessageBody>(
     }
 }
 
-async fn admit(need: Need, request: &mut ServiceRequest) -> Result<Caller, ApiError> {
+/// Counts the request as its caller's, too, once that is known: before anything is looked up for it.
+async fn admit(need: Need, request: &mut ServiceRequest) -> Result<(Caller, Admission), ApiError> {
     let services = request.app_data::<Data<Services>>().cloned();
     let missing = || ApiError::new(ErrorCode::Internal, "the service is not wired");
     let services = services.ok_or_else(missing)?;
@@ -76,6 +78,10 @@ async fn admit(need: Need, request: &mut ServiceRequest) -> Result<Caller, ApiEr
             Caller::default()
         }
         (Err(error), _) => return Err(error),
+    };
+    let counted = match &caller.identity {
+        Some(identity) => limits::admit(request.request(), identity.user())?,
+        None => Admission::default(),
     };
     let gate = &services.gate;
     match need {
@@ -94,7 +100,7 @@ async fn admit(need: Need, request: &mut ServiceRequest) -> Result<Caller, ApiEr
         }
         Need::Whole(resource, verb) => gate.whole(&caller, resource, verb).await?,
     }
-    Ok(caller)
+    Ok((caller, counted))
 }
 
 /// Who asks. Where nothing is configured that could tell, nobody in particular.

@@ -12,6 +12,7 @@ pub mod manifests;
 pub mod operations;
 mod pages;
 pub mod previews;
+pub mod quota;
 pub mod readiness;
 pub mod registries;
 mod repeats;
@@ -32,6 +33,7 @@ use self::live::LiveState;
 use self::manifests::Manifests;
 use self::operations::Operations;
 use self::previews::Previews;
+use self::quota::{Quota, Quotas};
 use self::readiness::Readiness;
 use self::registries::Catalog;
 use self::sight::Views;
@@ -77,6 +79,7 @@ pub struct Needs {
     pub operation_timeout: Duration,
     pub authenticators: Authenticators,
     pub access: Access,
+    pub quotas: Quotas,
 }
 
 impl Services {
@@ -95,6 +98,7 @@ impl Services {
             gate: gate.clone(),
             engine: needs.engine.clone(),
             operation_timeout,
+            quota: Quota::new(needs.quotas, store.clone()),
         });
         let live = Arc::new(LiveState {
             store: store.clone(),

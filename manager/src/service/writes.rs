@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use super::asked::{Asked, Kind, Precondition};
 use super::deployments::missing;
 use super::gate::Gate;
+use super::quota::Quota;
 use super::repeats::{Repeat, Repeats};
 use crate::auth::Caller;
 use crate::domain::intent::{Change, Intent, New, Options};
@@ -36,6 +37,7 @@ pub struct Writes {
     pub gate: Gate,
     pub engine: Engine,
     pub operation_timeout: Duration,
+    pub quota: Quota,
 }
 
 /// A write before it is accepted.
@@ -229,6 +231,9 @@ impl Writes {
                 Repeat::New(request) => request,
             };
             let found = self.permitted(&draft, found, committed.as_ref()).await?;
+            if decisions == 0 {
+                self.within_quota(&draft).await?;
+            }
             let record = record(&draft, id, found.as_ref(), committed.clone())?;
             let accepted = self
                 .engine
@@ -265,6 +270,14 @@ impl Writes {
             .acting(caller.identity.as_ref(), namespace, account)
             .await?;
         Ok(())
+    }
+
+    async fn within_quota(&self, draft: &Draft) -> Result<(), Error> {
+        self.quota.check_size(&draft.input)?;
+        match draft.intent.new_deployment() {
+            Some(new) => self.quota.take(&new.namespace).await,
+            None => Ok(()),
+        }
     }
 
     /// The deployment that the write is about, if it may be made now.

@@ -37,6 +37,7 @@ const OPERATION: &[ErrorCode] = &[
     OperationRunning,
     OperationStopped,
     DeletesNotAllowed,
+    QuotaExceeded,
     IdempotencyConflict,
     ResourcesFailed,
     PermissionsMissing,

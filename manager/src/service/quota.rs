@@ -1,0 +1,187 @@
+//! How many deployments a namespace may hold, and how large one may be.
+//!
+//! Counting means reading every deployment, so what was counted once is kept as an upper bound: it grows with each
+//! deployment that begins, and is counted again only when it reaches the limit. What ends or fails shows there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+
+use common::api::error::ErrorCode;
+use common::api::page::PageQuery;
+use common::model::limits::PAGE_ITEMS_MAX;
+use common::model::{InputConfig, Namespace};
+use tokio::sync::Mutex;
+
+use crate::error::Error;
+use crate::store::{Store, deployments, operations};
+
+const KIB: usize = 1024;
+
+/// What the operator sets; absent is without limit.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub struct Quotas {
+    /// Deployments that one namespace may hold; more are refused. Without limit, if absent.
+    #[arg(long, env = "DM_MAX_DEPLOYMENTS", value_name = "N")]
+    pub max_deployments: Option<NonZeroUsize>,
+    /// Kibibytes that a deployment's configuration and imports may have together [default: what a request may have].
+    #[arg(long, env = "DM_MAX_DEPLOYMENT_SIZE", value_name = "KIB")]
+    pub max_deployment_size: Option<NonZeroUsize>,
+}
+
+/// [`Quotas`], and what is taken of them.
+pub struct Quota {
+    quotas: Quotas,
+    store: Store,
+    /// At least as many as there are. Empty until something is counted.
+    counted: Mutex<BTreeMap<Namespace, usize>>,
+}
+
+impl Quota {
+    pub fn new(quotas: Quotas, store: Store) -> Self {
+        Self {
+            quotas,
+            store,
+            counted: Mutex::default(),
+        }
+    }
+
+    /// Refuses an input that is too large.
+    pub fn check_size(&self, input: &InputConfig) -> Result<(), Error> {
+        let Some(most) = self.quotas.max_deployment_size else {
+            return Ok(());
+        };
+        let imports = input.imports.iter().map(|import| import.content.len());
+        let size = input.content.len() + imports.sum::<usize>();
+        if size <= most.get().saturating_mul(KIB) {
+            return Ok(());
+        }
+        let message = format!(
+            "the configuration with its imports has {} KiB, and a deployment may have {most} KiB (the manager's --max-deployment-size): import less, or divide it",
+            size.div_ceil(KIB)
+        );
+        Err(Error::new(ErrorCode::QuotaExceeded, message))
+    }
+
+    /// Counts one more deployment, or refuses it.
+    pub async fn take(&self, namespace: &Namespace) -> Result<(), Error> {
+        let Some(most) = self.quotas.max_deployments else {
+            return Ok(());
+        };
+        let mut counted = self.counted.lock().await;
+        let taken = counted.get(namespace).copied();
+        if taken.is_none_or(|taken| taken >= most.get()) {
+            *counted = self.count().await?;
+        }
+        let taken = counted.entry(namespace.clone()).or_default();
+        if *taken >= most.get() {
+            let message = format!(
+                "namespace '{namespace}' holds {taken} deployments, and may hold {most} (the manager's --max-deployments): delete one that is no longer needed, or use another namespace"
+            );
+            return Err(Error::new(ErrorCode::QuotaExceeded, message));
+        }
+        *taken += 1;
+        Ok(())
+    }
+
+    /// The deployments that are stored, and those that are about to be.
+    async fn count(&self) -> Result<BTreeMap<Namespace, usize>, Error> {
+        let mut counted: BTreeMap<_, usize> = BTreeMap::new();
+        let mut begun = BTreeMap::new();
+        // In this order: what is stored in between is then counted once, by its name.
+        for record in operations::unfinished(&self.store).await? {
+            if let Some(new) = record.intent.new_deployment() {
+                begun.insert(record.operation.deployment, new.namespace.clone());
+            }
+        }
+        let mut stored = BTreeSet::new();
+        let mut page = PageQuery {
+            limit: Some(PAGE_ITEMS_MAX),
+            page_token: None,
+        };
+        loop {
+            let found = deployments::page(&self.store, &page).await?;
+            for deployment in found.items {
+                *counted.entry(deployment.namespace).or_default() += 1;
+                if begun.contains_key(&deployment.name) {
+                    stored.insert(deployment.name);
+                }
+            }
+            page.page_token = found.next_page_token;
+            if page.page_token.is_none() {
+                break;
+            }
+        }
+        let unstored = begun.into_iter().filter(|(name, _)| !stored.contains(name));
+        for (_, namespace) in unstored {
+            *counted.entry(namespace).or_default() += 1;
+        }
+        Ok(counted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use common::api::manager::{CreateDeployment, WriteQuery};
+    use common::client::ClientError;
+    use serde_json::json;
+
+    use super::*;
+    use crate::stage::{Served, Stage};
+
+    async fn create(served: &Served, name: &str, namespace: &str) -> Result<(), ClientError> {
+        let content = json!({"resources": [{"name": name, "type": "pair:v1"}]}).to_string();
+        let request: CreateDeployment = serde_json::from_value(
+            json!({"name": name, "content": content, "namespace": namespace}),
+        )
+        .unwrap();
+        let created = served.client.create(&request, &WriteQuery::default()).await;
+        created.map(drop)
+    }
+
+    fn refused(outcome: Result<(), ClientError>) -> String {
+        match outcome {
+            Err(ClientError::Answered(body)) if body.code == ErrorCode::QuotaExceeded => {
+                body.message
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_namespace_holds_as_many_deployments_as_it_may_and_others_are_not_touched() {
+        let mut stage = Stage::new();
+        stage.quotas.max_deployments = NonZeroUsize::new(2);
+        let served = Served::on(stage).await;
+        create(&served, "a", "one").await.unwrap();
+        create(&served, "b", "one").await.unwrap();
+        let message = refused(create(&served, "c", "one").await);
+        assert!(
+            message.starts_with("namespace 'one' holds 2 deployments, and may hold 2"),
+            "{message}"
+        );
+        create(&served, "c", "two").await.unwrap();
+        let name = "a".parse().unwrap();
+        let deleted = served.client.delete(&name, &WriteQuery::default()).await;
+        deleted.unwrap();
+        create(&served, "d", "one").await.unwrap();
+        refused(create(&served, "e", "one").await);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_deployment_is_as_large_as_it_may_be() {
+        let mut stage = Stage::new();
+        stage.quotas.max_deployment_size = NonZeroUsize::new(1);
+        let served = Served::on(stage).await;
+        create(&served, "a", "one").await.unwrap();
+        let content = format!("# {}\nresources: []", "x".repeat(KIB));
+        let request = json!({"name": "large", "content": content});
+        let request: CreateDeployment = serde_json::from_value(request).unwrap();
+        let outcome = served.client.create(&request, &WriteQuery::default()).await;
+        let message = refused(outcome.map(drop));
+        assert!(
+            message.contains("has 2 KiB, and a deployment may have 1 KiB"),
+            "{message}"
+        );
+    }
+}
