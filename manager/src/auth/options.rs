@@ -7,7 +7,10 @@ use clap::Args;
 use common::reload::Unusable;
 
 use super::access::Access;
-use super::authentication::{Authenticator, Authenticators, ClusterTokens, StaticTokens};
+use super::authentication::{
+    Authenticator, Authenticators, ClusterTokens, IssuerError, OidcOptions, OidcTokens,
+    StaticTokens,
+};
 use super::authorization::{Authorizer, ClusterRules, Policy};
 use crate::deployer::Deployer;
 
@@ -30,6 +33,8 @@ pub struct Options {
     /// File of static tokens, by their SHA-256. Read again when it changes.
     #[arg(long, env = "DM_AUTH_TOKENS", value_name = "FILE")]
     pub auth_tokens: Option<PathBuf>,
+    #[command(flatten)]
+    pub oidc: OidcOptions,
     /// File that says who has which role in which namespaces. Read again when it changes.
     #[arg(long, env = "DM_AUTH_POLICY", value_name = "FILE")]
     pub auth_policy: Option<PathBuf>,
@@ -59,6 +64,8 @@ pub enum OptionsError {
     TwoAuthorizations,
     #[error(transparent)]
     File(#[from] Unusable),
+    #[error(transparent)]
+    Issuer(#[from] IssuerError),
 }
 
 impl Options {
@@ -81,6 +88,9 @@ impl Options {
         let mut all: Vec<Arc<dyn Authenticator>> = Vec::new();
         if let Some(file) = &self.auth_tokens {
             all.push(Arc::new(StaticTokens::open(file)?));
+        }
+        if let Some(oidc) = OidcTokens::open(&self.oidc)? {
+            all.push(Arc::new(oidc));
         }
         if self.auth_cluster {
             let audiences = self.auth_cluster_audiences.clone();

@@ -75,8 +75,46 @@ fn cluster() -> Adapter {
     }
 }
 
+async fn oidc(signer: oidc::tests::Signer) -> Adapter {
+    let issuer = oidc::tests::TestIssuer::new(&[&signer]).await;
+    let gone = oidc::tests::TestIssuer::new(&[&signer]).await;
+    let good = signer.token(&issuer.claims());
+    // Its own issuer's, so that this is asked for it.
+    let away = Switched {
+        to: gone.tokens(),
+        token: signer.token(&gone.claims()),
+    };
+    Adapter {
+        name: "oidc",
+        authenticator: Arc::new(issuer.tokens()),
+        identity: ann(&["devs"]),
+        bad: oidc::tests::bad(&issuer, &signer),
+        good,
+        away: Some(Arc::new(away)),
+        _keep: Some(Box::new(issuer)),
+    }
+}
+
+/// One that is asked about another token than it is given.
+struct Switched {
+    to: OidcTokens,
+    token: String,
+}
+
+#[async_trait]
+impl Authenticator for Switched {
+    async fn authenticate(&self, _: &str) -> Result<Identity, AuthenticationError> {
+        self.to.authenticate(&self.token).await
+    }
+}
+
 async fn adapters() -> Vec<Adapter> {
-    vec![static_tokens(), cluster()]
+    vec![
+        static_tokens(),
+        cluster(),
+        oidc(oidc::tests::rsa()).await,
+        oidc(oidc::tests::ec("ec")).await,
+    ]
 }
 
 #[tokio::test]

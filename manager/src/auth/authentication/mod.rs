@@ -8,6 +8,7 @@
 mod cluster;
 #[cfg(test)]
 mod conformance;
+mod oidc;
 mod tokens;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use common::model::Identity;
 use common::model::limits::TOKEN_BYTES;
 
 pub use self::cluster::ClusterTokens;
+pub use self::oidc::{IssuerError, OidcOptions, OidcTokens};
 pub use self::tokens::StaticTokens;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

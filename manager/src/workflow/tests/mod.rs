@@ -1,5 +1,6 @@
 //! Operations with a manager that dies, services that fail, and callers that change their minds.
 
+mod authority;
 mod crashes;
 mod failures;
 mod stops;

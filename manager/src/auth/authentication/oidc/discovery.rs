@@ -1,0 +1,196 @@
+//! Getting an issuer's keys: its discovery document names where they are (OpenID Connect Discovery 1.0).
+//!
+//! Keys are used for [`FRESH`] and then fetched again, which takes a withdrawn one out of use. A token that names a key that
+//! is not known is a reason to look for new ones, but not more often than every [`PAUSE`]: anybody can make up names. While
+//! the issuer is away the keys that are known go on counting, for [`STALE`].
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use common::client::http;
+use reqwest::{Certificate, Client, redirect};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::Mutex;
+use url::{Host, Url};
+
+use super::keys::{Document, Keys};
+use crate::auth::authentication::AuthenticationError;
+
+const FRESH: Duration = Duration::from_secs(60 * 60);
+const STALE: Duration = Duration::from_secs(24 * 60 * 60);
+const PAUSE: Duration = Duration::from_secs(10);
+/// For each of the two documents.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Keys of some hundred bytes each.
+const DOCUMENT_BYTES: usize = 1024 * 1024;
+
+#[derive(Debug, thiserror::Error)]
+pub enum IssuerError {
+    #[error("--auth-oidc-issuer {url:?} cannot be used: {reason}")]
+    Url { url: String, reason: String },
+    #[error("--auth-oidc-ca {path} cannot be used: {reason}")]
+    Authority { path: String, reason: String },
+}
+
+pub struct Issuer {
+    /// As the operator wrote it: tokens must say exactly this.
+    name: String,
+    discovery: Url,
+    client: Client,
+    known: RwLock<Option<Known>>,
+    /// When they were looked for last. Held by who looks.
+    tried: Mutex<Option<Instant>>,
+    pub(super) pause: Duration,
+}
+
+#[derive(Clone)]
+struct Known {
+    keys: Arc<Keys>,
+    fetched: Instant,
+}
+
+#[derive(Deserialize)]
+struct Discovery {
+    issuer: String,
+    jwks_uri: String,
+}
+
+impl Issuer {
+    pub fn new(name: &str, authority: Option<&Path>) -> Result<Self, IssuerError> {
+        let unusable = |reason: String| IssuerError::Url {
+            url: name.to_owned(),
+            reason,
+        };
+        let base = name.trim_end_matches('/');
+        let discovery = format!("{base}/.well-known/openid-configuration");
+        let discovery = Url::parse(&discovery).map_err(|error| unusable(error.to_string()))?;
+        check(&discovery).map_err(unusable)?;
+        let mut client = http::builder()
+            .redirect(redirect::Policy::none())
+            .timeout(PATIENCE);
+        if let Some(path) = authority {
+            client = client.tls_certs_only(certificates(path)?);
+        }
+        let client = client
+            .build()
+            .map_err(|error| unusable(error.to_string()))?;
+        Ok(Self {
+            name: name.to_owned(),
+            discovery,
+            client,
+            known: RwLock::default(),
+            tried: Mutex::default(),
+            pause: PAUSE,
+        })
+    }
+
+    /// The keys, among them that of this name if the issuer has it.
+    pub async fn keys(&self, kid: Option<&str>) -> Result<Arc<Keys>, AuthenticationError> {
+        if let Some(keys) = self.fitting(kid) {
+            return Ok(keys);
+        }
+        let mut tried = self.tried.lock().await;
+        // Somebody else may have fetched them meanwhile.
+        if let Some(keys) = self.fitting(kid) {
+            return Ok(keys);
+        }
+        if tried.is_none_or(|tried| tried.elapsed() >= self.pause) {
+            *tried = Some(Instant::now());
+            match self.fetch().await {
+                Ok(keys) => self.know(keys),
+                Err(reason) => {
+                    let issuer = &self.name;
+                    tracing::warn!(
+                        issuer,
+                        reason,
+                        "the keys of {issuer} cannot be fetched: {reason}"
+                    );
+                }
+            }
+        }
+        let known = self.known().filter(|known| known.fetched.elapsed() < STALE);
+        known.map(|known| known.keys).ok_or_else(|| {
+            let reason = format!(
+                "the keys of {} are not known yet; the log has why",
+                self.name
+            );
+            AuthenticationError::Unavailable(reason)
+        })
+    }
+
+    fn fitting(&self, kid: Option<&str>) -> Option<Arc<Keys>> {
+        let known = self.known()?;
+        let fits = known.fetched.elapsed() < FRESH && kid.is_none_or(|kid| known.keys.has(kid));
+        fits.then_some(known.keys)
+    }
+
+    fn known(&self) -> Option<Known> {
+        let known = self.known.read();
+        known.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn know(&self, keys: Keys) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Some(Known {
+            keys: Arc::new(keys),
+            fetched: Instant::now(),
+        });
+    }
+
+    async fn fetch(&self) -> Result<Keys, String> {
+        let discovery: Discovery = self.get(self.discovery.clone()).await?;
+        if discovery.issuer != self.name {
+            return Err(format!("it says that it is {:?}", discovery.issuer));
+        }
+        let place = Url::parse(&discovery.jwks_uri).map_err(|error| error.to_string())?;
+        check(&place)?;
+        let document: Document = self.get(place).await?;
+        Ok(Keys::of(document))
+    }
+
+    async fn get<T: DeserializeOwned>(&self, url: Url) -> Result<T, String> {
+        let response = self.client.get(url.clone()).send().await;
+        let mut response = response.map_err(|error| common::server::error::chain(&error))?;
+        if !response.status().is_success() {
+            return Err(format!("{url} answers {}", response.status()));
+        }
+        let mut bytes = Vec::new();
+        while let Some(part) = response.chunk().await.map_err(|error| error.to_string())? {
+            bytes.extend_from_slice(&part);
+            if bytes.len() > DOCUMENT_BYTES {
+                return Err(format!("{url} answers more than 1 MiB"));
+            }
+        }
+        serde_json::from_slice(&bytes).map_err(|error| format!("{url} is not understood: {error}"))
+    }
+}
+
+/// Whoever could change the keys on their way could be anybody: only this machine is asked without TLS.
+fn check(url: &Url) -> Result<(), String> {
+    let loopback = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    match url.scheme() {
+        "https" => Ok(()),
+        "http" if loopback => Ok(()),
+        _ => Err(format!("{url} is not https")),
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<Certificate>, IssuerError> {
+    let unusable = |reason: String| IssuerError::Authority {
+        path: path.display().to_string(),
+        reason,
+    };
+    let pem = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
+    let found = Certificate::from_pem_bundle(&pem).map_err(|error| unusable(error.to_string()))?;
+    match found.is_empty() {
+        true => Err(unusable("it holds no certificate".to_owned())),
+        false => Ok(found),
+    }
+}

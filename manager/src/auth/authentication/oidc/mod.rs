@@ -1,0 +1,242 @@
+//! Tokens of an OpenID Connect issuer, checked here by the keys that it publishes.
+//!
+//! ```text
+//! token ── read (token) ──► its issuer is ours? ──► key (keys, from discovery) ──► signature ──► claims ──► identity
+//! ```
+//!
+//! Names come out of claims as the API server makes them (`--oidc-username-claim` and so on), so that one person has one
+//! name with it and here. What begins with `system:` is Kubernetes' own and no issuer's to give.
+
+mod discovery;
+mod keys;
+#[cfg(test)]
+pub(super) mod tests;
+mod token;
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use clap::Args;
+use common::model::Identity;
+use common::model::identity::Parts;
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use self::discovery::Issuer;
+pub use self::discovery::IssuerError;
+use self::token::Token;
+use super::{AuthenticationError, Authenticator};
+
+/// How far clocks may be apart, in seconds.
+const LEEWAY: f64 = 30.0;
+/// Names that only Kubernetes gives.
+const RESERVED: &str = "system:";
+
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Who may do what")]
+pub struct OidcOptions {
+    /// URL of the OpenID Connect issuer whose tokens are accepted.
+    #[arg(
+        long = "auth-oidc-issuer",
+        env = "DM_AUTH_OIDC_ISSUER",
+        value_name = "URL",
+        requires = "auth-oidc-audience"
+    )]
+    pub issuer: Option<String>,
+    /// Audience (client id) that tokens must be meant for; may be repeated.
+    #[arg(
+        id = "auth-oidc-audience",
+        long = "auth-oidc-audience",
+        env = "DM_AUTH_OIDC_AUDIENCE",
+        value_name = "AUDIENCE",
+        value_delimiter = ','
+    )]
+    pub audiences: Vec<String>,
+    /// Claim that names the user [default: sub]
+    #[arg(
+        long = "auth-oidc-username-claim",
+        env = "DM_AUTH_OIDC_USERNAME_CLAIM",
+        value_name = "CLAIM"
+    )]
+    pub username_claim: Option<String>,
+    /// What is put before users' names; - for nothing [default: the issuer and #, nothing if the claim is email]
+    #[arg(
+        long = "auth-oidc-username-prefix",
+        env = "DM_AUTH_OIDC_USERNAME_PREFIX",
+        value_name = "PREFIX",
+        allow_hyphen_values = true
+    )]
+    pub username_prefix: Option<String>,
+    /// Claim that names the user's groups [default: users have none]
+    #[arg(
+        long = "auth-oidc-groups-claim",
+        env = "DM_AUTH_OIDC_GROUPS_CLAIM",
+        value_name = "CLAIM"
+    )]
+    pub groups_claim: Option<String>,
+    /// What is put before groups' names.
+    #[arg(
+        long = "auth-oidc-groups-prefix",
+        env = "DM_AUTH_OIDC_GROUPS_PREFIX",
+        value_name = "PREFIX"
+    )]
+    pub groups_prefix: Option<String>,
+    /// The authority, PEM, by which the issuer is known [default: the machine's authorities]
+    #[arg(long = "auth-oidc-ca", env = "DM_AUTH_OIDC_CA", value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+}
+
+pub struct OidcTokens {
+    issuer: Issuer,
+    rules: Rules,
+}
+
+/// What claims must say, and what they are taken for.
+#[derive(Debug, Clone)]
+struct Rules {
+    issuer: String,
+    audiences: Vec<String>,
+    username_claim: String,
+    username_prefix: String,
+    groups_claim: Option<String>,
+    groups_prefix: String,
+}
+
+impl OidcTokens {
+    /// Nothing, if no issuer is named.
+    pub fn open(options: &OidcOptions) -> Result<Option<Self>, IssuerError> {
+        let Some(issuer) = &options.issuer else {
+            return Ok(None);
+        };
+        let claim = options.username_claim.as_deref().unwrap_or("sub");
+        let prefix = match options.username_prefix.as_deref() {
+            Some("-") => String::new(),
+            Some(prefix) => prefix.to_owned(),
+            None if claim == "email" => String::new(),
+            None => format!("{issuer}#"),
+        };
+        Ok(Some(Self {
+            issuer: Issuer::new(issuer, options.ca.as_deref())?,
+            rules: Rules {
+                issuer: issuer.clone(),
+                audiences: options.audiences.clone(),
+                username_claim: claim.to_owned(),
+                username_prefix: prefix,
+                groups_claim: options.groups_claim.clone(),
+                groups_prefix: options.groups_prefix.clone().unwrap_or_default(),
+            },
+        }))
+    }
+}
+
+#[async_trait]
+impl Authenticator for OidcTokens {
+    async fn authenticate(&self, token: &str) -> Result<Identity, AuthenticationError> {
+        let refused = AuthenticationError::Refused;
+        let token = Token::read(token).map_err(|reason| refused(reason.to_owned()))?;
+        // Before anything is fetched: others' tokens are no reason to ask the issuer.
+        if token.claims.get("iss").and_then(Value::as_str) != Some(&self.rules.issuer) {
+            return Err(refused("it is another issuer's".to_owned()));
+        }
+        let keys = self.issuer.keys(token.header.kid.as_deref()).await?;
+        if !keys.verify(&token) {
+            return Err(refused("no key of the issuer has signed it".to_owned()));
+        }
+        let identity = self.rules.identity(&token.claims, Timestamp::now());
+        identity.map_err(refused)
+    }
+}
+
+impl Rules {
+    fn identity(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<Identity, String> {
+        self.check_audience(claims)?;
+        check_times(claims, now)?;
+        let parts = Parts {
+            user: self.user(claims)?,
+            groups: self.groups(claims)?,
+            ..Parts::default()
+        };
+        if let Some(name) = [&parts.user]
+            .into_iter()
+            .chain(&parts.groups)
+            .find(|name| name.starts_with(RESERVED))
+        {
+            return Err(format!(
+                "'{name}' is a name that only Kubernetes gives; set a prefix"
+            ));
+        }
+        Identity::parse(parts).map_err(|error| error.to_string())
+    }
+
+    fn check_audience(&self, claims: &Map<String, Value>) -> Result<(), String> {
+        let told: Vec<_> = texts(claims.get("aud")).ok_or("it is meant for nobody")?;
+        match told.iter().any(|one| self.audiences.contains(one)) {
+            true => Ok(()),
+            false => Err(format!("it is meant for {}", told.join(", "))),
+        }
+    }
+
+    fn user(&self, claims: &Map<String, Value>) -> Result<String, String> {
+        let claim = &self.username_claim;
+        let name = claims.get(claim).and_then(Value::as_str);
+        let name = name.filter(|name| !name.is_empty());
+        let name = name.ok_or_else(|| format!("it has no claim {claim}"))?;
+        // As the API server does: an address that nobody verified is anybody's.
+        if claim == "email"
+            && claims
+                .get("email_verified")
+                .is_some_and(|told| *told != true)
+        {
+            return Err("its e-mail address is not verified".to_owned());
+        }
+        Ok(format!("{}{name}", self.username_prefix))
+    }
+
+    fn groups(&self, claims: &Map<String, Value>) -> Result<Vec<String>, String> {
+        let Some(claim) = &self.groups_claim else {
+            return Ok(Vec::new());
+        };
+        let Some(told) = claims.get(claim) else {
+            return Ok(Vec::new());
+        };
+        let groups =
+            texts(Some(told)).ok_or_else(|| format!("its claim {claim} holds no names"))?;
+        let prefix = &self.groups_prefix;
+        Ok(groups
+            .into_iter()
+            .map(|group| format!("{prefix}{group}"))
+            .collect())
+    }
+}
+
+/// A text, or a list of texts.
+fn texts(value: Option<&Value>) -> Option<Vec<String>> {
+    match value? {
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned))
+            .collect(),
+        _ => None,
+    }
+}
+
+/// A token without an end is none.
+fn check_times(claims: &Map<String, Value>, now: Timestamp) -> Result<(), String> {
+    let now = now.as_duration().as_secs_f64();
+    let at = |claim: &str| match claims.get(claim) {
+        None => Ok(None),
+        Some(told) => told
+            .as_f64()
+            .map(Some)
+            .ok_or_else(|| format!("its claim {claim} is no time")),
+    };
+    let end = at("exp")?.ok_or("it never expires")?;
+    if now >= end + LEEWAY {
+        return Err("it has expired".to_owned());
+    }
+    match at("nbf")? {
+        Some(begin) if now < begin - LEEWAY => Err("it is not valid yet".to_owned()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,336 @@
+//! In whose name operations reach the cluster, and what becomes of those whose caller may no longer.
+
+use common::model::{Deployment, DriftPolicy, Identity};
+use tempfile::TempDir;
+
+use super::*;
+use crate::auth::Caller;
+use crate::service::asked::Asked;
+use crate::workflow::live::Outcome;
+
+const EDIT: &str = "bindings: [{role: edit, users: [ann, bob], namespaces: [default]}, {role: admin, users: [ada], namespaces: ['*']}]";
+const VIEW: &str = "bindings: [{role: view, users: [ann, bob], namespaces: [default]}]";
+
+/// A stage whose policy can be rewritten between managers.
+struct Ruled {
+    stage: Stage,
+    files: TempDir,
+}
+
+impl Ruled {
+    fn new() -> Self {
+        let (mut stage, files) = (Stage::new(), tempfile::tempdir().unwrap());
+        std::fs::write(files.path().join("tokens"), "tokens: []").unwrap();
+        stage.auth.auth_tokens = Some(files.path().join("tokens"));
+        stage.auth.auth_policy = Some(files.path().join("policy"));
+        let ruled = Self { stage, files };
+        ruled.say(EDIT);
+        ruled
+    }
+
+    /// For managers that begin after this.
+    fn say(&self, policy: &str) {
+        std::fs::write(self.files.path().join("policy"), policy).unwrap();
+    }
+}
+
+fn person(name: &str) -> Identity {
+    serde_json::from_value(json!({"user": name, "groups": ["team"], "extra": {"k": ["v"]}}))
+        .unwrap()
+}
+
+fn by(name: &str) -> Asked {
+    Asked {
+        caller: Caller::of(Some(person(name))),
+        ..Asked::default()
+    }
+}
+
+fn change(names: &[&str]) -> UpdateDeployment {
+    UpdateDeployment {
+        content: Some(content(names)),
+        ..UpdateDeployment::default()
+    }
+}
+
+async fn made(app: &App, who: &str) -> Deployment {
+    let ticket = app
+        .services
+        .writes
+        .create(create(content(&["a"])), by(who))
+        .await;
+    ended(&ticket.unwrap()).await.deployment.clone().unwrap()
+}
+
+async fn ended(ticket: &Ticket) -> Arc<Outcome> {
+    ticket.outcome().await.unwrap()
+}
+
+/// In whose names the deployer was asked to write, in turn.
+fn written_as(stage: &Stage) -> Vec<String> {
+    let names = stage.deployer.jobs().into_iter().map(|job| match job {
+        Job::Create(request) | Job::Update(request) => request.on_behalf_of,
+        Job::Delete(request) => request.on_behalf_of,
+    });
+    names
+        .map(|identity| identity.map_or("nobody".to_owned(), |one| one.user().to_owned()))
+        .collect()
+}
+
+fn refusal<T>(outcome: Result<T, Error>) -> (ErrorCode, String) {
+    match outcome.err() {
+        Some(Error::Refused(body)) => (body.code, body.message),
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn every_write_reaches_the_cluster_in_the_name_of_who_asked() {
+    let ruled = Ruled::new();
+    let app = ruled.stage.manager().await;
+    let writes = &app.services.writes;
+    made(&app, "ann").await;
+    ended(
+        &writes
+            .update(web(), change(&["a", "b"]), by("bob"))
+            .await
+            .unwrap(),
+    )
+    .await;
+    ended(&writes.delete(web(), by("ann")).await.unwrap()).await;
+    assert_eq!(written_as(&ruled.stage), ["ann", "bob", "ann"]);
+    let jobs = ruled.stage.deployer.jobs();
+    let Job::Create(request) = &jobs[0] else {
+        panic!("{jobs:?}")
+    };
+    assert_eq!(request.on_behalf_of, Some(person("ann")));
+    let keys = ruled.stage.keys().await;
+    assert!(
+        !keys.iter().any(|key| key.starts_with("writer")),
+        "{keys:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_operation_tells_who_asked_and_nothing_else_of_them() {
+    let ruled = Ruled::new();
+    let app = ruled.stage.manager().await;
+    let id = made(&app, "ann").await.operation.unwrap();
+    let operation = app.services.operations.get(&id).await.unwrap();
+    assert_eq!(operation.user, "ann");
+    let shown = serde_json::to_string(&operation).unwrap();
+    assert!(!shown.contains("team"), "{shown}");
+}
+
+#[tokio::test]
+async fn an_operation_that_is_gone_on_with_is_refused_where_its_caller_may_no_longer() {
+    let mut refused = 0;
+    for commits in 1..12 {
+        let ruled = Ruled::new();
+        made(&ruled.stage.manager().await, "ann").await;
+        let jobs = ruled.stage.deployer.jobs().len();
+        let dying = DyingKv::after(commits, ruled.stage.kv.clone());
+        let first = ruled.stage.manager_on(dying.clone()).await;
+        let ticket = first
+            .services
+            .writes
+            .update(web(), change(&["a", "b"]), by("ann"))
+            .await;
+        let Ok(ticket) = ticket else { continue };
+        let id = ticket.live().operation().id.clone();
+        tokio::select! {
+            () = dying.death() => {}
+            _ = ticket.outcome() => break,
+        }
+        let begun = ruled.stage.deployer.jobs().len() > jobs;
+        first.engine.park().await;
+
+        ruled.say(VIEW);
+        let second = ruled.stage.manager().await;
+        second.engine.recover().await.unwrap();
+        let outcome = ended(&second.engine.ticket(&id).unwrap()).await;
+        let error = outcome.operation.error.clone();
+        // What was applied whole is told as it is; nothing more is done.
+        if begun && error.is_none() {
+            continue;
+        }
+        let error = error.unwrap();
+        assert_eq!(error.code, ErrorCode::Forbidden, "after {commits} commits");
+        assert!(
+            error
+                .message
+                .contains("user 'ann' may not update deployments 'web'"),
+            "{}",
+            error.message
+        );
+        let more = ruled.stage.deployer.jobs().len() - jobs;
+        assert_eq!(more, usize::from(begun), "after {commits} commits");
+        refused += 1;
+    }
+    assert!(refused >= 4, "{refused}");
+}
+
+/// `web` of Ann's, applied in the name of service account `robot`, which only she may use.
+async fn with_account(ruled: &Ruled, app: &App) {
+    let may = &[("impersonate", "serviceaccounts")];
+    ruled.stage.deployer.grant("ann", Some("default"), may);
+    ruled.stage.deployer.grant("bob", None, &[]);
+    let mut request = create(content(&["a"]));
+    request.service_account = Some("robot".parse().unwrap());
+    let ticket = app.services.writes.create(request, by("ann")).await;
+    ended(&ticket.unwrap()).await;
+}
+
+#[tokio::test]
+async fn who_writes_with_a_service_account_must_be_allowed_to_use_it() {
+    let ruled = Ruled::new();
+    let app = ruled.stage.manager().await;
+    let writes = &app.services.writes;
+    with_account(&ruled, &app).await;
+    let robot = "system:serviceaccount:default:robot";
+    assert_eq!(written_as(&ruled.stage), [robot]);
+
+    // Bob may edit the deployment, and would gain what the account may do.
+    let (code, message) = refusal(writes.update(web(), change(&["a", "b"]), by("bob")).await);
+    assert_eq!(code, ErrorCode::Forbidden);
+    assert!(
+        message.contains("may not use service account 'robot'"),
+        "{message}"
+    );
+    refusal(writes.delete(web(), by("bob")).await);
+    let mut preview = by("bob");
+    preview.query.preview = true;
+    refusal(writes.update(web(), change(&["a"]), preview).await);
+    let mut choice = change(&["a"]);
+    choice.service_account = Some(Some("other".parse().unwrap()));
+    refusal(writes.update(web(), choice, by("bob")).await);
+    let (query, bob) = (Default::default(), by("bob").caller);
+    let diff = app
+        .services
+        .previews
+        .diff(web(), change(&["b"]), &query, &bob);
+    refusal(diff.await);
+    assert_eq!(written_as(&ruled.stage), [robot]);
+
+    // Without it he writes in his own name.
+    let mut own = change(&["a", "b"]);
+    own.service_account = Some(None);
+    let outcome = ended(&writes.update(web(), own, by("bob")).await.unwrap()).await;
+    assert_eq!(outcome.deployment.as_ref().unwrap().service_account, None);
+    assert_eq!(written_as(&ruled.stage), [robot, "bob"]);
+}
+
+#[tokio::test]
+async fn a_correction_is_made_in_the_name_of_the_last_writer_while_they_may() {
+    for (policy, corrected) in [(EDIT, true), (VIEW, false)] {
+        let ruled = Ruled::new();
+        let app = ruled.stage.manager().await;
+        let mut request = create(content(&["a"]));
+        request.drift_policy = DriftPolicy::Correct;
+        let ticket = app
+            .services
+            .writes
+            .create(request, by("ann"))
+            .await
+            .unwrap();
+        ended(&ticket).await;
+        let mut change = change(&["a", "b"]);
+        change.drift_policy = Some(DriftPolicy::Correct);
+        ended(
+            &app.services
+                .writes
+                .update(web(), change, by("bob"))
+                .await
+                .unwrap(),
+        )
+        .await;
+        app.engine.park().await;
+
+        ruled.say(policy);
+        let app = ruled.stage.manager().await;
+        ruled.stage.deployer.lose("a");
+        assert_eq!(
+            app.services.drift.round().await.unwrap(),
+            usize::from(corrected)
+        );
+        let found = app.services.deployments.get(&web()).await.unwrap();
+        let ticket = app.engine.ticket(found.operation.as_ref().unwrap());
+        match corrected {
+            true => {
+                let outcome = ended(&ticket.unwrap()).await;
+                assert_eq!(outcome.operation.user, "manager");
+                assert_eq!(written_as(&ruled.stage), ["ann", "bob", "bob"]);
+            }
+            false => assert_eq!(written_as(&ruled.stage), ["ann", "bob"]),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_written_before_callers_were_told_apart_is_corrected_for_nobody() {
+    let mut ruled = Ruled::new();
+    let auth = std::mem::take(&mut ruled.stage.auth);
+    let app = ruled.stage.manager().await;
+    let mut request = create(content(&["a"]));
+    request.drift_policy = DriftPolicy::Correct;
+    let ticket = app.services.writes.create(request, Asked::default()).await;
+    ended(&ticket.unwrap()).await;
+    app.engine.park().await;
+
+    ruled.stage.auth = auth;
+    let app = ruled.stage.manager().await;
+    ruled.stage.deployer.lose("a");
+    assert_eq!(app.services.drift.round().await.unwrap(), 0);
+    let found = app.services.deployments.get(&web()).await.unwrap();
+    let (code, message) = refusal(app.services.writes.correct(&found, None).await);
+    assert_eq!(code, ErrorCode::NotFound, "{message}");
+    assert_eq!(written_as(&ruled.stage), ["nobody"]);
+}
+
+#[tokio::test]
+async fn an_idempotency_key_is_its_callers_own() {
+    let ruled = Ruled::new();
+    let app = ruled.stage.manager().await;
+    made(&app, "ann").await;
+    let keyed = |who| Asked {
+        idempotency_key: Some("same".to_owned()),
+        ..by(who)
+    };
+    let update = |who| {
+        app.services
+            .writes
+            .update(web(), change(&["a", "b"]), keyed(who))
+    };
+    let first = update("ann").await.unwrap();
+    ended(&first).await;
+    let again = update("ann").await.unwrap();
+    let others = update("bob").await.unwrap();
+    let id = |ticket: &Ticket| ticket.live().operation().id.clone();
+    assert_eq!(id(&again), id(&first));
+    assert_ne!(id(&others), id(&first));
+}
+
+#[tokio::test]
+async fn a_stop_names_who_wanted_it() {
+    let ruled = Ruled::new();
+    let app = ruled.stage.manager().await;
+    let _gate = ruled.stage.deployer.hold();
+    let ticket = app
+        .services
+        .writes
+        .create(create(content(&["a"])), by("ann"))
+        .await
+        .unwrap();
+    let id = ticket.live().operation().id.clone();
+    app.services
+        .operations
+        .cancel(&id, &by("bob").caller)
+        .await
+        .unwrap();
+    let error = ended(&ticket).await.operation.error.clone().unwrap();
+    assert!(
+        error.message.contains("stopped by bob"),
+        "{}",
+        error.message
+    );
+}
