@@ -1,5 +1,6 @@
 //! The project's own programs, as cargo built them, each a process that does not outlive its test.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -63,6 +64,8 @@ fn children(parent: u32) -> Vec<Pid> {
 pub struct Service {
     name: &'static str,
     folder: PathBuf,
+    /// What the program is started through, itself included: a program that becomes it.
+    command: Vec<OsString>,
     args: Vec<String>,
     port: u16,
     child: Option<Child>,
@@ -71,8 +74,35 @@ pub struct Service {
 impl Service {
     /// Starts it on any free port and waits until it accepts. `folder` gets its port file and its log.
     pub async fn start(name: &'static str, folder: &Path, args: Vec<String>) -> Result<Self> {
+        let command = vec![path_of(name)?.into()];
+        Self::started(name, command, folder, args).await
+    }
+
+    /// As [`Self::start`], with a disk of its own at a folder, which is there as long as the process is. Whoever may
+    /// make namespaces may do this: root, and most users on most machines.
+    pub async fn start_with_disk(
+        name: &'static str,
+        disk: (&Path, usize),
+        folder: &Path,
+        args: Vec<String>,
+    ) -> Result<Self> {
+        let (place, mib) = disk;
+        let mount = format!("mount -t tmpfs -o size={mib}m disk \"$0\" && exec \"$@\"");
+        let through = ["unshare", "--map-root-user", "--mount", "sh", "-c", &mount];
+        let mut command: Vec<OsString> = through.map(OsString::from).to_vec();
+        command.extend([place.into(), path_of(name)?.into()]);
+        Self::started(name, command, folder, args).await
+    }
+
+    async fn started(
+        name: &'static str,
+        command: Vec<OsString>,
+        folder: &Path,
+        args: Vec<String>,
+    ) -> Result<Self> {
         let mut service = Self {
             name,
+            command,
             folder: folder.to_owned(),
             args,
             port: 0,
@@ -91,7 +121,9 @@ impl Service {
             .create(true)
             .append(true)
             .open(self.log_path())?;
-        let child = Command::new(path_of(self.name)?)
+        let (program, through) = self.command.split_first().context("no program")?;
+        let child = Command::new(program)
+            .args(through)
             .args(&self.args)
             .args([
                 "--listen",
@@ -107,6 +139,13 @@ impl Service {
         self.child = Some(child);
         self.port = self.bound_port(&port_file).await?;
         Ok(())
+    }
+
+    /// Stops it and starts it again, with these arguments too from now on.
+    pub async fn again_with(&mut self, more: &[&str]) -> Result<()> {
+        self.stop().await?;
+        self.args.extend(more.iter().map(|arg| (*arg).to_owned()));
+        self.again().await
     }
 
     async fn bound_port(&mut self, port_file: &Path) -> Result<u16> {
@@ -160,6 +199,13 @@ impl Service {
             .sum::<Result<_, _>>()
             .context("no times in its stat")?;
         Ok(TICK * u32::try_from(ticks)?)
+    }
+
+    /// A path as the process sees it, disks of its own included.
+    pub fn sees(&self, path: &Path) -> Result<PathBuf> {
+        let child = self.child.as_ref().context("it does not run")?;
+        let root = PathBuf::from(format!("/proc/{}/root", child.id()));
+        Ok(root.join(path.strip_prefix("/")?))
     }
 
     /// Where it listens.

@@ -14,6 +14,9 @@ use crate::{Cluster, Dm, Gate, until};
 /// Services look at each other again every few seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Where the store is, in the stack's folder.
+const DISK: &str = "disk";
+
 pub struct Stack {
     pub manager: Service,
     pub expandybird: Service,
@@ -29,7 +32,13 @@ impl Stack {
     /// All three, ready, with the bundled registry, in a new namespace.
     pub async fn start() -> Result<Self> {
         let cluster = Cluster::shared().await?;
-        Self::with(cluster, TempDir::new()?, cluster.kubeconfig()).await
+        Self::with(cluster, TempDir::new()?, cluster.kubeconfig(), None).await
+    }
+
+    /// The same with the store on a disk of its own of so many MiB, which does not outlive the manager's process.
+    pub async fn with_disk(mib: usize) -> Result<Self> {
+        let cluster = Cluster::shared().await?;
+        Self::with(cluster, TempDir::new()?, cluster.kubeconfig(), Some(mib)).await
     }
 
     /// The same with a gate before the API server; the test itself goes another way.
@@ -39,17 +48,27 @@ impl Stack {
         let gate = Gate::before(cluster.address()?).await?;
         let kubeconfig = folder.path().join("kubeconfig");
         std::fs::write(&kubeconfig, cluster.kubeconfig_at(gate.address())?)?;
-        Ok((Self::with(cluster, folder, &kubeconfig).await?, gate))
+        Ok((Self::with(cluster, folder, &kubeconfig, None).await?, gate))
     }
 
-    async fn with(cluster: &'static Cluster, folder: TempDir, kubeconfig: &Path) -> Result<Self> {
+    async fn with(
+        cluster: &'static Cluster,
+        folder: TempDir,
+        kubeconfig: &Path,
+        disk: Option<usize>,
+    ) -> Result<Self> {
         let at = folder.path();
         let namespace = new_namespace(cluster)?;
         let resourcifier =
             Service::start("resourcifier", at, resourcifier_args(cluster, kubeconfig)).await?;
         let expandybird = Service::start("expandybird", at, Vec::new()).await?;
-        let manager =
-            Service::start("manager", at, manager_args(at, &expandybird, &resourcifier)).await?;
+        let place = at.join(DISK);
+        std::fs::create_dir(&place)?;
+        let args = manager_args(&place, &expandybird, &resourcifier);
+        let manager = match disk {
+            None => Service::start("manager", at, args).await?,
+            Some(mib) => Service::start_with_disk("manager", (&place, mib), at, args).await?,
+        };
         let dm = Dm::new(manager.url(), at);
         let http = common::client::http::builder().no_proxy().build()?;
         let stack = Self {
@@ -79,6 +98,11 @@ impl Stack {
     /// The folder that `dm` runs in.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// The folder that is the store.
+    pub fn store(&self) -> PathBuf {
+        self.folder().join(DISK).join("store")
     }
 
     /// Writes a file for `dm` to read.

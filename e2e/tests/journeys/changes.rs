@@ -216,6 +216,40 @@ async fn drift_is_shown_with_both_values_and_put_right_by_taking_the_field_back(
 }
 
 #[tokio::test]
+async fn a_deployment_that_asks_for_it_is_put_right_on_a_schedule_and_others_are_told_of_only()
+-> Result<()> {
+    let mut stack = deployed().await?;
+    stack
+        .manager
+        .again_with(&["--drift-interval", "1s"])
+        .await?;
+    stack.ready().await?;
+    stack.write("corrected.yaml", &maps(&["corrected-a"], "first"))?;
+    let asked = ["corrected.yaml", "--drift-policy", "correct"];
+    stack.deploy(&asked).await?;
+    set(&stack, "own-a", "theirs")?;
+    set(&stack, "corrected-a", "theirs")?;
+    until("the schedule to come to both", SOON, || async {
+        let own = stack.dm.json(&["get", "own"]).await?;
+        ensure!(own["drift"]["resources"] == 1, "{own}");
+        let value = value(&stack, "corrected-a")?;
+        ensure!(value == "first", "it is {value}");
+        Ok(())
+    })
+    .await?;
+    assert_eq!(value(&stack, "own-a")?, "theirs");
+    let operations = stack.dm.json(&["operations", "corrected"]).await?;
+    let last = &operations["items"][0];
+    assert_eq!(last["type"], "CORRECT", "{operations}");
+    assert_eq!(last["user"], "manager", "nobody else asked for it: {last}");
+    let report = ["update", "corrected.yaml", "--drift-policy", "report"];
+    stack.dm.ok(&report).await?;
+    let told = stack.dm.json(&["get", "corrected"]).await?;
+    assert_eq!(told["driftPolicy"], "REPORT");
+    Ok(())
+}
+
+#[tokio::test]
 async fn an_object_that_somebody_deleted_is_missing_and_comes_back() -> Result<()> {
     let stack = deployed().await?;
     let args = [

@@ -1,6 +1,5 @@
 //! Something is killed or goes away while an operation runs: the operation ends as if nothing had been.
 
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -162,7 +161,7 @@ async fn a_second_manager_on_the_same_store_is_refused_by_name() -> Result<()> {
     let stack = Stack::start().await?;
     let folder = stack.folder().join("second");
     std::fs::create_dir(&folder)?;
-    let store = format!("sled:{}", Path::new(stack.folder()).join("store").display());
+    let store = format!("sled:{}", stack.store().display());
     let args = vec!["--store".to_owned(), store];
     let Err(error) = Service::start("manager", &folder, args).await else {
         anyhow::bail!("two managers run on one store");

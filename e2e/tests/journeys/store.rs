@@ -1,4 +1,6 @@
-//! The store is backed up, moved to another manager, and verified.
+//! The store is backed up, moved to another manager, and verified; its disk fills up; a file of it is damaged.
+
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use e2e::Stack;
@@ -47,5 +49,70 @@ async fn a_file_that_is_no_backup_is_refused_and_fills_nothing() -> Result<()> {
     stack.dm.fails(1, &["admin", "restore", file]).await?;
     let list = stack.dm.json(&["list"]).await?;
     assert_eq!(list["items"], serde_json::json!([]));
+    Ok(())
+}
+
+/// More than the manager needs to begin with and keeps free, and less than that with [`FILLER_MIB`] on it.
+const DISK_MIB: usize = 64;
+const FILLER_MIB: usize = 36;
+
+#[tokio::test]
+async fn on_a_full_disk_writes_are_refused_until_there_is_room_and_nothing_is_lost() -> Result<()> {
+    let stack = Stack::with_disk(DISK_MIB).await?;
+    stack.write("own.yaml", &maps(&["own"], "first"))?;
+    stack.deploy(&["own.yaml"]).await?;
+    let filler = stack.manager.sees(&stack.store())?;
+    let filler = filler.with_file_name("filler");
+    std::fs::write(&filler, vec![0; FILLER_MIB * 1024 * 1024])?;
+    stack.write("own.yaml", &maps(&["own"], "second"))?;
+    let refused = stack.dm.fails(5, &["update", "own.yaml"]).await?;
+    assert!(refused.contains("disk is full"), "{refused}");
+    assert!(refused.contains("make room"), "{refused}");
+    let list = stack.dm.ok(&["list"]).await?;
+    assert!(list.contains("own"), "what is there is read: {list}");
+    std::fs::remove_file(&filler)?;
+    stack.dm.ok(&["update", "own.yaml"]).await?;
+    stack.dm.ok(&["admin", "verify"]).await?;
+    Ok(())
+}
+
+/// Turns every bit of a file's second half.
+fn damage(file: &Path) -> Result<()> {
+    let mut bytes = std::fs::read(file)?;
+    let half = bytes.len() / 2;
+    bytes.iter_mut().skip(half).for_each(|byte| *byte ^= 0xff);
+    Ok(std::fs::write(file, bytes)?)
+}
+
+#[tokio::test]
+async fn a_damaged_store_is_not_served_and_its_backup_is() -> Result<()> {
+    let mut stack = Stack::start().await?;
+    for name in ["one", "two"] {
+        stack.write("own.yaml", &maps(&[name], "first"))?;
+        stack.deploy(&["own.yaml", "--name", name]).await?;
+    }
+    let file = stack.folder().join("store.backup");
+    let file = file.to_str().context("a path that is no text")?.to_owned();
+    stack.dm.ok(&["admin", "backup", &file]).await?;
+    let store = stack.store();
+    stack.manager.stop().await?;
+    damage(&store.join("db"))?;
+    let refused = stack.manager.again().await;
+    let refused = format!("{:#}", refused.err().context("it is served")?);
+    assert!(refused.contains("restore a backup"), "{refused}");
+    stack.manager.crash().ok();
+    stack.dm.fails(5, &["list"]).await?;
+
+    std::fs::rename(&store, store.with_extension("damaged"))?;
+    stack.manager.again().await?;
+    stack.ready().await?;
+    stack.dm.ok(&["admin", "restore", &file]).await?;
+    let list = stack.dm.json(&["list"]).await?;
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(2), "{list}");
+    stack.write("own.yaml", &maps(&["one"], "second"))?;
+    stack
+        .dm
+        .ok(&["update", "own.yaml", "--name", "one"])
+        .await?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What is different about applying a manifest again because the cluster has drifted from it.
 
-use common::model::Resource;
+use common::api::deployer::Policies;
+use common::model::{ConflictPolicy, Resource};
 use serde_json::{Map, Value, json};
 
 const POLICY: &str = "conflictPolicy";
@@ -22,9 +23,35 @@ pub fn take_back(resources: &mut [Resource]) {
     }
 }
 
+/// How a manifest is applied again that was applied with these: as before, but for fields that others own.
+pub fn policies(asked: Policies) -> Policies {
+    let yields = asked
+        .conflict
+        .filter(|policy| *policy == ConflictPolicy::Yield);
+    Policies {
+        conflict: yields,
+        ..asked
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_correction_has_the_policies_of_its_write_and_yields_only_where_that_did() {
+        let of = |asked: Value| policies(serde_json::from_value(asked).unwrap());
+        for (asked, expected) in [
+            (json!({"update": "REPLACE"}), json!({"update": "REPLACE"})),
+            (json!({"conflict": "YIELD"}), json!({"conflict": "YIELD"})),
+            (
+                json!({"conflict": "FAIL", "create": "CREATE"}),
+                json!({"create": "CREATE"}),
+            ),
+        ] {
+            assert_eq!(serde_json::to_value(of(asked)).unwrap(), expected);
+        }
+    }
 
     #[test]
     fn fields_are_taken_back_except_where_the_resource_yields_them() {

@@ -11,6 +11,7 @@ use common::model::{AppliedObject, Configuration, Deployment, DeploymentName, Id
 use super::deployments::missing;
 use crate::auth::Caller;
 use crate::deployer::Deployer;
+use crate::domain::correction;
 use crate::domain::redaction::Redaction;
 use crate::error::Error;
 use crate::store::manifests::FinalProperties;
@@ -150,11 +151,12 @@ impl LiveState {
         };
         let Configuration { resources, .. } =
             manifests::expansion(&self.store, &deployment.name, latest).await?;
+        let objects = deployments::objects(&self.store, &deployment.name).await?;
         Ok(Some(DesiredState {
             deployment: deployment.name.clone(),
             namespace: deployment.namespace.clone(),
             resources,
-            policies: Policies::default(),
+            policies: correction::policies(objects.policies),
         }))
     }
 

@@ -18,7 +18,7 @@ use super::quota::Quota;
 use super::repeats::{Repeat, Repeats};
 use crate::auth::Caller;
 use crate::domain::intent::{Change, Intent, New, Options};
-use crate::domain::{deployment, imports, manifest};
+use crate::domain::{correction, deployment, imports, manifest};
 use crate::error::Error;
 use crate::store::deployments::{self, Found};
 use crate::store::operations::OperationRecord;
@@ -144,7 +144,8 @@ impl Writes {
             .await
     }
 
-    /// Applies the latest manifest again, if the deployment still is as it was found: in the name of its last writer.
+    /// Applies the latest manifest again, if the deployment still is as it was found: as its last writer asked, and in
+    /// that one's name.
     pub async fn correct(
         &self,
         found: &Deployment,
@@ -155,9 +156,11 @@ impl Writes {
             precondition: Precondition::OneOf(vec![found.fingerprint.clone()]),
             ..Asked::default()
         };
-        let name = found.name.clone();
-        self.accept(self.draft(name, Intent::Correct, InputConfig::default(), asked)?)
-            .await
+        let objects = deployments::objects(&self.store, &found.name).await?;
+        let (name, input) = (found.name.clone(), InputConfig::default());
+        let mut draft = self.draft(name, Intent::Correct, input, asked)?;
+        draft.options.policies = correction::policies(objects.policies);
+        self.accept(draft).await
     }
 
     /// The end of a write: the deployment as it left it, or why it failed.

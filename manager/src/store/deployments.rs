@@ -3,6 +3,7 @@
 //! Only the operation that holds a deployment's lock writes its records.
 
 use bytes::Bytes;
+use common::api::deployer::Policies;
 use common::api::page::{Page, PageQuery};
 use common::model::{
     AppliedObject, Deployment, DeploymentName, Identity, ManifestName, Namespace, OperationId,
@@ -27,6 +28,9 @@ pub struct Objects {
     /// Manifests whose apply began and never reported: objects of theirs may exist without a record.
     #[serde(default)]
     pub unconfirmed: Vec<ManifestName>,
+    /// Those that the latest manifest was last asked to be applied with: a correction goes by them.
+    #[serde(default)]
+    pub policies: Policies,
 }
 
 pub async fn find(store: &Store, name: &DeploymentName) -> Result<Option<Found>, StoreError> {

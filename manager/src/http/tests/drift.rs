@@ -56,3 +56,29 @@ async fn a_deployment_that_asks_for_it_is_corrected_by_an_operation_of_its_own()
     assert_eq!(after.latest_manifest, before.latest_manifest);
     assert_eq!(after.state.status, DeploymentStatus::Deployed);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_correction_goes_by_the_policies_of_the_last_write() {
+    let served = Served::new().await;
+    deployed(&served, DriftPolicy::Correct).await;
+    let resources = json!([{"name": "a", "type": "Service", "properties": {"size": 2}}]);
+    let asked = json!({"updatePolicy": "REPLACE", "conflictPolicy": "YIELD", "allowDeletes": true});
+    let asked: WriteQuery = serde_json::from_value(asked).unwrap();
+    let request = change(resources);
+    let updated = served.client.update(&web(), &request, &asked).await;
+    updated.unwrap();
+    for _ in 0..2 {
+        served.stage.deployer.edit("a", json!({"size": 9}));
+        served.app.services.drift.round().await.unwrap();
+        let operations = served.client.operations(None, &PageQuery::default()).await;
+        let id = operations.unwrap().items.remove(0).id;
+        let ticket = served.app.engine.ticket(&id).unwrap();
+        assert_eq!(ticket.outcome().await.unwrap().operation.error, None);
+        let Some(crate::deployer::Job::Update(corrected)) = served.stage.deployer.jobs().pop()
+        else {
+            panic!("no correction")
+        };
+        let expected = json!({"update": "REPLACE", "conflict": "YIELD"});
+        assert_eq!(json!(corrected.policies), expected);
+    }
+}

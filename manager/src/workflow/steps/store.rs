@@ -20,6 +20,10 @@ pub async fn unconfirm(run: &Run<'_>, changes: &mut Changes) -> Result<(), Store
     if !objects.unconfirmed.contains(run.manifest()?) {
         objects.unconfirmed.push(run.manifest()?.clone());
     }
+    // A correction has what its record was made of.
+    if run.aim.intent != Intent::Correct {
+        objects.policies = run.record.options.policies;
+    }
     deployments::put_objects(changes, run.deployment(), &objects)
 }
 
