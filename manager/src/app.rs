@@ -72,6 +72,7 @@ impl App {
             expansions: expansions.clone(),
             deployer: ports.deployer.clone(),
             access: ports.auth.access.clone(),
+            audit: ports.auth.audit.clone(),
             retry: ports.retry.clone(),
             keep_manifests: ports.keep_manifests,
         };
@@ -85,8 +86,7 @@ impl App {
             deployer: ports.deployer,
             retry: ports.retry,
             operation_timeout: ports.operation_timeout,
-            authenticators: ports.auth.authenticators,
-            access: ports.auth.access,
+            auth: ports.auth,
             quotas: ports.quotas,
         });
         Ok(Self { services, engine })

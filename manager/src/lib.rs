@@ -10,6 +10,7 @@
 //! run (expandybird does) and how objects get into the cluster (resourcifier does).
 
 mod app;
+mod audit;
 mod auth;
 mod config;
 mod dependency;

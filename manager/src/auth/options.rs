@@ -1,5 +1,6 @@
 //! The operator's flags, and what is made of them.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use super::authentication::{
     StaticTokens,
 };
 use super::authorization::{Authorizer, ClusterRules, Policy};
+use crate::audit::{Audit, AuditError};
 use crate::deployer::Deployer;
 
 /// Without any of it nobody is told apart, and the manager listens on loopback only.
@@ -35,6 +37,20 @@ pub struct Options {
     pub auth_tokens: Option<PathBuf>,
     #[command(flatten)]
     pub oidc: OidcOptions,
+    /// Take clients for whom their certificate names (CN the user, Os the groups), signed by --client-ca.
+    #[arg(long, env = "DM_AUTH_CLIENT_CERTS", requires = "client_ca")]
+    pub auth_client_certs: bool,
+    /// Proxy whose X-Forwarded-For is believed, for the audit log; may be repeated.
+    #[arg(
+        long = "trusted-proxy",
+        env = "DM_TRUSTED_PROXY",
+        value_name = "ADDRESS",
+        value_delimiter = ','
+    )]
+    pub trusted_proxies: Vec<IpAddr>,
+    /// File that gets a JSON line for each request that writes or is denied, and each operation's end; - for standard output
+    #[arg(long, env = "DM_AUDIT_LOG", value_name = "FILE")]
+    pub audit_log: Option<PathBuf>,
     /// File that says who has which role in which namespaces. Read again when it changes.
     #[arg(long, env = "DM_AUTH_POLICY", value_name = "FILE")]
     pub auth_policy: Option<PathBuf>,
@@ -48,6 +64,8 @@ pub struct Options {
 pub struct Auth {
     pub authenticators: Authenticators,
     pub access: Access,
+    pub audit: Audit,
+    pub trusted_proxies: Vec<IpAddr>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -57,13 +75,15 @@ pub enum OptionsError {
     )]
     NoAuthorization,
     #[error(
-        "it is configured what callers may do, and not how they say who they are: add --auth-cluster, --auth-oidc-issuer or --auth-tokens"
+        "it is configured what callers may do, and not how they say who they are: add --auth-cluster, --auth-oidc-issuer, --auth-tokens or --auth-client-certs"
     )]
     NoAuthentication,
     #[error("--auth-policy and --auth-rbac both say who may do what: choose one")]
     TwoAuthorizations,
     #[error(transparent)]
     File(#[from] Unusable),
+    #[error(transparent)]
+    Audit(#[from] AuditError),
     #[error(transparent)]
     Issuer(#[from] IssuerError),
 }
@@ -80,6 +100,8 @@ impl Options {
         Ok(Auth {
             authenticators,
             access: Access::new(authorizer, deployer.clone()),
+            audit: Audit::open(self.audit_log.as_deref())?,
+            trusted_proxies: self.trusted_proxies.clone(),
         })
     }
 
@@ -96,7 +118,7 @@ impl Options {
             let audiences = self.auth_cluster_audiences.clone();
             all.push(Arc::new(ClusterTokens::new(deployer.clone(), audiences)));
         }
-        Ok(Authenticators::new(all))
+        Ok(Authenticators::new(all, self.auth_client_certs))
     }
 
     fn authorizer(

@@ -3,13 +3,14 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ETAG, LOCATION};
 use actix_web::web::{Data, Path, Query};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use common::api::error::ErrorCode;
 use common::api::manager::{CreateDeployment, RollbackDeployment, UpdateDeployment, WriteQuery};
 use common::api::page::PageQuery;
 use common::model::Deployment;
 use common::server::{ApiError, Body};
 
+use super::audited::About;
 use super::extract::{asked, deployment, json, prefers_async};
 use crate::auth::Caller;
 use crate::error::Error;
@@ -82,6 +83,7 @@ async fn answer(
     status: StatusCode,
     ticket: &Ticket,
 ) -> Result<HttpResponse, ApiError> {
+    request.extensions_mut().insert(About::of(ticket));
     if prefers_async(request) {
         return Ok(accepted(ticket));
     }

@@ -2,11 +2,11 @@
 //!
 //! `event: operation` carries the operation, whenever it changes; `event: resource` a resource's report. Ids are
 //! `RUN-NUMBER`: `Last-Event-ID` goes on after that number, or from the start if the manager was started again since.
-//! The stream ends when the operation is done.
+//! The stream ends when the operation is done, or when the caller may no longer see it.
 
 use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::web::{Bytes, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
@@ -18,17 +18,23 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 use super::extract::name;
+use crate::auth::{Caller, Verb};
 use crate::service::Services;
+use crate::service::gate::Gate;
 use crate::service::operations::{LiveEvent, Ticket, Watch};
 
 /// A comment is sent so often, so that either end notices when the other is gone.
 const QUIET: Duration = Duration::from_secs(10);
+
+/// Whether the caller may see the operation is asked again so often.
+const AGAIN: Duration = Duration::from_secs(30);
 
 /// Tells the numbers of this process from those of an earlier one.
 static RUN: LazyLock<String> = LazyLock::new(|| uuid::Uuid::now_v7().simple().to_string());
 
 pub async fn get(
     services: Data<Services>,
+    caller: Caller,
     request: HttpRequest,
     path: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
@@ -40,7 +46,14 @@ pub async fn get(
     Ok(match services.operations.watch(&id).await? {
         Watch::Live(ticket) => {
             let counted = limits::stream(&request)?;
-            response.streaming(follow(ticket, next(&request), counted))
+            let watcher = Watcher {
+                gate: services.gate.clone(),
+                caller,
+                id,
+                asked: Instant::now(),
+                _counted: counted,
+            };
+            response.streaming(follow(ticket, next(&request), watcher))
         }
         Watch::Past(operation) => response.body(past(&operation)),
     })
@@ -65,14 +78,35 @@ struct Follow {
     ticket: Ticket,
     changes: watch::Receiver<u64>,
     next: u64,
+    watcher: Watcher,
+}
+
+/// Who reads a stream.
+struct Watcher {
+    gate: Arc<Gate>,
+    caller: Caller,
+    id: OperationId,
+    /// When it was asked last whether they may.
+    asked: Instant,
     /// Among its caller's streams until it ends.
     _counted: limits::Stream,
+}
+
+impl Watcher {
+    async fn may_go_on(&mut self) -> bool {
+        if self.asked.elapsed() < AGAIN {
+            return true;
+        }
+        self.asked = Instant::now();
+        let asked = self.gate.operation(&self.caller, &self.id, Verb::Get).await;
+        asked.is_ok()
+    }
 }
 
 fn follow(
     ticket: Ticket,
     next: u64,
-    counted: limits::Stream,
+    watcher: Watcher,
 ) -> impl Stream<Item = Result<Bytes, Infallible>> {
     let changes = ticket.live().changes();
     stream::unfold(
@@ -80,9 +114,12 @@ fn follow(
             ticket,
             changes,
             next,
-            _counted: counted,
+            watcher,
         },
         |mut follow| async move {
+            if !follow.watcher.may_go_on().await {
+                return None;
+            }
             let text = follow.event().await?;
             Some((Ok(Bytes::from(text)), follow))
         },

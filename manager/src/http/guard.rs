@@ -5,7 +5,6 @@
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::AUTHORIZATION;
 use actix_web::middleware::Next;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage, ResponseError};
@@ -16,6 +15,7 @@ use common::server::{ApiError, Stranger};
 use serde::Deserialize;
 
 use super::extract::name;
+use super::{audited, identify};
 use crate::auth::{Caller, Resource, Verb};
 use crate::service::Services;
 
@@ -38,6 +38,19 @@ pub enum Need {
     Whole(Resource, Verb),
 }
 
+impl Need {
+    /// Whether what comes of it is told to auditors; so is a copy of all that there is.
+    pub fn writes(self) -> bool {
+        match self {
+            Self::Nothing | Self::Anybody | Self::Seen => false,
+            Self::InBody | Self::Whole(Resource::Store, _) => true,
+            Self::Deployment(verb) | Self::Operation(verb) | Self::Whole(_, verb) => {
+                !matches!(verb, Verb::Get | Verb::List)
+            }
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct DeploymentInPath {
     deployment: String,
@@ -54,31 +67,37 @@ pub async fn guard<B: MessageBody>(
     mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {
-    match admit(need, &mut request).await {
-        Ok((caller, _counted)) => {
-            request.extensions_mut().insert(caller);
-            Ok(next.call(request).await?.map_into_left_body())
-        }
+    let (response, refused) = match admit(need, &mut request).await {
+        Ok(_counted) => (next.call(request).await?.map_into_left_body(), None),
         Err(error) => {
             let refusal = error.error_response();
-            Ok(request.into_response(refusal).map_into_right_body())
+            let response = request.into_response(refusal).map_into_right_body();
+            (response, Some(error.0.code))
         }
-    }
+    };
+    audited::tell(need, refused, &response);
+    Ok(response)
 }
 
-/// Counts the request as its caller's, too, once that is known: before anything is looked up for it.
-async fn admit(need: Need, request: &mut ServiceRequest) -> Result<(Caller, Admission), ApiError> {
+/// Notes the caller for all that comes after, and counts the request as theirs: before anything is looked up for it.
+async fn admit(need: Need, request: &mut ServiceRequest) -> Result<Admission, ApiError> {
     let services = request.app_data::<Data<Services>>().cloned();
     let missing = || ApiError::new(ErrorCode::Internal, "the service is not wired");
     let services = services.ok_or_else(missing)?;
-    let caller = match (caller(&services, request).await, need) {
-        (Ok(caller), _) => caller,
+    let mut caller = Caller {
+        identity: None,
+        address: identify::address(&services.trusted_proxies, request),
+    };
+    // Told of also if nobody is known.
+    request.extensions_mut().insert(caller.clone());
+    match (identify::identity(&services, request).await, need) {
+        (Ok(identity), _) => caller.identity = identity,
         (Err(_), Need::Nothing) => {
             request.extensions_mut().insert(Stranger);
-            Caller::default()
         }
         (Err(error), _) => return Err(error),
-    };
+    }
+    request.extensions_mut().insert(caller.clone());
     let counted = match &caller.identity {
         Some(identity) => limits::admit(request.request(), identity.user())?,
         None => Admission::default(),
@@ -100,47 +119,7 @@ async fn admit(need: Need, request: &mut ServiceRequest) -> Result<(Caller, Admi
         }
         Need::Whole(resource, verb) => gate.whole(&caller, resource, verb).await?,
     }
-    Ok((caller, counted))
-}
-
-/// Who asks. Where nothing is configured that could tell, nobody in particular.
-async fn caller(services: &Services, request: &ServiceRequest) -> Result<Caller, ApiError> {
-    let address = request.peer_addr().map(|peer| peer.ip().to_string());
-    if !services.authenticators.are_configured() {
-        return Ok(Caller {
-            identity: None,
-            address,
-        });
-    }
-    let identity = services
-        .authenticators
-        .authenticate(bearer(request)?)
-        .await?;
-    Ok(Caller {
-        identity: Some(identity),
-        address,
-    })
-}
-
-/// The token of `Authorization: Bearer TOKEN` (RFC 6750).
-fn bearer(request: &ServiceRequest) -> Result<&str, ApiError> {
-    let refused = |message| ApiError::new(ErrorCode::Unauthenticated, message);
-    let mut offered = request.headers().get_all(AUTHORIZATION);
-    let (Some(first), None) = (offered.next(), offered.next()) else {
-        return Err(refused(
-            "this request needs a token, once: send it as Authorization: Bearer TOKEN (dm takes it from DM_TOKEN or the kubeconfig)",
-        ));
-    };
-    let token = first.to_str().ok().and_then(|text| {
-        let (scheme, token) = text.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-    });
-    let token = token.filter(|token| !token.is_empty());
-    token.ok_or_else(|| {
-        refused(
-            "the Authorization header is not understood: write it as Authorization: Bearer TOKEN",
-        )
-    })
+    Ok(counted)
 }
 
 fn unreadable(error: &actix_web::Error) -> ApiError {

@@ -3,12 +3,14 @@
 //! Handlers take a request apart and put an answer together; what is decided is decided in `service`.
 
 mod admin;
+mod audited;
 mod credentials;
 mod deployments;
 mod events;
 mod expand;
 mod extract;
 mod guard;
+mod identify;
 mod live;
 mod manifests;
 mod metrics;

@@ -1,13 +1,14 @@
 //! `/operations`.
 
 use actix_web::web::{Data, Path, Query};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use common::api::manager::WriteQuery;
 use common::api::page::PageQuery;
 use common::model::{DeploymentName, OperationId};
 use common::server::ApiError;
 use serde::Deserialize;
 
+use super::audited::About;
 use super::deployments::{accepted, stopped};
 use super::extract::{asked, deployment, name, prefers_async};
 use crate::auth::Caller;
@@ -76,6 +77,7 @@ async fn ended(
     request: &HttpRequest,
     ticket: &Ticket,
 ) -> Result<HttpResponse, ApiError> {
+    request.extensions_mut().insert(About::of(ticket));
     if prefers_async(request) {
         return Ok(accepted(ticket));
     }

@@ -20,6 +20,7 @@ mod sight;
 pub mod types;
 pub mod writes;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,7 +40,8 @@ use self::registries::Catalog;
 use self::sight::Views;
 use self::types::Types;
 use self::writes::Writes;
-use crate::auth::{Access, Authenticators};
+use crate::audit::Audit;
+use crate::auth::{Auth, Authenticators};
 use crate::deployer::Deployer;
 use crate::expander::Expander;
 use crate::registry::Registries;
@@ -65,6 +67,9 @@ pub struct Services {
     pub readiness: Arc<Readiness>,
     pub gate: Arc<Gate>,
     pub authenticators: Authenticators,
+    pub audit: Audit,
+    /// Whose word on a caller's address counts.
+    pub trusted_proxies: Arc<[IpAddr]>,
 }
 
 /// What the use cases work with.
@@ -77,8 +82,7 @@ pub struct Needs {
     pub deployer: Arc<dyn Deployer>,
     pub retry: Retry,
     pub operation_timeout: Duration,
-    pub authenticators: Authenticators,
-    pub access: Access,
+    pub auth: Auth,
     pub quotas: Quotas,
 }
 
@@ -87,11 +91,11 @@ impl Services {
         let (store, operation_timeout) = (needs.store, needs.operation_timeout);
         let gate = Gate {
             store: store.clone(),
-            access: needs.access.clone(),
+            access: needs.auth.access.clone(),
         };
         let views = Views {
             store: store.clone(),
-            access: needs.access,
+            access: needs.auth.access,
         };
         let writes = Arc::new(Writes {
             store: store.clone(),
@@ -155,12 +159,15 @@ impl Services {
                 operation_timeout,
             }),
             gate: Arc::new(gate),
-            authenticators: needs.authenticators,
+            authenticators: needs.auth.authenticators,
+            audit: needs.auth.audit.clone(),
+            trusted_proxies: needs.auth.trusted_proxies.into(),
             readiness: Arc::new(Readiness {
                 store,
                 expander: needs.expander,
                 deployer: needs.deployer,
                 registries: needs.registries,
+                audit: needs.auth.audit,
             }),
         }
     }

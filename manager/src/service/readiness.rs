@@ -5,6 +5,7 @@ use std::sync::Arc;
 use common::server::error::chain;
 use common::server::health::Check;
 
+use crate::audit::Audit;
 use crate::deployer::Deployer;
 use crate::expander::Expander;
 use crate::registry::Registries;
@@ -15,6 +16,7 @@ pub struct Readiness {
     pub expander: Arc<dyn Expander>,
     pub deployer: Arc<dyn Deployer>,
     pub registries: Arc<Registries>,
+    pub audit: Audit,
 }
 
 impl Readiness {
@@ -29,6 +31,8 @@ impl Readiness {
             "store",
             store.map(|()| String::new()).map_err(|error| chain(&error)),
         );
-        vec![store, expander, deployer, registry]
+        let mut checks = vec![store, expander, deployer, registry];
+        checks.extend(self.audit.health());
+        checks
     }
 }

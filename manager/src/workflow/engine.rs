@@ -198,7 +198,10 @@ impl Shared {
         loop {
             // In a box: those that wait for their place, accepted, may be many, and need no room yet.
             match Box::pin(Course::run(&self.tools, record.clone(), live)).await {
-                Ok(outcome) => return self.hub.end(live, outcome),
+                Ok(outcome) => {
+                    self.tools.audit.ended(&outcome.operation);
+                    return self.hub.end(live, outcome);
+                }
                 Err(error) => {
                     let id = &record.operation.id;
                     let error = common::server::error::chain(&error);

@@ -17,6 +17,7 @@ use super::expansion::Expansions;
 use super::follow;
 use super::live::Live;
 use super::retry::Retry;
+use crate::audit::Audit;
 use crate::auth::Access;
 use crate::deployer::Deployer;
 use crate::domain::intent::Intent;
@@ -77,6 +78,7 @@ pub struct Tools {
     pub expansions: Arc<Expansions>,
     pub deployer: Arc<dyn Deployer>,
     pub access: Access,
+    pub audit: Audit,
     pub retry: Retry,
     /// Manifests of a deployment that are kept; all, if there is no number.
     pub keep_manifests: Option<usize>,

@@ -163,11 +163,11 @@ async fn what_cannot_be_found_out_is_no_yes() {
 async fn one_that_knows_the_token_is_enough_and_one_that_cannot_say_is_told() {
     let (tokens, cluster) = (static_tokens(), cluster());
     let away = cluster.away.clone().unwrap();
-    let both = Authenticators::new(vec![away.clone(), tokens.authenticator.clone()]);
+    let both = Authenticators::new(vec![away.clone(), tokens.authenticator.clone()], false);
     assert_eq!(both.authenticate("good").await, Ok(ann(&["devs"])));
     let error = both.authenticate("unknown").await.unwrap_err();
     assert_eq!(error.code, ErrorCode::Unavailable);
-    let known = Authenticators::new(vec![tokens.authenticator, cluster.authenticator]);
+    let known = Authenticators::new(vec![tokens.authenticator, cluster.authenticator], false);
     for bad in ["unknown", &"x".repeat(TOKEN_BYTES + 1)] {
         let error = known.authenticate(bad).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Unauthenticated);
@@ -185,4 +185,24 @@ async fn the_cluster_is_asked_once_for_many_requests_with_a_token() {
         }
     }
     assert_eq!(deployer.reviews(), 2);
+}
+
+#[test]
+fn a_certificate_says_who_somebody_is_where_certificates_count() {
+    let shown = Certificate {
+        common_name: Some("ann".to_owned()),
+        organizations: vec!["devs".to_owned()],
+        ..Certificate::default()
+    };
+    let counts = Authenticators::new(Vec::new(), true);
+    assert!(counts.are_configured());
+    assert_eq!(counts.certificate(&shown), Ok(Some(ann(&["devs"]))));
+    assert_eq!(counts.certificate(&Certificate::default()), Ok(None));
+    assert_eq!(Authenticators::default().certificate(&shown), Ok(None));
+    let odd = Certificate {
+        common_name: Some("ann\r\nImpersonate-Group: system:masters".to_owned()),
+        ..shown
+    };
+    let error = counts.certificate(&odd).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Unauthenticated);
 }

@@ -16,7 +16,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::Identity;
+use common::model::identity::Parts;
 use common::model::limits::TOKEN_BYTES;
+use common::tls::Certificate;
 
 pub use self::cluster::ClusterTokens;
 pub use self::oidc::{IssuerError, OidcOptions, OidcTokens};
@@ -39,15 +41,40 @@ pub trait Authenticator: Send + Sync {
 
 /// All that are configured: whom one of them knows is known.
 #[derive(Clone, Default)]
-pub struct Authenticators(Vec<Arc<dyn Authenticator>>);
+pub struct Authenticators {
+    tokens: Vec<Arc<dyn Authenticator>>,
+    /// Whether a client's certificate says who it is.
+    certificates: bool,
+}
 
 impl Authenticators {
-    pub fn new(all: Vec<Arc<dyn Authenticator>>) -> Self {
-        Self(all)
+    pub fn new(tokens: Vec<Arc<dyn Authenticator>>, certificates: bool) -> Self {
+        Self {
+            tokens,
+            certificates,
+        }
     }
 
     pub fn are_configured(&self) -> bool {
-        !self.0.is_empty()
+        self.certificates || !self.tokens.is_empty()
+    }
+
+    /// Whom a certificate, verified already, is for: its CN is the user, its Os are the groups, as in Kubernetes. Nobody
+    /// where certificates do not count.
+    pub fn certificate(&self, shown: &Certificate) -> Result<Option<Identity>, ErrorBody> {
+        let Some(name) = shown.common_name.clone().filter(|_| self.certificates) else {
+            return Ok(None);
+        };
+        let parts = Parts {
+            user: name,
+            groups: shown.organizations.clone(),
+            ..Parts::default()
+        };
+        let identity = Identity::parse(parts);
+        identity.map(Some).map_err(|error| {
+            let message = format!("the client's certificate names nobody: {error}");
+            ErrorBody::new(ErrorCode::Unauthenticated, message)
+        })
     }
 
     /// Asks one after the other. If none knows the token and one could not say, that is told: the caller may be right.
@@ -56,7 +83,7 @@ impl Authenticators {
             return Err(refused());
         }
         let mut unavailable = None;
-        for authenticator in &self.0 {
+        for authenticator in &self.tokens {
             match authenticator.authenticate(token).await {
                 Ok(identity) => return Ok(identity),
                 Err(AuthenticationError::Refused(reason)) => {

@@ -183,7 +183,7 @@ bindings:
 /// A manager whose callers are told apart, with `web`.
 pub(super) struct Guarded {
     pub served: Served,
-    _files: TempDir,
+    files: TempDir,
     manifest: String,
     operation: String,
 }
@@ -210,10 +210,12 @@ impl Guarded {
         let mut stage = Stage::new();
         stage.auth.auth_tokens = written("tokens", &tokens());
         stage.auth.auth_policy = written("policy", POLICY);
+        stage.auth.audit_log = Some(files.path().join("audit"));
+        stage.auth.trusted_proxies = vec![[127, 0, 0, 1].into()];
         let served = Served::on(stage).await;
         let mut guarded = Self {
             served,
-            _files: files,
+            files,
             manifest: String::new(),
             operation: String::new(),
         };
@@ -237,6 +239,20 @@ impl Guarded {
         let headers = [("authorization", header.as_str())];
         let headers = if caller.is_empty() { &[][..] } else { &headers };
         send(&self.served, method, path, headers, body).await
+    }
+
+    /// The lines of the audit log from one on, without times and ids.
+    fn audited(&self, from: usize) -> Vec<String> {
+        let text = std::fs::read_to_string(self.files.path().join("audit")).unwrap();
+        let line = |line| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            let fields = line.as_object_mut().unwrap();
+            assert!(fields.shift_remove("time").is_some());
+            fields.shift_remove("requestId");
+            fields.shift_remove("operation");
+            line.to_string()
+        };
+        text.lines().skip(from).map(line).collect()
     }
 
     async fn ask_route(&self, caller: &str, method: &str, route: &str) -> Response {
@@ -411,4 +427,54 @@ async fn lists_hold_what_the_caller_may_see_and_nothing_else() {
         .await;
     let types: Value = answer.json().await.unwrap();
     assert_eq!(types["items"], json!([{"name": "Service", "instances": 1}]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_write_each_denial_and_each_operations_end_is_a_line_for_auditors() {
+    let guarded = Guarded::new().await;
+    let before = guarded.audited(0).len();
+    let change = || json!({"content": content(service("b")), "description": "not for auditors"});
+    for (caller, method, path, body) in [
+        ("viewer", Method::GET, "/deployments/web", Value::Null),
+        ("viewer", Method::PUT, "/deployments/web", change()),
+        ("other", Method::GET, "/deployments/web", Value::Null),
+        ("bad", Method::GET, "/deployments", Value::Null),
+        ("editor", Method::PUT, "/deployments/web", change()),
+        (
+            "editor",
+            Method::PUT,
+            "/deployments/web?preview=yes",
+            change(),
+        ),
+        ("admin", Method::GET, "/credentials", Value::Null),
+    ] {
+        guarded.ask(caller, method, path, body).await;
+    }
+    insta::assert_snapshot!(guarded.audited(before).join("\n"));
+    let text = std::fs::read_to_string(guarded.files.path().join("audit")).unwrap();
+    for secret in ["not for auditors", "Bearer", "bad"] {
+        assert!(!text.contains(secret), "{secret}: {text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_is_believed_of_trusted_proxies_alone_and_only_the_one_they_saw() {
+    let guarded = Guarded::new().await;
+    let from = async |served: &Served, forwarded: &str| {
+        let headers = [
+            ("authorization", "Bearer editor"),
+            ("x-forwarded-for", forwarded),
+        ];
+        let body = json!({"content": content(service("b"))});
+        let answer = send(served, Method::PUT, "/deployments/web", &headers, body).await;
+        let deployment: Value = answer.json().await.unwrap();
+        let path = format!("/operations/{}", deployment["operation"].as_str().unwrap());
+        let answer = send(served, Method::GET, &path, &headers, Value::Null).await;
+        let operation: Value = answer.json().await.unwrap();
+        assert_eq!(operation["user"], "editor");
+        operation["from"].as_str().unwrap().to_owned()
+    };
+    let told = from(&guarded.served, "10.9.9.9, 192.0.2.7").await;
+    assert_eq!(told, "192.0.2.7");
+    assert_eq!(from(&guarded.served, "nonsense").await, "127.0.0.1");
 }

@@ -16,11 +16,13 @@ use tokio::net::TcpListener;
 
 use super::*;
 
+type Sign = Box<dyn Fn(&[u8]) -> Vec<u8> + Send + Sync>;
+
 /// A key pair, and how its public half is published.
 pub struct Signer {
     kid: &'static str,
     alg: &'static str,
-    sign: Box<dyn Fn(&[u8]) -> Vec<u8> + Send + Sync>,
+    sign: Sign,
     jwk: Value,
 }
 

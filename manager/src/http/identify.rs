@@ -1,0 +1,69 @@
+//! Who asks, by what the request shows: a bearer token, else the certificate of its connection.
+
+use std::net::IpAddr;
+
+use actix_web::dev::ServiceRequest;
+use actix_web::http::header::AUTHORIZATION;
+use common::api::error::ErrorCode;
+use common::model::Identity;
+use common::server::{ApiError, Peer};
+
+use crate::service::Services;
+
+/// What proxies put the address into that they were asked from.
+const FORWARDED: &str = "x-forwarded-for";
+
+/// Where nothing is configured that could tell, nobody in particular.
+pub async fn identity(
+    services: &Services,
+    request: &ServiceRequest,
+) -> Result<Option<Identity>, ApiError> {
+    let authenticators = &services.authenticators;
+    if !authenticators.are_configured() {
+        return Ok(None);
+    }
+    let shown = Peer::of(request.request()).certificate;
+    if !request.headers().contains_key(AUTHORIZATION)
+        && let Some(certificate) = shown.as_deref()
+        && let Some(identity) = authenticators.certificate(certificate)?
+    {
+        return Ok(Some(identity));
+    }
+    Ok(Some(authenticators.authenticate(bearer(request)?).await?))
+}
+
+/// Where the request comes from. What a proxy says of that counts if the operator trusts it, and of what it says the last,
+/// which it wrote itself: whatever is before that anybody may have made up.
+pub fn address(trusted: &[IpAddr], request: &ServiceRequest) -> Option<String> {
+    let peer = Peer::of(request.request()).address;
+    let peer = peer.or_else(|| request.peer_addr().map(|peer| peer.ip()))?;
+    let last = request.headers().get_all(FORWARDED).last();
+    let forwarded = last
+        .and_then(|value| value.to_str().ok()?.rsplit(',').next())
+        .and_then(|address| address.trim().parse::<IpAddr>().ok());
+    match trusted.contains(&peer) {
+        true => Some(forwarded.unwrap_or(peer).to_string()),
+        false => Some(peer.to_string()),
+    }
+}
+
+/// The token of `Authorization: Bearer TOKEN` (RFC 6750).
+fn bearer(request: &ServiceRequest) -> Result<&str, ApiError> {
+    let refused = |message| ApiError::new(ErrorCode::Unauthenticated, message);
+    let mut offered = request.headers().get_all(AUTHORIZATION);
+    let (Some(first), None) = (offered.next(), offered.next()) else {
+        return Err(refused(
+            "this request needs a token, once: send it as Authorization: Bearer TOKEN (dm takes it from DM_TOKEN or the kubeconfig)",
+        ));
+    };
+    let token = first.to_str().ok().and_then(|text| {
+        let (scheme, token) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    let token = token.filter(|token| !token.is_empty());
+    token.ok_or_else(|| {
+        refused(
+            "the Authorization header is not understood: write it as Authorization: Bearer TOKEN",
+        )
+    })
+}
