@@ -21,7 +21,7 @@ use crate::service::quota::Quotas;
 use crate::service::{Needs, Services};
 use crate::store::Store;
 use crate::store::kv::{Kv, KvError, MemoryKv, Pace, SledKv};
-use crate::vault::{KeyPlace, Vault};
+use crate::vault::{KeyPlace, Ring, Vault};
 use crate::workflow::expansion::Expansions;
 use crate::workflow::step::Tools;
 use crate::workflow::{Engine, Retry};
@@ -42,6 +42,7 @@ pub struct Ports {
     pub expander: Arc<dyn Expander>,
     pub deployer: Arc<dyn Deployer>,
     pub registry: registry::Options,
+    /// For the credentials of a store that is not sealed with its own keys.
     pub credential_key: KeyPlace,
     pub retry: Retry,
     pub operation_timeout: Duration,
@@ -59,7 +60,11 @@ pub struct App {
 impl App {
     pub async fn new(ports: Ports) -> anyhow::Result<Self> {
         let store = Store::open(ports.kv).await?;
-        let vault = Arc::new(Vault::open(store.clone(), ports.credential_key)?);
+        let ring = match store.ring() {
+            Some(ring) => ring,
+            None => Arc::new(Ring::open(ports.credential_key, false)?),
+        };
+        let vault = Arc::new(Vault::new(store.clone(), ring));
         let registries = Registries::new(&ports.registry, store.clone(), vault)?;
         let registries = Arc::new(registries);
         let expansions = Arc::new(Expansions::new(
@@ -96,7 +101,7 @@ impl App {
 /// Serves until SIGTERM or SIGINT.
 pub async fn run(config: Config) -> anyhow::Result<()> {
     telemetry::init(config.listen.log_format);
-    let ports = ports(&config)?;
+    let ports = ports(&config).await?;
     let kv = ports.kv.clone();
     let checking = match tokio::time::timeout(CHECK, kv.check(Pace::Fast)).await {
         Ok(checked) => {
@@ -116,6 +121,10 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     tracing::info!(store = %config.store, resumed, "store {} is open; {resumed} operations go on", config.store);
     tokio::spawn(park_after_patience(app.engine.clone()));
     let services = app.services;
+    if services.admin.vault.has_old_keys() {
+        let vault = services.admin.vault.clone();
+        tokio::spawn(async move { finish_rotation(&vault).await });
+    }
     if let Some(interval) = config.drift_interval {
         let drift = services.drift.clone();
         tokio::spawn(async move { drift.run(interval).await });
@@ -138,9 +147,12 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn ports(config: &Config) -> anyhow::Result<Ports> {
+async fn ports(config: &Config) -> anyhow::Result<Ports> {
     let kv: Arc<dyn Kv> = match &config.store {
-        StorePlace::Sled(folder) => Arc::new(SledKv::open(folder)?),
+        StorePlace::Sled(folder) => {
+            let disk = Arc::new(SledKv::open(folder)?);
+            Store::sealed(disk, config.credential_key()).await?
+        }
         StorePlace::Memory => Arc::new(MemoryKv::default()),
     };
     let access = config.services.access()?;
@@ -159,6 +171,17 @@ fn ports(config: &Config) -> anyhow::Result<Ports> {
         quotas: config.quotas.clone(),
         keep_manifests: config.keep_manifests.map(NonZeroUsize::get),
     })
+}
+
+/// A rotation that was cut off is gone on with: as long as there are old keys, all is looked through.
+async fn finish_rotation(vault: &Vault) {
+    if let Err(error) = vault.reseal().await {
+        let error = common::server::error::chain(&error);
+        tracing::error!(
+            error,
+            "not all is sealed with the newest key: {error}; try dm admin rotate"
+        );
+    }
 }
 
 /// The end of a check that went on for longer.

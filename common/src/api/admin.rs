@@ -20,6 +20,15 @@ pub struct Restored {
     pub resumed: u64,
 }
 
+/// What `POST /admin/rotate` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Rotated {
+    /// The id of the key that seals all now.
+    pub key: String,
+    /// Entries of the store that were sealed with another one.
+    pub entries: u64,
+}
+
 /// What `GET /admin/verify` answers: whether the store holds what it should, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -32,6 +41,9 @@ pub struct Verification {
     pub problems: Vec<Problem>,
     /// Problems that are not listed.
     pub further: u64,
+    /// How many entries each key seals, by the key's id; none of a store in memory.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub keys: BTreeMap<String, u64>,
 }
 
 /// Something that is not as it must be.

@@ -1,11 +1,11 @@
-//! `dm admin`: backup, restore and verification of the manager's store.
+//! `dm admin`: backup, restore, verification and keys of the manager's store.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 
 use clap::{Args, Subcommand};
-use common::api::admin::{Restored, Verification};
+use common::api::admin::{Restored, Rotated, Verification};
 use futures::TryStreamExt;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
@@ -16,7 +16,7 @@ use crate::output::table::Table;
 use crate::output::text;
 use crate::session::Session;
 
-/// Look after the manager's store: back it up, restore it, verify it.
+/// Look after the manager's store: back it up, restore it, verify it, give it a new key.
 #[derive(Debug, Args)]
 #[command(
     disable_help_subcommand = true,
@@ -24,7 +24,8 @@ use crate::session::Session;
 Examples:
   dm admin backup store.backup
   dm admin restore store.backup      # into a manager with an empty store
-  dm admin verify"
+  dm admin verify
+  dm admin rotate"
 )]
 pub struct Admin {
     #[command(subcommand)]
@@ -56,6 +57,14 @@ Examples:
   dm admin verify
   dm admin verify -o json")]
     Verify,
+    /// Make a new key for the manager's store, and seal all in it anew, while the manager goes on.
+    ///
+    /// The key comes first in the manager's key file (--credential-key). Where the manager cannot write that file, put a new
+    /// line first yourself: it is taken then.
+    #[command(after_help = "\
+Examples:
+  dm admin rotate")]
+    Rotate,
 }
 
 impl Admin {
@@ -65,6 +74,7 @@ impl Admin {
             Task::Backup { file } => backup(session, &file).await,
             Task::Restore { file } => restore(session, &file).await,
             Task::Verify => verify(session).await,
+            Task::Rotate => rotate(session).await,
         }
     }
 }
@@ -132,10 +142,22 @@ async fn verify(session: &mut Session<'_, '_>) -> Result<(), Failure> {
     }
 }
 
+async fn rotate(session: &mut Session<'_, '_>) -> Result<(), Failure> {
+    let rotated = session.client.rotate().await?;
+    session.show(&rotated, |Rotated { key, entries }| {
+        format!(
+            "all is sealed with key {key}, {entries} entries anew; of the key file, the store needs the first line only: keep the others with older backups\n"
+        )
+    })
+}
+
 fn told(verification: &Verification) -> String {
     let mut checked = Table::new(&["CHECKED", "COUNT"]);
     for (what, count) in &verification.checked {
         checked.row([what, &count.to_string()]);
+    }
+    for (key, count) in &verification.keys {
+        checked.row([&format!("sealed with {key}"), &count.to_string()]);
     }
     let mut shown = checked.render(None);
     for problem in &verification.problems {

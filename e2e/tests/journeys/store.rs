@@ -24,6 +24,12 @@ async fn a_backup_restored_into_a_new_store_gives_the_same_lists() -> Result<()>
     );
 
     let other = Stack::start().await?;
+    let refused = other.dm.run(&["admin", "restore", file]).await?;
+    assert!(refused.stderr.contains("sealed with key"), "{refused:?}");
+    let keys = |of: &Stack| of.folder().join("store.key");
+    let both = [keys(&other), keys(&stack)].map(std::fs::read_to_string);
+    let [own, first] = both;
+    std::fs::write(keys(&other), own? + &first?)?;
     other.dm.ok(&["admin", "restore", file]).await?;
     for list in [
         &["list"][..],
@@ -38,6 +44,10 @@ async fn a_backup_restored_into_a_new_store_gives_the_same_lists() -> Result<()>
         );
     }
     other.dm.ok(&["admin", "verify"]).await?;
+    other.dm.ok(&["admin", "rotate"]).await?;
+    let verified = other.dm.json(&["admin", "verify"]).await?;
+    let keys = verified["keys"].as_object().map(serde_json::Map::len);
+    assert_eq!(keys, Some(1), "{verified}");
     Ok(())
 }
 

@@ -60,6 +60,10 @@ pub async fn verify(services: Data<Services>) -> Result<HttpResponse, ApiError> 
     Ok(HttpResponse::Ok().json(services.admin.verify().await?))
 }
 
+pub async fn rotate(services: Data<Services>) -> Result<HttpResponse, ApiError> {
+    Ok(HttpResponse::Ok().json(services.admin.rotate().await?))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -195,7 +199,7 @@ mod tests {
             (archive.clone() + "more\n", "something follows"),
             (format!("{first}\n[]\n{rest}"), "line 2 is damaged"),
             (
-                archive.replacen("\"backup\":1", "\"backup\":2", 1),
+                archive.replacen("\"backup\":1", "\"backup\":3", 1),
                 "this one is older",
             ),
             (

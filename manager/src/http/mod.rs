@@ -80,6 +80,7 @@ routes! {
     "/admin/backup" GET admin::backup Whole(Store, Get);
     "/admin/restore" POST admin::restore Whole(Store, Create);
     "/admin/verify" GET admin::verify Whole(Store, Get);
+    "/admin/rotate" POST admin::rotate Whole(Store, Update);
     "/deployments" GET deployments::list Seen, POST deployments::create InBody;
     "/deployments/{deployment}" GET deployments::get Deployment(Get), PUT deployments::update Deployment(Update), DELETE deployments::delete Deployment(Delete);
     "/deployments/{deployment}/rollback" POST deployments::rollback Deployment(Update);

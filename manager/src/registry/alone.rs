@@ -13,7 +13,7 @@ use super::tree::hex;
 use super::{Options, Registries, RegistryError};
 use crate::store::kv::MemoryKv;
 use crate::store::{self, Store};
-use crate::vault::{KeyPlace, Vault};
+use crate::vault::{KeyPlace, Ring, Vault};
 
 /// Registries that ask anew each time, and may ask loopback.
 pub fn options(registry: &str) -> Options {
@@ -57,7 +57,10 @@ impl Alone {
             ..options.clone()
         };
         let store = Store::open(Arc::new(MemoryKv::default())).await.unwrap();
-        let vault = Arc::new(Vault::open(store.clone(), KeyPlace::Memory).unwrap());
+        let vault = Arc::new(Vault::new(
+            store.clone(),
+            Arc::new(Ring::open(KeyPlace::Memory, false).unwrap()),
+        ));
         let registries = Registries::new(options, store.clone(), vault.clone())?;
         Ok(Self {
             registries,

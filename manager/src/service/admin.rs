@@ -1,17 +1,21 @@
 //! What operators do with the whole store.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use common::api::admin::{Restored, Verification};
+use common::api::admin::{Restored, Rotated, Verification};
 use futures::Stream;
 use jiff::Timestamp;
 
 use crate::error::Error;
 use crate::store::{Store, StoreError, archive, verify};
+use crate::vault::Vault;
 use crate::workflow::Engine;
 
 pub struct Admin {
     pub store: Store,
     pub engine: Engine,
+    pub vault: Arc<Vault>,
 }
 
 impl Admin {
@@ -42,6 +46,16 @@ impl Admin {
         };
         let done = tokio::spawn(work).await;
         done.unwrap_or_else(|error| Err(StoreError::Broken(error.to_string()).into()))
+    }
+
+    /// Seals all with a new key. In a task of its own: it goes on when the caller goes away.
+    pub async fn rotate(&self) -> Result<Rotated, Error> {
+        let vault = self.vault.clone();
+        let done = tokio::spawn(async move { vault.rotate().await }).await;
+        let done = done.map_err(|error| StoreError::Broken(error.to_string()))?;
+        let (key, entries) = done?;
+        let key = key.to_string();
+        Ok(Rotated { key, entries })
     }
 
     pub async fn verify(&self) -> Result<Verification, Error> {

@@ -113,6 +113,7 @@ impl Services {
             admin: Arc::new(Admin {
                 store: store.clone(),
                 engine: needs.engine.clone(),
+                vault: vault.clone(),
             }),
             deployments: Arc::new(Deployments {
                 store: store.clone(),

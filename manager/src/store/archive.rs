@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! {"backup":1,"format":2,"createdAt":"…","manager":"0.1.0"}      what it is
-//! ["deployment\u0000web","{\"version\":2,\"record\":{…}}"]       an entry: its key and its value, both text
+//! ["deployment\u0000web","AdA7…"]                               an entry: its key, and its value in base64, sealed as it is
+//!                                                              in the store; or both text, of a store that is not sealed
 //! …
 //! {"entries":812,"sha256":"…"}                                   how many, and the digest of all lines before
 //! ```
 //!
 //! An archive without its last line is none. It is restored under a mark: a restore that is cut off leaves nothing.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures::{Stream, StreamExt, TryStreamExt};
 use jiff::Timestamp;
@@ -17,11 +20,13 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 use tokio_util::io::StreamReader;
 
-use super::kv::{Key, Order, Scan};
+use super::kv::{Key, KvError, Order, Scan};
 use super::{Changes, SCAN_ENTRIES, Store, StoreError, keys, record, upgrade};
 
 /// The version of what is around the entries.
-const VERSION: u32 = 1;
+///
+/// 1: values are texts. 2: they are sealed, and in base64.
+const VERSION: u32 = 2;
 /// An entry is a piece or a record; the largest record holds the names of a manifest's pieces.
 const LINE_BYTES: usize = 16 * 1024 * 1024;
 /// Bytes that are restored, and entries that are removed, with one commit.
@@ -50,7 +55,7 @@ pub async fn backup(
     now: Timestamp,
 ) -> Result<impl Stream<Item = Result<Bytes, StoreError>> + use<>, StoreError> {
     let first = First {
-        backup: VERSION,
+        backup: if store.ring().is_some() { VERSION } else { 1 },
         format: record::VERSION,
         created_at: now,
         manager: env!("CARGO_PKG_VERSION").to_owned(),
@@ -99,9 +104,22 @@ impl Writing {
         };
         self.after = Some(last.clone());
         self.entries += found.len() as u64;
-        let entries = found.into_iter().map(|(key, value)| entry(key, &value));
+        let entries = found
+            .into_iter()
+            .map(|(key, value)| self.entry(key, &value));
         let entries: Vec<_> = entries.collect::<Result<_, _>>()?;
         self.lines(&entries).map(Some)
+    }
+
+    fn entry(&self, key: Key, value: &Bytes) -> Result<Line, StoreError> {
+        let Some(sealing) = self.store.kv.sealing() else {
+            return entry(key, value);
+        };
+        let sealed = sealing.sealed(&key, value)?;
+        let shown = keys::shown(&key);
+        let key = String::from_utf8(key);
+        let key = key.map_err(|_| StoreError::Broken(format!("the key {shown} is no text")))?;
+        Ok(Line::Entry(key, STANDARD.encode(sealed)))
     }
 
     fn lines<'a, T: Serialize + 'a>(
@@ -205,6 +223,7 @@ struct Reading {
     bytes: usize,
     entries: u64,
     digest: Sha256,
+    is_sealed: bool,
 }
 
 impl Reading {
@@ -244,8 +263,28 @@ impl Reading {
                 first.manager
             )));
         }
+        self.is_sealed = first.backup > 1;
         self.digested(line);
         Ok(())
+    }
+
+    /// A value as it was before it was sealed; it is sealed anew as it is stored.
+    fn value(&self, store: &Store, key: &str, value: String) -> Result<Bytes, StoreError> {
+        if !self.is_sealed {
+            return Ok(value.into());
+        }
+        let damaged = || refused(&format!("line {} is damaged", self.entries + 1));
+        let sealed = STANDARD.decode(value).map_err(|_| damaged())?;
+        let sealing = store.kv.sealing().ok_or_else(|| {
+            refused("it is sealed, and this store is not: restore it into one on a disk, with the key file of the first")
+        })?;
+        match sealing.opened(key.as_bytes(), &sealed.into()) {
+            Ok(value) => Ok(value),
+            Err(KvError::OtherKey { key }) => Err(refused(&format!(
+                "it is sealed with key {key}: put the line of the key file that it was made with behind those of --credential-key, and restore again"
+            ))),
+            Err(_) => Err(damaged()),
+        }
     }
 
     async fn entry(
@@ -261,10 +300,8 @@ impl Reading {
             return Err(refused("it holds a part of another restore"));
         }
         self.bytes += key.len() + value.len();
-        self.changes
-            .commit
-            .put
-            .push((key.into_bytes(), value.into()));
+        let value = self.value(store, &key, value)?;
+        self.changes.commit.put.push((key.into_bytes(), value));
         if self.bytes > COMMIT_BYTES {
             self.bytes = 0;
             let changes = std::mem::take(&mut self.changes);

@@ -30,8 +30,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::RwLock;
 
-use self::kv::{Commit, Key, Kv, KvError, Order, Pace, Scan};
+use self::kv::{Commit, Key, Kv, KvError, Order, Pace, Scan, SealError, SealedKv};
 use self::record::RecordError;
+use crate::vault::{KeyPlace, Ring};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -105,6 +106,24 @@ impl Store {
     /// The same store, for who holds the gate.
     fn without_gate(&self) -> Self {
         Self::over(self.kv.clone())
+    }
+
+    /// Over a store that is kept on a disk, with all values sealed.
+    pub async fn sealed(kv: Arc<dyn Kv>, place: KeyPlace) -> Result<Arc<dyn Kv>, SealError> {
+        Ok(Arc::new(SealedKv::open(kv, place, &keys::format()).await?))
+    }
+
+    /// Seals with the newest key whatever is not; gives how many entries that were.
+    pub async fn reseal(&self) -> Result<u64, StoreError> {
+        match self.kv.sealing() {
+            Some(sealing) => Ok(sealing.reseal(None).await?),
+            None => Ok(0),
+        }
+    }
+
+    /// The keys that values are sealed with, if they are.
+    pub fn ring(&self) -> Option<Arc<Ring>> {
+        self.kv.sealing().map(SealedKv::ring)
     }
 
     /// All as it is now, for reading as long as it takes.

@@ -1,21 +1,31 @@
-//! The key that credentials are sealed with, and the file that it is kept in.
+//! The keys that the store and the credentials in it are sealed with, and the file that they are kept in.
 //!
-//! The file is made when the first credential is set, with a random key and readable by its owner only; that it was made
-//! is said, for a credential is lost with it. A file that others can read is refused.
+//! A line of the file is a key, the newest first: with it all is sealed that is written; the others open what was sealed
+//! before. The file is made for a new store, with a random key and readable by its owner only; that it was made is said,
+//! for without it the store is lost. A Kubernetes Secret that is mounted as a file is as good. A file that others can
+//! read is refused.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ring::aead::{CHACHA20_POLY1305, LessSafeKey, UnboundKey};
+use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 const KEY_BYTES: usize = 32;
+const ID_BYTES: usize = 8;
 const OWNER_ONLY: u32 = 0o600;
+/// Who is not in the owner's group has no business with it, and nobody but the owner with writing it. Kubernetes gives
+/// mounted Secrets to a group.
+const OTHERS: u32 = 0o027;
+/// A file holds so much at most: some hundred keys.
+const FILE_BYTES: u64 = 16 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
@@ -25,17 +35,21 @@ pub enum KeyError {
         action: &'static str,
         reason: std::io::Error,
     },
+    #[error(
+        "the store is sealed, and --credential-key {path} is not there: bring the key file back, for nothing else opens the store"
+    )]
+    Missing { path: String },
     #[error("--credential-key {path} can be read by others; take that away with chmod 600 {path}")]
     Readable { path: String },
     #[error(
-        "--credential-key {path} holds no key: it must be {KEY_BYTES} random bytes in base64, such as openssl rand -base64 {KEY_BYTES} gives"
+        "--credential-key {path} holds no key: each line must be {KEY_BYTES} random bytes in base64, such as openssl rand -base64 {KEY_BYTES} gives"
     )]
     NoKey { path: String },
     #[error("no key can be made: the system gives no random numbers")]
     Random,
 }
 
-/// Where the key is.
+/// Where the keys are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
     File(PathBuf),
@@ -43,12 +57,25 @@ pub enum KeyPlace {
     Memory,
 }
 
-#[derive(Clone)]
-pub struct Key([u8; KEY_BYTES]);
+/// What a key is known by: a part of its digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(pub [u8; ID_BYTES]);
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+pub struct Key {
+    bytes: [u8; KEY_BYTES],
+    pub id: KeyId,
+    pub cipher: LessSafeKey,
+}
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
+        write!(f, "key {}", self.id)
     }
 }
 
@@ -57,56 +84,92 @@ impl Key {
         let mut bytes = [0; KEY_BYTES];
         let filled = SystemRandom::new().fill(&mut bytes);
         filled.map_err(|_| KeyError::Random)?;
-        Ok(Self(bytes))
+        Self::of(bytes).ok_or(KeyError::Random)
     }
 
-    pub fn bytes(&self) -> &[u8] {
-        &self.0
+    fn of(bytes: [u8; KEY_BYTES]) -> Option<Self> {
+        let digest = digest(&SHA256, &[b"key id:".as_slice(), &bytes].concat());
+        let id = digest.as_ref().first_chunk()?;
+        let cipher = UnboundKey::new(&CHACHA20_POLY1305, &bytes).ok()?;
+        Some(Self {
+            id: KeyId(*id),
+            bytes,
+            cipher: LessSafeKey::new(cipher),
+        })
     }
 }
 
+/// All keys, the newest first.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct Ring {
     place: KeyPlace,
-    known: Mutex<Option<Arc<Key>>>,
+    newest: RwLock<Vec<Arc<Key>>>,
 }
 
-impl Keeper {
-    pub fn open(place: KeyPlace) -> Result<Self, KeyError> {
-        let known = match &place {
-            KeyPlace::File(path) => read(path)?.map(Arc::new),
-            KeyPlace::Memory => None,
+impl Ring {
+    /// The keys of a store; of one that `is_sealed` they must be there, for another they are made.
+    pub fn open(place: KeyPlace, is_sealed: bool) -> Result<Self, KeyError> {
+        let keys = match &place {
+            KeyPlace::Memory => vec![Arc::new(Key::random()?)],
+            KeyPlace::File(path) => match read(path)? {
+                Some(keys) => keys,
+                None if is_sealed => {
+                    let path = path.display().to_string();
+                    return Err(KeyError::Missing { path });
+                }
+                None => made(path)?,
+            },
         };
         Ok(Self {
             place,
-            known: Mutex::new(known),
+            newest: RwLock::new(keys),
         })
     }
 
-    /// The key, if there is one already.
-    pub fn key_to_open(&self) -> Result<Option<Arc<Key>>, KeyError> {
-        let mut known = self.known();
-        if let (None, KeyPlace::File(path)) = (&*known, &self.place) {
-            *known = read(path)?.map(Arc::new);
-        }
-        Ok(known.clone())
+    pub fn keys(&self) -> Vec<Arc<Key>> {
+        let keys = self.newest.read();
+        keys.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The key, made if there is none yet.
-    pub fn key_to_seal(&self) -> Result<Arc<Key>, KeyError> {
-        let mut known = self.known();
-        if let Some(key) = &*known {
-            return Ok(key.clone());
-        }
-        let key = match &self.place {
-            KeyPlace::Memory => Key::random()?,
-            KeyPlace::File(path) => make(path)?,
+    pub fn newest(&self) -> Result<Arc<Key>, KeyError> {
+        self.keys().into_iter().next().ok_or(KeyError::Random)
+    }
+
+    /// The key of this id, also one that was put into the file since.
+    pub fn find(&self, id: &[u8]) -> Option<Arc<Key>> {
+        let of = |keys: Vec<Arc<Key>>| keys.into_iter().find(|key| key.id.0 == id);
+        of(self.keys()).or_else(|| {
+            let KeyPlace::File(path) = &self.place else {
+                return None;
+            };
+            let found = of(read(path).ok().flatten()?)?;
+            let mut keys = self.newest.write().unwrap_or_else(PoisonError::into_inner);
+            keys.push(found.clone());
+            Some(found)
+        })
+    }
+
+    /// A new key to seal with from now on: the one that somebody has put first into the file, or else a random one, which
+    /// is in the file when this returns.
+    pub fn renew(&self) -> Result<Arc<Key>, KeyError> {
+        let before = self.keys();
+        let mut keys = match &self.place {
+            KeyPlace::File(path) => read(path)?.unwrap_or_default(),
+            KeyPlace::Memory => before.clone(),
         };
-        Ok(known.insert(Arc::new(key)).clone())
-    }
-
-    fn known(&self) -> std::sync::MutexGuard<'_, Option<Arc<Key>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        let is_new = |key: &Arc<Key>| before.iter().all(|old| old.id != key.id);
+        if !keys.first().is_some_and(is_new) {
+            keys.insert(0, Arc::new(Key::random()?));
+            if let KeyPlace::File(path) = &self.place {
+                replace(path, &keys)?;
+            }
+        }
+        // One that was taken out of the file may still be needed until all is sealed anew.
+        let known: Vec<_> = keys.iter().map(|key| key.id).collect();
+        keys.extend(before.into_iter().filter(|old| !known.contains(&old.id)));
+        let mut own = self.newest.write().unwrap_or_else(PoisonError::into_inner);
+        *own = keys;
+        own.first().cloned().ok_or(KeyError::Random)
     }
 }
 
@@ -122,7 +185,7 @@ fn failed<'a>(
 }
 
 /// `None` if there is no file.
-fn read(path: &Path) -> Result<Option<Key>, KeyError> {
+fn read(path: &Path) -> Result<Option<Vec<Arc<Key>>>, KeyError> {
     let failed = failed(path, "read");
     let shown = || path.display().to_string();
     let file = match File::open(path) {
@@ -131,30 +194,33 @@ fn read(path: &Path) -> Result<Option<Key>, KeyError> {
         Err(error) => return Err(failed(error)),
     };
     let metadata = file.metadata().map_err(failed)?;
-    if metadata.permissions().mode() & 0o077 != 0 {
+    if metadata.permissions().mode() & OTHERS != 0 {
         return Err(KeyError::Readable { path: shown() });
     }
     let mut text = String::new();
-    file.take(1024).read_to_string(&mut text).map_err(failed)?;
-    let bytes = STANDARD.decode(text.trim()).ok();
-    let key = bytes.and_then(|bytes| <[u8; KEY_BYTES]>::try_from(bytes).ok());
-    match key {
-        Some(key) => Ok(Some(Key(key))),
+    let mut file = file.take(FILE_BYTES);
+    file.read_to_string(&mut text).map_err(failed)?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let keys: Option<Vec<_>> = lines.map(key).collect();
+    match keys.filter(|keys| !keys.is_empty()) {
+        Some(keys) => Ok(Some(keys)),
         None => Err(KeyError::NoKey { path: shown() }),
     }
 }
 
+fn key(line: &str) -> Option<Arc<Key>> {
+    let bytes = STANDARD.decode(line).ok()?;
+    Key::of(bytes.try_into().ok()?).map(Arc::new)
+}
+
 /// Whoever comes second uses the key of the first. The file gets its name only when it is whole.
-fn make(path: &Path) -> Result<Key, KeyError> {
+fn made(path: &Path) -> Result<Vec<Arc<Key>>, KeyError> {
     let failed = failed(path, "written");
-    if let Some(key) = read(path)? {
-        return Ok(key);
-    }
-    let key = Key::random()?;
-    let draft = path.with_added_extension(format!("{}.draft", std::process::id()));
-    let written = write_draft(&draft, &key).and_then(|()| std::fs::hard_link(&draft, path));
+    let keys = vec![Arc::new(Key::random()?)];
+    let draft = draft(path, &keys).map_err(failed)?;
+    let linked = std::fs::hard_link(&draft, path);
     let removed = std::fs::remove_file(&draft);
-    match written {
+    match linked {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let found = read(path)?;
@@ -165,18 +231,37 @@ fn make(path: &Path) -> Result<Key, KeyError> {
     removed.map_err(failed)?;
     tracing::warn!(
         path = %path.display(),
-        "made the key for credentials, {}; keep a copy of it apart from the store: without it the credentials are lost",
+        "made the key of the store, {}; keep a copy of it apart from the store: without it the store cannot be read",
         path.display()
     );
-    Ok(key)
+    Ok(keys)
 }
 
-fn write_draft(draft: &Path, key: &Key) -> std::io::Result<()> {
+fn replace(path: &Path, keys: &[Arc<Key>]) -> Result<(), KeyError> {
+    let replaced = draft(path, keys).and_then(|draft| {
+        std::fs::rename(&draft, path)?;
+        // The name is as durable as the file.
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    });
+    replaced.map_err(failed(
+        path,
+        "written; put a new key into its first line, and try again",
+    ))
+}
+
+fn draft(path: &Path, keys: &[Arc<Key>]) -> std::io::Result<PathBuf> {
+    let draft = path.with_added_extension(format!("{}.draft", std::process::id()));
     let mut options = OpenOptions::new();
     let options = options.write(true).create(true).truncate(true);
-    let mut file = options.mode(OWNER_ONLY).open(draft)?;
-    writeln!(file, "{}", STANDARD.encode(key.bytes()))?;
-    file.sync_all()
+    let mut file = options.mode(OWNER_ONLY).open(&draft)?;
+    for key in keys {
+        writeln!(file, "{}", STANDARD.encode(key.bytes))?;
+    }
+    file.sync_all()?;
+    Ok(draft)
 }
 
 #[cfg(test)]
@@ -189,30 +274,56 @@ mod tests {
         (folder, path)
     }
 
+    fn open(path: &Path) -> Ring {
+        Ring::open(KeyPlace::File(path.to_owned()), true).unwrap()
+    }
+
     #[test]
-    fn a_key_file_is_made_when_it_is_needed_and_for_its_owner_only() {
+    fn a_key_file_is_made_for_a_new_store_and_for_its_owner_only() {
         let (folder, path) = place();
-        let keeper = Keeper::open(KeyPlace::File(path.clone())).unwrap();
-        assert!(keeper.key_to_open().unwrap().is_none());
-        assert!(!path.exists(), "nobody has set a credential yet");
-        let key = keeper.key_to_seal().unwrap();
+        let missing = Ring::open(KeyPlace::File(path.clone()), true).unwrap_err();
+        assert!(missing.to_string().contains("bring the key file back"));
+        assert!(!path.exists(), "the store would be thought to have a key");
+        let ring = Ring::open(KeyPlace::File(path.clone()), false).unwrap();
         let mode = path.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, OWNER_ONLY);
         assert_eq!(folder.path().read_dir().unwrap().count(), 1);
-        let again = Keeper::open(KeyPlace::File(path)).unwrap();
-        assert_eq!(again.key_to_open().unwrap().unwrap().bytes(), key.bytes());
+        assert_eq!(open(&path).newest().unwrap().id, ring.newest().unwrap().id);
+    }
+
+    #[test]
+    fn a_new_key_comes_first_and_the_old_ones_stay() {
+        let (_folder, path) = place();
+        let ring = Ring::open(KeyPlace::File(path.clone()), false).unwrap();
+        let first = ring.newest().unwrap().id;
+        let second = ring.renew().unwrap().id;
+        let ids = |ring: &Ring| ring.keys().iter().map(|key| key.id).collect::<Vec<_>>();
+        assert_eq!(ids(&ring), [second, first]);
+        assert_eq!(ids(&open(&path)), [second, first]);
+        assert!(ring.find(&first.0).is_some());
+    }
+
+    #[test]
+    fn a_key_that_somebody_put_into_the_file_is_the_new_one() {
+        let (_folder, path) = place();
+        let ring = Ring::open(KeyPlace::File(path.clone()), false).unwrap();
+        let own = Key::random().unwrap();
+        let old = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{}\n{old}", STANDARD.encode(own.bytes))).unwrap();
+        assert_eq!(ring.renew().unwrap().id, own.id);
+        assert_eq!(open(&path).keys().len(), 2);
     }
 
     #[test]
     fn a_file_that_others_can_read_or_that_is_no_key_is_refused() {
         let (_folder, path) = place();
         std::fs::write(&path, STANDARD.encode([1; KEY_BYTES])).unwrap();
-        let open = || Keeper::open(KeyPlace::File(path.clone())).map(|_| ());
+        let open = || Ring::open(KeyPlace::File(path.clone()), true).map(|_| ());
         let mode =
             |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         mode(0o644);
         assert!(matches!(open(), Err(KeyError::Readable { .. })));
-        mode(0o400);
+        mode(0o440);
         assert!(open().is_ok());
         mode(0o600);
         std::fs::write(&path, "short").unwrap();
@@ -221,6 +332,7 @@ mod tests {
 
     #[test]
     fn a_key_is_not_shown_when_it_is_printed() {
-        assert_eq!(format!("{:?}", Key::random().unwrap()), "***");
+        let key = Key::random().unwrap();
+        assert!(!format!("{key:?}").contains(&STANDARD.encode(key.bytes)));
     }
 }

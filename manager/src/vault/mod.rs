@@ -6,15 +6,16 @@
 mod key;
 mod seal;
 
+use std::sync::Arc;
+
 use common::api::manager::CredentialSummary;
 use common::model::{Credential, CredentialName, CredentialType};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use key::{KeyError, KeyPlace};
+pub use key::{Key, KeyError, KeyId, KeyPlace, Ring};
 
 use crate::store::{Store, StoreError, credentials};
-use key::Keeper;
 use seal::Sealed;
 
 #[derive(Debug, thiserror::Error)]
@@ -59,14 +60,41 @@ impl CredentialRecord {
 #[derive(Debug)]
 pub struct Vault {
     store: Store,
-    keeper: Keeper,
+    ring: Arc<Ring>,
 }
 
 impl Vault {
-    /// A key file that is there and unusable is told now, not when the first credential is needed.
-    pub fn open(store: Store, place: KeyPlace) -> Result<Self, VaultError> {
-        let keeper = Keeper::open(place)?;
-        Ok(Self { store, keeper })
+    pub fn new(store: Store, ring: Arc<Ring>) -> Self {
+        Self { store, ring }
+    }
+
+    /// Makes a new key and seals all with it, credentials and the store that they are in; gives the key's id, and how many
+    /// entries there were to seal. What is cut off, [`Self::reseal`] finishes.
+    pub async fn rotate(&self) -> Result<(KeyId, u64), VaultError> {
+        let key = self.ring.renew()?.id;
+        tracing::info!(%key, "the store has a new key, {key}; all is sealed with it now");
+        Ok((key, self.reseal().await?))
+    }
+
+    /// Whether there may be something that the newest key does not seal.
+    pub fn has_old_keys(&self) -> bool {
+        self.ring.keys().len() > 1
+    }
+
+    /// Seals all with the newest key.
+    pub async fn reseal(&self) -> Result<u64, VaultError> {
+        for (name, mut record) in credentials::list(&self.store).await? {
+            let credential = self.opened(&name, &record)?;
+            let key = self.ring.newest()?;
+            record.sealed = seal::seal(&key, &name, &credential).ok_or(VaultError::Random)?;
+            credentials::put(&self.store, &name, &record).await?;
+        }
+        let entries = self.store.reseal().await?;
+        tracing::info!(
+            entries,
+            "all is sealed with the newest key: {entries} entries were not"
+        );
+        Ok(entries)
     }
 
     /// Makes it, or gives it a new secret; says whether it is new.
@@ -76,7 +104,7 @@ impl Vault {
         credential: &Credential,
         now: Timestamp,
     ) -> Result<(CredentialSummary, bool), VaultError> {
-        let key = self.keeper.key_to_seal()?;
+        let key = self.ring.newest()?;
         let before = credentials::get(&self.store, name).await?;
         let record = CredentialRecord {
             kind: credential.kind(),
@@ -111,10 +139,18 @@ impl Vault {
         name: &CredentialName,
     ) -> Result<(Credential, Timestamp), VaultError> {
         let record = self.record(name).await?;
-        let other = || VaultError::OtherKey(name.clone());
-        let key = self.keeper.key_to_open()?.ok_or_else(other)?;
-        let credential = seal::open(&key, name, &record.sealed).ok_or_else(other)?;
-        Ok((credential, record.modified_at))
+        Ok((self.opened(name, &record)?, record.modified_at))
+    }
+
+    fn opened(
+        &self,
+        name: &CredentialName,
+        record: &CredentialRecord,
+    ) -> Result<Credential, VaultError> {
+        let keys = self.ring.keys();
+        let mut opened = keys.iter().map(|key| seal::open(key, name, &record.sealed));
+        let opened = opened.find_map(|credential| credential);
+        opened.ok_or_else(|| VaultError::OtherKey(name.clone()))
     }
 
     async fn record(&self, name: &CredentialName) -> Result<CredentialRecord, VaultError> {
@@ -142,7 +178,7 @@ mod tests {
 
     async fn vault(kv: &Arc<MemoryKv>, place: KeyPlace) -> Vault {
         let store = Store::open(kv.clone()).await.unwrap();
-        Vault::open(store, place).unwrap()
+        Vault::new(store, Arc::new(Ring::open(place, false).unwrap()))
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use common::model::{Credential, CredentialName};
-use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::aead::{Aad, NONCE_LEN, Nonce};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::{Deserialize, Serialize};
 
@@ -16,11 +16,6 @@ pub struct Sealed {
     text: String,
 }
 
-fn cipher(key: &Key) -> Option<LessSafeKey> {
-    let key = UnboundKey::new(&CHACHA20_POLY1305, key.bytes()).ok()?;
-    Some(LessSafeKey::new(key))
-}
-
 /// `None` if the system has no random numbers.
 pub fn seal(key: &Key, name: &CredentialName, credential: &Credential) -> Option<Sealed> {
     let mut nonce = [0; NONCE_LEN];
@@ -28,7 +23,7 @@ pub fn seal(key: &Key, name: &CredentialName, credential: &Credential) -> Option
     let mut bytes = serde_json::to_vec(credential).ok()?;
     let aad = Aad::from(name.as_str());
     let fresh = Nonce::assume_unique_for_key(nonce);
-    cipher(key)?
+    key.cipher
         .seal_in_place_append_tag(fresh, aad, &mut bytes)
         .ok()?;
     Some(Sealed {
@@ -42,7 +37,8 @@ pub fn open(key: &Key, name: &CredentialName, sealed: &Sealed) -> Option<Credent
     let nonce: [u8; NONCE_LEN] = STANDARD.decode(&sealed.nonce).ok()?.try_into().ok()?;
     let mut bytes = STANDARD.decode(&sealed.text).ok()?;
     let aad = Aad::from(name.as_str());
-    let plain = cipher(key)?
+    let plain = key
+        .cipher
         .open_in_place(Nonce::assume_unique_for_key(nonce), aad, &mut bytes)
         .ok()?;
     serde_json::from_slice(plain).ok()

@@ -5,7 +5,7 @@ use futures::{Stream, TryStreamExt};
 use reqwest::{Body, Method};
 
 use super::ManagerClient;
-use crate::api::admin::{ARCHIVE, Restored, Verification};
+use crate::api::admin::{ARCHIVE, Restored, Rotated, Verification};
 use crate::client::error::ClientError;
 
 impl ManagerClient {
@@ -31,6 +31,12 @@ impl ManagerClient {
         let request = request
             .header("content-type", ARCHIVE)
             .body(Body::wrap_stream(archive));
+        self.endpoint.fetch(request, None).await
+    }
+
+    /// Makes a new key for the store, and seals all in it anew.
+    pub async fn rotate(&self) -> Result<Rotated, ClientError> {
+        let request = self.endpoint.request(Method::POST, &["admin", "rotate"]);
         self.endpoint.fetch(request, None).await
     }
 

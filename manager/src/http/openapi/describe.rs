@@ -116,7 +116,7 @@ pub mod readiness {
 }
 
 pub mod admin {
-    use common::api::admin::{ARCHIVE, Restored, Verification};
+    use common::api::admin::{ARCHIVE, Restored, Rotated, Verification};
 
     use super::*;
 
@@ -133,6 +133,12 @@ pub mod admin {
             .raw_body(ARCHIVE)
             .answers::<Restored>(200, "All of it is stored.", of)
             .fails(&[InvalidBackup, StoreNotEmpty, Unavailable])
+    }
+
+    pub fn rotate(of: &mut SchemaGenerator) -> Description {
+        Description::new("Make a new key for the store, and seal all in it anew")
+            .answers::<Rotated>(200, "All is sealed with the new key.", of)
+            .fails(&[Unavailable])
     }
 
     pub fn verify(of: &mut SchemaGenerator) -> Description {

@@ -459,6 +459,7 @@ async fn finished(driver: &Driver, operation: &Value) {
 
 async fn administering(driver: &mut Driver) {
     driver.json("GET", "/admin/verify", Ask::default()).await;
+    driver.json("POST", "/admin/rotate", Ask::default()).await;
     let (_, archive) = driver.ask("GET", "/admin/backup", Ask::default()).await;
     let raw = || Ask {
         raw: Some(archive.clone()),

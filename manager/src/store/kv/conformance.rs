@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::task::JoinSet;
 
-use super::{Commit, Kv, KvError, MemoryKv, Order, Scan, SledKv};
+use super::{Commit, Kv, KvError, MemoryKv, Order, Scan, SealedKv, SledKv};
+use crate::vault::KeyPlace;
 
 fn put(entries: &[(&str, &str)]) -> Commit {
     let put = entries
@@ -280,4 +281,12 @@ async fn memory_conforms() {
 async fn sled_conforms() {
     let folder = tempfile::tempdir().unwrap();
     conforms(Arc::new(SledKv::open(folder.path()).unwrap())).await;
+}
+
+#[tokio::test]
+async fn sealed_conforms() {
+    let folder = tempfile::tempdir().unwrap();
+    let sled = Arc::new(SledKv::open(folder.path()).unwrap());
+    let sealed = SealedKv::open(sled, KeyPlace::Memory, &b"first".to_vec()).await;
+    conforms(Arc::new(sealed.unwrap())).await;
 }

@@ -10,6 +10,7 @@
 //! Adapters know nothing of what the keys mean.
 
 mod memory;
+mod sealed;
 mod sled;
 
 #[cfg(test)]
@@ -21,6 +22,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 pub use self::memory::MemoryKv;
+pub use self::sealed::{SealError, SealedKv};
 pub use self::sled::SledKv;
 
 pub type Key = Vec<u8>;
@@ -42,6 +44,13 @@ pub enum KvError {
     Full { free_mib: u64, kept_mib: u64 },
     #[error("{place} is damaged: {reason}; restore a backup into a new store (dm admin restore)")]
     Damaged { place: String, reason: String },
+    #[error(
+        "the store is sealed with another key than those in --credential-key, {key}: bring the file back that has it"
+    )]
+    OtherKey {
+        /// By its id.
+        key: String,
+    },
     #[error("the store cannot be {action}: {reason}")]
     Failed {
         action: &'static str,
@@ -113,6 +122,11 @@ pub trait Kv: std::fmt::Debug + Send + Sync {
 
     /// Whether all that was committed is there. Reads all.
     async fn check(&self, pace: Pace) -> Result<(), KvError>;
+
+    /// The adapter that seals values, if one does.
+    fn sealing(&self) -> Option<&SealedKv> {
+        None
+    }
 }
 
 /// A number after a change; `None` where none is to be kept.

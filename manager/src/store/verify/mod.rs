@@ -40,7 +40,15 @@ pub async fn verify(store: &Store) -> Result<Verification, StoreError> {
         verifying.tell(&keys::format(), &error.to_string());
     }
     verifying.all().await?;
+    let keys = match verifying.store.kv.sealing() {
+        Some(sealing) => sealing.keys_in_use().await?,
+        None => BTreeMap::new(),
+    };
     Ok(Verification {
+        keys: keys
+            .into_iter()
+            .map(|(id, count)| (id.to_string(), count))
+            .collect(),
         ok: verifying.problems.is_empty(),
         checked: verifying.checked,
         problems: verifying.problems,

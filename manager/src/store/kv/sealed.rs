@@ -1,0 +1,450 @@
+//! A store whose values are sealed on their way into another one: whoever has the disk, or a backup, has names only.
+//!
+//! ```text
+//! 01 · the key's id, 8 bytes · nonce, 12 bytes · ChaCha20-Poly1305 of the value, 16 bytes longer
+//! ```
+//!
+//! A value is bound to its entry's key, so that none can be put in another's place. Keys of entries stay as they are:
+//! they are names and digests. Numbers that are only added to ([`Commit::add`]) do too, for the store below counts them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use ring::aead::{Aad, NONCE_LEN, Nonce};
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+use super::{Commit, Key, Kv, KvError, Order, Pace, Scan, number};
+use crate::vault::{KeyError, KeyId, KeyPlace, Ring};
+
+/// How a sealed value begins; no text and no number does.
+const SEALED: u8 = 1;
+const ID_BYTES: usize = 8;
+const HEAD_BYTES: usize = 1 + ID_BYTES + NONCE_LEN;
+/// Entries that are sealed anew with one commit.
+const AT_ONCE: usize = 256;
+/// Times that a commit is made again because what it expects was sealed anew meanwhile.
+const TRIES: usize = 8;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SealError {
+    #[error(transparent)]
+    Kv(#[from] KvError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+}
+
+#[derive(Debug, Clone)]
+pub struct SealedKv {
+    inner: Arc<dyn Kv>,
+    ring: Arc<Ring>,
+}
+
+/// How a value is in the store below.
+enum Form {
+    Sealed(KeyId),
+    /// A number, or a value of before stores were sealed.
+    Plain,
+}
+
+impl SealedKv {
+    /// Over a store that is new, sealed already, or of before stores were sealed: then all of it is sealed here. `first` is
+    /// an entry that every store has; it is sealed last, and so tells whether all is.
+    pub async fn open(inner: Arc<dyn Kv>, place: KeyPlace, first: &Key) -> Result<Self, SealError> {
+        let mark = inner.get(first).await?;
+        let is_sealed = matches!(mark.as_deref().map(form), Some(Form::Sealed(_)));
+        let ring = Arc::new(Ring::open(place, is_sealed)?);
+        let kv = Self { inner, ring };
+        match &mark {
+            Some(bytes) if is_sealed => drop(kv.opened(first, bytes)?),
+            Some(_) => {
+                tracing::info!("the store is not sealed yet; all that is in it is sealed now");
+                let sealed = kv.reseal(Some(first)).await?;
+                kv.reseal_entry(first.clone()).await?;
+                tracing::info!(sealed, "the store is sealed: {sealed} entries");
+            }
+            None => {}
+        }
+        Ok(kv)
+    }
+
+    pub fn ring(&self) -> Arc<Ring> {
+        self.ring.clone()
+    }
+
+    /// Seals with the newest key whatever is not; gives how many entries that were. Goes on from where an earlier one was
+    /// cut off, and others read and write meanwhile.
+    pub async fn reseal(&self, except: Option<&Key>) -> Result<u64, KvError> {
+        let (mut after, mut count) = (None, 0);
+        loop {
+            let scan = Scan {
+                after: after.take(),
+                limit: AT_ONCE,
+                order: Order::Ascending,
+                ..Scan::default()
+            };
+            let found = self.inner.scan(scan).await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(count);
+            };
+            after = Some(last.clone());
+            let own = found.into_iter().filter(|(key, _)| Some(key) != except);
+            let commit = self.resealing(own)?;
+            if commit.put.is_empty() {
+                continue;
+            }
+            count += commit.put.len() as u64;
+            let old: Vec<Key> = commit.put.iter().map(|(key, _)| key.clone()).collect();
+            match self.inner.commit(commit).await {
+                // Somebody has written one of them: each for itself then.
+                Err(KvError::Conflict) => {
+                    for key in old {
+                        self.reseal_entry(key).await?;
+                    }
+                }
+                outcome => outcome?,
+            }
+        }
+    }
+
+    async fn reseal_entry(&self, key: Key) -> Result<(), KvError> {
+        loop {
+            let found = self.inner.get(&key).await?;
+            let commit = self.resealing(found.map(|value| (key.clone(), value)))?;
+            match self.inner.commit(commit).await {
+                Err(KvError::Conflict) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn resealing(
+        &self,
+        entries: impl IntoIterator<Item = (Key, Bytes)>,
+    ) -> Result<Commit, KvError> {
+        let newest = self.newest()?.id;
+        let mut commit = Commit::default();
+        for (key, value) in entries {
+            match form(&value) {
+                Form::Sealed(id) if id == newest => continue,
+                Form::Plain if number(&value).is_some() => continue,
+                Form::Sealed(_) | Form::Plain => {}
+            }
+            let plain = self.opened(&key, &value)?;
+            let sealed = self.sealed(&key, &plain)?;
+            commit.expect.push((key.clone(), Some(value)));
+            commit.put.push((key, sealed));
+        }
+        Ok(commit)
+    }
+
+    /// How many values each key seals. Reads all.
+    pub async fn keys_in_use(&self) -> Result<BTreeMap<KeyId, u64>, KvError> {
+        let (mut after, mut counts) = (None, BTreeMap::new());
+        loop {
+            let scan = Scan {
+                after: after.take(),
+                limit: AT_ONCE,
+                ..Scan::default()
+            };
+            let found = self.inner.scan(scan).await?;
+            let Some((last, _)) = found.last() else {
+                return Ok(counts);
+            };
+            after = Some(last.clone());
+            for (_, value) in &found {
+                if let Form::Sealed(id) = form(value) {
+                    *counts.entry(id).or_default() += 1;
+                }
+            }
+        }
+    }
+
+    fn newest(&self) -> Result<Arc<crate::vault::Key>, KvError> {
+        self.ring.newest().map_err(|error| KvError::Failed {
+            action: "sealed",
+            reason: error.to_string(),
+        })
+    }
+
+    /// As it is kept in the store below, and in backups.
+    pub fn sealed(&self, key: &[u8], value: &Bytes) -> Result<Bytes, KvError> {
+        if number(value).is_some() {
+            return Ok(value.clone());
+        }
+        let failed = |reason: &str| KvError::Failed {
+            action: "sealed",
+            reason: reason.to_owned(),
+        };
+        let with = self.newest()?;
+        let mut nonce = [0; NONCE_LEN];
+        let filled = SystemRandom::new().fill(&mut nonce);
+        filled.map_err(|_| failed("the system gives no random numbers"))?;
+        let fresh = Nonce::assume_unique_for_key(nonce);
+        let mut text = value.to_vec();
+        let tag = with
+            .cipher
+            .seal_in_place_separate_tag(fresh, Aad::from(key), &mut text)
+            .map_err(|_| failed("it is too large"))?;
+        let parts = [
+            [SEALED].as_slice(),
+            &with.id.0,
+            nonce.as_slice(),
+            &text,
+            tag.as_ref(),
+        ];
+        Ok(parts.concat().into())
+    }
+
+    /// What was sealed; what is not, as it is.
+    pub fn opened(&self, key: &[u8], value: &Bytes) -> Result<Bytes, KvError> {
+        let Form::Sealed(id) = form(value) else {
+            return Ok(value.clone());
+        };
+        let damaged = |reason: String| KvError::Damaged {
+            place: format!(
+                "the entry {:?}",
+                String::from_utf8_lossy(key).replace('\0', "/")
+            ),
+            reason,
+        };
+        let with = self.ring.find(&id.0).ok_or_else(|| KvError::OtherKey {
+            key: id.to_string(),
+        })?;
+        let (head, text) = value.split_at_checked(HEAD_BYTES).unwrap_or((value, &[]));
+        let nonce = head.last_chunk::<NONCE_LEN>().copied().unwrap_or_default();
+        let mut text = text.to_vec();
+        let nonce = Nonce::assume_unique_for_key(nonce);
+        let plain = with
+            .cipher
+            .open_in_place(nonce, Aad::from(key), &mut text)
+            .map_err(|_| damaged("it was changed, or is another entry's".to_owned()))?;
+        let length = plain.len();
+        text.truncate(length);
+        Ok(text.into())
+    }
+
+    fn opened_entry(&self, (key, value): (Key, Bytes)) -> Result<(Key, Bytes), KvError> {
+        let plain = self.opened(&key, &value)?;
+        Ok((key, plain))
+    }
+
+    /// What must be in the store below for the expectations to hold, as it is there.
+    async fn expected(
+        &self,
+        expect: &[(Key, Option<Bytes>)],
+    ) -> Result<Vec<(Key, Option<Bytes>)>, KvError> {
+        let keys = expect.iter().map(|(key, _)| key.clone()).collect();
+        let found = self.inner.get_each(keys).await?;
+        let mut below = Vec::with_capacity(expect.len());
+        for ((key, expected), found) in expect.iter().zip(found) {
+            let plain = found.as_ref().map(|value| self.opened(key, value));
+            if plain.transpose()? != *expected {
+                return Err(KvError::Conflict);
+            }
+            below.push((key.clone(), found));
+        }
+        Ok(below)
+    }
+}
+
+fn form(value: &[u8]) -> Form {
+    match value.split_first() {
+        Some((&SEALED, rest)) => match rest.first_chunk() {
+            Some(id) => Form::Sealed(KeyId(*id)),
+            None => Form::Plain,
+        },
+        _ => Form::Plain,
+    }
+}
+
+#[async_trait]
+impl Kv for SealedKv {
+    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+        let found = self.inner.get(key).await?;
+        found.map(|value| self.opened(key, &value)).transpose()
+    }
+
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+        let found = self.inner.get_each(keys.clone()).await?;
+        let pairs = keys.iter().zip(found);
+        pairs
+            .map(|(key, value)| value.map(|value| self.opened(key, &value)).transpose())
+            .collect()
+    }
+
+    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
+        let found = self.inner.scan(scan).await?;
+        found
+            .into_iter()
+            .map(|entry| self.opened_entry(entry))
+            .collect()
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
+        let put = commit
+            .put
+            .iter()
+            .map(|(key, value)| Ok((key.clone(), self.sealed(key, value)?)));
+        let mut sealed = Commit {
+            put: put.collect::<Result<_, KvError>>()?,
+            ..commit
+        };
+        let wanted = std::mem::take(&mut sealed.expect);
+        for _ in 0..TRIES {
+            sealed.expect = self.expected(&wanted).await?;
+            match self.inner.commit(sealed.clone()).await {
+                // What was expected may have been sealed anew and still be the same.
+                Err(KvError::Conflict) if !wanted.is_empty() => {}
+                outcome => return outcome,
+            }
+        }
+        Err(KvError::Conflict)
+    }
+
+    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
+        Ok(Arc::new(Self {
+            inner: self.inner.snapshot().await?,
+            ring: self.ring.clone(),
+        }))
+    }
+
+    async fn check(&self, pace: Pace) -> Result<(), KvError> {
+        self.inner.check(pace).await
+    }
+
+    fn sealing(&self) -> Option<&SealedKv> {
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::MemoryKv;
+    use super::*;
+
+    const FIRST: &[u8] = b"format";
+
+    fn put(entries: &[(&str, &str)]) -> Commit {
+        let entry = |(key, value): &(&str, &str)| {
+            (key.as_bytes().to_vec(), Bytes::from((*value).to_owned()))
+        };
+        Commit {
+            put: entries.iter().map(entry).collect(),
+            ..Commit::default()
+        }
+    }
+
+    async fn all(kv: &dyn Kv) -> Vec<(Key, Bytes)> {
+        let scan = Scan {
+            limit: usize::MAX,
+            ..Scan::default()
+        };
+        kv.scan(scan).await.unwrap()
+    }
+
+    async fn open(kv: &Arc<MemoryKv>, place: &KeyPlace) -> Result<SealedKv, SealError> {
+        SealedKv::open(kv.clone(), place.clone(), &FIRST.to_vec()).await
+    }
+
+    fn place(folder: &tempfile::TempDir) -> KeyPlace {
+        KeyPlace::File(folder.path().join("key"))
+    }
+
+    async fn has(kv: &MemoryKv, text: &str) -> bool {
+        let all = all(kv).await;
+        all.iter()
+            .any(|(_, value)| String::from_utf8_lossy(value).contains(text))
+    }
+
+    #[tokio::test]
+    async fn nothing_below_can_be_read_moved_or_changed() {
+        let (below, folder) = (Arc::new(MemoryKv::default()), tempfile::tempdir().unwrap());
+        let kv = open(&below, &place(&folder)).await.unwrap();
+        kv.commit(put(&[("a", "s3cret"), ("b", "other")]))
+            .await
+            .unwrap();
+        assert!(!has(&below, "s3cret").await);
+        let sealed = below.get(b"a").await.unwrap().unwrap();
+        let mut changed = sealed.to_vec();
+        *changed.last_mut().unwrap() ^= 1;
+        for value in [sealed.clone(), changed.into(), sealed.slice(..HEAD_BYTES)] {
+            let commit = Commit {
+                put: vec![(b"b".to_vec(), value)],
+                ..Commit::default()
+            };
+            below.commit(commit).await.unwrap();
+            let error = kv.get(b"b").await.unwrap_err();
+            assert!(matches!(error, KvError::Damaged { .. }), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_store_of_before_is_sealed_as_a_whole_however_often_that_is_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        for commits in 0..6 {
+            let below = Arc::new(MemoryKv::default());
+            let entries: Vec<_> = (0..600).map(|n| format!("e/{n:04}")).collect();
+            let entries: Vec<_> = entries.iter().map(|key| (key.as_str(), "s3cret")).collect();
+            below.commit(put(&entries)).await.unwrap();
+            below
+                .commit(put(&[("format", "{2}"), ("type", "12")]))
+                .await
+                .unwrap();
+            let before = all(&*below).await;
+            let dying = crate::stage::DyingKv::after(commits, below.clone());
+            let cut_off = SealedKv::open(dying, place(&folder), &FIRST.to_vec()).await;
+            assert_eq!(cut_off.is_err(), commits < 4, "{commits}");
+            let kv = open(&below, &place(&folder)).await.unwrap();
+            assert!(!has(&below, "s3cret").await);
+            assert_eq!(all(&kv).await, before);
+            assert_eq!(
+                below.get(b"type").await.unwrap().as_deref(),
+                Some(&b"12"[..])
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn without_its_key_a_store_is_not_opened() {
+        let (below, folder) = (Arc::new(MemoryKv::default()), tempfile::tempdir().unwrap());
+        let kv = open(&below, &place(&folder)).await.unwrap();
+        kv.commit(put(&[("format", "{2}")])).await.unwrap();
+        let other = tempfile::tempdir().unwrap();
+        let missing = open(&below, &place(&other)).await.unwrap_err().to_string();
+        assert!(missing.contains("is not there"), "{missing}");
+        drop(Ring::open(place(&other), false).unwrap());
+        let wrong = open(&below, &place(&other)).await.unwrap_err().to_string();
+        assert!(wrong.contains("another key"), "{wrong}");
+    }
+
+    #[tokio::test]
+    async fn after_a_rotation_the_old_key_is_not_needed_and_what_is_expected_still_holds() {
+        let (below, folder) = (Arc::new(MemoryKv::default()), tempfile::tempdir().unwrap());
+        let kv = open(&below, &place(&folder)).await.unwrap();
+        kv.commit(put(&[("format", "{2}"), ("a", "s3cret"), ("n", "5")]))
+            .await
+            .unwrap();
+        let before = kv.get(b"a").await.unwrap();
+        let old = kv.ring().newest().unwrap().id;
+        let new = kv.ring().renew().unwrap().id;
+        assert_eq!(kv.reseal(None).await.unwrap(), 2);
+        assert_eq!(kv.reseal(None).await.unwrap(), 0);
+        assert_eq!(kv.keys_in_use().await.unwrap(), BTreeMap::from([(new, 2)]));
+        let expecting = Commit {
+            expect: vec![(b"a".to_vec(), before)],
+            ..put(&[("a", "changed")])
+        };
+        kv.commit(expecting).await.unwrap();
+        let file = folder.path().join("key");
+        let keys = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, keys.lines().next().unwrap()).unwrap();
+        let restarted = open(&below, &place(&folder)).await.unwrap();
+        assert!(restarted.ring().find(&old.0).is_none());
+        assert_eq!(
+            restarted.get(b"a").await.unwrap().as_deref(),
+            Some(&b"changed"[..])
+        );
+    }
+}
