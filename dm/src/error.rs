@@ -52,6 +52,7 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::PatternTooCostly
         | ErrorCode::YamlTooLarge
         | ErrorCode::TooDeep
+        | ErrorCode::TemplateUntrusted
         | ErrorCode::TooManyResources
         | ErrorCode::InvalidBackup
         | ErrorCode::UnknownType

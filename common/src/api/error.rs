@@ -53,6 +53,7 @@ codes! {
     PatternTooCostly       "PATTERN_TOO_COSTLY"       400 "A schema's pattern takes more steps on a value than it may.";
     YamlTooLarge           "YAML_TOO_LARGE"           400 "A YAML text is larger or deeper than it may be, with what its aliases repeat.";
     TooDeep                "TOO_DEEP"                 400 "Templates are nested deeper than they may be.";
+    TemplateUntrusted      "TEMPLATE_UNTRUSTED"       400 "The registry requires that its templates are signed, and this one is not, or is not what was signed.";
     TooManyResources       "TOO_MANY_RESOURCES"       400 "The configuration expands to more resources than it may.";
     InvalidBackup          "INVALID_BACKUP"           400 "What is to be restored is no backup, is damaged or cut off, or was made by a newer manager.";
     UnknownType            "UNKNOWN_TYPE"             400 "A type is neither an import, nor a template reference, nor a kind that the cluster serves.";

@@ -81,6 +81,9 @@ pub struct RegistryDefinition {
     /// Of GitHub Enterprise, where its REST API is; `/api/v3` of the URL's host, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_url: Option<String>,
+    /// If there are any, only templates that one of them has signed are used: minisign's, or P-256's in PEM.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub public_keys: Vec<String>,
 }
 
 impl RegistryDefinition {
@@ -93,6 +96,7 @@ impl RegistryDefinition {
             credential: None,
             reference: None,
             api_url: None,
+            public_keys: Vec::new(),
         }
     }
 }

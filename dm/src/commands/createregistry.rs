@@ -1,9 +1,13 @@
 //! `dm createregistry`: gives a template registry a name, which references may begin with.
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use common::model::{CredentialName, RegistryDefinition, RegistryName, RegistryType};
 
 use super::registries;
+use crate::bundle::files::{self, ReadError};
 use crate::error::Failure;
 use crate::session::Session;
 
@@ -14,7 +18,7 @@ Examples:
   dm createregistry shop https://github.com/my-org/my-repo
   dm createregistry shop https://github.example.com/my-org/my-repo --credential shop-token --ref stable
   dm createregistry shop https://templates.example.com/shop --type http
-  dm createregistry shop oci://ghcr.io/my-org/templates
+  dm createregistry shop oci://ghcr.io/my-org/templates --public-key publisher.pub
   dm deploy shop/redis:v1")]
 pub struct CreateRegistry {
     pub name: RegistryName,
@@ -35,6 +39,9 @@ pub struct CreateRegistry {
     /// Of GitHub Enterprise, where its REST API is, if not at /api/v3.
     #[arg(long, value_name = "URL")]
     pub api_url: Option<String>,
+    /// Use only templates that this key has signed: minisign's, or one of P-256 in PEM. Several may be given.
+    #[arg(long, value_name = "FILE")]
+    pub public_key: Vec<PathBuf>,
 }
 
 impl CreateRegistry {
@@ -44,6 +51,8 @@ impl CreateRegistry {
             let reason = format!("what {:?} is cannot be told; say so with --type", self.url);
             Failure::Usage(reason)
         })?;
+        let keys = self.public_key.iter().map(|file| read_key(file)).collect();
+        let keys: Result<Vec<String>, Failure> = keys;
         let definition = RegistryDefinition {
             registry_type,
             url: self.url,
@@ -51,6 +60,7 @@ impl CreateRegistry {
             credential: self.credential,
             reference: self.reference,
             api_url: self.api_url,
+            public_keys: keys?,
         };
         let created = session
             .client
@@ -61,6 +71,14 @@ impl CreateRegistry {
             registries::table(std::slice::from_ref(created)).render(width)
         })
     }
+}
+
+fn read_key(file: &Path) -> Result<String, Failure> {
+    let read = File::open(file).map_err(|error| ReadError::Other(error.to_string()));
+    let text = read.and_then(files::text).map_err(|reason| {
+        Failure::Configuration(format!("{} cannot be read: {reason}", file.display()))
+    })?;
+    Ok(text.trim_end().to_owned())
 }
 
 /// What a URL says of itself; an ordinary `https://` one could be anything.

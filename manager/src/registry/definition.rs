@@ -19,6 +19,7 @@ use super::github::{Api, Repository};
 use super::listed::Listed;
 use super::oci;
 use super::options::Options;
+use super::signature::Trust;
 use super::web::Web;
 use super::{Registry, RegistryError};
 
@@ -162,6 +163,7 @@ fn fields(definition: &RegistryDefinition) -> Result<(), String> {
     if definition.api_url.is_some() && definition.registry_type != RegistryType::Github {
         return Err("only github has an apiUrl".to_owned());
     }
+    Trust::parse(&definition.public_keys)?;
     if definition.registry_type == RegistryType::Directory && definition.credential.is_some() {
         return Err("a folder takes no credential".to_owned());
     }

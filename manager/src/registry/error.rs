@@ -8,6 +8,7 @@ use common::yaml::YamlError;
 
 use super::git::GitError;
 use super::reference::ReferenceError;
+use super::signature::SignatureError;
 use super::web::WebError;
 use crate::store::StoreError;
 use common::registry::PathError;
@@ -112,6 +113,8 @@ pub enum RegistryError {
         path: String,
         source: std::io::Error,
     },
+    #[error(transparent)]
+    Signature(#[from] SignatureError),
     #[error(transparent)]
     Web(#[from] WebError),
     #[error("registry {registry}: {error}")]
@@ -235,6 +238,7 @@ impl RegistryError {
             | Self::Authorities { .. }
             | Self::Definition { .. }
             | Self::ApiUrl { .. } => ErrorCode::InvalidRequest,
+            Self::Signature(_) => ErrorCode::TemplateUntrusted,
             Self::Web(error) => error.code(),
             Self::Again(error) => error.code(),
             Self::Oci {

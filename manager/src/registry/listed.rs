@@ -13,6 +13,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::RegistryDefinition;
+use common::registry::sums;
 use url::Url;
 
 use super::fresh::{Fresh, Loaded, Old};
@@ -25,7 +26,6 @@ use super::{Entry, FILE_BYTES, Files, Registry, RegistryError};
 const LIST: &str = "SHA256SUMS";
 /// 200,000 files with paths of some 100 characters.
 const LIST_BYTES: usize = 32 * 1024 * 1024;
-const DIGEST_CHARS: usize = 64;
 
 #[derive(Debug, Clone)]
 pub struct Listed {
@@ -65,41 +65,13 @@ impl Listed {
         let text = std::str::from_utf8(&kept.body).map_err(|_| RegistryError::NotText {
             file: self.path_of(&list),
         })?;
-        let files = parse(text).map_err(|reason| RegistryError::Malformed { url, reason })?;
+        let files = sums::parse(text, tree::FILES)
+            .map_err(|reason| RegistryError::Malformed { url, reason })?;
         Ok(Loaded {
             value: Arc::new(Tree::new(files)),
             old: kept.old,
         })
     }
-}
-
-/// `<digest>  <path>`, or ` *` between them for files read as bytes.
-fn parse(text: &str) -> Result<Vec<(FilePath, String)>, String> {
-    let mut files = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let fault = |what: &str| format!("line {}: {what}", number + 1);
-        if files.len() == tree::FILES {
-            return Err(fault(&format!("more than {} files", tree::FILES)));
-        }
-        let (digest, path) = line
-            .split_once(' ')
-            .and_then(|(digest, rest)| Some((digest, rest.strip_prefix([' ', '*'])?)))
-            .filter(|(digest, _)| {
-                digest.len() == DIGEST_CHARS && digest.bytes().all(|b| b.is_ascii_hexdigit())
-            })
-            .ok_or_else(|| fault("no line of sha256sum"))?;
-        let path = path.strip_prefix("./").unwrap_or(path);
-        // Hidden files are in no template; whoever lists a whole checkout lists them too.
-        if path
-            .split('/')
-            .any(|name| name.starts_with('.') && name != "..")
-        {
-            continue;
-        }
-        let path = FilePath::parse(path).map_err(|error| fault(&error.to_string()))?;
-        files.push((path, digest.to_ascii_lowercase()));
-    }
-    Ok(files)
 }
 
 #[async_trait]
@@ -149,29 +121,5 @@ impl Registry for Listed {
 
     async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError> {
         Ok(self.tree().await?.entries(folder))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_is_what_sha256sum_writes() {
-        let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        let text = format!("{digest}  ./a/v1/a.py\n{digest} *b c.txt\n{digest}  ./.git/HEAD\n");
-        let files = parse(&text).unwrap();
-        let paths: Vec<_> = files.iter().map(|(path, _)| path.as_str()).collect();
-        assert_eq!(paths, ["a/v1/a.py", "b c.txt"]);
-        for bad in [
-            "abc  a",
-            &format!("{digest} a"),
-            &format!("{digest}  ../a"),
-            &format!("{digest}  /etc/passwd"),
-            &format!("{digest}  a/../../b"),
-            "<html>",
-        ] {
-            assert!(parse(bad).unwrap_err().contains("line 1"), "{bad}");
-        }
     }
 }

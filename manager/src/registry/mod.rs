@@ -50,6 +50,7 @@ mod registries;
 mod seed;
 #[cfg(test)]
 mod service_account;
+mod signature;
 mod tree;
 mod versions;
 mod web;

@@ -15,6 +15,7 @@ use super::directory::Directory;
 use super::git;
 use super::github::{Api, Repository};
 use super::options::{self, Options};
+use super::signature::Trust;
 use super::web::{Reach, Shared, Web};
 use super::{Registry, RegistryError};
 use crate::store::{self, Store};
@@ -31,6 +32,8 @@ const NAMED: u64 = 32;
 pub struct Place {
     pub registry: Arc<dyn Registry>,
     pub collection: Option<String>,
+    /// Who must have signed its templates.
+    pub trust: Arc<Trust>,
 }
 
 enum Default {
@@ -130,6 +133,7 @@ impl Places {
         let place = Place {
             registry: Arc::new(registry),
             collection: None,
+            trust: Arc::default(),
         };
         named.put(name, place.clone(), 1);
         place
@@ -214,9 +218,16 @@ impl Places {
             credential.as_ref().map(|(credential, _)| credential),
             &means,
         );
+        let trust = Trust::parse(&definition.public_keys);
+        let trust = trust.map_err(|reason| RegistryError::Definition {
+            registry_type: definition.registry_type,
+            url: definition.url.clone(),
+            reason,
+        })?;
         let place = Place {
             registry: opened?,
             collection: definition.collection.clone(),
+            trust: Arc::new(trust),
         };
         let open = Open {
             definition,
@@ -262,6 +273,7 @@ fn opened(place: options::Place, github: &Arc<Api>) -> Result<Default, RegistryE
             Default::Opened(Place {
                 registry: Arc::new(registry),
                 collection,
+                trust: Arc::default(),
             })
         }
         options::Place::Registered(name) => Default::Registered(name),
@@ -284,5 +296,6 @@ fn directory(path: &Path) -> std::io::Result<Place> {
     Ok(Place {
         registry: Arc::new(Directory::open(DEFAULT, path)?),
         collection: None,
+        trust: Arc::default(),
     })
 }

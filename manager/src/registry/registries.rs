@@ -23,6 +23,7 @@ use super::options::Options;
 use super::path::FilePath;
 use super::places::{DEFAULT, Place, Places};
 use super::reference::{Reference, TemplateVersion};
+use super::signature::Signed;
 use super::web::{Age, Reach, Shared, Web};
 use super::{Files, RegistryError};
 use crate::store::Store;
@@ -297,7 +298,7 @@ impl Registries {
         scope: Option<Scope>,
     ) -> Result<Found, RegistryError> {
         wanted.collection = wanted.collection.or(place.collection);
-        let registry = place.registry;
+        let (registry, trust) = (place.registry, place.trust);
         let located = match catalog::locate(&*registry, &wanted).await {
             // It may be newer than what is held of the registry.
             Err(error) if error.code() == ErrorCode::TemplateNotFound => {
@@ -310,14 +311,29 @@ impl Registries {
             Some(revision) => Some(revision),
             None => registry.revision(&located.folder).await?,
         };
-        let key = revision.map(|revision| (registry.path_of(&located.folder), revision));
+        // What was read without these keys may be what they do not allow.
+        let name = format!("{}{}", registry.path_of(&located.folder), trust.id());
+        let key = revision.map(|revision| (name, revision));
         let known = key.as_ref().and_then(|key| self.templates.get(key));
-        let template = match known.as_deref().and_then(|files| files.first()) {
-            Some(template) => template.path.clone(),
-            None => catalog::template_file(&*registry, &located.folder, &wanted.template).await?,
+        let signed = trust.is_needed().then(|| {
+            let subject = (wanted.template.as_str(), located.version.as_str());
+            Signed::new(registry.clone(), trust.clone(), &located.folder, subject)
+        });
+        let template = match (known.as_deref().and_then(|files| files.first()), &signed) {
+            (Some(template), _) => template.path.clone(),
+            (None, signed) => {
+                if let Some(signed) = signed {
+                    signed.check().await?;
+                }
+                catalog::template_file(&*registry, &located.folder, &wanted.template).await?
+            }
+        };
+        let files: Arc<dyn Files> = match signed {
+            Some(signed) => Arc::new(signed),
+            None => registry,
         };
         Ok(Found {
-            files: registry,
+            files,
             template,
             version: Some(located.version),
             scope,

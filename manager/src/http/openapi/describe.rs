@@ -27,6 +27,7 @@ const EXPANSION: &[ErrorCode] = &[
     TooDeep,
     TooManyResources,
     TemplateNotFound,
+    TemplateUntrusted,
     RegistryUnavailable,
     ExpanderUnavailable,
     Timeout,
@@ -46,7 +47,13 @@ const OPERATION: &[ErrorCode] = &[
     Unavailable,
     Timeout,
 ];
-const CATALOG: &[ErrorCode] = &[NotFound, TemplateNotFound, RegistryUnavailable, Timeout];
+const CATALOG: &[ErrorCode] = &[
+    NotFound,
+    TemplateNotFound,
+    TemplateUntrusted,
+    RegistryUnavailable,
+    Timeout,
+];
 
 /// What every write has in common.
 fn write(description: Description, of: &mut SchemaGenerator) -> Description {
