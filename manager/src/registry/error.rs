@@ -123,7 +123,7 @@ pub enum RegistryError {
         error: OciError<WebError>,
     },
     #[error(
-        "registry {registry} does not say which templates it has: it has no index, which dm publish keeps, and its host lists no repositories; its templates can be used by name"
+        "registry {registry} does not say which templates it has: its repository has no tag for each of them, and its host lists no repositories; its templates can be used by name"
     )]
     NoIndex { registry: String },
     #[error("'{version}' of registry {registry} is no template: {reason}")]

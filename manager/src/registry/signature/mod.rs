@@ -39,7 +39,7 @@ const PUBLIC_KEYS: usize = 20;
 #[derive(Debug, thiserror::Error)]
 pub enum SignatureError {
     #[error(
-        "'{folder}' is not signed, and its registry requires that: it has no {FILE} with a signature beside it; sign it with dm package --sign"
+        "'{folder}' is not signed, and its registry requires that: it has no {FILE} with a signature beside it; have its publisher sign that list, with minisign, cosign or openssl"
     )]
     Missing { folder: String },
     #[error(
