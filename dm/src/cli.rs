@@ -39,6 +39,8 @@ pub struct Flags {
     /// Time for all of it, like 90s or 5m; for writes the manager's default if absent.
     #[arg(long, global = true, value_name = "DURATION", value_parser = crate::duration::parse)]
     pub timeout: Option<Duration>,
+    #[command(flatten)]
+    pub identity: crate::identity::IdentityFlags,
 }
 
 /// `dm --registry R --properties P deploy T` is as good as `dm deploy T --registry R --properties P`. Commands that
@@ -101,6 +103,7 @@ pub enum Command {
     Install(install::Install),
     Completion(completion::Completion),
     Version(version::Version),
+    Whoami(whoami::Whoami),
 }
 
 impl Command {
@@ -111,6 +114,14 @@ impl Command {
             Self::Manifest(manifest) if manifest.compares() => ExitCode::Usage,
             _ => ExitCode::Failed,
         }
+    }
+
+    /// Whether a manager is asked at all.
+    pub fn asks_the_manager(&self) -> bool {
+        !matches!(
+            self,
+            Self::Completion(_) | Self::Version(_) | Self::Install(_)
+        )
     }
 
     /// Whether `--timeout` is not for the request, but for the operation that it starts or watches.

@@ -8,6 +8,7 @@ use common::model::{DeploymentName, NameError, OperationId};
 
 use crate::bundle::archive::ArchiveError;
 use crate::bundle::{BundleError, Sources};
+use crate::identity::IdentityError;
 use crate::installation::InstallationError;
 use crate::local::LocalError;
 use crate::output::OutputError;
@@ -105,6 +106,8 @@ pub enum Failure {
     #[error(transparent)]
     Service(#[from] ClientError),
     #[error(transparent)]
+    Identity(#[from] IdentityError),
+    #[error(transparent)]
     Local(#[from] LocalError),
     /// A service refused what was made of local files.
     #[error("{doing}: {body}")]
@@ -192,7 +195,11 @@ impl Failure {
             | Self::Kubectl { .. }
             | Self::Damaged
             | Self::DeploymentFailed { .. } => ExitCode::Failed,
-            Self::Service(error) => of_client(error),
+            Self::Identity(IdentityError::InClear { .. } | IdentityError::HalfACertificate) => {
+                ExitCode::Usage
+            }
+            Self::Service(error) | Self::Identity(IdentityError::Client(error)) => of_client(error),
+            Self::Identity(_) => ExitCode::Failed,
             Self::Local(LocalError::Answered(body)) => exit_code(body.code),
             Self::Local(_) => ExitCode::Unavailable,
             Self::Refused { body, .. } => exit_code(body.code),
@@ -296,6 +303,12 @@ const fn hint_of_code(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::NothingRunning => Some("dm operations NAME shows what was done"),
         ErrorCode::Timeout => {
             Some("see dm status NAME for what is missing; give it more time with --timeout")
+        }
+        ErrorCode::Unauthenticated => Some(
+            "give a token in DM_TOKEN or --token-file, or a kubeconfig with one (see kubectl config current-context)",
+        ),
+        ErrorCode::Forbidden | ErrorCode::PermissionsMissing => {
+            Some("dm whoami shows as whom you asked")
         }
         _ => None,
     }

@@ -16,6 +16,7 @@ mod compare;
 mod duration;
 mod error;
 mod follow;
+mod identity;
 mod installation;
 mod local;
 mod output;

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use common::api::page::{Page, PageQuery};
+use common::client::access::Access;
 use common::client::{ClientError, ManagerClient};
 use common::model::limits::PAGE_ITEMS_MAX;
 use serde::Serialize;
@@ -24,8 +25,17 @@ pub struct Session<'s, 't> {
 }
 
 impl<'s, 't> Session<'s, 't> {
-    pub fn new(flags: Flags, terminal: &'s mut Terminal<'t>) -> Result<Self, Failure> {
-        let client = ManagerClient::new(&flags.service)?;
+    /// `asks`: whether the manager will be asked something, so that it matters as whom.
+    pub async fn new(
+        flags: Flags,
+        asks: bool,
+        terminal: &'s mut Terminal<'t>,
+    ) -> Result<Self, Failure> {
+        let access = match asks {
+            true => flags.identity.access(&flags.service).await?,
+            false => Access::default(),
+        };
+        let client = ManagerClient::with(&flags.service, &access)?;
         Ok(Self {
             client,
             format: flags.output,

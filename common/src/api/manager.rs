@@ -363,3 +363,13 @@ pub struct TemplateDescription {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
 }
+
+/// `GET /whoami`: as whom the caller is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Whoami {
+    /// `anonymous` where callers are not told apart.
+    pub user: String,
+    #[serde(default)]
+    pub groups: Vec<String>,
+}

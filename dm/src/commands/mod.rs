@@ -30,6 +30,7 @@ pub mod templates;
 pub mod update;
 pub mod version;
 pub mod wait;
+pub mod whoami;
 mod write;
 
 use crate::cli::{Cli, Command};
@@ -45,7 +46,7 @@ pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Fail
     if cli.flags.output == Format::Dot && !cli.command.has_graph() {
         return Err(Failure::Usage(DOT.to_owned()));
     }
-    let mut session = Session::new(cli.flags, terminal)?;
+    let mut session = Session::new(cli.flags, cli.command.asks_the_manager(), terminal).await?;
     // Writes bound the operation, and wait for it in their own way.
     match cli.command.bounds_itself() {
         true => dispatch(cli.command, &mut session).await,
@@ -89,6 +90,7 @@ async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<Exi
         Command::Install(install) => install.run(session).await?,
         Command::Completion(completion) => completion.run(session)?,
         Command::Version(version) => version.run(session)?,
+        Command::Whoami(whoami) => whoami.run(session).await?,
     }
     Ok(ExitCode::Done)
 }

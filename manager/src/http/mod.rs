@@ -20,6 +20,7 @@ mod previews;
 mod readiness;
 mod registries;
 mod types;
+mod whoami;
 
 #[cfg(test)]
 mod tests;
@@ -77,6 +78,7 @@ routes! {
     "/readyz" GET readiness::get Nothing;
     "/openapi.json" GET openapi::get Nothing;
     "/metrics" GET metrics::get Anybody;
+    "/whoami" GET whoami::get Anybody;
     "/admin/backup" GET admin::backup Whole(Store, Get);
     "/admin/restore" POST admin::restore Whole(Store, Create);
     "/admin/verify" GET admin::verify Whole(Store, Get);

@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use super::access::Access;
 use super::error::ClientError;
 use super::http::Endpoint;
+use crate::api::manager::Whoami;
 use crate::server::health::Readiness;
 use write::NOTHING;
 
@@ -44,6 +45,11 @@ impl ManagerClient {
     /// What the service says of itself, ready or not.
     pub async fn readiness(&self) -> Result<Readiness, ClientError> {
         self.endpoint.readiness(READ).await
+    }
+
+    /// As whom the manager knows this client.
+    pub async fn whoami(&self) -> Result<Whoami, ClientError> {
+        self.read(&["whoami"]).await
     }
 
     async fn read<T: DeserializeOwned>(&self, segments: &[&str]) -> Result<T, ClientError> {

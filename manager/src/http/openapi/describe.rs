@@ -102,6 +102,14 @@ pub mod metrics {
     }
 }
 
+pub mod whoami {
+    use super::*;
+
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        Description::new("As whom the caller is known").answers::<Whoami>(200, "The user.", of)
+    }
+}
+
 pub mod openapi {
     use super::*;
 

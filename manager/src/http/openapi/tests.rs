@@ -148,6 +148,7 @@ async fn every_answer_that_is_documented_is_given_and_fits_its_schema() {
         "/metrics",
         "/readyz",
         "/openapi.json",
+        "/whoami",
         "/registries",
     ] {
         driver.ask("GET", path, Ask::default()).await;

@@ -18,6 +18,7 @@ const CALLERS: [&str; 6] = ["", "bad", "other", "viewer", "editor", "admin"];
 const TABLE: &[(&str, &str, [u16; 6])] = &[
     ("GET", "/healthz", [200, 200, 200, 200, 200, 200]),
     ("GET", "/metrics", [401, 401, 200, 200, 200, 200]),
+    ("GET", "/whoami", [401, 401, 200, 200, 200, 200]),
     ("GET", "/readyz", [200, 200, 200, 200, 200, 200]),
     ("GET", "/openapi.json", [200, 200, 200, 200, 200, 200]),
     ("GET", "/admin/backup", [401, 401, 403, 403, 403, 200]),
