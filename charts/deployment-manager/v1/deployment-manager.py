@@ -34,7 +34,6 @@ def manager(name, namespace, properties):
         '--service-key=/certificate/tls.key',
         '--store=sled:/data/store',
         '--store-key=/key/key',
-        '--registry-folder=/usr/share/deployment-manager/charts',
         '--registry-cache=/data/registries',
         '--auth-cluster',
         '--auth-rbac',
