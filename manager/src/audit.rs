@@ -272,6 +272,15 @@ mod tests {
     }
 
     #[test]
+    fn who_may_not_is_denied_and_everything_else_fails() {
+        use ErrorCode::{Forbidden, InvalidRequest, PermissionsMissing, Unauthenticated};
+        for code in [Unauthenticated, Forbidden, PermissionsMissing] {
+            assert_eq!(failure(code), Outcome::Denied, "{code}");
+        }
+        assert_eq!(failure(InvalidRequest), Outcome::Failed);
+    }
+
+    #[test]
     fn a_line_that_cannot_be_written_is_told_until_one_can() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit");

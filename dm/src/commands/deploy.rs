@@ -69,13 +69,14 @@ impl Deploy {
             bundle,
         } = self.target.resolve(session.terminal)?;
         let subject = Subject::new(format!("deploying {shown} as {name}"), bundle.sources);
+        let service_account = self.wishes.service_account.clone();
         let request = CreateDeployment {
             name,
             content: bundle.content,
             imports: bundle.imports,
             namespace: self.namespace,
             drift_policy: self.wishes.drift.drift_policy.unwrap_or_default(),
-            service_account: None,
+            service_account: service_account.and_then(|account| account.0),
             labels: self.about.labels(),
             description: self.about.description.unwrap_or_default(),
         };

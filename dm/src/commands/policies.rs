@@ -3,7 +3,10 @@
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use common::api::manager::PolicyQuery;
-use common::model::{ConflictPolicy, CreatePolicy, DeletePolicy, DriftPolicy, UpdatePolicy};
+use common::model::{
+    ConflictPolicy, CreatePolicy, DeletePolicy, DriftPolicy, NameError, ServiceAccountName,
+    UpdatePolicy,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -44,6 +47,16 @@ pub struct DriftFlag {
     pub drift_policy: Option<DriftPolicy>,
 }
 
+/// A service account, or none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account(pub Option<ServiceAccountName>);
+
+/// Reads one; an empty text is none.
+pub fn account(text: &str) -> Result<Account, NameError> {
+    let name = Some(text).filter(|text| !text.is_empty());
+    name.map(ServiceAccountName::parse).transpose().map(Account)
+}
+
 /// Reads a policy by its name or, if there is one, its other spelling: the wire's, `CREATE_OR_ACQUIRE`, in any case.
 fn policy<T>(names: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T> + use<T>
 where
@@ -74,6 +87,14 @@ mod tests {
     struct Line {
         #[command(flatten)]
         policies: Policies,
+    }
+
+    #[test]
+    fn a_service_account_is_a_name_or_none() {
+        assert_eq!(account(""), Ok(Account(None)));
+        let named = ServiceAccountName::parse("robot").unwrap();
+        assert_eq!(account("robot"), Ok(Account(Some(named))));
+        assert!(account("Robot/1").is_err());
     }
 
     #[test]
