@@ -24,7 +24,7 @@ use crate::store::kv::{Kv, KvError, MemoryKv, Pace, SledKv};
 use crate::vault::{KeyPlace, Ring, Vault};
 use crate::workflow::expansion::Expansions;
 use crate::workflow::step::Tools;
-use crate::workflow::{Engine, Retry};
+use crate::workflow::{Capacity, Engine, Retry};
 
 const ADDRESS: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
@@ -46,6 +46,7 @@ pub struct Ports {
     pub credential_key: KeyPlace,
     pub retry: Retry,
     pub operation_timeout: Duration,
+    pub capacity: Capacity,
     pub quotas: Quotas,
     pub keep_manifests: Option<usize>,
     pub auth: Auth,
@@ -81,7 +82,7 @@ impl App {
             retry: ports.retry.clone(),
             keep_manifests: ports.keep_manifests,
         };
-        let engine = Engine::new(tools);
+        let engine = Engine::new(tools, ports.capacity);
         let services = Services::new(Needs {
             store,
             engine: engine.clone(),
@@ -168,6 +169,7 @@ async fn ports(config: &Config) -> anyhow::Result<Ports> {
         credential_key: config.credential_key(),
         retry: Retry::default(),
         operation_timeout: config.operation_timeout,
+        capacity: config.capacity,
         quotas: config.quotas.clone(),
         keep_manifests: config.keep_manifests.map(NonZeroUsize::get),
     })

@@ -14,6 +14,7 @@ use crate::auth;
 use crate::registry;
 use crate::service::quota::Quotas;
 use crate::vault::KeyPlace;
+use crate::workflow::Capacity;
 
 /// Deployment Manager's API and workflow engine.
 #[derive(Debug, Clone, Parser)]
@@ -50,6 +51,8 @@ pub struct Config {
     /// Time for an operation whose request names none, such as 90s or 10m.
     #[arg(long, env = "DM_OPERATION_TIMEOUT", value_name = "TIME", default_value = "10m", value_parser = duration)]
     pub operation_timeout: Duration,
+    #[command(flatten)]
+    pub capacity: Capacity,
     /// File with the key that credentials are sealed with; made when the first one is set [default: the store's folder with .key after it]
     #[arg(long, env = "DM_CREDENTIAL_KEY", value_name = "FILE")]
     pub credential_key: Option<PathBuf>,

@@ -20,7 +20,7 @@ use crate::registry;
 use crate::service::quota::Quotas;
 use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Pace, Scan};
 use crate::vault::KeyPlace;
-use crate::workflow::Retry;
+use crate::workflow::{Capacity, Retry};
 
 /// What outlives a manager: its store, and what is around it.
 pub struct Stage {
@@ -32,6 +32,7 @@ pub struct Stage {
     /// How callers are told apart; not at all by default.
     pub auth: crate::auth::Options,
     pub quotas: Quotas,
+    pub capacity: Capacity,
     registry: TempDir,
 }
 
@@ -44,6 +45,7 @@ impl Stage {
             keep_manifests: None,
             auth: crate::auth::Options::default(),
             quotas: Quotas::default(),
+            capacity: Capacity::default(),
             registry: tempfile::tempdir().unwrap(),
         };
         let pair = r#"{"resources": [{"name": "left", "type": "Service"}, {"name": "right", "type": "Pod"}]}"#;
@@ -90,6 +92,7 @@ impl Stage {
                 store_waits: (Duration::ZERO, Duration::ZERO),
             },
             operation_timeout: Duration::from_secs(60),
+            capacity: self.capacity,
             keep_manifests: self.keep_manifests,
             quotas: self.quotas.clone(),
         };

@@ -233,6 +233,9 @@ impl Writes {
                 Repeat::Same(ticket) => return Ok(ticket),
                 Repeat::New(request) => request,
             };
+            if !self.engine.has_room() {
+                return Err(crowded());
+            }
             let found = self.permitted(&draft, found, committed.as_ref()).await?;
             if decisions == 0 {
                 self.within_quota(&draft).await?;
@@ -466,6 +469,11 @@ fn manifest_name(found: Option<&Found>, now: Timestamp) -> Result<ManifestName, 
             .max(deployment.preview.as_ref())
     });
     manifest::name(last, now).map_err(|error| StoreError::Broken(error.to_string()))
+}
+
+fn crowded() -> Error {
+    let message = "as many operations wait as may (--operations-waiting); try again when some of them are done";
+    Error::new(ErrorCode::Unavailable, message)
 }
 
 fn exists(name: &DeploymentName) -> Error {

@@ -3,6 +3,7 @@
 //! Each operation runs in a task of its own, so that it goes on when the caller that asked for it goes away. Parking
 //! drops the tasks wherever they are: what they did is journaled or done again at the next start.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use common::model::{InputConfig, OperationId};
@@ -23,8 +24,32 @@ use crate::store::operations::{self, OperationRecord, StopWish};
 use crate::store::requests::{self, Request};
 use crate::store::{Changes, Store, StoreError};
 
-/// Operations that run at once; further ones wait, accepted. Most of their time they wait for the cluster.
-pub(super) const AT_ONCE: usize = 64;
+/// How many operations there may be before they are done.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Capacity {
+    /// Operations that run at once; further ones wait, PENDING, in the order in which they came.
+    #[arg(long = "operations-at-once", env = "DM_OPERATIONS_AT_ONCE", value_name = "NUMBER", default_value_t = Self::AT_ONCE)]
+    pub at_once: NonZeroUsize,
+    /// Operations that wait at most: further writes are refused with 503 and Retry-After.
+    #[arg(long = "operations-waiting", env = "DM_OPERATIONS_WAITING", value_name = "NUMBER", default_value_t = Self::WAITING)]
+    pub waiting: usize,
+}
+
+impl Capacity {
+    /// Most of their time they wait for the cluster.
+    const AT_ONCE: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+    /// Each takes some kilobytes of memory, and its deployment is held.
+    const WAITING: usize = 20_000;
+}
+
+impl Default for Capacity {
+    fn default() -> Self {
+        Self {
+            at_once: Self::AT_ONCE,
+            waiting: Self::WAITING,
+        }
+    }
+}
 
 #[derive(Clone)]
 pub struct Engine {
@@ -35,6 +60,7 @@ struct Shared {
     tools: Tools,
     hub: Hub,
     runtime: Handle,
+    capacity: Capacity,
     places: Semaphore,
     parked: CancellationToken,
     tasks: TaskTracker,
@@ -87,12 +113,13 @@ impl Ticket {
 
 impl Engine {
     /// Operations run on the runtime that this is called in.
-    pub fn new(tools: Tools) -> Self {
+    pub fn new(tools: Tools, capacity: Capacity) -> Self {
         let shared = Shared {
             tools,
             hub: Hub::default(),
             runtime: Handle::current(),
-            places: Semaphore::new(AT_ONCE),
+            capacity,
+            places: Semaphore::new(capacity.at_once.get()),
             parked: CancellationToken::new(),
             tasks: TaskTracker::new(),
         };
@@ -109,6 +136,12 @@ impl Engine {
             self.start(record);
         }
         Ok(count)
+    }
+
+    /// Whether a further operation may be accepted.
+    pub fn has_room(&self) -> bool {
+        let Capacity { at_once, waiting } = self.shared.capacity;
+        self.shared.tasks.len() < waiting.saturating_add(at_once.get())
     }
 
     /// Accepts an operation: durable, and holder of its deployment, when this returns. A conflict means that the

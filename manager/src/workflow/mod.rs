@@ -28,5 +28,5 @@ mod undo;
 mod tests;
 
 pub use authority::verb;
-pub use engine::{Engine, Ticket};
+pub use engine::{Capacity, Engine, Ticket};
 pub use retry::Retry;

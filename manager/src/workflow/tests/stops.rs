@@ -6,6 +6,7 @@ use super::*;
 use crate::service::operations::Watch;
 use crate::store::Store;
 use crate::store::operations::{StopWish, wish_stop};
+use crate::workflow::Capacity;
 
 async fn applying(app: &App, id: &OperationId) {
     loop {
@@ -90,7 +91,7 @@ async fn an_operation_that_waits_for_its_turn_is_cancelled_without_ever_beginnin
     let app = stage.manager().await;
     let _gate = stage.deployer.hold();
     let mut tickets = Vec::new();
-    for number in 0..=crate::workflow::engine::AT_ONCE {
+    for number in 0..=Capacity::default().at_once.get() {
         let mut request = create(content(&["a"]));
         request.name = DeploymentName::parse(format!("web-{number}")).unwrap();
         let query = WriteQuery::default();
@@ -112,6 +113,46 @@ async fn an_operation_that_waits_for_its_turn_is_cancelled_without_ever_beginnin
     assert_eq!(stage.expander.requests().len(), tickets.len());
     let name = &outcome.operation.deployment;
     assert!(app.services.deployments.get(name).await.is_err());
+}
+
+#[tokio::test]
+async fn operations_run_in_their_order_and_of_too_many_that_wait_further_ones_are_refused() {
+    let mut stage = Stage::new();
+    stage.capacity = Capacity {
+        at_once: std::num::NonZeroUsize::MIN,
+        waiting: 2,
+    };
+    let app = stage.manager().await;
+    let gate = stage.deployer.hold();
+    let query = WriteQuery::default();
+    let request = |name: &str| {
+        let mut request = create(content(&["a"]));
+        request.name = DeploymentName::parse(name).unwrap();
+        request
+    };
+    let mut tickets = Vec::new();
+    for name in ["one", "two", "three"] {
+        let ticket = app.services.writes.create(request(name), &query).await;
+        tickets.push(ticket.unwrap());
+    }
+    let refused = app.services.writes.create(request("four"), &query).await;
+    let Err(Error::Refused(refused)) = refused else {
+        panic!("it is accepted")
+    };
+    assert_eq!(refused.code, ErrorCode::Unavailable);
+    applying(&app, &tickets[0].live().operation().id).await;
+    let pending = |ticket: &Ticket| ticket.live().operation().status == OperationStatus::Pending;
+    assert!(tickets[1..].iter().all(pending));
+    gate.add_permits(8);
+    let mut ends = Vec::new();
+    for ticket in &tickets {
+        let outcome = ticket.outcome().await.unwrap();
+        assert_eq!(error_of(&outcome), None);
+        ends.push(outcome.operation.end_time);
+    }
+    assert!(ends.is_sorted(), "{ends:?}");
+    let accepted = app.services.writes.create(request("four"), &query).await;
+    assert_eq!(error_of(&accepted.unwrap().outcome().await.unwrap()), None);
 }
 
 #[tokio::test]
