@@ -5,6 +5,7 @@
 pub mod api;
 pub mod canonical;
 pub mod client;
+pub mod compare;
 pub mod model;
 pub mod redact;
 pub mod registry;

@@ -72,6 +72,9 @@ pub enum Command {
     Update(update::Update),
     Preview(preview::Preview),
     Diff(diff::Diff),
+    #[command(name = "whatif")]
+    WhatIf(whatif::WhatIf),
+    Upgrade(upgrade::Upgrade),
     Rollback(rollback::Rollback),
     Delete(delete::Delete),
     List(list::List),
@@ -131,6 +134,7 @@ impl Command {
             Self::Deploy(_)
                 | Self::Update(_)
                 | Self::Preview(_)
+                | Self::Upgrade(_)
                 | Self::Rollback(_)
                 | Self::Delete(_)
                 | Self::Wait(_)
@@ -154,8 +158,11 @@ impl Command {
                 | Self::Diff(_)
                 | Self::Expand(_)
                 | Self::Describe(_)
+                | Self::WhatIf(_)
+                | Self::Upgrade(_)
         );
-        let takes_properties = takes_registry && !matches!(self, Self::Describe(_))
+        let takes_properties = takes_registry
+            && !matches!(self, Self::Describe(_) | Self::WhatIf(_) | Self::Upgrade(_))
             || matches!(self, Self::Install(_));
         match before {
             BeforeCommand {

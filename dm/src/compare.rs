@@ -1,11 +1,9 @@
-//! What two manifests have different: resources, and fields of their properties. Knows no cluster.
+//! What two manifests have different.
 
-use std::collections::BTreeMap;
-
-use common::api::deployer::{Basis, FieldChange, ResourceDiff, ResourceIntent};
-use common::model::{DiffSummary, Manifest, ManifestName, ObjectRef, Resource};
+use common::api::deployer::ResourceDiff;
+use common::compare::resources;
+use common::model::{DiffSummary, Manifest, ManifestName};
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 /// What going from one manifest to the other would ask for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -21,19 +19,10 @@ pub struct Comparison {
 }
 
 pub fn compare(from: &Manifest, to: &Manifest) -> Comparison {
-    let mut before = BTreeMap::new();
-    for (key, resource) in keyed(&from.expanded_config.resources) {
-        before.insert(key, resource);
-    }
-    let mut resources = Vec::new();
-    for (key, resource) in keyed(&to.expanded_config.resources) {
-        resources.push(match before.remove(&key) {
-            Some(earlier) => changed(earlier, resource),
-            None => whole(resource, ResourceIntent::Create),
-        });
-    }
-    let gone = before.into_values();
-    resources.extend(gone.map(|resource| whole(resource, ResourceIntent::Delete)));
+    let resources = resources(
+        &from.expanded_config.resources,
+        &to.expanded_config.resources,
+    );
     Comparison {
         from: from.name.clone(),
         to: to.name.clone(),
@@ -43,140 +32,10 @@ pub fn compare(from: &Manifest, to: &Manifest) -> Comparison {
     }
 }
 
-/// Names may be borne twice, in different templates: the object and then the order tell such resources apart.
-type Key = (String, ObjectRef, usize);
-
-fn keyed(resources: &[Resource]) -> impl Iterator<Item = (Key, &Resource)> {
-    let mut seen: BTreeMap<(String, ObjectRef), usize> = BTreeMap::new();
-    resources.iter().map(move |resource| {
-        let named = (resource.name.to_string(), object(resource));
-        let count = seen.entry(named.clone()).or_default();
-        *count += 1;
-        ((named.0, named.1, *count), resource)
-    })
-}
-
-/// The object, as far as the configuration names it.
-fn object(resource: &Resource) -> ObjectRef {
-    let properties = resource.properties.as_ref().unwrap_or(&Value::Null);
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let kind = resource.type_name.as_str();
-    let kind = kind.rsplit(['/', ':']).next().unwrap_or(kind);
-    ObjectRef {
-        api_version: text(&properties["apiVersion"]).unwrap_or_default(),
-        kind: text(&properties["kind"]).unwrap_or_else(|| kind.to_owned()),
-        namespace: text(&properties["metadata"]["namespace"]),
-        name: text(&properties["metadata"]["name"]).unwrap_or_else(|| resource.name.to_string()),
-    }
-}
-
-fn whole(resource: &Resource, intent: ResourceIntent) -> ResourceDiff {
-    ResourceDiff {
-        name: resource.name.clone(),
-        type_name: resource.type_name.clone(),
-        intent,
-        basis: Basis {
-            object: object(resource),
-            uid: None,
-            owned: None,
-        },
-        changes: Vec::new(),
-        unknown: Vec::new(),
-        missing_permissions: Vec::new(),
-        error: None,
-    }
-}
-
-fn changed(before: &Resource, after: &Resource) -> ResourceDiff {
-    let mut changes = Vec::new();
-    let side = |resource: &Resource| resource.properties.clone();
-    fields(
-        "",
-        side(before).as_ref(),
-        side(after).as_ref(),
-        &mut changes,
-    );
-    let metadata = |resource: &Resource| resource.metadata.clone();
-    fields(
-        "(Deployment Manager's) metadata",
-        metadata(before).as_ref(),
-        metadata(after).as_ref(),
-        &mut changes,
-    );
-    if object(after).kind == "Secret" {
-        changes.iter_mut().for_each(hide);
-    }
-    let intent = match changes.is_empty() {
-        true => ResourceIntent::None,
-        false => ResourceIntent::Update,
-    };
-    ResourceDiff {
-        changes,
-        ..whole(after, intent)
-    }
-}
-
-/// A Secret's values are never shown.
-fn hide(change: &mut FieldChange) {
-    if change.path.starts_with("data") || change.path.starts_with("stringData") {
-        (change.before, change.after) = (None, None);
-    }
-}
-
-/// The places where the two differ, as deep as both have the same shape. The depth of what is read is bounded by its reader.
-fn fields(
-    path: &str,
-    before: Option<&Value>,
-    after: Option<&Value>,
-    changes: &mut Vec<FieldChange>,
-) {
-    match (before, after) {
-        (before, after) if before == after => {}
-        (Some(Value::Object(before)), Some(Value::Object(after))) => {
-            maps(path, before, after, changes);
-        }
-        (Some(Value::Array(before)), Some(Value::Array(after))) => {
-            for index in 0..before.len().max(after.len()) {
-                let path = format!("{path}[{index}]");
-                fields(&path, before.get(index), after.get(index), changes);
-            }
-        }
-        (before, after) => changes.push(FieldChange {
-            path: path.to_owned(),
-            before: before.cloned(),
-            after: after.cloned(),
-        }),
-    }
-}
-
-fn maps(
-    path: &str,
-    before: &Map<String, Value>,
-    after: &Map<String, Value>,
-    changes: &mut Vec<FieldChange>,
-) {
-    for (key, value) in after {
-        fields(&below(path, key), before.get(key), Some(value), changes);
-    }
-    for (key, value) in before.iter().filter(|(key, _)| !after.contains_key(*key)) {
-        fields(&below(path, key), Some(value), None, changes);
-    }
-}
-
-/// As in references: a key that is no identifier stands in brackets.
-fn below(path: &str, key: &str) -> String {
-    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-    match (path, !key.is_empty() && key.bytes().all(is_plain)) {
-        ("", true) => key.to_owned(),
-        (path, true) => format!("{path}.{key}"),
-        (path, false) => format!("{path}['{key}']"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn manifest(name: &str, resources: Value) -> Manifest {
         serde_json::from_value(json!({
@@ -215,27 +74,5 @@ mod tests {
         - delete   Pod old
         "#);
         assert!(comparison.summary.is_change() && !comparison.same_input);
-    }
-
-    #[test]
-    fn values_of_secrets_are_not_told() {
-        let secret = |password: &str| json!([{"name": "s", "type": "Secret", "properties": {"stringData": {"password": password}}}]);
-        let comparison = between(secret("hush"), secret("quiet"));
-        let told = serde_json::to_string(&comparison).unwrap();
-        assert!(told.contains("stringData.password"), "{told}");
-        assert!(!told.contains("hush") && !told.contains("quiet"), "{told}");
-    }
-
-    #[test]
-    fn resources_of_one_name_are_told_apart() {
-        let pod = |namespace: &str, image: &str| json!({"name": "a", "type": "Pod", "properties": {"metadata": {"namespace": namespace}, "image": image}});
-        let comparison = between(
-            json!([pod("x", "1"), pod("y", "1")]),
-            json!([pod("y", "1"), pod("x", "2")]),
-        );
-        assert_eq!(
-            (comparison.summary.update, comparison.summary.unchanged),
-            (1, 1)
-        );
     }
 }

@@ -59,6 +59,11 @@ impl<'s, 't> Session<'s, 't> {
         self.print(&text)
     }
 
+    /// Whether results are written for programs, and whole.
+    pub fn is_for_programs(&self) -> bool {
+        matches!(self.format, Format::Yaml | Format::Json)
+    }
+
     /// The time that was given, as the manager takes it.
     pub fn timeout_ms(&self) -> Option<u64> {
         self.timeout

@@ -7,3 +7,4 @@ pub mod expander;
 pub mod manager;
 pub mod page;
 pub mod review;
+pub mod upgrade;

@@ -110,6 +110,12 @@ impl LayoutPath {
         }
     }
 
+    /// None: it is the root, which has none.
+    pub fn parent(&self) -> Option<Self> {
+        let (_, above) = self.0.split_last()?;
+        Some(Self(above.to_vec()))
+    }
+
     pub fn child(&self, index: usize) -> Self {
         let mut steps = self.0.clone();
         steps.push(index);

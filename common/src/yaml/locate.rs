@@ -43,6 +43,7 @@ pub fn locate(text: &str, pointer: &str, limits: &Limits) -> Option<Location> {
     Places::of(text, limits).at(pointer)
 }
 
+/// The value below a segment of a pointer, and the node at which it is found.
 pub(super) fn step(tree: &Tree<'_>, id: NodeId, segment: &str) -> Option<(Location, NodeId)> {
     let (at, next) = match &tree.target(id).kind {
         NodeKind::List(items) => {

@@ -8,7 +8,7 @@
 //! ```text
 //! text ── compose ──► tree of nodes with places ── construct ──► value      (read)
 //!                               └──────────────────── locate ──► place      (when asked)
-//! value ── write ──► text
+//! value ── write ──► text        text ── replace ──► text with other scalars, all else as it was
 //! ```
 //!
 //! Where JSON has no such thing, text is kept: dates and time stamps stay as they were written,
@@ -28,6 +28,7 @@ mod construct;
 mod error;
 mod locate;
 mod mask;
+mod replace;
 mod respace;
 mod scalar;
 mod write;
@@ -39,6 +40,7 @@ use serde_json::Value;
 pub use error::{Location, YamlError, YamlErrorKind, excerpt};
 pub use locate::{Places, locate};
 pub use mask::mask;
+pub use replace::{ReplaceError, Replacement, replace};
 pub use write::{WriteError, write};
 
 /// How much a text may ask of its reader.

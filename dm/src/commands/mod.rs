@@ -28,8 +28,10 @@ pub mod status;
 pub mod stop;
 pub mod templates;
 pub mod update;
+pub mod upgrade;
 pub mod version;
 pub mod wait;
+pub mod whatif;
 pub mod whoami;
 mod write;
 
@@ -61,6 +63,8 @@ pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Fail
 async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<ExitCode, Failure> {
     match command {
         Command::Diff(diff) => return diff.run(session).await,
+        Command::WhatIf(whatif) => return whatif.run(session).await,
+        Command::Upgrade(upgrade) => return upgrade.run(session).await,
         Command::Manifest(manifest) => return manifest.run(session).await,
         Command::Deploy(deploy) => deploy.run(session).await?,
         Command::Update(update) => update.run(session).await?,

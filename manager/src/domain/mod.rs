@@ -13,3 +13,4 @@ pub mod operation;
 pub mod place;
 pub mod redaction;
 pub mod resolution;
+pub mod uses;

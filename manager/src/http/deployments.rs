@@ -7,6 +7,7 @@ use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use common::api::error::ErrorCode;
 use common::api::manager::{CreateDeployment, RollbackDeployment, UpdateDeployment, WriteQuery};
 use common::api::page::PageQuery;
+use common::api::upgrade::UpgradeDeployment;
 use common::model::Deployment;
 use common::server::{ApiError, Body};
 
@@ -62,6 +63,18 @@ pub async fn rollback(
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
     let ticket = services.writes.rollback(name, body, asked).await?;
+    answer(&services, &request, StatusCode::OK, &ticket).await
+}
+
+pub async fn upgrade(
+    services: Data<Services>,
+    request: HttpRequest,
+    path: Path<String>,
+    query: Query<WriteQuery>,
+    Body(body): Body<UpgradeDeployment>,
+) -> Result<HttpResponse, ApiError> {
+    let (name, asked) = (deployment(path)?, asked(&request, query)?);
+    let ticket = services.writes.upgrade(name, body, asked).await?;
     answer(&services, &request, StatusCode::OK, &ticket).await
 }
 

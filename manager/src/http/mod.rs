@@ -19,6 +19,7 @@ mod operations;
 mod previews;
 mod readiness;
 mod registries;
+mod templates;
 mod types;
 mod whoami;
 
@@ -86,6 +87,7 @@ routes! {
     "/deployments" GET deployments::list Seen, POST deployments::create InBody;
     "/deployments/{deployment}" GET deployments::get Deployment(Get), PUT deployments::update Deployment(Update), DELETE deployments::delete Deployment(Delete);
     "/deployments/{deployment}/rollback" POST deployments::rollback Deployment(Update);
+    "/deployments/{deployment}/upgrade" POST deployments::upgrade Deployment(Update);
     "/deployments/{deployment}/stop" POST operations::stop Deployment(Update);
     "/deployments/{deployment}/preview" GET previews::get Deployment(Get), DELETE previews::delete Deployment(Update);
     "/deployments/{deployment}/diff" POST previews::diff Deployment(Get);
@@ -94,6 +96,7 @@ routes! {
     "/deployments/{deployment}/manifests" GET manifests::list Deployment(Get);
     "/deployments/{deployment}/manifests/{manifest}" GET manifests::get Deployment(Get);
     "/deployments/{deployment}/manifests/{manifest}/layout" GET manifests::layout Deployment(Get);
+    "/templates/whatif" POST templates::whatif Seen;
     "/types" GET types::list Seen;
     "/types/{type}/instances" GET types::instances Seen;
     "/types/{type}/metadata" GET types::metadata Anybody;

@@ -41,6 +41,7 @@ pub enum Kind {
     Update,
     Commit,
     Rollback,
+    Upgrade,
     Delete,
     /// What is no operation of its own.
     Other,
@@ -98,19 +99,19 @@ impl Asked {
     }
 
     fn unfit(&self, kind: Kind) -> Option<&'static str> {
-        use Kind::{Commit, Create, Delete, Other, Rollback, Update};
+        use Kind::{Commit, Create, Delete, Other, Rollback, Update, Upgrade};
         let (query, policies) = (&self.query, &self.query.policies);
-        let apply = !matches!(kind, Create | Update | Rollback);
+        let apply = !matches!(kind, Create | Update | Rollback | Upgrade);
         let wishes: [(bool, bool, &'static str); 9] = [
             (query.preview, !matches!(kind, Create | Update), "preview"),
             (
                 query.allow_deletes,
-                !matches!(kind, Update | Rollback),
+                !matches!(kind, Update | Rollback | Upgrade),
                 "allowDeletes",
             ),
             (
                 query.rollback_on_failure,
-                query.preview || !matches!(kind, Create | Update | Commit),
+                query.preview || !matches!(kind, Create | Update | Commit | Upgrade),
                 "rollbackOnFailure",
             ),
             (query.locked, kind != Update, "locked"),
@@ -138,6 +139,7 @@ impl Kind {
             Kind::Update => "an update",
             Kind::Commit => "the commit of a preview, which has the policies of the preview,",
             Kind::Rollback => "a rollback",
+            Kind::Upgrade => "an upgrade, which keeps all other templates as they are,",
             Kind::Delete => "a delete",
             Kind::Other => "this request",
         }
@@ -171,11 +173,12 @@ mod tests {
 
     use super::*;
 
-    const KINDS: [Kind; 6] = [
+    const KINDS: [Kind; 7] = [
         Kind::Create,
         Kind::Update,
         Kind::Commit,
         Kind::Rollback,
+        Kind::Upgrade,
         Kind::Delete,
         Kind::Other,
     ];
@@ -202,16 +205,16 @@ mod tests {
             format!("{wish}{fit}")
         };
         insta::assert_snapshot!(wishes.map(row).join("\n"), @r#"
-        {"timeoutMs":1} Create Update Commit Rollback Delete
+        {"timeoutMs":1} Create Update Commit Rollback Upgrade Delete
         {"preview":true} Create Update
-        {"allowDeletes":true} Update Rollback
-        {"rollbackOnFailure":true} Create Update Commit
+        {"allowDeletes":true} Update Rollback Upgrade
+        {"rollbackOnFailure":true} Create Update Commit Upgrade
         {"preview":true,"rollbackOnFailure":true}
         {"locked":true} Update
-        {"createPolicy":"CREATE"} Create Update Rollback
-        {"updatePolicy":"REPLACE"} Create Update Rollback
-        {"conflictPolicy":"TAKE"} Create Update Rollback
-        {"deletePolicy":"ABANDON"} Create Update Rollback Delete
+        {"createPolicy":"CREATE"} Create Update Rollback Upgrade
+        {"updatePolicy":"REPLACE"} Create Update Rollback Upgrade
+        {"conflictPolicy":"TAKE"} Create Update Rollback Upgrade
+        {"deletePolicy":"ABANDON"} Create Update Rollback Upgrade Delete
         "#);
     }
 

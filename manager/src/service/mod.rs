@@ -18,6 +18,7 @@ pub mod registries;
 mod repeats;
 mod sight;
 pub mod types;
+pub mod whatif;
 pub mod writes;
 
 use std::net::IpAddr;
@@ -39,6 +40,7 @@ use self::readiness::Readiness;
 use self::registries::Catalog;
 use self::sight::Views;
 use self::types::Types;
+use self::whatif::WhatIfs;
 use self::writes::Writes;
 use crate::audit::Audit;
 use crate::auth::{Auth, Authenticators};
@@ -61,6 +63,7 @@ pub struct Services {
     pub manifests: Arc<Manifests>,
     pub operations: Arc<Operations>,
     pub types: Arc<Types>,
+    pub whatifs: Arc<WhatIfs>,
     pub catalog: Arc<Catalog>,
     pub credentials: Arc<Credentials>,
     pub expand: Arc<Expand>,
@@ -144,7 +147,13 @@ impl Services {
             }),
             types: Arc::new(Types {
                 store: store.clone(),
+                views: views.clone(),
+            }),
+            whatifs: Arc::new(WhatIfs {
+                store: store.clone(),
                 views,
+                expansions: needs.expansions.clone(),
+                timeout: operation_timeout,
             }),
             catalog: Arc::new(Catalog {
                 registries: needs.registries.clone(),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use common::api::error::ErrorCode;
 use common::api::manager::{CreateDeployment, RollbackDeployment, UpdateDeployment};
+use common::api::upgrade::UpgradeDeployment;
 use common::model::{
     Deployment, DeploymentName, Identity, InputConfig, ManifestName, Namespace, Operation,
     OperationId, OperationStatus, Progress,
@@ -126,6 +127,23 @@ impl Writes {
         let intent = Intent::Rollback {
             to: request.manifest,
         };
+        self.accept(self.draft(name, intent, InputConfig::default(), asked)?)
+            .await
+    }
+
+    /// The latest configuration again, with another version of one template in it.
+    pub async fn upgrade(
+        &self,
+        name: DeploymentName,
+        request: UpgradeDeployment,
+        asked: impl Into<Asked>,
+    ) -> Result<Ticket, Error> {
+        let asked = asked.into();
+        asked.check(Kind::Upgrade)?;
+        let intent = Intent::Update(Change {
+            upgrade: Some(request.template),
+            ..Change::default()
+        });
         self.accept(self.draft(name, intent, InputConfig::default(), asked)?)
             .await
     }

@@ -2,7 +2,7 @@
 //!
 //! It changes in the commit that makes a manifest the latest one, and in the one that removes the deployment.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use bytes::Bytes;
 use common::api::manager::{TypeInstance, TypeSummary};
@@ -53,6 +53,22 @@ pub async fn page(
 ) -> Result<Page<TypeInstance>, StoreError> {
     let prefix = type_name.map_or_else(keys::all_instances, keys::instances);
     store.records(prefix, page, Order::Ascending).await
+}
+
+/// The deployments that have instances of a type.
+pub async fn deployments(
+    store: &Store,
+    type_name: &TypeName,
+) -> Result<BTreeSet<DeploymentName>, StoreError> {
+    let prefix = keys::instances(type_name);
+    let all = store.all(prefix.clone()).await?;
+    let deployment = |(key, _): &(Key, Bytes)| {
+        let rest = key.get(prefix.len()..).unwrap_or_default();
+        let name = keys::parts(rest).into_iter().next().unwrap_or_default();
+        let unusable = |_| StoreError::Broken(format!("{} names no deployment", keys::shown(key)));
+        DeploymentName::parse(name).map_err(unusable)
+    };
+    all.iter().map(deployment).collect()
 }
 
 /// Replaces what the index says of a deployment. Any number of operations may do so at once: the counts are added to.

@@ -174,7 +174,7 @@ pub async fn source(
 }
 
 /// The input of a manifest that exists.
-async fn input(
+pub async fn input(
     store: &Store,
     deployment: &DeploymentName,
     name: &ManifestName,

@@ -147,6 +147,16 @@ pub async fn input(store: &Store, id: &OperationId) -> Result<InputConfig, Store
     found.ok_or_else(|| StoreError::Missing(format!("the input of operation {id}")))
 }
 
+/// In the place of the one that it began with.
+pub async fn replace_input(
+    store: &Store,
+    changes: &mut Changes,
+    id: &OperationId,
+    input: &InputConfig,
+) -> Result<(), StoreError> {
+    pieces::replace(store, changes, &keys::payload(id, INPUT), input).await
+}
+
 /// What the expand step came to, for the steps after it.
 pub async fn expansion(store: &Store, id: &OperationId) -> Result<Expansion, StoreError> {
     let found = pieces::get(store, keys::payload(id, EXPANSION)).await?;

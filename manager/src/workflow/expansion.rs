@@ -25,7 +25,7 @@ use crate::domain::place::Source;
 use crate::domain::redaction;
 use crate::domain::resolution::{Record, Recorded};
 use crate::expander::Expander;
-use crate::registry::{Registries, RegistryError, ResolvedTemplate};
+use crate::registry::{Identity, Registries, RegistryError, ResolvedTemplate};
 
 /// Rounds of fetching and expanding. Each meets references one level deeper, and nobody nests them this deep.
 const ROUNDS: usize = 32;
@@ -99,7 +99,6 @@ impl Expansions {
     pub async fn instead(
         &self,
         reference: &TypeName,
-        everywhere: bool,
     ) -> Result<(Instead, ResolvedType), Box<ErrorBody>> {
         let refuse = |error: RegistryError| unresolved(reference, &error, Location::default());
         let named = match self.registries.recognises(reference.as_str()) {
@@ -117,9 +116,21 @@ impl Expansions {
         let instead = Instead {
             template,
             version,
-            everywhere,
+            everywhere: true,
         };
         Ok((instead, resolved.resolved))
+    }
+
+    /// Whether a reference names a template, at any version. What cannot be told, does not: using it will say why.
+    pub async fn names(&self, reference: &TypeName, template: &Identity) -> bool {
+        if !self.registries.recognises(reference.as_str()) {
+            return false;
+        }
+        let found = self.registries.identity(reference).await;
+        found
+            .ok()
+            .flatten()
+            .is_some_and(|(found, _)| found == *template)
     }
 
     async fn rounds(

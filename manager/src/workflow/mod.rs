@@ -23,6 +23,7 @@ mod retry;
 pub mod step;
 mod steps;
 mod undo;
+pub mod upgrade;
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use crate::api::manager::{
     UpdateDeployment,
 };
 use crate::api::page::{Page, PageQuery};
+use crate::api::upgrade::UpgradeDeployment;
 use crate::client::error::ClientError;
 use crate::model::{Deployment, DeploymentName, Manifest, Operation};
 
@@ -90,6 +91,27 @@ impl ManagerClient {
         write: impl Into<Write>,
     ) -> Result<Operation, ClientError> {
         let path = ["deployments", name.as_str(), "rollback"];
+        self.post(&path, write, request, Answer::AtOnce).await
+    }
+
+    /// To the same configuration with another version of one template.
+    pub async fn upgrade(
+        &self,
+        name: &DeploymentName,
+        request: &UpgradeDeployment,
+        write: impl Into<Write>,
+    ) -> Result<Deployment, ClientError> {
+        let path = ["deployments", name.as_str(), "upgrade"];
+        self.post(&path, write, request, Answer::WhenDone).await
+    }
+
+    pub async fn upgrade_async(
+        &self,
+        name: &DeploymentName,
+        request: &UpgradeDeployment,
+        write: impl Into<Write>,
+    ) -> Result<Operation, ClientError> {
+        let path = ["deployments", name.as_str(), "upgrade"];
         self.post(&path, write, request, Answer::AtOnce).await
     }
 

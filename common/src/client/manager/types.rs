@@ -5,6 +5,7 @@ use reqwest::Method;
 use super::{ManagerClient, READ};
 use crate::api::manager::{Expand, Expansion, TemplateDescription, TypeInstance, TypeSummary};
 use crate::api::page::{Page, PageQuery};
+use crate::api::upgrade::{WhatIf, WhatIfPage, WhatIfQuery};
 use crate::client::error::ClientError;
 
 impl ManagerClient {
@@ -16,6 +17,17 @@ impl ManagerClient {
                 .json(request)
         };
         self.endpoint.fetch_repeatedly(send, READ).await
+    }
+
+    /// What deployments would be with a template at another version. A page takes as long as its expansions.
+    pub async fn whatif(
+        &self,
+        request: &WhatIf,
+        query: &WhatIfQuery,
+    ) -> Result<WhatIfPage, ClientError> {
+        let path = ["templates", "whatif"];
+        let send = self.endpoint.with_query(Method::POST, &path, query);
+        self.endpoint.fetch(send.json(request), None).await
     }
 
     pub async fn types(&self, page: &PageQuery) -> Result<Page<TypeSummary>, ClientError> {

@@ -3,6 +3,7 @@
 use common::api::error::ErrorCode::{self, *};
 use common::api::manager::*;
 use common::api::page::{Page, PageQuery};
+use common::api::upgrade::{UpgradeDeployment, WhatIf, WhatIfPage, WhatIfQuery};
 use common::model::{Credential, Deployment, Manifest, Operation, RegistryDefinition};
 use schemars::generate::SchemaGenerator;
 
@@ -213,6 +214,30 @@ pub mod deployments {
         .body::<RollbackDeployment>(of)
         .answers::<Deployment>(200, "It is deployed.", of)
         .with_header(200, "ETag", "Changes with every write.")
+    }
+
+    pub fn upgrade(of: &mut SchemaGenerator) -> Description {
+        change(
+            Description::new("Give a deployment another version of one template"),
+            of,
+        )
+        .body::<UpgradeDeployment>(of)
+        .answers::<Deployment>(200, "It is deployed.", of)
+        .with_header(200, "ETag", "Changes with every write.")
+        .fails(EXPANSION)
+    }
+}
+
+pub mod templates {
+    use super::*;
+
+    pub fn whatif(of: &mut SchemaGenerator) -> Description {
+        Description::new("What deployments would be with a template at another version")
+            .query::<WhatIfQuery>(of)
+            .body::<WhatIf>(of)
+            .answers::<WhatIfPage>(200, "A page of them, by name.", of)
+            .fails(&[NotFound])
+            .fails(EXPANSION)
     }
 }
 

@@ -154,6 +154,7 @@ async fn every_answer_that_is_documented_is_given_and_fits_its_schema() {
         driver.ask("GET", path, Ask::default()).await;
     }
     reading(&mut driver).await;
+    new_versions(&mut driver).await;
     going_back_and_forth(&mut driver).await;
     writing(&mut driver).await;
     registering(&mut driver).await;
@@ -412,6 +413,35 @@ async fn going_back_and_forth(driver: &mut Driver) {
         ..back()
     };
     let accepted = driver.json("POST", rollback, later).await;
+    finished(driver, &accepted).await;
+}
+
+/// Another version of a template, in a deployment that is made for it.
+async fn new_versions(driver: &mut Driver) {
+    let made = content(json!([{"name": "two", "type": "pair:v1"}]));
+    let create = Ask {
+        body: json!({"name": "upgraded", "content": made}),
+        ..ask(&[])
+    };
+    driver.json("POST", "/deployments", create).await;
+    let template = json!({"template": "pair:v1"});
+    let whatif = Ask {
+        query: "?full=true",
+        body: template.clone(),
+        ..ask(&[])
+    };
+    driver.json("POST", "/templates/whatif", whatif).await;
+    let upgrade = "/deployments/{deployment}/upgrade";
+    let again = || Ask {
+        body: template.clone(),
+        ..ask(&["upgraded"])
+    };
+    driver.json("POST", upgrade, again()).await;
+    let later = Ask {
+        headers: &[("prefer", "respond-async")],
+        ..again()
+    };
+    let accepted = driver.json("POST", upgrade, later).await;
     finished(driver, &accepted).await;
 }
 

@@ -14,6 +14,7 @@ mod resolution;
 mod rollbacks;
 mod routes;
 mod secrets;
+mod upgrades;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};

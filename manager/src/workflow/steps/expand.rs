@@ -1,16 +1,20 @@
 //! Expands the configuration. A failure leaves nothing behind: the deployment, if there is one, stays as it was.
 //!
-//! Where a reference that the latest manifest has too resolves to something else by now, the operation says so.
+//! Where a reference that the latest manifest has too resolves to something else by now, the operation says so. Of an
+//! upgrade, the configuration is that of the latest manifest with another version of one template.
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::{InputConfig, TypeName};
 
 use crate::domain::intent::Intent;
 use crate::domain::resolution;
-use crate::store::{Changes, operations};
+use crate::store::{Changes, manifests, operations};
 use crate::workflow::choice::{self, Choice, Latest};
 use crate::workflow::expansion::{Expanded, Subject};
 use crate::workflow::step::{Done, Failure, Run, StepError};
+use crate::workflow::upgrade::Target;
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
-    let input = operations::input(run.store(), run.id()).await?;
     let subject = Subject {
         deployment: run.deployment().clone(),
         namespace: run.namespace().await?,
@@ -19,7 +23,11 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         time: run.record.operation.start_time,
     };
     let latest = choice::latest(run.store(), run.deployment()).await?;
-    let choice = chosen(run, latest.as_ref()).await?;
+    let mut changes = Changes::default();
+    let (input, choice) = match upgrade(run) {
+        Some(template) => upgraded(run, latest.as_ref(), template, &mut changes).await?,
+        None => asked(run, latest.as_ref()).await?,
+    };
     let expanded = run
         .tools
         .expansions
@@ -32,7 +40,6 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let mut warnings = std::mem::take(&mut expansion.warnings);
     let before = latest.map(|latest| latest.resolved).unwrap_or_default();
     warnings.extend(resolution::changes(&before, &expansion.resolved_types));
-    let mut changes = Changes::default();
     operations::put_expansion(&mut changes, run.id(), &expansion, &templates)?;
     Ok(Done {
         changes,
@@ -41,21 +48,50 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     })
 }
 
-/// What references are to mean.
-async fn chosen(run: &Run<'_>, latest: Option<&Latest>) -> Result<Choice, StepError> {
-    let upgrade = match &run.aim.intent {
+fn upgrade<'a>(run: &Run<'a>) -> Option<&'a TypeName> {
+    match &run.aim.intent {
         Intent::Update(change) => change.upgrade.as_ref(),
         _ => None,
-    };
-    let record = || choice::record(run.store(), run.deployment(), latest);
-    match upgrade {
-        Some(template) => {
-            let record = record().await?;
-            let found = run.tools.expansions.instead(template, false).await;
-            let (instead, _) = found.map_err(Failure::clean)?;
-            Ok(Choice::Instead(record, instead))
-        }
-        None if run.record.options.locked => Ok(Choice::Locked(record().await?)),
-        None => Ok(Choice::Latest),
     }
+}
+
+/// The configuration that came with the request.
+async fn asked(run: &Run<'_>, latest: Option<&Latest>) -> Result<(InputConfig, Choice), StepError> {
+    let input = operations::input(run.store(), run.id()).await?;
+    let choice = match run.record.options.locked {
+        true => Choice::Locked(choice::record(run.store(), run.deployment(), latest).await?),
+        false => Choice::Latest,
+    };
+    Ok((input, choice))
+}
+
+/// The latest manifest's configuration with the new version in it; the operation goes on with that.
+async fn upgraded(
+    run: &Run<'_>,
+    latest: Option<&Latest>,
+    template: &TypeName,
+    changes: &mut Changes,
+) -> Result<(InputConfig, Choice), StepError> {
+    let (store, name) = (run.store(), run.deployment());
+    let expansions = &run.tools.expansions;
+    let target = Target::find(expansions, template).await;
+    let target = target.map_err(Failure::clean)?;
+    let head = match latest {
+        Some(latest) => manifests::head(store, name, &latest.manifest).await?,
+        None => None,
+    };
+    let head = head.ok_or_else(|| Failure::clean(nothing(run)))?;
+    let user = target.user(store, expansions, head).await?;
+    let input = target.rewritten(name, &user).map_err(Failure::clean)?;
+    operations::replace_input(store, changes, run.id(), &input).await?;
+    let record = choice::record(store, name, latest).await?;
+    Ok((input, Choice::Instead(record, target.instead(false))))
+}
+
+fn nothing(run: &Run<'_>) -> Box<ErrorBody> {
+    let message = format!(
+        "deployment '{}' has no configuration yet that could be upgraded",
+        run.deployment()
+    );
+    Box::new(ErrorBody::new(ErrorCode::InvalidRequest, message))
 }

@@ -1,0 +1,144 @@
+//! A template at another version in a deployment that exists: what uses it, and the configuration that names it.
+
+use std::collections::BTreeSet;
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::api::upgrade::TemplateUse;
+use common::model::{DeploymentName, InputConfig, ResolvedType, TypeName};
+
+use super::choice::Instead;
+use super::expansion::Expansions;
+use crate::domain::uses::{self, References};
+use crate::store::manifests::Head;
+use crate::store::{Store, StoreError, manifests};
+
+/// The template at the version that deployments are to use.
+#[derive(Debug, Clone)]
+pub struct Target {
+    reference: TypeName,
+    /// What the reference resolves to now.
+    pub resolved: ResolvedType,
+    instead: Instead,
+}
+
+/// A deployment's latest manifest, as far as it uses the template.
+#[derive(Debug)]
+pub struct User {
+    pub input: InputConfig,
+    pub uses: Vec<TemplateUse>,
+    references: References,
+    resolved: Vec<ResolvedType>,
+}
+
+impl Target {
+    pub async fn find(
+        expansions: &Expansions,
+        reference: &TypeName,
+    ) -> Result<Self, Box<ErrorBody>> {
+        let (instead, resolved) = expansions.instead(reference).await?;
+        Ok(Self {
+            reference: reference.clone(),
+            resolved,
+            instead,
+        })
+    }
+
+    /// Where it is used; or only where references name it, which is what an upgrade makes them.
+    pub fn instead(&self, everywhere: bool) -> Instead {
+        Instead {
+            everywhere,
+            ..self.instead.clone()
+        }
+    }
+
+    /// Those of the types that are references to the template, with what they are to be.
+    pub async fn references(
+        &self,
+        expansions: &Expansions,
+        types: impl IntoIterator<Item = &TypeName>,
+    ) -> References {
+        let version = self.reference.as_str().rsplit(':').next();
+        let mut found = References::new();
+        for reference in types.into_iter().collect::<BTreeSet<_>>() {
+            let to = version.and_then(|version| uses::at_version(reference, version));
+            if let Some(to) = to
+                && expansions.names(reference, &self.instead.template).await
+            {
+                found.insert(reference.clone(), to);
+            }
+        }
+        found
+    }
+
+    /// What a manifest has of it.
+    pub async fn user(
+        &self,
+        store: &Store,
+        expansions: &Expansions,
+        head: Head,
+    ) -> Result<User, StoreError> {
+        let types = head
+            .resolved_types
+            .iter()
+            .map(|resolved| &resolved.type_name);
+        let references = self.references(expansions, types).await;
+        let input = manifests::input(store, &head.deployment, &head.name).await?;
+        let layout = manifests::layout(store, &head.deployment, &head.name).await?;
+        let uses = uses::of_layout(&layout, &head.resolved_types, &input, &references);
+        Ok(User {
+            input,
+            uses,
+            references,
+            resolved: head.resolved_types,
+        })
+    }
+
+    /// Whether all uses are of this very version already, as far as the reference goes and in what it resolves to.
+    pub fn is_current(&self, user: &User) -> bool {
+        let resolved = |reference: &TypeName| {
+            let found = user.resolved.iter().find(|r| r.type_name == *reference);
+            found.is_some_and(|found| {
+                (&found.version, &found.sha256) == (&self.resolved.version, &self.resolved.sha256)
+            })
+        };
+        user.uses
+            .iter()
+            .all(|used| used.type_name == used.to && resolved(&used.type_name))
+    }
+
+    /// The configuration with the new version; why not, where nothing of it can be rewritten.
+    pub fn rewritten(
+        &self,
+        deployment: &DeploymentName,
+        user: &User,
+    ) -> Result<InputConfig, Box<ErrorBody>> {
+        let refused = |message: String| {
+            let body = ErrorBody::new(ErrorCode::InvalidRequest, message);
+            Err(Box::new(body))
+        };
+        let Some(first) = user.uses.first() else {
+            return refused(unused(deployment, &self.reference));
+        };
+        if user.uses.iter().all(|used| used.owner.is_some()) {
+            let owner = first
+                .owner
+                .as_ref()
+                .map(TypeName::as_str)
+                .unwrap_or_default();
+            return refused(format!(
+                "deployment '{deployment}' uses {} only within {owner}: whoever owns that has to name the new version there",
+                first.type_name
+            ));
+        }
+        uses::rewritten(&user.input, &user.references).or_else(|error| {
+            refused(format!(
+                "the configuration of deployment '{deployment}' cannot name {}: {error}; change it there, and update",
+                self.reference
+            ))
+        })
+    }
+}
+
+pub fn unused(deployment: &DeploymentName, template: &TypeName) -> String {
+    format!("deployment '{deployment}' does not use the template of {template}, at any version")
+}
