@@ -1,0 +1,350 @@
+//! How services and their clients know each other: TLS, certificates that change while both run, and who is let in.
+
+#![expect(clippy::unwrap_used, reason = "a test ends where it fails")]
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use common::client::http::Endpoint;
+use common::client::{Access as ClientAccess, ClientError, ServiceFlags};
+use common::server::health::{Check, readiness};
+use common::server::{Access, CallerFlags, Listen, Peer, ServeError, Tls, serve};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use reqwest::Method;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
+
+/// A folder with what the files of a test hold.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        std::fs::write(self.path(name), text).unwrap();
+        self.path(name)
+    }
+
+    /// An authority, and what it signs.
+    fn authority(&self, name: &str) -> Issuer<'static, KeyPair> {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, name);
+        let key = KeyPair::generate().unwrap();
+        let own = params.self_signed(&key).unwrap();
+        self.write(&format!("{name}.pem"), &own.pem());
+        Issuer::new(params, key)
+    }
+
+    fn sign(&self, authority: &Issuer<'_, KeyPair>, file: &str, common_name: &str) {
+        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        params
+            .distinguished_name
+            .push(DnType::CommonName, common_name);
+        params
+            .distinguished_name
+            .push(DnType::OrganizationName, "services");
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, authority).unwrap();
+        self.write(&format!("{file}.pem"), &certificate.pem());
+        self.write(&format!("{file}.key"), &key.serialize_pem());
+    }
+
+    fn tls(&self, client_ca: Option<&str>) -> Tls {
+        Tls {
+            tls_cert: Some(self.path("server.pem")),
+            tls_key: Some(self.path("server.key")),
+            client_ca: client_ca.map(|name| self.path(name)),
+            require_client_cert: false,
+        }
+    }
+
+    /// A client that knows the authority `ca`, and shows a certificate or a token.
+    fn client(&self, url: &str, shows: Option<&str>, token: Option<&Path>) -> Endpoint {
+        let flags = ServiceFlags {
+            service_ca: Some(self.path("ca.pem")),
+            service_cert: shows.map(|name| self.path(&format!("{name}.pem"))),
+            service_key: shows.map(|name| self.path(&format!("{name}.key"))),
+            service_token_file: token.map(Path::to_owned),
+        };
+        Endpoint::new("the service", url, &flags.access().unwrap()).unwrap()
+    }
+}
+
+async fn peer(request: HttpRequest) -> HttpResponse {
+    let peer = Peer::of(&request);
+    let certificate = peer.certificate.unwrap_or_default();
+    HttpResponse::Ok().json(serde_json::json!({
+        "address": peer.address,
+        "user": certificate.common_name,
+        "groups": certificate.organizations,
+    }))
+}
+
+async fn ready(request: HttpRequest) -> HttpResponse {
+    readiness(&request, vec![Check::down("store", "at a secret place")])
+}
+
+/// Serves on a free port until the test ends; its address.
+async fn start(files: &Files, tls: Tls, access: Access) -> String {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let port_file = files.path(&format!("port-{number}"));
+    let scheme = if tls.tls_cert.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    let listen = Listen {
+        port_file: Some(port_file.clone()),
+        tls,
+        ..Listen::default()
+    };
+    tokio::spawn(async move {
+        serve(&listen, ANY, access, |routes| {
+            routes.route("/peer", web::get().to(peer));
+            routes.route("/readyz", web::get().to(ready));
+        })
+        .await
+    });
+    let started = Instant::now();
+    loop {
+        match std::fs::read_to_string(&port_file) {
+            Ok(port) => break format!("{scheme}://127.0.0.1:{}", port.trim()),
+            Err(error) => assert!(started.elapsed() < PATIENCE, "no port: {error}"),
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn ask(client: &Endpoint) -> Result<Value, ClientError> {
+    let request = client.request(Method::GET, &["peer"]);
+    client.fetch(request, Some(PATIENCE)).await
+}
+
+fn status(outcome: Result<Value, ClientError>) -> u16 {
+    match outcome {
+        Ok(_) => 200,
+        Err(ClientError::Answered(body)) => body.code.status(),
+        // Refused in the handshake.
+        Err(_) => 0,
+    }
+}
+
+fn only_the_manager(token_file: Option<PathBuf>) -> Access {
+    Access::Services(CallerFlags {
+        service_token_file: token_file,
+        allowed_clients: vec!["manager".to_owned()],
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_verified_certificate_says_who_the_peer_is() {
+    let files = Files::new();
+    let ca = files.authority("ca");
+    files.sign(&ca, "server", "server");
+    files.sign(&ca, "client", "ada");
+    let url = start(&files, files.tls(Some("ca.pem")), Access::Checked).await;
+    let known = ask(&files.client(&url, Some("client"), None))
+        .await
+        .unwrap();
+    assert_eq!(known["user"], "ada");
+    assert_eq!(known["groups"], serde_json::json!(["services"]));
+    assert_eq!(known["address"], "127.0.0.1");
+    let unknown = ask(&files.client(&url, None, None)).await.unwrap();
+    assert_eq!(unknown["user"], Value::Null);
+
+    let other = files.authority("other");
+    files.sign(&other, "forged", "ada");
+    assert_eq!(
+        status(ask(&files.client(&url, Some("forged"), None)).await),
+        0
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_whose_authority_is_not_trusted_is_not_talked_to() {
+    let files = Files::new();
+    let other = files.authority("other");
+    files.authority("ca");
+    files.sign(&other, "server", "server");
+    let url = start(&files, files.tls(None), Access::Checked).await;
+    let outcome = ask(&files.client(&url, None, None)).await;
+    assert!(
+        matches!(&outcome, Err(ClientError::Unreachable { reason, .. }) if reason.contains("UnknownIssuer")),
+        "{outcome:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn certificates_change_on_both_sides_while_both_run_and_broken_ones_change_nothing() {
+    let files = Files::new();
+    let ca = files.authority("ca");
+    files.sign(&ca, "server", "server");
+    files.sign(&ca, "client", "old");
+    let url = start(&files, files.tls(Some("ca.pem")), Access::Checked).await;
+    // As a new connection each, with the client's files as they are.
+    let user = || async {
+        let client = files.client(&url, Some("client"), None);
+        ask(&client).await.map(|peer| peer["user"].clone())
+    };
+    let kept = files.client(&url, Some("client"), None);
+    assert_eq!(user().await.unwrap(), "old");
+
+    // A key that does not fit, and half a file: the old pair goes on.
+    let good = std::fs::read_to_string(files.path("server.key")).unwrap();
+    for broken in [
+        KeyPair::generate().unwrap().serialize_pem(),
+        good[..40].to_owned(),
+    ] {
+        files.write("server.key", &broken);
+        let since = Instant::now();
+        while since.elapsed() < Duration::from_millis(1500) {
+            assert_eq!(user().await.unwrap(), "old");
+        }
+    }
+
+    // All of it anew, by another authority.
+    let new = files.authority("ca");
+    files.sign(&new, "server", "server");
+    files.sign(&new, "client", "new");
+    let since = Instant::now();
+    while !matches!(user().await, Ok(name) if name == "new") {
+        assert!(since.elapsed() < PATIENCE, "{:?}", user().await);
+    }
+    while !matches!(ask(&kept).await, Ok(peer) if peer["user"] == "new") {
+        // Its connection is an old one until that is closed.
+        assert!(since.elapsed() < 2 * PATIENCE);
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_manager_gets_in_by_its_token_or_its_certificate() {
+    let files = Files::new();
+    let ca = files.authority("ca");
+    for (file, name) in [
+        ("server", "server"),
+        ("manager", "manager"),
+        ("other", "other"),
+    ] {
+        files.sign(&ca, file, name);
+    }
+    let tokens = files.write(
+        "tokens",
+        "first-0123456789abcdef\nsecond-0123456789abcdef\n",
+    );
+    let second = files.write("second", "second-0123456789abcdef\n");
+    let wrong = files.write("wrong", "wrong-0123456789abcdef\n");
+    let access = only_the_manager(Some(tokens.clone()));
+    let url = start(&files, files.tls(Some("ca.pem")), access).await;
+    for (shows, token, expected) in [
+        (Some("manager"), None, 200),
+        (Some("other"), None, 403),
+        (None, None, 401),
+        (None, Some(&tokens), 200),
+        (None, Some(&second), 200),
+        (None, Some(&wrong), 401),
+        (Some("other"), Some(&second), 200),
+        (Some("other"), Some(&wrong), 401),
+    ] {
+        let client = files.client(&url, shows, token.map(PathBuf::as_path));
+        let outcome = status(ask(&client).await);
+        assert_eq!(outcome, expected, "{shows:?} {token:?}");
+    }
+
+    // A token that was taken out of the file ends, and the client that has it goes on with the new one.
+    let client = files.client(&url, None, Some(&second));
+    files.write("tokens", "third-0123456789abcdef\n");
+    let since = Instant::now();
+    while status(ask(&client).await) != 401 {
+        assert!(since.elapsed() < PATIENCE);
+    }
+    files.write("second", "third-0123456789abcdef\n");
+    while status(ask(&client).await) != 200 {
+        assert!(since.elapsed() < 2 * PATIENCE);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_hear_that_a_service_lives_and_is_ready_and_no_more() {
+    let files = Files::new();
+    files.authority("ca");
+    let tokens = files.write("tokens", "first-0123456789abcdef\n");
+    let url = start(
+        &files,
+        Tls::default(),
+        only_the_manager(Some(tokens.clone())),
+    )
+    .await;
+    let stranger = Endpoint::new("the service", &url, &ClientAccess::default()).unwrap();
+    let health = stranger
+        .send(stranger.request(Method::GET, &["healthz"]), None)
+        .await;
+    assert_eq!(health.unwrap().text().await.unwrap(), "ok\n");
+    let told = stranger.readiness(PATIENCE).await.unwrap();
+    assert_eq!((told.ready, told.checks[0].message.as_str()), (false, ""));
+    for closed in ["metrics", "peer", "nowhere"] {
+        let answer = stranger
+            .send(stranger.request(Method::GET, &[closed]), None)
+            .await;
+        let Err(ClientError::Answered(body)) = answer else {
+            unreachable!("{closed} was answered: {answer:?}")
+        };
+        assert_eq!(body.code.status(), 401, "{closed}");
+        assert!(!body.message.contains("0123456789"), "{}", body.message);
+    }
+    let manager = files.client(&url, None, Some(&tokens));
+    let told = manager.readiness(PATIENCE).await.unwrap();
+    assert_eq!(told.checks[0].message, "at a secret place");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_authentication_no_other_address_than_loopback_is_listened_on() {
+    let listen = Listen {
+        listen: Some("0.0.0.0:0".parse().unwrap()),
+        ..Listen::default()
+    };
+    for access in [Access::Open("--auth-tokens FILE"), only_the_manager(None)] {
+        let refused = serve(&listen, ANY, access, |_| {}).await;
+        let Err(ServeError::Unguarded(error)) = refused else {
+            unreachable!("it listened: {refused:?}")
+        };
+        let message = error.to_string();
+        assert!(message.starts_with("will not listen on 0.0.0.0:0 without authentication"));
+        assert!(message.contains("configure --"), "{message}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_are_no_pages_and_are_not_kept() {
+    let files = Files::new();
+    let url = start(&files, Tls::default(), Access::Open("authentication")).await;
+    let client = Endpoint::new("the service", &url, &ClientAccess::default()).unwrap();
+    let http = common::client::http::builder().build().unwrap();
+    for path in ["healthz", "peer", "%3Cscript%3Ealert(1)%3C%2Fscript%3E"] {
+        let answer = http
+            .get(format!("{}{path}", client.url()))
+            .send()
+            .await
+            .unwrap();
+        let headers = answer.headers().clone();
+        assert_eq!(headers["x-content-type-options"], "nosniff", "{path}");
+        assert_eq!(headers["cache-control"], "no-store", "{path}");
+        assert!(!headers.contains_key("server"), "{path}");
+        let kind = headers["content-type"].to_str().unwrap();
+        assert!(!kind.contains("html"), "{path}: {kind}");
+    }
+}
