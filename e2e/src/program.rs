@@ -179,11 +179,23 @@ impl Service {
 
     /// The most bytes of memory that it ever had, as Linux counts them.
     pub fn peak_memory(&self) -> Result<usize> {
+        self.status("VmHWM:")
+    }
+
+    /// The bytes of memory that it has now, likewise.
+    pub fn memory(&self) -> Result<usize> {
+        self.status("VmRSS:")
+    }
+
+    fn status(&self, field: &str) -> Result<usize> {
         let child = self.child.as_ref().context("it does not run")?;
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(field));
         let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        let kib: usize = number.context("no VmHWM in kB")?.trim().parse()?;
+        let kib: usize = number
+            .context("its status has no such field in kB")?
+            .trim()
+            .parse()?;
         Ok(kib * 1024)
     }
 

@@ -6,3 +6,4 @@ mod bodies;
 mod connections;
 mod heads;
 mod services;
+mod soak;
