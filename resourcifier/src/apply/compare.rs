@@ -284,7 +284,7 @@ mod tests {
             |value: &str| json!({"kind": "Secret", "data": {"k": value}, "type": "Opaque"});
         assert_eq!(
             said(secret("a"), secret("b")),
-            [r#"data.k: "[redacted]" → "[redacted]""#]
+            [r#"data.k: "(redacted)" → "(redacted)""#]
         );
         assert!(said(secret("a"), secret("a")).is_empty());
     }

@@ -37,7 +37,10 @@ impl Drift<'_> {
         let lookup = |text: &str| {
             let mut references = node.references.iter();
             let reference = references.find(|reference| reference.text == text)?;
-            reference.path.find(live_of(reference.target)?).cloned()
+            let target = live_of(reference.target)?;
+            let value = reference.path.find(target).cloned();
+            // Where a value of a Secret is asked for, the field is not compared.
+            value.filter(|_| !reference.is_secret(target))
         };
         let asked = unknown::fill(&node.template, Some(live), &lookup).object;
         let manager = plan::field_manager(self.deployment);

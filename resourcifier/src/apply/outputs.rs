@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{ObjectRef, Output};
+use common::redact::REDACTED;
 use serde_json::Value;
 
 use super::pace::Pace;
@@ -77,7 +78,13 @@ fn substituted(
         let lookup = |text: &str| {
             let mut references = output.references.iter();
             let reference = references.find(|reference| reference.text == text)?;
-            value_of(reference).cloned()
+            let is_secret = lives
+                .get(&reference.target)
+                .is_some_and(|live| reference.is_secret(live));
+            match is_secret {
+                true => Some(Value::from(REDACTED)),
+                false => value_of(reference).cloned(),
+            }
         };
         known.push(Output {
             name: output.name.clone(),

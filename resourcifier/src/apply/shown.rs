@@ -1,12 +1,11 @@
 //! Values on their way to people: never those of Secrets, never very long.
 
 use common::canonical;
+use common::redact::REDACTED;
 use serde_json::{Value, json};
 
 use crate::plan::Path;
 
-/// What stands for a value that is not told.
-const REDACTED: &str = "[redacted]";
 /// Longer texts are told by their beginning, their length and their digest.
 const LONG: usize = 1_000;
 /// What a sentence shows of a value.

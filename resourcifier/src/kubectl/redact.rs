@@ -1,12 +1,12 @@
 //! Keeps the values of a Secret out of what the API server says about it.
 
+use common::redact::REDACTED;
 use serde_json::Value;
 
 use super::error::{KubectlError, ObjectError};
 
 /// Shorter values would garble every text that they happen to occur in; they are covered by [`quoted`].
 const SHORTEST: usize = 4;
-const REDACTED: &str = "[redacted]";
 
 /// The error without any value of the object, if that is a Secret.
 pub fn redacted(error: KubectlError, object: &Value) -> KubectlError {
@@ -104,12 +104,12 @@ mod tests {
         let cases = [
             (
                 "Secret \"s\" is invalid: data[b]: Invalid value: \"x\"",
-                "Secret \"s\" is invalid: data[b]: Invalid value: [redacted]",
+                "Secret \"s\" is invalid: data[b]: Invalid value: (redacted)",
             ),
-            ("other hunter2 aHVudGVyMg==", "other [redacted] [redacted]"),
+            ("other hunter2 aHVudGVyMg==", "other (redacted) (redacted)"),
             (
                 ".stringData.n: expected string, got &value.valueUnstructured{Value:123456}",
-                ".stringData.n: expected string, got &value.valueUnstructured[redacted]",
+                ".stringData.n: expected string, got &value.valueUnstructured(redacted)",
             ),
         ];
         for (text, expected) in cases {
@@ -122,7 +122,7 @@ mod tests {
         let secret = json!({"kind": "Secret", "stringData": {"a": "two\nlines \"quoted\""}});
         assert_eq!(
             refused(r#"got "two\nlines \"quoted\"""#, &secret),
-            r#"got "[redacted]""#
+            r#"got "(redacted)""#
         );
     }
 
@@ -135,7 +135,7 @@ mod tests {
             "Secret \"s\" is invalid: [type: Required value, data[a.b]: Invalid value: \"x\"]";
         assert_eq!(
             refused(text, &secret),
-            "Secret \"s\" is invalid: [type: Required value, data[a.b]: Invalid value: [redacted]"
+            "Secret \"s\" is invalid: [type: Required value, data[a.b]: Invalid value: (redacted)"
         );
     }
 

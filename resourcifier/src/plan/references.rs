@@ -20,6 +20,14 @@ pub struct Reference {
     pub text: String,
 }
 
+impl Reference {
+    /// Whether it leads to a value of a Secret: that goes into the cluster, and nowhere else.
+    pub fn is_secret(&self, target: &Value) -> bool {
+        let values = [&["data"][..], &["stringData"]];
+        target["kind"] == "Secret" && values.iter().any(|keys| self.path.begins(keys))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
     #[error("the reference in {0:?} has no end; write it like $(ref.NAME.PATH)")]
@@ -230,4 +238,27 @@ pub fn substitute_text(
         let inner = written.strip_prefix(OPEN)?.strip_suffix(')')?;
         lookup(&names.reference(inner).ok()?)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_the_values_of_a_secret_are_secret() {
+        let leads_to_secret = |kind: &str, path: &str| {
+            let reference = Reference {
+                target: 0,
+                path: Path::parse(path).unwrap(),
+                text: String::new(),
+            };
+            reference.is_secret(&json!({"kind": kind}))
+        };
+        assert!(leads_to_secret("Secret", ".data.password"));
+        assert!(leads_to_secret("Secret", ".stringData['a.b']"));
+        assert!(!leads_to_secret("Secret", ".metadata.name"));
+        assert!(!leads_to_secret("ConfigMap", ".data.password"));
+    }
 }

@@ -89,7 +89,7 @@ fn without_secrets(mut found: Value) -> Value {
             values
                 .into_iter()
                 .flat_map(|map| map.values_mut())
-                .for_each(|value| *value = json!("[redacted]"));
+                .for_each(|value| *value = json!(common::redact::REDACTED));
         }
     };
     if found["kind"] == "Secret" {

@@ -70,7 +70,7 @@ async fn a_field_dropped_by_hand_from_a_secret_drifts_without_its_value() {
     let status = world.status(&report, resources, json!({})).await;
     assert_eq!(
         said(&status[0].drift),
-        [r#"data.password: – → "[redacted]""#]
+        [r#"data.password: – → "(redacted)""#]
     );
     world.end().await;
 }

@@ -65,7 +65,7 @@ async fn a_secret_shows_that_it_changes_and_never_what() {
     let other = world.diff(secret("hunter3"), json!({})).await;
     assert_eq!(
         said(&other.resources[0].changes),
-        [r#"data.password: "[redacted]" → "[redacted]""#]
+        [r#"data.password: "(redacted)" → "(redacted)""#]
     );
     let text = format!("{created:?}{other:?}");
     assert!(

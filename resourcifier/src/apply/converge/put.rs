@@ -109,6 +109,13 @@ impl Run<'_> {
             let reference = references.find(|reference| reference.text == text)?;
             value(reference).cloned()
         };
+        // A text with a value of a Secret in it is told as it was written.
+        let told = |text: &str| {
+            let mut references = node.references.iter();
+            let reference = references.find(|reference| reference.text == text)?;
+            let live = self.works[reference.target].live.as_ref()?;
+            lookup(text).filter(|_| !reference.is_secret(live))
+        };
         let properties = node
             .resource
             .properties
@@ -116,7 +123,7 @@ impl Run<'_> {
             .filter(|_| !node.references.is_empty());
         Ok((
             plan::substitute(&node.template, &lookup),
-            properties.map(|properties| plan::substitute(properties, &lookup)),
+            properties.map(|properties| plan::substitute(properties, &told)),
         ))
     }
 

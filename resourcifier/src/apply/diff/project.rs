@@ -84,12 +84,13 @@ pub async fn project(
     }
 }
 
-/// The value that a reference is going to have.
+/// The value that a reference is going to have; one of a Secret is looked up only when it is applied.
 fn value_of(node: &Node, text: &str, others: &[Option<Projected>]) -> Option<Value> {
     let mut references = node.references.iter();
-    let Reference { target, path, .. } = references.find(|reference| reference.text == text)?;
-    let values = others[*target].as_ref()?.values.as_ref()?;
-    path.find(values).cloned()
+    let reference = references.find(|reference| reference.text == text)?;
+    let values = others[reference.target].as_ref()?.values.as_ref()?;
+    let value = reference.path.find(values).cloned();
+    value.filter(|_| !reference.is_secret(values))
 }
 
 async fn attempt(
