@@ -33,7 +33,7 @@ def manager(name, namespace, properties):
         '--service-cert=/certificate/tls.crt',
         '--service-key=/certificate/tls.key',
         '--store=sled:/data/store',
-        '--store-key=/key/key',
+        '--credential-key=/key/key',
         '--registry-cache=/data/registries',
         '--auth-cluster',
         '--auth-rbac',
