@@ -49,6 +49,7 @@ soak: build ## 500 clients for ten minutes, a tenth of them hostile; DM_SOAK_SEC
 bench: release cluster ## the figures that the README quotes, side by side with what a user would use instead
 	cargo bench -p expandybird
 	cargo bench -p e2e --bench deployments
+	cargo bench -p e2e --bench registries
 
 scale: release ## the manager with 100,000 deployments in its store (DM_SCALE=10000 for fewer)
 	cargo bench -p e2e --bench scale

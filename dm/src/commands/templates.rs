@@ -37,8 +37,8 @@ struct Listed {
 
 impl Templates {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let page = match &self.registry {
-            Some(registry) => self.of(&session.client, registry, None).await?,
+        let (page, away) = match &self.registry {
+            Some(registry) => (self.of(&session.client, registry, None).await?, Vec::new()),
             None => self.of_all(&session.client).await?,
         };
         let named = self.registry.clone().unwrap_or_default();
@@ -48,20 +48,35 @@ impl Templates {
             table.row([registry, &template.name, &template.versions.join(", ")]);
         }
         let width = session.terminal.width;
-        session.show(&page, |_| table.render(width))
+        session.show(&page, |_| table.render(width))?;
+        let mut away = away.into_iter();
+        let Some(last) = away.next_back() else {
+            return Ok(());
+        };
+        for error in away {
+            session.terminal.note(&format!("error: {error}"));
+        }
+        Err(last.into())
     }
 
-    async fn of_all(&self, client: &ManagerClient) -> Result<Page<Listed>, ClientError> {
-        let mut items = Vec::new();
+    /// One registry holds up no other: what those that answer hold is listed, and the others' errors come with it.
+    async fn of_all(
+        &self,
+        client: &ManagerClient,
+    ) -> Result<(Page<Listed>, Vec<ClientError>), ClientError> {
         let registries = all_pages(|page| async move { client.registries(&page).await }).await?;
-        for registry in registries.items {
-            items.extend(
-                self.of(client, &registry.name, Some(&registry.name))
-                    .await?
-                    .items,
-            );
+        let each = registries.items.iter().map(|registry| {
+            let name = &registry.name;
+            self.of(client, name, Some(name))
+        });
+        let (mut items, mut away) = (Vec::new(), Vec::new());
+        for listed in futures::future::join_all(each).await {
+            match listed {
+                Ok(page) => items.extend(page.items),
+                Err(error) => away.push(error),
+            }
         }
-        Ok(Page::whole(items))
+        Ok((Page::whole(items), away))
     }
 
     async fn of(

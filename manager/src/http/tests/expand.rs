@@ -34,3 +34,19 @@ async fn references_that_lead_on_and_on_are_given_up() {
     let error = answered(served.client.expand(&request).await);
     assert_eq!(error.code, ErrorCode::TooDeep);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_that_refers_to_too_many_templates_is_refused() {
+    let served = Served::new().await;
+    let resource = |number: usize| {
+        let name = format!("t{number}");
+        served.stage.add_template(&name, &content(json!([])));
+        json!({"name": name, "type": format!("{name}:v1")})
+    };
+    let resources: Vec<_> = (0..=200).map(resource).collect();
+    let request = json!({"name": "web", "content": content(Value::Array(resources))});
+    let request = serde_json::from_value(request).unwrap();
+    let error = answered(served.client.expand(&request).await);
+    assert_eq!(error.code, ErrorCode::InvalidConfiguration);
+    assert!(error.message.contains("more than 200"), "{}", error.message);
+}

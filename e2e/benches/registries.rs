@@ -1,0 +1,272 @@
+//! A registry of 1,000 templates with 5 versions each, in a git repository: beside `git` and `find` on the same repository,
+//! measured in turn in one run.
+//!
+//! `make bench` builds in release mode and runs this, for the figures that the README quotes. The manager is asked over
+//! HTTP, and its time for that counts. Times are medians over the runs, with the fastest and slowest.
+
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use common::api::page::PageQuery;
+use common::client::ManagerClient;
+use common::model::{RegistryDefinition, RegistryName, RegistryType};
+use e2e::program::Service;
+
+const TEMPLATES: usize = 1_000;
+const VERSIONS: [&str; 5] = ["v1", "v1.0.1", "v1.1", "v1.1.1", "v2"];
+/// Listings from nothing, each of an empty cache.
+const COLD: usize = 5;
+const WARM: usize = 100;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    // `cargo test --benches` asks for a list or a dry run; there is nothing to test here.
+    if !std::env::args().any(|arg| arg == "--bench") {
+        return Ok(());
+    }
+    let folder = tempfile::tempdir()?;
+    let repository = folder.path().join("r");
+    fill(&repository)?;
+    let url = format!("git://127.0.0.1:{}/r", serve(folder.path().to_owned())?);
+    println!("| what | ours | instead | ours / instead |\n|---|---|---|---|");
+    let [mut ours, mut instead] = [Times::default(), Times::default()];
+    let mut last = None;
+    for run in 0..COLD {
+        let (place, clone) = (
+            folder.path().join(format!("m{run}")),
+            folder.path().join("clone"),
+        );
+        std::fs::create_dir(&place)?;
+        let manager = Asked::start(&place, &url).await?;
+        ours.of(manager.list()).await?;
+        instead.of(async { cloned(&url, &clone) }).await?;
+        last = Some((manager, clone));
+    }
+    row(
+        "list it from nothing, `git clone --depth 1` and `find`",
+        &ours,
+        &instead,
+    );
+    let (manager, clone) = last.context("there was no run")?;
+    warm(&manager, &clone).await?;
+    manager.service.stop().await
+}
+
+async fn warm(manager: &Asked, clone: &Path) -> Result<()> {
+    let [mut ours, mut instead] = [Times::default(), Times::default()];
+    for _ in 0..WARM {
+        ours.of(manager.list()).await?;
+        instead.of(async { found(clone) }).await?;
+    }
+    row("list it again, `find` in the clone", &ours, &instead);
+    let [mut ours, mut instead] = [Times::default(), Times::default()];
+    for _ in 0..WARM {
+        ours.of(manager.resolve()).await?;
+        instead.of(async { fetched(clone) }).await?;
+    }
+    row(
+        "resolve a reference again, `git fetch` and `cat`",
+        &ours,
+        &instead,
+    );
+    Ok(())
+}
+
+struct Asked {
+    client: ManagerClient,
+    service: Service,
+}
+
+impl Asked {
+    async fn start(folder: &Path, url: &str) -> Result<Self> {
+        let cache = folder.join("cache").display().to_string();
+        let args = [
+            "--store",
+            "memory",
+            "--registry-refresh",
+            "1h",
+            "--registry-cache",
+            &cache,
+        ];
+        let args = args.map(str::to_owned).to_vec();
+        let service = Service::start("manager", folder, args).await?;
+        let client = ManagerClient::new(&service.url())?;
+        let definition = RegistryDefinition::new(RegistryType::Git, url);
+        client
+            .create_registry(&RegistryName::parse("large")?, &definition)
+            .await?;
+        Ok(Self { client, service })
+    }
+
+    async fn list(&self) -> Result<()> {
+        let (mut page, mut count) = (
+            PageQuery {
+                limit: Some(1_000),
+                page_token: None,
+            },
+            0,
+        );
+        loop {
+            let given = self.client.templates("large", None, &page).await?;
+            count += given.items.len();
+            page.page_token = given.next_page_token;
+            if page.page_token.is_none() {
+                break;
+            }
+        }
+        ensure!(count == TEMPLATES, "{count} templates are listed");
+        Ok(())
+    }
+
+    async fn resolve(&self) -> Result<()> {
+        let told = self.client.describe("large/t500:v1").await?;
+        ensure!(
+            told.resolved.version.as_deref() == Some("v1.0.1"),
+            "another version"
+        );
+        Ok(())
+    }
+}
+
+/// Each version has a template, a schema and an example.
+fn fill(repository: &Path) -> Result<()> {
+    for number in 0..TEMPLATES {
+        for version in VERSIONS {
+            let name = format!("t{number}");
+            let folder = repository.join(&name).join(version);
+            std::fs::create_dir_all(&folder)?;
+            let write = |file: String, text: String| std::fs::write(folder.join(file), text);
+            write(
+                format!("{name}.jinja"),
+                format!("# {name} {version}\nresources: []\n"),
+            )?;
+            let schema =
+                format!("info: {{title: {name}}}\nproperties: {{size: {{type: integer}}}}\n");
+            write(format!("{name}.jinja.schema"), schema)?;
+            write(
+                "example.yaml".to_owned(),
+                format!("# of {name}\nresources: []\n"),
+            )?;
+        }
+    }
+    let author = [
+        "-c",
+        "user.name=bench",
+        "-c",
+        "user.email=bench@example.invalid",
+    ];
+    git(repository, &["init", "--quiet", "-b", "main"])?;
+    git(repository, &["add", "-A"])?;
+    git(
+        repository,
+        &[&author[..], &["commit", "--quiet", "-m", "all"]].concat(),
+    )?;
+    git(repository, &["gc", "--quiet"])
+}
+
+fn git(folder: &Path, args: &[&str]) -> Result<()> {
+    run(Command::new("git").arg("-C").arg(folder).args(args))
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let output = command.output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?}: {said}");
+    Ok(())
+}
+
+/// `git daemon`, one process a connection.
+fn serve(root: PathBuf) -> Result<u16> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port();
+    std::thread::spawn(move || -> Result<()> {
+        for connection in listener.incoming() {
+            let connection = connection?;
+            let mut child = Command::new("git")
+                .args(["daemon", "--inetd", "--export-all"])
+                .arg(format!("--base-path={}", root.display()))
+                .stdin(OwnedFd::from(connection.try_clone()?))
+                .stdout(OwnedFd::from(connection))
+                .stderr(Stdio::null())
+                .spawn()?;
+            std::thread::spawn(move || child.wait());
+        }
+        Ok(())
+    });
+    Ok(port)
+}
+
+fn cloned(url: &str, clone: &Path) -> Result<()> {
+    if clone.exists() {
+        std::fs::remove_dir_all(clone)?;
+    }
+    run(Command::new("git")
+        .args(["clone", "--quiet", "--depth", "1", url])
+        .arg(clone))?;
+    found(clone)
+}
+
+fn found(clone: &Path) -> Result<()> {
+    let mut find = Command::new("find");
+    run(find
+        .arg(clone)
+        .args(["-mindepth", "2", "-maxdepth", "2", "-type", "d"]))
+}
+
+fn fetched(clone: &Path) -> Result<()> {
+    git(clone, &["fetch", "--quiet", "--depth", "1", "origin"])?;
+    let version = clone.join("t500/v1.0.1");
+    run(Command::new("cat")
+        .args(["t500.jinja", "t500.jinja.schema"])
+        .current_dir(version))
+}
+
+/// Times of one side.
+#[derive(Default)]
+struct Times(Vec<Duration>);
+
+impl Times {
+    async fn of(&mut self, work: impl Future<Output = Result<()>>) -> Result<()> {
+        let started = Instant::now();
+        work.await?;
+        self.0.push(started.elapsed());
+        Ok(())
+    }
+
+    fn sorted(&self) -> Vec<f64> {
+        let mut times = self.0.clone();
+        times.sort_unstable();
+        times
+            .iter()
+            .map(|time| time.as_secs_f64() * 1000.0)
+            .collect()
+    }
+
+    fn median(&self) -> f64 {
+        let sorted = self.sorted();
+        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+    }
+
+    fn show(&self) -> String {
+        let sorted = self.sorted();
+        let (least, most) = (sorted.first(), sorted.last());
+        let (least, most) = (
+            least.copied().unwrap_or_default(),
+            most.copied().unwrap_or_default(),
+        );
+        format!("{:.2} ms ({least:.2}–{most:.2})", self.median())
+    }
+}
+
+fn row(what: &str, ours: &Times, instead: &Times) {
+    let ratio = ours.median() / instead.median();
+    println!(
+        "| {what} | {} | {} | {ratio:.3} |",
+        ours.show(),
+        instead.show()
+    );
+}
