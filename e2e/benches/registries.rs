@@ -51,7 +51,7 @@ async fn main() -> Result<()> {
         &ours,
         &instead,
     );
-    let (manager, clone) = last.context("there was no run")?;
+    let (mut manager, clone) = last.context("there was no run")?;
     warm(&manager, &clone).await?;
     manager.service.stop().await
 }
