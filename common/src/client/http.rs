@@ -219,7 +219,10 @@ impl Endpoint {
                 body.retry_after = retry_after;
                 ClientError::Answered(Box::new(body))
             }
-            Err(_) if status.as_u16() == 503 => self.broken_off(format!("it answered {status}")),
+            // A server closes a connection that had no request for long with 408, and may do so while one is on its way.
+            Err(_) if matches!(status.as_u16(), 408 | 503) => {
+                self.broken_off(format!("it answered {status}"))
+            }
             Err(_) => self.malformed(&format!("status {status} without an error body")),
         }
     }

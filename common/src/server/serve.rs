@@ -42,10 +42,11 @@ pub struct Listen {
 
 /// Requests in hand get this long to finish after SIGTERM.
 const DRAIN: Duration = Duration::from_secs(30);
-/// A client has so long to send a request's head.
-const HEAD: Duration = Duration::from_secs(10);
-/// A connection without a request is kept so long.
-const IDLE: Duration = Duration::from_secs(15);
+/// A client has so long to send a request's head. Some open connections ahead of their requests, so it is not shorter.
+const HEAD: Duration = Duration::from_secs(30);
+/// A connection between two requests is kept so long: longer than clients keep theirs (90 s in Go's and Rust's), so that it
+/// is never closed under a request that is on its way.
+const IDLE: Duration = Duration::from_secs(120);
 /// Connections that wait to be accepted: as many clients may come at once.
 const BACKLOG: u32 = 4096;
 
