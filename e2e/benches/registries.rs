@@ -169,7 +169,13 @@ fn fill(repository: &Path) -> Result<()> {
 }
 
 fn git(folder: &Path, args: &[&str]) -> Result<()> {
-    run(Command::new("git").arg("-C").arg(folder).args(args))
+    // Housekeeping at a commit would be in the way of the one that is asked for.
+    let mut git = Command::new("git");
+    run(git
+        .arg("-C")
+        .arg(folder)
+        .args(["-c", "gc.auto=0"])
+        .args(args))
 }
 
 fn run(command: &mut Command) -> Result<()> {
