@@ -26,6 +26,7 @@ mod report;
 mod session;
 mod target;
 mod terminal;
+pub mod version_rules;
 
 use std::ffi::OsString;
 

@@ -1,0 +1,176 @@
+//! What a schema says of a value without a look into other schemas: types, enums, bounds, patterns.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+type Schema<'v> = Option<&'v Map<String, Value>>;
+/// What is to be said, and whether it breaks what was valid.
+type Difference = (String, bool);
+
+/// Compared here.
+pub const COMPARED: [&str; 14] = [
+    "type",
+    "enum",
+    "minimum",
+    "exclusiveMinimum",
+    "maximum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "multipleOf",
+    "uniqueItems",
+];
+/// What narrows in ways that are not looked into: only where it is left out, nothing can break.
+pub const OPAQUE: [&str; 5] = ["pattern", "oneOf", "not", "dependencies", "$ref"];
+
+/// A least and a most, with the flag that excludes the value itself.
+const BOUNDS: [(&str, Option<&str>, Ordering); 8] = [
+    ("minimum", Some("exclusiveMinimum"), Ordering::Less),
+    ("maximum", Some("exclusiveMaximum"), Ordering::Greater),
+    ("minLength", None, Ordering::Less),
+    ("maxLength", None, Ordering::Greater),
+    ("minItems", None, Ordering::Less),
+    ("maxItems", None, Ordering::Greater),
+    ("minProperties", None, Ordering::Less),
+    ("maxProperties", None, Ordering::Greater),
+];
+
+pub fn differences(before: Schema<'_>, after: Schema<'_>) -> Vec<Difference> {
+    let mut found = Vec::new();
+    found.extend(types(before, after));
+    enums(before, after, &mut found);
+    for (keyword, exclusive, wider) in BOUNDS {
+        let [old, new] = [before, after].map(|schema| Bound::of(schema, keyword, exclusive));
+        if old != new {
+            let said =
+                |bound: Option<Bound>| bound.map_or("none".to_owned(), |bound| bound.to_string());
+            let what = format!("had the {keyword} {} and has {}", said(old), said(new));
+            found.push((what, is_narrower(old, new, wider)));
+        }
+    }
+    found.extend(multiples(before, after));
+    found.extend(uniqueness(before, after));
+    found
+}
+
+fn get<'v>(schema: Schema<'v>, keyword: &str) -> Option<&'v Value> {
+    schema?.get(keyword)
+}
+
+/// A keyword with its value, as far as a line can take it.
+pub fn shown(keyword: &str, value: Option<&Value>) -> String {
+    const CHARACTERS: usize = 60;
+    let Some(value) = value else {
+        return format!("no {keyword}");
+    };
+    let text = value.to_string();
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("the {keyword} {}…", &text[..end]),
+        None => format!("the {keyword} {text}"),
+    }
+}
+
+fn types(before: Schema<'_>, after: Schema<'_>) -> Option<Difference> {
+    let [old, new] = [before, after].map(|schema| get(schema, "type"));
+    let (before, after) = (names(old), names(new));
+    if before == after {
+        return None;
+    }
+    // Every integer is a number.
+    let takes = |name: &&str| {
+        after.contains(name) || (*name == "integer" && after.contains("number")) || new.is_none()
+    };
+    let breaks = old.is_none() || !before.iter().all(takes);
+    let what = format!("had {} and has {}", shown("type", old), shown("type", new));
+    Some((what, breaks))
+}
+
+fn names(of: Option<&Value>) -> BTreeSet<&str> {
+    match of {
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(name)) => BTreeSet::from([name.as_str()]),
+        _ => BTreeSet::new(),
+    }
+}
+
+fn enums(before: Schema<'_>, after: Schema<'_>, found: &mut Vec<Difference>) {
+    let [before, after] =
+        [before, after].map(|schema| get(schema, "enum").and_then(Value::as_array));
+    match (before, after) {
+        (None, None) => {}
+        (None, Some(_)) => found.push(("takes certain values only now".to_owned(), true)),
+        (Some(_), None) => found.push(("takes all values now".to_owned(), false)),
+        (Some(before), Some(after)) => {
+            let gone = before.iter().filter(|value| !after.contains(value));
+            found.extend(gone.map(|value| (format!("does not take {value} any more"), true)));
+            let new = after.iter().filter(|value| !before.contains(value));
+            found.extend(new.map(|value| (format!("takes {value} too"), false)));
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Bound {
+    value: f64,
+    excluded: bool,
+}
+
+impl Bound {
+    fn of(schema: Schema<'_>, keyword: &str, exclusive: Option<&str>) -> Option<Self> {
+        let value = get(schema, keyword)?.as_f64()?;
+        let excluded = exclusive.and_then(|keyword| get(schema, keyword)?.as_bool());
+        // No length and no count is below zero: that bound says nothing.
+        let is_void = keyword.starts_with("min") && exclusive.is_none() && value <= 0.0;
+        (!is_void).then_some(Self {
+            value,
+            excluded: excluded.unwrap_or(false),
+        })
+    }
+}
+
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let excluded = if self.excluded { " (excluded)" } else { "" };
+        write!(f, "{}{excluded}", self.value)
+    }
+}
+
+/// `wider`: how a bound that allows more compares with the other.
+fn is_narrower(before: Option<Bound>, after: Option<Bound>, wider: Ordering) -> bool {
+    let (Some(before), Some(after)) = (before, after) else {
+        return after.is_some();
+    };
+    match after.value.partial_cmp(&before.value) {
+        Some(Ordering::Equal) => after.excluded && !before.excluded,
+        ordering => ordering != Some(wider),
+    }
+}
+
+fn multiples(before: Schema<'_>, after: Schema<'_>) -> Option<Difference> {
+    let [old, new] = [before, after].map(|schema| get(schema, "multipleOf"));
+    if old.and_then(Value::as_f64) == new.and_then(Value::as_f64) {
+        return None;
+    }
+    let still = match (old.and_then(Value::as_f64), new.and_then(Value::as_f64)) {
+        (_, None) => true,
+        (Some(old), Some(new)) => (old / new).fract() == 0.0,
+        (None, Some(_)) => false,
+    };
+    let [old, new] = [old, new].map(|value| shown("multipleOf", value));
+    Some((format!("had {old} and has {new}"), !still))
+}
+
+fn uniqueness(before: Schema<'_>, after: Schema<'_>) -> Option<Difference> {
+    let unique = |schema| get(schema, "uniqueItems").and_then(Value::as_bool) == Some(true);
+    match (unique(before), unique(after)) {
+        (false, true) => Some(("takes no item twice any more".to_owned(), true)),
+        (true, false) => Some(("takes items twice now".to_owned(), false)),
+        _ => None,
+    }
+}
