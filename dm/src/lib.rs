@@ -13,6 +13,7 @@ mod bundle;
 mod cli;
 mod commands;
 mod compare;
+mod completion;
 mod duration;
 mod error;
 mod follow;
@@ -33,6 +34,7 @@ use std::ffi::OsString;
 use clap::Parser;
 
 use cli::Cli;
+pub use completion::complete;
 pub use error::{ExitCode, exit_code};
 pub use terminal::Terminal;
 

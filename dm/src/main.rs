@@ -5,8 +5,13 @@ use std::process::ExitCode;
 
 use dm::Terminal;
 
+fn main() -> ExitCode {
+    dm::complete();
+    run()
+}
+
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
+async fn run() -> ExitCode {
     let animated = stderr().is_terminal();
     let interactive = animated && stdin().is_terminal();
     let colours = console::colors_enabled();

@@ -1,13 +1,14 @@
-//! `dm completion`: a script that teaches a shell the commands and flags.
+//! `dm completion`: a script that teaches a shell the commands, the flags, and the manager's names.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::cli::Cli;
+use crate::completion;
 use crate::error::Failure;
+use crate::output::OutputError;
 use crate::session::Session;
 
-/// Print a completion script for a shell.
+/// Print a completion script for a shell: commands and flags, and the manager's deployments, templates, properties.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -20,8 +21,9 @@ pub struct Completion {
 
 impl Completion {
     pub fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "dm", &mut script);
-        session.print(&String::from_utf8_lossy(&script))
+        let Some(script) = completion::script(&self.shell.to_string()) else {
+            return Err(Failure::Usage(format!("{} is not known", self.shell)));
+        };
+        session.write(&script.map_err(OutputError::from)?)
     }
 }

@@ -4,6 +4,7 @@ mod bad_input;
 mod changes;
 mod chaos;
 mod charts;
+mod completion;
 mod configurations;
 mod crash;
 mod installation;
