@@ -38,7 +38,7 @@ async fn offered(stack: &Stack, line: &str) -> Result<Vec<String>> {
 async fn a_shell_is_offered_commands_templates_their_properties_and_deployments() -> Result<()> {
     let stack = Stack::start().await?;
     stack.write("readme.yaml", "resources: []")?;
-    assert_eq!(offered(&stack, "dm depl").await?, ["deploy"]);
+    assert_eq!(offered(&stack, "dm rollb").await?, ["rollback"]);
     let both = offered(&stack, "dm deploy re").await?;
     assert!(both.contains(&"redis:v1".to_owned()), "{both:?}");
     assert!(
