@@ -8,6 +8,7 @@ use common::model::scope::is_part;
 
 use super::collections::Collections;
 use super::fetch::each;
+use super::package::{self, PackageError};
 use super::path::FilePath;
 use super::reference::{TEMPLATE_ENDINGS, TemplateVersion};
 use super::versions::{self, SameVersion};
@@ -17,9 +18,17 @@ use super::{Entry, EntryKind, Registry, RegistryError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
     pub folder: FilePath,
-    /// The version as the registry spells it: its folder's name.
+    /// The version as the registry spells it: its folder's name, or what a package says that is the template's folder.
     pub version: String,
     pub revision: Option<String>,
+    pub is_whole: bool,
+}
+
+/// What a version's folder holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Form {
+    Template(FilePath),
+    Package,
 }
 
 /// The version folder that a reference means.
@@ -35,8 +44,10 @@ pub async fn locate(
     let Some(entries) = registry.entries(&folder).await? else {
         return Err(missing(registry, wanted).await);
     };
-    let chosen = versions::choose(wanted.version, folders(&entries)).map_err(
-        |SameVersion(first, second)| {
+    let whole = package::version(registry, &folder, &entries).await?;
+    let known = || folders(&entries).chain(whole.as_deref());
+    let chosen =
+        versions::choose(wanted.version, known()).map_err(|SameVersion(first, second)| {
             let (registry, template) = (registry.summary().name, folder.to_string());
             RegistryError::SameVersion {
                 registry,
@@ -44,31 +55,52 @@ pub async fn locate(
                 first,
                 second,
             }
-        },
-    )?;
-    let chosen = chosen.ok_or_else(|| RegistryError::VersionNotFound {
-        registry: registry.summary().name,
-        template: folder.to_string(),
-        wanted: wanted.version.to_string(),
-        versions: versions::sorted(folders(&entries)),
-    })?;
-    let revision = entries
-        .iter()
-        .find(|entry| entry.name == chosen)
-        .and_then(|entry| entry.revision.clone());
+        })?;
+    let Some(chosen) = chosen else {
+        let versions = versions::sorted(known());
+        if versions.is_empty() && package::is_described(&entries) {
+            let folder = registry.path_of(&folder);
+            return Err(PackageError::NoManifests { folder }.into());
+        }
+        return Err(RegistryError::VersionNotFound {
+            registry: registry.summary().name,
+            template: folder.to_string(),
+            wanted: wanted.version.to_string(),
+            versions,
+        });
+    };
+    let revision = |entries: &[Entry], name: &str| {
+        let entry = entries.iter().find(|entry| entry.name == name)?;
+        entry.revision.clone()
+    };
+    let version = chosen.to_owned();
+    if Some(chosen) == whole.as_deref() {
+        let around = registry.entries(&folder.parent()).await?;
+        return Ok(Located {
+            revision: revision(&around.unwrap_or_default(), &wanted.template),
+            folder,
+            version,
+            is_whole: true,
+        });
+    }
     Ok(Located {
         folder: folder.join_text(chosen)?,
-        version: chosen.to_owned(),
-        revision,
+        revision: revision(&entries, chosen),
+        version,
+        is_whole: false,
     })
 }
 
-/// The one template in a version's folder.
-pub async fn template_file(
+/// What is in a version's folder: one template, or a package.
+pub async fn form(
     registry: &dyn Registry,
-    folder: &FilePath,
+    located: &Located,
     template: &str,
-) -> Result<FilePath, RegistryError> {
+) -> Result<Form, RegistryError> {
+    if located.is_whole {
+        return Ok(Form::Package);
+    }
+    let folder = &located.folder;
     let entries = registry.entries(folder).await?.unwrap_or_default();
     let is_file = |name: &str| {
         entries
@@ -82,7 +114,8 @@ pub async fn template_file(
         .collect();
     let (folder_name, template) = (registry.path_of(folder), template.to_owned());
     match &found[..] {
-        [file] => Ok(folder.join_text(file)?),
+        [file] => Ok(Form::Template(folder.join_text(file)?)),
+        [] if package::is_described(&entries) => Ok(Form::Package),
         [] => Err(RegistryError::NoTemplateFile {
             folder: folder_name,
             template,
@@ -173,14 +206,22 @@ async fn collection_templates(
     Ok(Some(found.await?.into_iter().flatten().collect()))
 }
 
-/// A folder with version folders in it is a template.
+/// A folder with version folders in it is a template, and so is a package. One that has a fault does not hide the others:
+/// who asks for it is told.
 async fn summary(
     registry: &dyn Registry,
     folder: &FilePath,
     name: String,
 ) -> Result<Option<TemplateSummary>, RegistryError> {
     let entries = registry.entries(folder).await?.unwrap_or_default();
-    let versions = versions::sorted(folders(&entries));
+    let whole = match package::version(registry, folder, &entries).await {
+        Err(RegistryError::Package(fault)) => {
+            tracing::warn!("a package is not listed: {fault}");
+            None
+        }
+        whole => whole?,
+    };
+    let versions = versions::sorted(folders(&entries).chain(whole.as_deref()));
     Ok((!versions.is_empty()).then_some(TemplateSummary { name, versions }))
 }
 

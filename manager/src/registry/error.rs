@@ -7,6 +7,7 @@ use common::model::RegistryType;
 use common::yaml::YamlError;
 
 use super::git::GitError;
+use super::package::PackageError;
 use super::reference::ReferenceError;
 use super::signature::SignatureError;
 use super::web::WebError;
@@ -58,7 +59,9 @@ pub enum RegistryError {
         first: String,
         second: String,
     },
-    #[error("'{folder}' holds no template: it needs either {template}.py or {template}.jinja")]
+    #[error(
+        "'{folder}' holds no template: it needs either {template}.py or {template}.jinja, or a package's Chart.yaml and manifests"
+    )]
     NoTemplateFile { folder: String, template: String },
     #[error(
         "'{folder}' holds two templates, {template}.py and {template}.jinja; a version has exactly one"
@@ -113,6 +116,8 @@ pub enum RegistryError {
         path: String,
         source: std::io::Error,
     },
+    #[error(transparent)]
+    Package(#[from] PackageError),
     #[error(transparent)]
     Signature(#[from] SignatureError),
     #[error(transparent)]
@@ -218,7 +223,8 @@ impl RegistryError {
             | Self::SameVersion { .. }
             | Self::NoTemplateFile { .. }
             | Self::TwoTemplateFiles { .. }
-            | Self::UrlNotFound { .. } => ErrorCode::TemplateNotFound,
+            | Self::UrlNotFound { .. }
+            | Self::Package(PackageError::NoManifests { .. }) => ErrorCode::TemplateNotFound,
             Self::UnknownRegistry { .. } | Self::FileNotFound { .. } => ErrorCode::NotFound,
             Self::SchemaYaml { .. }
             | Self::SchemaShape { .. }
@@ -231,6 +237,7 @@ impl RegistryError {
             | Self::TooManyEntries { .. }
             | Self::NotOrdinary { .. }
             | Self::Artifact { .. }
+            | Self::Package(_)
             | Self::Metadata { .. } => ErrorCode::InvalidConfiguration,
             Self::Path(_)
             | Self::Pattern { .. }

@@ -16,6 +16,17 @@ pub const SCHEMA: &str = ".schema";
 pub struct TemplateFile {
     pub path: FilePath,
     pub content: String,
+    pub role: Role,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It is expanded as it is in the registry.
+    Whole,
+    /// It is in the registry, and what is expanded was made of it.
+    Source,
+    /// It was made of the sources, and is nowhere else.
+    Made,
 }
 
 /// The template first, then its schema if it has one, then the schema's imports in their order.
@@ -31,17 +42,22 @@ pub async fn template(
     if let Some(schema) = text(files, &template.with_ending(SCHEMA)).await? {
         let wanted = imports(files, &schema)?;
         found.push(schema);
-        append(files, template, wanted, &mut found).await?;
+        let imports = append(files, template, wanted, &mut found).await?;
+        if !imports.is_empty() {
+            let schema = files.path_of(&template.with_ending(SCHEMA));
+            return Err(RegistryError::ImportsNotFound { schema, imports });
+        }
     }
     Ok(Some(found))
 }
 
-async fn append(
+/// Reads files of a template to those that were found; gives the names of those that are missing.
+pub async fn append(
     files: &dyn Files,
     template: &FilePath,
     wanted: Vec<FilePath>,
     found: &mut Vec<TemplateFile>,
-) -> Result<(), RegistryError> {
+) -> Result<Vec<String>, RegistryError> {
     let mut missing = Vec::new();
     let fetch = |path: FilePath| async move { (text(files, &path).await, path) };
     let mut fetched = stream::iter(wanted).map(fetch).buffered(AT_ONCE);
@@ -60,13 +76,7 @@ async fn append(
         }
         found.push(file);
     }
-    if missing.is_empty() {
-        return Ok(());
-    }
-    Err(RegistryError::ImportsNotFound {
-        schema: files.path_of(&template.with_ending(SCHEMA)),
-        imports: missing,
-    })
+    Ok(missing)
 }
 
 /// A file's text; `None` if there is no file.
@@ -83,6 +93,7 @@ pub async fn text(
     Ok(Some(TemplateFile {
         path: path.clone(),
         content,
+        role: Role::Whole,
     }))
 }
 
@@ -147,7 +158,7 @@ fn imports(files: &dyn Files, schema: &TemplateFile) -> Result<Vec<FilePath>, Re
     }
 }
 
-/// `sha256:<hex>` over all files, wherever they lie and in whatever order they came.
+/// `sha256:<hex>` over all files of the registry, wherever they lie and in whatever order they came.
 pub fn sha256(found: &[TemplateFile]) -> String {
     let folder = found
         .first()
@@ -160,6 +171,7 @@ pub fn sha256(found: &[TemplateFile]) -> String {
     };
     let files: Map<String, Value> = found
         .iter()
+        .filter(|file| file.role != Role::Made)
         .map(|file| {
             let digest = digest_bytes(file.content.as_bytes());
             (relative(&file.path), Value::String(digest.to_string()))
@@ -188,6 +200,7 @@ mod tests {
         TemplateFile {
             path: FilePath::parse(path).unwrap(),
             content: content.to_owned(),
+            role: Role::Whole,
         }
     }
 
@@ -199,5 +212,14 @@ mod tests {
         assert_ne!(here, sha256(&[file("a.py", "x"), file("h.py", "z")]));
         assert_ne!(here, sha256(&[file("a.py", "x"), file("i.py", "y")]));
         assert_ne!(here, sha256(&[file("a.py", "x")]));
+        let made = TemplateFile {
+            role: Role::Made,
+            ..file("a/v1/made", "z")
+        };
+        let with_made = sha256(&[made, file("a/v1/a.py", "x"), file("a/v1/h.py", "y")]);
+        assert_eq!(
+            here, with_made,
+            "what is made tells nothing of the registry"
+        );
     }
 }

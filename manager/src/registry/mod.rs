@@ -8,7 +8,7 @@
 //!                          │                    │ which version folder (catalog, versions)
 //!                          │                    ▼
 //!                          └─ a full URL ──► Files (port)     ◄─ directory, github, http
-//!                                               │ template, its schema, the schema's imports (fetch)
+//!                                               │ template, its schema, the schema's imports (fetch); or a package
 //!                                               ▼
 //!                                        ResolvedTemplate
 //! ```
@@ -41,6 +41,7 @@ mod listed;
 mod loopback;
 mod oci;
 mod options;
+mod package;
 mod places;
 mod reference;
 #[cfg(test)]

@@ -15,17 +15,18 @@ use url::Url;
 
 use super::cache::Cache;
 use super::cache::templates::{Key, Templates};
-use super::catalog;
-use super::fetch::{self, TemplateFile};
+use super::catalog::{self, Form, Located};
+use super::fetch::{self, Role, TemplateFile};
 use super::http::UrlFolder;
 use super::identity::Identity;
 use super::options::Options;
+use super::package::Package;
 use super::path::FilePath;
 use super::places::{DEFAULT, Place, Places};
 use super::reference::{Reference, TemplateVersion};
 use super::signature::Signed;
 use super::web::{Age, Reach, Shared, Web};
-use super::{Files, RegistryError};
+use super::{Files, Registry, RegistryError};
 use crate::store::Store;
 use crate::vault::Vault;
 
@@ -60,9 +61,12 @@ pub struct ResolvedTemplate {
 struct Found {
     files: Arc<dyn Files>,
     template: FilePath,
+    /// Of which the template is to be made, if it is not there.
+    package: Option<Package>,
     version: Option<String>,
     scope: Option<Scope>,
     key: Option<Key>,
+    known: Option<Arc<Vec<TemplateFile>>>,
 }
 
 impl Registries {
@@ -160,7 +164,10 @@ impl Registries {
                 title: info(schema.as_ref(), "title"),
                 description: info(schema.as_ref(), "description"),
                 schema,
-                example: example.map(|file| file.content),
+                example: match example {
+                    Some(file) => Some(file.content),
+                    None => found.example(type_name, &files),
+                },
             })
         };
         in_time(type_name.as_str(), describing).await
@@ -266,9 +273,11 @@ impl Registries {
             Reference::Url { base, file } => Ok(Found {
                 files: Arc::new(self.url_folder(base)),
                 template: FilePath::parse(&file)?,
+                package: None,
                 version: None,
                 scope: None,
                 key: None,
+                known: None,
             }),
             Reference::Github {
                 owner,
@@ -307,8 +316,8 @@ impl Registries {
             }
             located => located?,
         };
-        let revision = match located.revision {
-            Some(revision) => Some(revision),
+        let revision = match &located.revision {
+            Some(revision) => Some(revision.clone()),
             None => registry.revision(&located.folder).await?,
         };
         // What was read without these keys may be what they do not allow.
@@ -316,16 +325,16 @@ impl Registries {
         let key = revision.map(|revision| (name, revision));
         let known = key.as_ref().and_then(|key| self.templates.get(key));
         let signed = trust.is_needed().then(|| {
-            let subject = (wanted.template.as_str(), located.version.as_str());
+            let subject = subject(&wanted.template, &located);
             Signed::new(registry.clone(), trust.clone(), &located.folder, subject)
         });
-        let template = match (known.as_deref().and_then(|files| files.first()), &signed) {
-            (Some(template), _) => template.path.clone(),
-            (None, signed) => {
-                if let Some(signed) = signed {
+        let (template, package) = match known.as_deref().and_then(|files| files.first()) {
+            Some(template) => (template.path.clone(), None),
+            None => {
+                if let Some(signed) = &signed {
                     signed.check().await?;
                 }
-                catalog::template_file(&*registry, &located.folder, &wanted.template).await?
+                template_in(&registry, &located, wanted.template).await?
             }
         };
         let files: Arc<dyn Files> = match signed {
@@ -335,15 +344,17 @@ impl Registries {
         Ok(Found {
             files,
             template,
+            package,
             version: Some(located.version),
             scope,
             key,
+            known,
         })
     }
 
     async fn fetch(&self, found: &Found) -> Result<Arc<Vec<TemplateFile>>, RegistryError> {
-        if let Some(files) = found.key.as_ref().and_then(|key| self.templates.get(key)) {
-            return Ok(files);
+        if let Some(files) = &found.known {
+            return Ok(files.clone());
         }
         let files = match template(found).await {
             // It may be there since it was looked for.
@@ -361,7 +372,38 @@ impl Registries {
     }
 }
 
+/// The template in a version's folder, or where it would be if it were not made of a package.
+async fn template_in(
+    registry: &Arc<dyn Registry>,
+    located: &Located,
+    template: String,
+) -> Result<(FilePath, Option<Package>), RegistryError> {
+    match catalog::form(&**registry, located, &template).await? {
+        Form::Template(file) => Ok((file, None)),
+        Form::Package => {
+            let package = Package {
+                registry: registry.clone(),
+                folder: located.folder.clone(),
+                name: template,
+                version: located.version.clone(),
+            };
+            Ok((package.template()?, Some(package)))
+        }
+    }
+}
+
+/// What a signature is for.
+fn subject(template: &str, located: &Located) -> String {
+    match located.is_whole {
+        true => format!("{template}/"),
+        false => format!("{template}/{}/", located.version),
+    }
+}
+
 async fn template(found: &Found) -> Result<Vec<TemplateFile>, RegistryError> {
+    if let Some(package) = &found.package {
+        return package.files(&*found.files).await;
+    }
     let files = fetch::template(&*found.files, &found.template).await?;
     files.ok_or_else(|| RegistryError::UrlNotFound {
         url: found.files.url_of(&found.template),
@@ -386,6 +428,12 @@ impl Found {
             path if *path == schema => format!("{type_name}{}", fetch::SCHEMA),
             path => self.files.path_of(path),
         };
+        let is_given = |file: &&TemplateFile| file.role != Role::Made;
+        let is_expanded = |file: &&TemplateFile| file.role != Role::Source;
+        let url = match files.iter().find(is_given) {
+            Some(first) => self.files.url_of(&first.path),
+            None => self.files.url_of(&self.template),
+        };
         let import = |file: &TemplateFile| Import {
             name: name(&file.path),
             path: Some(self.files.path_of(&file.path)),
@@ -400,11 +448,11 @@ impl Found {
             resolved: ResolvedType {
                 type_name: type_name.clone(),
                 version: self.version.clone(),
-                url: self.files.url_of(&self.template),
+                url,
                 sha256: fetch::sha256(files),
-                files: files.iter().map(record).collect(),
+                files: files.iter().filter(is_given).map(record).collect(),
             },
-            imports: files.iter().map(import).collect(),
+            imports: files.iter().filter(is_expanded).map(import).collect(),
             scope: self.scope.clone(),
             warning: self.warning(),
         }
@@ -418,6 +466,13 @@ impl Found {
             None => self.files.url_of(&FilePath::root()),
         };
         Some(format!("registry {registry} is away; {old}"))
+    }
+
+    /// A package takes no properties, so that what uses it is known.
+    fn example(&self, type_name: &TypeName, files: &[TemplateFile]) -> Option<String> {
+        let is_package = files.iter().any(|file| file.role == Role::Made);
+        let name = self.template.names().last()?.split('.').next()?;
+        is_package.then(|| Package::example(name, type_name.as_str()))
     }
 
     fn schema(&self, files: &[TemplateFile]) -> Result<Option<Value>, RegistryError> {

@@ -101,7 +101,8 @@ pub struct Signed {
     registry: Arc<dyn Registry>,
     trust: Arc<Trust>,
     folder: FilePath,
-    /// The template and the version as references and folders name them, `redis/v1.0.1/`.
+    /// The template and the version as references and folders name them, `redis/v1.0.1/`; of a package that says itself which
+    /// version it is, `redis/`.
     subject: String,
     /// What each file must hold; found out once.
     digests: OnceCell<HashMap<FilePath, String>>,
@@ -112,13 +113,13 @@ impl Signed {
         registry: Arc<dyn Registry>,
         trust: Arc<Trust>,
         folder: &FilePath,
-        (template, version): (&str, &str),
+        subject: String,
     ) -> Self {
         Self {
             registry,
             trust,
             folder: folder.clone(),
-            subject: format!("{template}/{version}/"),
+            subject,
             digests: OnceCell::new(),
         }
     }
