@@ -126,10 +126,10 @@ impl Package {
         let folder = self.folder.join_text(MANIFESTS)?;
         let entries = self.registry.entries(&folder).await?.unwrap_or_default();
         let is_manifest = |entry: &&Entry| {
-            let ending = |ending: &&str| entry.name.ends_with(*ending);
+            let mut endings = MANIFEST_ENDINGS.iter();
             entry.kind != EntryKind::Folder
                 && !entry.name.starts_with('.')
-                && MANIFEST_ENDINGS.iter().any(|text| ending(&text))
+                && endings.any(|ending| entry.name.ends_with(*ending))
         };
         let found = entries.iter().filter(is_manifest);
         let found: Result<Vec<_>, _> = found.map(|entry| folder.join_text(&entry.name)).collect();
