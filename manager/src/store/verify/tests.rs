@@ -1,4 +1,7 @@
-use common::api::manager::WriteQuery;
+use common::api::error::ErrorCode;
+use common::api::manager::{RollbackDeployment, UpdateDeployment, WriteQuery};
+use common::api::page::PageQuery;
+use common::model::DeploymentName;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::json;
@@ -6,10 +9,13 @@ use serde_json::json;
 use super::*;
 use crate::app::App;
 use crate::deployer::fake::REFUSED;
+use crate::error::Error;
 use crate::expander::fake::BROKEN;
+use crate::service::asked::Asked;
 use crate::stage::{DyingKv, Stage};
 use crate::store::kv::{Commit, Kv};
 use crate::store::operations;
+use crate::workflow::Ticket;
 
 /// A request, and after how many commits the manager dies on the way.
 #[derive(Debug, Clone)]
@@ -21,10 +27,41 @@ struct Write {
 
 #[derive(Debug, Clone)]
 enum What {
-    Create(Vec<&'static str>),
-    Update(Vec<&'static str>),
+    Create(Vec<&'static str>, Wish),
+    Update(Vec<&'static str>, Wish),
+    /// Of a configuration that does not expand.
     Broken,
+    /// Stopped after so many turns of its work.
+    Stopped(Vec<&'static str>, usize),
+    /// Of whatever was previewed.
+    Commit,
+    /// To one of the manifests, counted from the latest.
+    Rollback(usize),
+    Correct,
     Delete,
+    /// Delete, and leave the objects.
+    Abandon,
+    /// Somebody else deletes or changes an object.
+    Lost,
+    Changed,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Wish {
+    Plain,
+    Preview,
+    RollbackOnFailure,
+}
+
+impl Wish {
+    fn query(self) -> WriteQuery {
+        WriteQuery {
+            preview: matches!(self, Wish::Preview),
+            rollback_on_failure: matches!(self, Wish::RollbackOnFailure),
+            allow_deletes: !matches!(self, Wish::Preview),
+            ..WriteQuery::default()
+        }
+    }
 }
 
 fn writes() -> impl Strategy<Value = Vec<Write>> {
@@ -33,19 +70,27 @@ fn writes() -> impl Strategy<Value = Vec<Write>> {
         let names = prop::sample::select(vec!["a", "b", "c", REFUSED]);
         prop::collection::vec(names, 0..4)
     };
+    let wish = || prop::sample::select(vec![Wish::Plain, Wish::Preview, Wish::RollbackOnFailure]);
     let what = prop_oneof![
-        resources().prop_map(What::Create),
-        resources().prop_map(What::Update),
-        Just(What::Broken),
-        Just(What::Delete),
+        4 => (resources(), wish()).prop_map(|(names, wish)| What::Create(names, wish)),
+        4 => (resources(), wish()).prop_map(|(names, wish)| What::Update(names, wish)),
+        1 => Just(What::Broken),
+        2 => (resources(), 0usize..60).prop_map(|(names, turns)| What::Stopped(names, turns)),
+        3 => Just(What::Commit),
+        2 => (0usize..3).prop_map(What::Rollback),
+        2 => Just(What::Correct),
+        1 => Just(What::Delete),
+        1 => Just(What::Abandon),
+        1 => Just(What::Lost),
+        1 => Just(What::Changed),
     ];
-    let write = (names, what, prop::option::of(0usize..7));
+    let write = (names, what, prop::option::of(0usize..12));
     let write = write.prop_map(|(name, what, dies_after)| Write {
         name,
         what,
         dies_after,
     });
-    prop::collection::vec(write, 1..6)
+    prop::collection::vec(write, 1..12)
 }
 
 fn content(names: &[&str]) -> String {
@@ -57,45 +102,104 @@ fn content(names: &[&str]) -> String {
 
 /// Whatever it comes to: refusals and deaths are part of the game.
 async fn done(app: &App, write: &Write) {
-    let (deployments, query) = (&app.services.writes, WriteQuery::default());
-    let name = write.name.parse().unwrap();
-    let update = |content| serde_json::from_value(json!({"content": content})).unwrap();
-    let ticket = match &write.what {
-        What::Create(names) => {
+    let Ok(ticket) = started(app, write).await else {
+        return;
+    };
+    if let What::Stopped(_, turns) = write.what {
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+        let name = write.name.parse().unwrap();
+        let _ = app.services.operations.stop(&name, &Asked::default()).await;
+    }
+    let _ = ticket.outcome().await;
+}
+
+async fn started(app: &App, write: &Write) -> Result<Ticket, Error> {
+    let (writes, plain) = (&app.services.writes, Wish::Plain.query());
+    let name: DeploymentName = write.name.parse().unwrap();
+    let update = |content| UpdateDeployment {
+        content: Some(content),
+        ..UpdateDeployment::default()
+    };
+    match &write.what {
+        What::Create(names, wish) => {
             let request = json!({"name": name, "content": content(names)});
             let request = serde_json::from_value(request).unwrap();
-            deployments.create(request, &query).await
+            writes.create(request, &wish.query()).await
         }
-        What::Update(names) => {
+        What::Update(names, wish) => {
             let request = update(content(names));
-            deployments.update(name, request, &query).await
+            writes.update(name, request, &wish.query()).await
         }
-        What::Broken => {
-            let request = update(BROKEN.to_owned());
-            deployments.update(name, request, &query).await
+        What::Broken => writes.update(name, update(BROKEN.to_owned()), &plain).await,
+        What::Stopped(names, _) => writes.update(name, update(content(names)), &plain).await,
+        What::Commit => {
+            let request = UpdateDeployment {
+                manifest: app.services.deployments.get(&name).await?.preview,
+                ..UpdateDeployment::default()
+            };
+            writes.update(name, request, &WriteQuery::default()).await
         }
-        What::Delete => deployments.delete(name, &query).await,
-    };
-    if let Ok(ticket) = ticket {
-        let _ = ticket.outcome().await;
+        What::Rollback(back) => {
+            let manifests = &app.services.manifests;
+            let manifests = manifests.list(&name, &PageQuery::default()).await?.items;
+            let Some(to) = manifests.into_iter().nth(*back) else {
+                return Err(Error::new(ErrorCode::NotFound, "there is no such manifest"));
+            };
+            let request = RollbackDeployment { manifest: to.name };
+            writes.rollback(name, request, &plain).await
+        }
+        What::Correct => {
+            let found = app.services.deployments.get(&name).await?;
+            writes.correct(&found, None).await
+        }
+        What::Delete => writes.delete(name, &WriteQuery::default()).await,
+        What::Abandon => {
+            let query = json!({"deletePolicy": "ABANDON"});
+            let query: WriteQuery = serde_json::from_value(query).unwrap();
+            writes.delete(name, &query).await
+        }
+        What::Lost | What::Changed => unreachable!("these are no writes of the manager"),
     }
 }
 
 async fn played(writes: Vec<Write>) -> Result<(), TestCaseError> {
     let stage = Stage::new();
     for write in &writes {
-        let dying = DyingKv::after(write.dies_after.unwrap_or(usize::MAX), stage.kv.clone());
-        if let Ok(app) = stage.try_manager_on(dying.clone()).await {
-            tokio::select! {
-                () = dying.death() => {}
-                () = done(&app, write) => {}
-            }
-            app.engine.park().await;
+        let object = stage.deployer.objects().into_iter().next();
+        match (&write.what, object) {
+            (What::Lost, object) => object.iter().for_each(|name| stage.deployer.lose(name)),
+            (What::Changed, object) => object
+                .iter()
+                .for_each(|name| stage.deployer.edit(name, json!({"changed": true}))),
+            _ => asked(&stage, write).await?,
         }
-        sound(&stage, &format!("after {write:?}")).await?;
-        recovered(&stage).await;
-        sound(&stage, &format!("after {write:?} and a restart")).await?;
     }
+    Ok(())
+}
+
+/// Asks a manager that may die on the way, and then the next one to go on.
+async fn asked(stage: &Stage, write: &Write) -> Result<(), TestCaseError> {
+    let dying = DyingKv::after(write.dies_after.unwrap_or(usize::MAX), stage.kv.clone());
+    if let Ok(app) = stage.try_manager_on(dying.clone()).await {
+        // In this order, so that the same writes always take the same course.
+        tokio::select! {
+            biased;
+            () = dying.death() => {}
+            () = done(&app, write) => {}
+        }
+        app.engine.park().await;
+    }
+    sound(stage, &format!("after {write:?}")).await?;
+    recovered(stage).await;
+    sound(stage, &format!("after {write:?} and a restart")).await?;
+    let store = Store::open(stage.kv.clone()).await.unwrap();
+    let unfinished = operations::unfinished(&store).await.unwrap();
+    prop_assert!(
+        unfinished.is_empty(),
+        "{write:?} never ended: {unfinished:?}"
+    );
     Ok(())
 }
 
@@ -121,7 +225,7 @@ async fn sound(stage: &Stage, when: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn whatever_is_asked_and_wherever_the_manager_dies_the_store_is_sound(writes in writes()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -138,7 +242,7 @@ async fn a_delete_that_is_cut_off_after_any_commit_leaves_a_sound_store() {
             dies_after,
         };
         let writes = vec![
-            write(What::Create(vec!["a"]), None),
+            write(What::Create(vec!["a"], Wish::Plain), None),
             write(What::Delete, Some(commits)),
         ];
         played(writes).await.unwrap();
@@ -151,8 +255,8 @@ async fn stage() -> Stage {
     let app = stage.manager().await;
     for names in [&["a", "b"][..], &["b", "c"]] {
         let what = match names {
-            ["a", ..] => What::Create(names.to_vec()),
-            _ => What::Update(names.to_vec()),
+            ["a", ..] => What::Create(names.to_vec(), Wish::Plain),
+            _ => What::Update(names.to_vec(), Wish::Plain),
         };
         let write = Write {
             name: "web",
@@ -165,7 +269,7 @@ async fn stage() -> Stage {
     let app = stage.manager_on(dying.clone()).await;
     let write = Write {
         name: "db",
-        what: What::Create(vec!["a"]),
+        what: What::Create(vec!["a"], Wish::Plain),
         dies_after: None,
     };
     tokio::select! {

@@ -32,9 +32,13 @@ pub enum Write {
     Rollback,
     Correct,
     Delete,
+    /// Of the deployment only: its objects stay.
+    DeleteAbandon,
+    /// Of a deployment that is only previewed.
+    DeletePreviewed,
 }
 
-pub const WRITES: [Write; 18] = [
+pub const WRITES: [Write; 20] = [
     Write::Create,
     Write::CreateKeyed,
     Write::CreateRefused,
@@ -53,6 +57,8 @@ pub const WRITES: [Write; 18] = [
     Write::Rollback,
     Write::Correct,
     Write::Delete,
+    Write::DeleteAbandon,
+    Write::DeletePreviewed,
 ];
 
 pub fn web() -> DeploymentName {
@@ -135,7 +141,11 @@ impl Write {
                 let found = app.services.deployments.get(&web()).await?;
                 writes.correct(&found, None).await
             }
-            Write::Delete => writes.delete(web(), &plain).await,
+            Write::Delete | Write::DeletePreviewed => writes.delete(web(), &plain).await,
+            Write::DeleteAbandon => {
+                let abandon = query(json!({"deletePolicy": "ABANDON"}));
+                writes.delete(web(), &abandon).await
+            }
         }
     }
 
@@ -159,11 +169,12 @@ impl Write {
             | Write::UpdateBack
             | Write::UpdatePreview
             | Write::Correct
-            | Write::Delete => &[Write::Create],
+            | Write::Delete
+            | Write::DeleteAbandon => &[Write::Create],
             Write::Commit | Write::CommitChanged | Write::UpdatePreviewAgain => {
                 &[Write::Create, Write::UpdatePreview]
             }
-            Write::CommitFirst => &[Write::CreatePreview],
+            Write::CommitFirst | Write::DeletePreviewed => &[Write::CreatePreview],
             Write::Rollback => &[Write::Create, Write::Update],
         }
     }
