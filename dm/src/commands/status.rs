@@ -8,7 +8,7 @@ use common::model::DeploymentName;
 
 use crate::error::Failure;
 use crate::output::{Format, graph, resources};
-use crate::session::Session;
+use crate::session::{Session, all_pages};
 
 /// Between two looks: as often as a person can read, and a cluster does not mind.
 const LOOK: Duration = Duration::from_secs(2);
@@ -55,11 +55,17 @@ impl Status {
     }
 
     async fn look(&self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let query = ResourcesQuery {
-            drift: self.no_drift.then_some(false),
-            ..ResourcesQuery::default()
-        };
-        let page = session.client.resources(&self.name, &query).await?;
+        let (client, drift) = (&session.client, self.no_drift.then_some(false));
+        let page = all_pages(|page| async move {
+            // No longer pages than the manager's own: for drift each takes a dry run of all its objects.
+            let query = ResourcesQuery {
+                limit: None,
+                page_token: page.page_token,
+                drift,
+            };
+            client.resources(&self.name, &query).await
+        })
+        .await?;
         let (width, colours) = (session.terminal.width, session.terminal.colours);
         session.show(&page, |page| {
             let table = resources::resources(&page.items).render(width);

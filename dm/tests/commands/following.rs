@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 use crate::stand_in::{End, Manager, deployment, event, operation};
 
+/// Where a terminal's screen is cleared.
+const CLEARED: &str = "\u{1b}[2J";
 /// On a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -100,7 +102,7 @@ async fn an_end_that_no_event_told_of_is_seen_all_the_same() {
     assert_eq!(said.code, ExitCode::Done, "{said:?}");
 }
 
-/// `dm` as a process; its standard error is a terminal of 100 columns.
+/// `dm` as a process; all that it writes goes to a terminal of 100 columns.
 struct OnTerminal {
     process: Child,
     screen: File,
@@ -122,7 +124,7 @@ impl OnTerminal {
             .env("TERM", "xterm")
             .env_remove("NO_COLOR")
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(slave.try_clone().unwrap())
             .stderr(slave)
             .spawn()
             .unwrap();
@@ -199,4 +201,53 @@ async fn on_a_terminal_a_bar_says_how_far_it_is_and_what_it_waits_for() {
     }
     dm.interrupt();
     assert_eq!(dm.ends(), Some(130));
+}
+
+/// A page of live resources, with what a program gets to know of them.
+fn live(names: &[&str], state: &str, next: Option<&str>) -> Value {
+    let item = |name: &&str| {
+        json!({"resource": name, "apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": name,
+            "uid": format!("uid-{name}"), "state": state})
+    };
+    json!({"items": names.iter().map(item).collect::<Vec<_>>(), "nextPageToken": next})
+}
+
+#[actix_web::test]
+async fn a_watched_status_is_shown_anew_until_it_is_interrupted() {
+    let page = "GET /deployments/web/resources";
+    let manager = Manager::start(&[(page, 200, live(&["db"], "NOT_READY", None))]);
+    let mut dm = OnTerminal::start(&manager, &["status", "web", "--watch"]);
+    let first = dm.shows("not ready").await;
+    assert!(first.contains(CLEARED) && first.contains("db"), "{first}");
+    manager.now_answers(page, live(&["db"], "MISSING", None));
+    let second = dm.shows("missing").await;
+    assert!(second.contains(CLEARED), "{second}");
+    dm.interrupt();
+    assert_eq!(dm.ends(), None);
+}
+
+#[actix_web::test]
+async fn a_watch_of_what_is_gone_ends_with_why() {
+    let manager = Manager::start(&[]);
+    let said = manager.dm(&["status", "web", "--watch"]).await;
+    assert_eq!(said.code, ExitCode::NotFound, "{said:?}");
+}
+
+#[actix_web::test]
+async fn a_status_has_all_pages() {
+    let manager = Manager::start(&[
+        (
+            "GET /deployments/web/resources?drift=false",
+            200,
+            live(&["a"], "READY", Some("1")),
+        ),
+        (
+            "GET /deployments/web/resources?pageToken=1&drift=false",
+            200,
+            live(&["b"], "READY", None),
+        ),
+    ]);
+    let said = manager.dm(&["status", "web", "--no-drift"]).await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    assert_eq!(said.stdout.lines().count(), 3, "{said:?}");
 }
