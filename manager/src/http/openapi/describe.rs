@@ -49,7 +49,10 @@ const OPERATION: &[ErrorCode] = &[
     Timeout,
 ];
 const CATALOG: &[ErrorCode] = &[
+    InvalidConfiguration,
+    InvalidSchema,
     NotFound,
+    UnknownType,
     TemplateNotFound,
     TemplateUntrusted,
     RegistryUnavailable,
@@ -505,11 +508,7 @@ pub mod events {
     pub fn get(_: &mut SchemaGenerator) -> Description {
         Description::new("An operation as it goes on, until its end")
             .header("Last-Event-ID", "Goes on after this event.")
-            .raw_answer(
-                200,
-                "Server-sent events: `operation` with an Operation, `resource` with a ResourceReport.",
-                "text/event-stream",
-            )
+            .events("Server-sent events: `operation` with an Operation, `resource` with a ResourceReport.")
             .fails(&[NotFound])
     }
 }

@@ -100,6 +100,16 @@ impl Description {
         self.answer(status, what, media_type, json!({"type": "string"}))
     }
 
+    /// A stream of events. OpenAPI 3.1 has no schema for a stream, so this is that of each event, as tools expect it.
+    pub fn events(self, what: &str) -> Self {
+        let data = json!({"type": "string", "contentMediaType": JSON});
+        let event = json!({
+            "type": "object",
+            "properties": {"id": {"type": "string"}, "event": {"type": "string"}, "data": data},
+        });
+        self.answer(200, what, "text/event-stream", event)
+    }
+
     fn answer(mut self, status: u16, what: &str, media_type: &str, schema: Value) -> Self {
         let answer = json!({"description": what, "content": {media_type: {"schema": schema}}});
         self.answers.insert(status.to_string(), answer);
