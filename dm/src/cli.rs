@@ -103,6 +103,8 @@ pub enum Command {
     SetCredential(setcredential::SetCredential),
     #[command(name = "deletecredential")]
     DeleteCredential(deletecredential::DeleteCredential),
+    Package(package::Package),
+    Publish(publish::Publish),
     Install(install::Install),
     Completion(completion::Completion),
     Version(version::Version),
@@ -123,7 +125,11 @@ impl Command {
     pub fn asks_the_manager(&self) -> bool {
         !matches!(
             self,
-            Self::Completion(_) | Self::Version(_) | Self::Install(_)
+            Self::Completion(_)
+                | Self::Version(_)
+                | Self::Install(_)
+                | Self::Package(_)
+                | Self::Publish(_)
         )
     }
 

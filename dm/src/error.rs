@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::client::ClientError;
 use common::model::{DeploymentName, NameError, OperationId};
+use common::registry::oci::OciError;
 
 use crate::bundle::archive::ArchiveError;
 use crate::bundle::{BundleError, Sources};
@@ -12,7 +13,10 @@ use crate::identity::IdentityError;
 use crate::installation::InstallationError;
 use crate::local::LocalError;
 use crate::output::OutputError;
+use crate::package::PackageError;
+use crate::package::signer::SignError;
 use crate::properties::PropertyError;
+use crate::publish::{GitError, PublishError};
 
 /// How the program ends. The numbers are a promise to scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +138,12 @@ pub enum Failure {
     },
     #[error(transparent)]
     Installation(InstallationError),
+    #[error(transparent)]
+    Package(#[from] PackageError),
+    #[error(transparent)]
+    Sign(#[from] SignError),
+    #[error(transparent)]
+    Publish(#[from] PublishError),
     #[error("{program}: {said}")]
     Kubectl { program: String, said: String },
     #[error("the store is damaged; see the problems above, and restore it from a backup")]
@@ -192,6 +202,8 @@ impl Failure {
             | Self::WouldFail { .. }
             | Self::File { .. }
             | Self::Installation(_)
+            | Self::Package(_)
+            | Self::Sign(_)
             | Self::Kubectl { .. }
             | Self::Damaged
             | Self::DeploymentFailed { .. } => ExitCode::Failed,
@@ -204,6 +216,7 @@ impl Failure {
             Self::Local(_) => ExitCode::Unavailable,
             Self::Refused { body, .. } => exit_code(body.code),
             Self::Missing(_) => ExitCode::NotFound,
+            Self::Publish(error) => of_publication(error),
             Self::TimedOut { .. } => ExitCode::Timeout,
             Self::Lost { .. } => ExitCode::Unavailable,
             Self::Interrupted { .. } => ExitCode::Interrupted,
@@ -273,6 +286,21 @@ fn of_client(error: &ClientError) -> ExitCode {
         ClientError::TimedOut { .. } => ExitCode::Timeout,
         ClientError::Malformed { .. } => ExitCode::Failed,
         ClientError::InvalidUrl { .. } => ExitCode::Usage,
+    }
+}
+
+fn of_publication(error: &PublishError) -> ExitCode {
+    match error {
+        PublishError::Target { .. } | PublishError::Collection(_) | PublishError::Path(_) => {
+            ExitCode::Usage
+        }
+        PublishError::Taken { .. }
+        | PublishError::SameVersion { .. }
+        | PublishError::Git(GitError::Overtaken) => ExitCode::Conflict,
+        PublishError::Oci(error) if matches!(**error, OciError::Transport(_)) => {
+            ExitCode::Unavailable
+        }
+        _ => ExitCode::Failed,
     }
 }
 

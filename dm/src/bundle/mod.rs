@@ -6,7 +6,7 @@
 
 pub mod archive;
 pub mod files;
-mod imports;
+pub mod imports;
 mod sources;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -19,8 +19,10 @@ pub mod layout;
 pub mod list;
 pub mod manifest;
 pub mod operations;
+pub mod package;
 pub mod policies;
 pub mod preview;
+pub mod publish;
 pub mod registries;
 pub mod rollback;
 pub mod setcredential;
@@ -91,6 +93,8 @@ async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<Exi
         Command::SetCredential(set) => set.run(session).await?,
         Command::DeleteCredential(delete) => delete.run(session).await?,
         Command::Admin(admin) => admin.run(session).await?,
+        Command::Package(package) => package.run(session)?,
+        Command::Publish(publish) => publish.run(session).await?,
         Command::Install(install) => install.run(session).await?,
         Command::Completion(completion) => completion.run(session)?,
         Command::Version(version) => version.run(session)?,

@@ -6,7 +6,7 @@
 use common::api::manager::TemplateSummary;
 use common::model::scope::is_part;
 
-use super::collections::Collections;
+use super::collections::{self, Collections};
 use super::fetch::each;
 use super::package::{self, PackageError};
 use super::path::FilePath;
@@ -37,7 +37,7 @@ pub async fn locate(
     wanted: &TemplateVersion,
 ) -> Result<Located, RegistryError> {
     let folder = match &wanted.collection {
-        Some(name) => Collections::of(registry).await?.folder(name)?,
+        Some(name) => collections::of(registry).await?.folder(name)?,
         None => FilePath::root(),
     };
     let folder = folder.join_text(&wanted.template)?;
@@ -133,7 +133,7 @@ pub async fn templates(
     only: Option<&str>,
 ) -> Result<Vec<TemplateSummary>, RegistryError> {
     let name = || registry.summary().name;
-    let collections = Collections::of(registry).await?;
+    let collections = collections::of(registry).await?;
     if let Some(collection) = only {
         let folder = collections.folder(collection)?;
         let found = collection_templates(registry, &folder, "").await?;
@@ -253,7 +253,7 @@ async fn missing_part(
     let (template, siblings) = match &wanted.collection {
         None => (wanted.template.clone(), root),
         Some(collection) => {
-            let collections = Collections::of(registry).await?;
+            let collections = collections::of(registry).await?;
             match registry.entries(&collections.folder(collection)?).await? {
                 Some(siblings) => (format!("{collection}/{}", wanted.template), siblings),
                 None => {

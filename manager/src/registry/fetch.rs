@@ -1,6 +1,7 @@
 //! The files that make up one template, by the seed's steps: the template, its schema, what the schema imports.
 
 use common::canonical::{digest, digest_bytes};
+pub use common::registry::SCHEMA;
 use common::yaml::{Duplicates, Limits};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::{Map, Value};
@@ -10,7 +11,6 @@ use super::{Files, RegistryError, TEMPLATE_BYTES, TEMPLATE_IMPORTS};
 
 /// Imports asked for at once.
 const AT_ONCE: usize = 4;
-pub const SCHEMA: &str = ".schema";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateFile {

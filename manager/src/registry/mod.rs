@@ -67,14 +67,9 @@ pub use places::DEFAULT;
 pub use registries::{Registries, ResolvedTemplate};
 
 use common::registry::path::{self, FilePath};
+use common::registry::{FILE_BYTES, TEMPLATE_BYTES, TEMPLATE_IMPORTS};
 use fresh::Old;
 
-/// One file at most: the largest real template has some hundred kilobytes.
-const FILE_BYTES: usize = 1024 * 1024;
-/// All files of one template together.
-const TEMPLATE_BYTES: usize = 8 * 1024 * 1024;
-/// Files that one template's schema may import.
-const TEMPLATE_IMPORTS: usize = 100;
 /// Entries of one folder: ten times the largest registry that is meant to be quick.
 const FOLDER_ENTRIES: usize = 10_000;
 

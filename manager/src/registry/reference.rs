@@ -11,6 +11,7 @@
 
 use common::model::Version;
 use common::model::scope::is_part;
+pub use common::registry::TEMPLATE_ENDINGS;
 use url::Url;
 
 /// A reference, taken apart.
@@ -50,8 +51,6 @@ pub struct ReferenceError {
     reason: String,
 }
 
-/// Endings of templates in registries.
-pub const TEMPLATE_ENDINGS: [&str; 2] = [".py", ".jinja"];
 /// Endings of templates at full URLs.
 const URL_ENDINGS: [&str; 3] = [".py", ".jinja", ".yaml"];
 const GITHUB: &str = "github.com/";

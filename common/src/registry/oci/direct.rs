@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::Request;
 use reqwest::header::HeaderValue;
 
 use super::client::{Answer, Transport};
+use crate::model::Secret;
 
 const CONNECT: Duration = Duration::from_secs(5);
 const REQUEST: Duration = Duration::from_secs(60);
@@ -20,6 +23,8 @@ pub struct Direct {
 pub enum DirectError {
     #[error("the HTTP client cannot be set up: {0}")]
     Client(String),
+    #[error("the user's name and password cannot be sent")]
+    Login,
     #[error("{url} cannot be reached: {reason}")]
     Unreachable { url: String, reason: String },
     #[error("{url} is larger than {limit} bytes")]
@@ -37,6 +42,19 @@ impl Direct {
             .map_err(|error| DirectError::Client(innermost(&error)))?;
         Ok(Self { client, login })
     }
+
+    /// In a user's name, with their password.
+    pub fn of(login: Option<(&str, &Secret)>) -> Result<Self, DirectError> {
+        Self::new(login.map(basic).transpose()?)
+    }
+}
+
+fn basic((username, password): (&str, &Secret)) -> Result<HeaderValue, DirectError> {
+    let packed = STANDARD.encode(format!("{username}:{}", password.reveal()));
+    let header = HeaderValue::from_str(&format!("Basic {packed}"));
+    let mut header = header.map_err(|_| DirectError::Login)?;
+    header.set_sensitive(true);
+    Ok(header)
 }
 
 impl Transport for Direct {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::canonical::{Digest, digest_bytes};
-use crate::registry::FilePath;
+use crate::registry::{FilePath, VERSION_FILES as LAYERS};
 
 pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 /// Of a template's version, and of the files at a registry's root.
@@ -20,8 +20,6 @@ const TITLE: &str = "org.opencontainers.image.title";
 const UNPACK: &str = "io.deis.oras.content.unpack";
 /// What an artifact holds that needs no content.
 const EMPTY_CONTENT: &[u8] = b"{}";
-/// As many as a template's schema may import, and some that are beside it.
-const LAYERS: usize = 500;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

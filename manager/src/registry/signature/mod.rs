@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use common::registry::sums::{self, FILE, MINISIG, SIG};
+use common::registry::{VERSION_DEPTH as DEPTH, VERSION_FILES as FILES};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 
@@ -30,9 +31,6 @@ use super::path::FilePath;
 use super::tree::hex;
 use super::{EntryKind, Files, Registry, RegistryError};
 
-/// Files of one version.
-const FILES: usize = 500;
-const DEPTH: usize = 8;
 /// Publishers of one registry.
 const PUBLIC_KEYS: usize = 20;
 

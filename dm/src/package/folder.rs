@@ -1,0 +1,81 @@
+//! All files of a folder on disk, each as large as registries take it, and what in it no registry takes.
+
+use std::fs::{DirEntry, File};
+use std::io;
+use std::path::Path;
+
+use common::registry::{FILE_BYTES, FilePath, TEMPLATE_BYTES, VERSION_DEPTH, VERSION_FILES};
+
+use super::Contents;
+use crate::bundle::files::{self, ReadError};
+
+#[derive(Default)]
+struct Found {
+    files: Contents,
+    bytes: usize,
+    faults: Vec<String>,
+}
+
+/// The files, and the faults; an error where the folder itself cannot be read.
+pub fn read(root: &Path) -> io::Result<(Contents, Vec<String>)> {
+    let mut found = Found::default();
+    walk(root, &FilePath::root(), VERSION_DEPTH, &mut found)?;
+    if found.bytes > TEMPLATE_BYTES {
+        let fault = format!("all files together are larger than {TEMPLATE_BYTES} bytes");
+        found.faults.push(fault);
+    }
+    Ok((found.files, found.faults))
+}
+
+fn walk(root: &Path, folder: &FilePath, depth: usize, found: &mut Found) -> io::Result<()> {
+    let mut entries: Vec<DirEntry> = root
+        .join(folder.as_str())
+        .read_dir()?
+        .collect::<io::Result<_>>()?;
+    entries.sort_unstable_by_key(DirEntry::file_name);
+    for entry in entries {
+        if found.files.len() + found.faults.len() > VERSION_FILES {
+            let fault = format!("it has more than {VERSION_FILES} files");
+            found.faults.push(fault);
+            return Ok(());
+        }
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = match folder.join_text(&name) {
+            Ok(path) => path,
+            Err(fault) => {
+                found.faults.push(fault.to_string());
+                continue;
+            }
+        };
+        let kind = entry.file_type()?;
+        if kind.is_dir() && depth == 1 {
+            let fault = format!("{path}: folders are deeper than {VERSION_DEPTH}");
+            found.faults.push(fault);
+        } else if kind.is_dir() {
+            walk(root, &path, depth - 1, found)?;
+        } else if kind.is_file() {
+            take(&entry.path(), path, found)?;
+        } else {
+            let fault = format!("{path}: it is no ordinary file; registries follow no links");
+            found.faults.push(fault);
+        }
+    }
+    Ok(())
+}
+
+fn take(place: &Path, path: FilePath, found: &mut Found) -> io::Result<()> {
+    match files::bytes(File::open(place)?, FILE_BYTES) {
+        // What is too much is not kept: it will not be published.
+        Ok(content) if found.bytes > TEMPLATE_BYTES => found.bytes += content.len(),
+        Ok(content) => {
+            found.bytes += content.len();
+            found.files.insert(path, content);
+        }
+        Err(ReadError::TooLarge) => {
+            let fault = format!("{path}: it is larger than {FILE_BYTES} bytes");
+            found.faults.push(fault);
+        }
+        Err(error) => found.faults.push(format!("{path}: {error}")),
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! A minisign secret key, and what it signs.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use common::model::Secret;
+use common::registry::PathError;
+use minisign::{PError, SecretKey, SecretKeyBox};
+
+use crate::bundle::files;
+
+const PASSWORD: &str = "DM_SIGNING_PASSWORD";
+
+#[derive(Debug, thiserror::Error)]
+pub enum SignError {
+    #[error("{} cannot be read: {reason}", file.display())]
+    Unreadable { file: PathBuf, reason: String },
+    #[error("{} is no secret key of minisign; make a pair with minisign -G", .0.display())]
+    NoKey(PathBuf),
+    #[error("{} has a password; set {PASSWORD}, or sign on a terminal", .0.display())]
+    NoPassword(PathBuf),
+    #[error("{} does not open: {error}", file.display())]
+    Closed { file: PathBuf, error: PError },
+    #[error("the password cannot be read: {0}")]
+    Prompt(std::io::Error),
+    #[error("the list of files cannot be signed: {0}")]
+    Unsigned(PError),
+    #[error(transparent)]
+    Path(#[from] PathError),
+}
+
+pub struct Signer(SecretKey);
+
+impl Signer {
+    /// A key with a password gets it from the environment, or from the person at the terminal.
+    pub fn open(file: &Path, interactive: bool) -> Result<Self, SignError> {
+        let unreadable = |reason: String| SignError::Unreadable {
+            file: file.to_owned(),
+            reason,
+        };
+        let opened = File::open(file).map_err(|error| unreadable(error.to_string()))?;
+        let text = files::text(opened).map_err(|error| unreadable(error.to_string()))?;
+        let has_password = has_password(&text).ok_or_else(|| SignError::NoKey(file.to_owned()))?;
+        let key = SecretKeyBox::from(text);
+        let opened = match has_password {
+            false => key.into_unencrypted_secret_key(),
+            true => key.into_secret_key(Some(password(file, interactive)?.reveal().to_owned())),
+        };
+        opened.map(Self).map_err(|error| SignError::Closed {
+            file: file.to_owned(),
+            error,
+        })
+    }
+
+    /// The signature's file; the comment is signed with it.
+    pub fn sign(&self, content: &[u8], comment: &str) -> Result<String, SignError> {
+        let signed = minisign::sign(None, &self.0, content, Some(comment), None);
+        signed
+            .map(|signature| signature.into_string())
+            .map_err(SignError::Unsigned)
+    }
+}
+
+/// `None` if it is no key.
+fn has_password(text: &str) -> Option<bool> {
+    let packed = STANDARD.decode(text.lines().nth(1)?.trim()).ok()?;
+    let key = SecretKey::from_bytes(&packed).ok()?;
+    Some(key.is_encrypted())
+}
+
+fn password(file: &Path, interactive: bool) -> Result<Secret, SignError> {
+    if let Ok(password) = std::env::var(PASSWORD) {
+        return Ok(Secret::new(password));
+    }
+    if !interactive {
+        return Err(SignError::NoPassword(file.to_owned()));
+    }
+    let terminal = console::Term::stderr();
+    let asked = terminal.write_str(&format!("password of {}: ", file.display()));
+    let answer = asked.and_then(|()| terminal.read_secure_line());
+    answer.map(Secret::new).map_err(SignError::Prompt)
+}
