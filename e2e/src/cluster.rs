@@ -1,5 +1,6 @@
 //! The API server that the tests talk to: the project's own control plane, or the one that `DM_E2E_KUBECONFIG` names.
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
+use tempfile::NamedTempFile;
 use tokio::sync::OnceCell;
 
 use crate::program::checkout;
@@ -113,6 +115,20 @@ impl Cluster {
             String::from_utf8_lossy(&output.stderr)
         );
         Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// Makes or changes the objects of a YAML text.
+    pub fn apply(&self, objects: &str) -> Result<()> {
+        self.kubectl_with(objects, &["apply", "--server-side"])?;
+        Ok(())
+    }
+
+    /// Runs kubectl with a text as its file.
+    pub fn kubectl_with(&self, text: &str, args: &[&str]) -> Result<String> {
+        let mut file = NamedTempFile::new()?;
+        file.write_all(text.as_bytes())?;
+        let path = file.path().display().to_string();
+        self.kubectl(&[args, &["-f", &path]].concat())
     }
 
     /// What `kubectl get … -o json` finds, as a list of objects.

@@ -19,6 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Dm {
     service: String,
     folder: PathBuf,
+    token: Option<String>,
 }
 
 /// A run that has not ended yet.
@@ -74,12 +75,24 @@ impl Dm {
         Self {
             service,
             folder: folder.to_owned(),
+            token: None,
         }
     }
 
     /// The same at another address of the manager.
     pub fn at(&self, service: String) -> Self {
-        Self::new(service, &self.folder)
+        Self {
+            service,
+            ..self.clone()
+        }
+    }
+
+    /// The same with a token to show to the manager.
+    pub fn with_token(&self, token: String) -> Self {
+        Self {
+            token: Some(token),
+            ..self.clone()
+        }
     }
 
     /// Starts it, to be watched while it runs.
@@ -102,6 +115,11 @@ impl Dm {
         command
             .args(args)
             .env("DM_SERVICE", &self.service)
+            // Nobody's identity is borrowed from whoever runs the tests.
+            .env("HOME", &self.folder)
+            .env_remove("KUBECONFIG")
+            .env_remove("DM_TOKEN")
+            .envs(self.token.iter().map(|token| ("DM_TOKEN", token)))
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .kill_on_drop(true);

@@ -6,12 +6,15 @@
 pub mod cluster;
 pub mod dm;
 pub mod gate;
+mod installed;
 pub mod program;
 pub mod stack;
+mod user;
 pub mod wait;
 
 pub use cluster::Cluster;
 pub use dm::{Dm, Said};
 pub use gate::Gate;
 pub use stack::Stack;
+pub use user::User;
 pub use wait::until;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::program::{Service, checkout};
-use crate::{Cluster, Dm, Gate, until};
+use crate::{Cluster, Dm, Gate, User, installed, until};
 
 /// Services look at each other again every few seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -26,46 +26,86 @@ pub struct Stack {
     pub cluster: &'static Cluster,
     folder: TempDir,
     http: reqwest::Client,
+    /// There are an installation's rights in the cluster.
+    is_guarded: bool,
+}
+
+/// What a stack has of its own beyond the three programs.
+struct Setting {
+    cluster: &'static Cluster,
+    folder: TempDir,
+    namespace: String,
+    /// Resourcifier's.
+    kubeconfig: PathBuf,
+    /// Of so many MiB.
+    disk: Option<usize>,
+    resourcifier: &'static [&'static str],
+    manager: &'static [&'static str],
+}
+
+impl Setting {
+    async fn new() -> Result<Self> {
+        let cluster = Cluster::shared().await?;
+        Ok(Self {
+            cluster,
+            folder: TempDir::new()?,
+            namespace: new_namespace(cluster)?,
+            kubeconfig: cluster.kubeconfig().to_owned(),
+            disk: None,
+            resourcifier: &[],
+            manager: &[],
+        })
+    }
 }
 
 impl Stack {
     /// All three, ready, with the bundled registry, in a new namespace.
     pub async fn start() -> Result<Self> {
-        let cluster = Cluster::shared().await?;
-        Self::with(cluster, TempDir::new()?, cluster.kubeconfig(), None).await
+        Self::with(Setting::new().await?).await
     }
 
     /// The same with the store on a disk of its own of so many MiB, which does not outlive the manager's process.
     pub async fn with_disk(mib: usize) -> Result<Self> {
-        let cluster = Cluster::shared().await?;
-        Self::with(cluster, TempDir::new()?, cluster.kubeconfig(), Some(mib)).await
+        let mut setting = Setting::new().await?;
+        setting.disk = Some(mib);
+        Self::with(setting).await
     }
 
     /// The same with a gate before the API server; the test itself goes another way.
     pub async fn behind_gate() -> Result<(Self, Gate)> {
-        let cluster = Cluster::shared().await?;
-        let folder = TempDir::new()?;
+        let mut setting = Setting::new().await?;
+        let cluster = setting.cluster;
         let gate = Gate::before(cluster.address()?).await?;
-        let kubeconfig = folder.path().join("kubeconfig");
-        std::fs::write(&kubeconfig, cluster.kubeconfig_at(gate.address())?)?;
-        Ok((Self::with(cluster, folder, &kubeconfig, None).await?, gate))
+        setting.kubeconfig = setting.folder.path().join("kubeconfig");
+        std::fs::write(&setting.kubeconfig, cluster.kubeconfig_at(gate.address())?)?;
+        Ok((Self::with(setting).await?, gate))
     }
 
-    async fn with(
-        cluster: &'static Cluster,
-        folder: TempDir,
-        kubeconfig: &Path,
-        disk: Option<usize>,
-    ) -> Result<Self> {
-        let at = folder.path();
-        let namespace = new_namespace(cluster)?;
-        let resourcifier =
-            Service::start("resourcifier", at, resourcifier_args(cluster, kubeconfig)).await?;
+    /// The same where callers are told apart: the cluster says who they are and what they may do, and resourcifier has the
+    /// rights of an installation, and does nothing in its own name.
+    pub async fn guarded() -> Result<Self> {
+        let mut setting = Setting::new().await?;
+        let (cluster, folder) = (setting.cluster, setting.folder.path());
+        setting.kubeconfig = installed::resourcifier(cluster, &setting.namespace, folder).await?;
+        setting.resourcifier = &["--require-identity"];
+        setting.manager = &["--auth-cluster", "--auth-rbac"];
+        Self::with(setting).await
+    }
+
+    /// Somebody of the namespace, who may nothing yet.
+    pub fn user(&self, name: &str) -> Result<User> {
+        User::new(self.cluster, &self.namespace, name, &self.dm)
+    }
+
+    async fn with(setting: Setting) -> Result<Self> {
+        let at = setting.folder.path();
+        let resourcifier = Service::start("resourcifier", at, resourcifier_args(&setting)).await?;
         let expandybird = Service::start("expandybird", at, Vec::new()).await?;
         let place = at.join(DISK);
         std::fs::create_dir(&place)?;
-        let args = manager_args(&place, &expandybird, &resourcifier);
-        let manager = match disk {
+        let mut args = manager_args(&place, &expandybird, &resourcifier);
+        args.extend(setting.manager.iter().map(ToString::to_string));
+        let manager = match setting.disk {
             None => Service::start("manager", at, args).await?,
             Some(mib) => Service::start_with_disk("manager", (&place, mib), at, args).await?,
         };
@@ -76,10 +116,11 @@ impl Stack {
             expandybird,
             resourcifier,
             dm,
-            namespace,
-            cluster,
-            folder,
+            namespace: setting.namespace,
+            cluster: setting.cluster,
+            folder: setting.folder,
             http,
+            is_guarded: !setting.manager.is_empty(),
         };
         stack.ready().await?;
         Ok(stack)
@@ -164,6 +205,9 @@ impl Drop for Stack {
         let _ = self
             .cluster
             .kubectl(&["delete", "namespace", &self.namespace, "--wait=false"]);
+        if self.is_guarded {
+            let _ = installed::remove(self.cluster, &self.namespace);
+        }
     }
 }
 
@@ -183,14 +227,16 @@ fn new_namespace(cluster: &Cluster) -> Result<String> {
     Ok(name)
 }
 
-fn resourcifier_args(cluster: &Cluster, kubeconfig: &Path) -> Vec<String> {
+fn resourcifier_args(setting: &Setting) -> Vec<String> {
     let path = |path: &Path| path.display().to_string();
-    vec![
+    let mut args = vec![
         "--kubectl".into(),
-        path(cluster.kubectl_path()),
+        path(setting.cluster.kubectl_path()),
         "--kubeconfig".into(),
-        path(kubeconfig),
-    ]
+        path(&setting.kubeconfig),
+    ];
+    args.extend(setting.resourcifier.iter().map(ToString::to_string));
+    args
 }
 
 fn manager_args(folder: &Path, expandybird: &Service, resourcifier: &Service) -> Vec<String> {

@@ -14,4 +14,5 @@ mod local;
 mod outage;
 mod ownership;
 mod references;
+mod rights;
 mod store;
