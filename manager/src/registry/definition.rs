@@ -122,8 +122,8 @@ impl<'a> Checked<'a> {
                     name,
                     self.definition.clone(),
                     place,
-                    (means.web.clone(), auth),
-                    means.refresh,
+                    auth,
+                    means,
                 ))
             }
             Place::Git(url) => {

@@ -49,18 +49,21 @@ fn listed(server: &Loopback) -> Listed {
     Listed::new("listed", definition, base, web, Duration::ZERO)
 }
 
-fn repository(backend: &Backend, cache: &Path) -> git::Repository {
-    let definition = RegistryDefinition::new(RegistryType::Git, backend.url());
-    let means = Means {
+fn means(cache: &Path) -> Means {
+    Means {
         web: Web::new(Reach::Any).unwrap(),
         refresh: Duration::from_secs(3600),
         cache: cache.to_owned(),
         files: Arc::new(Cache::new(cache, 100_000_000)),
         room: 100_000_000,
         git: git::Trust::default(),
-    };
+    }
+}
+
+fn repository(backend: &Backend, cache: &Path) -> git::Repository {
+    let definition = RegistryDefinition::new(RegistryType::Git, backend.url());
     let url = backend.url().parse().unwrap();
-    git::Repository::new("repository", definition, url, None, &means)
+    git::Repository::new("repository", definition, url, None, &means(cache))
 }
 
 #[tokio::test]
@@ -116,8 +119,9 @@ async fn an_oci_registry_keeps_the_promises() {
     hub.push("t", folder.path(), true).await;
     let definition = RegistryDefinition::new(RegistryType::Oci, hub.url("t"));
     let place = oci::Place::parse(&definition.url).unwrap();
-    let web = Web::new(Reach::Any).unwrap();
-    let artifacts = oci::Artifacts::new("oci", definition, place, (web, None), Duration::ZERO);
+    let cache = tempfile::tempdir().unwrap();
+    let means = means(cache.path());
+    let artifacts = oci::Artifacts::new("oci", definition, place, None, &means);
     gives_files(&artifacts).await;
     lists_folders(&artifacts).await;
 }

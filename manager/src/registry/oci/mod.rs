@@ -1,10 +1,11 @@
 //! Artifacts in an OCI registry as a template registry. The layout is [`common::registry::oci`]'s.
 //!
 //! What is listed is held for a while; a version's manifest names its files by their digests, so what is read is what was
-//! pushed. Lists are asked for as late as can be: to resolve a reference takes the tags of its template and one manifest.
+//! pushed. What was told and read is kept on disk, and bridges an absence also for the next process. Lists are asked for as late as can be: to resolve a reference takes the tags of its template and one manifest.
 
 #[cfg(test)]
 pub(super) mod hub;
+mod kept;
 mod shelf;
 #[cfg(test)]
 mod tests;
@@ -12,21 +13,23 @@ mod transport;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::RegistryDefinition;
 pub use common::registry::oci::Place;
 use common::registry::oci::layout::{self, ROOT_TAG, Spot};
-use common::registry::oci::{Client, Descriptor, OciError};
+use common::registry::oci::{Client, Descriptor, Manifest, OciError};
+use serde::{Deserialize, Serialize};
 
 use super::auth::Auth;
+use super::definition::Means;
 use super::fresh::Old;
 use super::path::FilePath;
 use super::tree::Tree;
-use super::web::{Web, WebError};
+use super::web::WebError;
 use super::{Entry, EntryKind, FILE_BYTES, Files, Registry, RegistryError};
+use kept::Kept;
 use shelf::Shelf;
 use transport::Guarded;
 
@@ -39,11 +42,21 @@ struct Inner {
     definition: RegistryDefinition,
     prefix: String,
     client: Client<Guarded>,
+    kept: Kept,
     /// By repository.
     tags: Shelf<String, Option<BTreeSet<String>>>,
+    /// All repositories, if the registry tells.
+    catalog: Shelf<(), Option<BTreeSet<String>>>,
     /// By repository and tag.
     versions: Shelf<(String, String), Option<Artifact>>,
     index: Shelf<(), Index>,
+}
+
+/// What a tag was told to be.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Tagged {
+    digest: String,
+    manifest: Manifest,
 }
 
 /// The files of one tag.
@@ -101,17 +114,23 @@ impl Artifacts {
         name: &str,
         definition: RegistryDefinition,
         place: Place,
-        (web, auth): (Web, Option<Auth>),
-        refresh: Duration,
+        auth: Option<Auth>,
+        means: &Means,
     ) -> Self {
-        let base = place.base.to_string();
-        let transport = Guarded { web, auth, base };
+        let refresh = means.refresh;
+        let transport = Guarded {
+            web: means.web.clone(),
+            auth,
+            base: place.base.to_string(),
+        };
         Self(Arc::new(Inner {
+            kept: Kept::new(means.files.clone(), &definition.url, means.web.realm()),
             name: name.to_owned(),
             definition,
             prefix: place.prefix,
             client: Client::new(transport, place.base),
             tags: Shelf::new(refresh),
+            catalog: Shelf::new(refresh),
             versions: Shelf::new(refresh),
             index: Shelf::new(refresh),
         }))
@@ -126,17 +145,38 @@ impl Artifacts {
 
     async fn tags(&self, repository: &str) -> Result<Arc<Option<BTreeSet<String>>>, RegistryError> {
         let (this, wanted) = (self.clone(), repository.to_owned());
-        let load = || async move {
-            let tags = this.0.client.tags(&wanted).await;
-            tags.map_err(|error| this.failed(error))
+        let name = format!("{repository}/tags");
+        let earlier = self.0.kept.told(&name);
+        let load = {
+            let name = name.clone();
+            || async move {
+                let tags = this.0.client.tags(&wanted).await;
+                let tags = tags.map_err(|error| this.failed(error))?;
+                this.0.kept.tell(&name, &tags).await;
+                Ok(tags)
+            }
         };
-        self.0.tags.get(repository.to_owned(), load).await
+        let key = repository.to_owned();
+        self.0.tags.get(key, earlier, load).await
+    }
+
+    async fn catalog(&self) -> Result<Arc<Option<BTreeSet<String>>>, RegistryError> {
+        const NAME: &str = "catalog";
+        let this = self.clone();
+        let load = || async move {
+            let catalog = this.0.client.catalog().await;
+            let catalog = catalog.map_err(|error| this.failed(error))?;
+            this.0.kept.tell(NAME, &catalog).await;
+            Ok(catalog)
+        };
+        self.0.catalog.get((), self.0.kept.told(NAME), load).await
     }
 
     async fn index(&self) -> Result<Arc<Index>, RegistryError> {
         let this = self.clone();
         let load = || async move { this.load_index().await };
-        self.0.index.get((), load).await
+        // What it is made of is kept, so it need not be.
+        self.0.index.get((), async { None }, load).await
     }
 
     async fn load_index(&self) -> Result<Index, RegistryError> {
@@ -147,8 +187,8 @@ impl Artifacts {
                 has_root: tags.contains(ROOT_TAG),
             });
         }
-        let catalog = self.0.client.catalog().await;
-        let Some(repositories) = catalog.map_err(|error| self.failed(error))? else {
+        let catalog = self.catalog().await?;
+        let Some(repositories) = catalog.as_ref() else {
             return Ok(Index::Unknown);
         };
         let own = repositories.iter().filter_map(|repository| {
@@ -165,9 +205,15 @@ impl Artifacts {
         tag: &str,
     ) -> Result<Arc<Option<Artifact>>, RegistryError> {
         let key = (repository.to_owned(), tag.to_owned());
+        let name = format!("{repository}:{tag}");
+        let earlier = async {
+            let (tagged, told) = self.0.kept.told::<Option<Tagged>>(&name).await?;
+            let artifact = self.read_artifact(&name, Option::clone(&tagged)).ok()?;
+            Some((Arc::new(artifact), told))
+        };
         let (this, (repository, tag)) = (self.clone(), key.clone());
         let load = || async move { this.load_artifact(&repository, &tag).await };
-        self.0.versions.get(key, load).await
+        self.0.versions.get(key, earlier, load).await
     }
 
     async fn load_artifact(
@@ -176,18 +222,33 @@ impl Artifacts {
         tag: &str,
     ) -> Result<Option<Artifact>, RegistryError> {
         let manifest = self.0.client.manifest(repository, tag).await;
-        let Some((digest, manifest)) = manifest.map_err(|error| self.failed(error))? else {
+        let manifest = manifest.map_err(|error| self.failed(error))?;
+        let tagged = manifest.map(|(digest, manifest)| Tagged {
+            digest: digest.to_string(),
+            manifest,
+        });
+        let name = format!("{repository}:{tag}");
+        self.0.kept.tell(&name, &tagged).await;
+        self.read_artifact(&name, tagged)
+    }
+
+    fn read_artifact(
+        &self,
+        version: &str,
+        tagged: Option<Tagged>,
+    ) -> Result<Option<Artifact>, RegistryError> {
+        let Some(Tagged { digest, manifest }) = tagged else {
             return Ok(None);
         };
         let files = manifest.files().map_err(|reason| RegistryError::Artifact {
             registry: self.0.name.clone(),
-            version: format!("{repository}:{tag}"),
+            version: version.to_owned(),
             reason,
         })?;
         let named =
             |(path, layer): (&FilePath, &Descriptor)| (path.clone(), layer.digest.to_string());
         Ok(Some(Artifact {
-            digest: digest.to_string(),
+            digest,
             tree: Tree::new(files.iter().map(named).collect()),
             files,
         }))
@@ -297,8 +358,12 @@ impl Files for Artifacts {
                 limit: FILE_BYTES,
             });
         }
+        if let Some(kept) = self.0.kept.content(&repository, layer).await {
+            return Ok(Some(kept));
+        }
         let blob = self.0.client.blob(&repository, layer, FILE_BYTES).await;
-        blob.map(Some).map_err(|error| self.failed(error))
+        let blob = blob.map_err(|error| self.failed(error))?;
+        Ok(Some(self.0.kept.keep(&repository, layer, blob).await))
     }
 
     fn path_of(&self, file: &FilePath) -> String {
@@ -319,11 +384,14 @@ impl Files for Artifacts {
     }
 
     fn stale(&self) -> Option<Old> {
-        self.0.tags.stale().or_else(|| self.0.versions.stale())
+        let tags = self.0.tags.stale();
+        let told = tags.or_else(|| self.0.catalog.stale());
+        told.or_else(|| self.0.versions.stale())
     }
 
     fn expire(&self) {
         self.0.tags.expire();
+        self.0.catalog.expire();
         self.0.versions.expire();
         self.0.index.expire();
     }

@@ -5,6 +5,8 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::registry::RegistryError;
 use crate::registry::fresh::{Fresh, Old};
 
@@ -25,7 +27,13 @@ impl<K: Eq + Hash, V: Send + Sync + 'static> Shelf<K, V> {
         }
     }
 
-    pub async fn get<F>(&self, key: K, load: impl FnOnce() -> F) -> Result<Arc<V>, RegistryError>
+    /// What is held, or what `load` gives; `earlier` knows what another process held.
+    pub async fn get<F>(
+        &self,
+        key: K,
+        earlier: impl Future<Output = Option<(Arc<V>, Timestamp)>>,
+        load: impl FnOnce() -> F,
+    ) -> Result<Arc<V>, RegistryError>
     where
         F: Future<Output = Result<V, RegistryError>> + Send + 'static,
     {
@@ -33,7 +41,13 @@ impl<K: Eq + Hash, V: Send + Sync + 'static> Shelf<K, V> {
             let loaded = load();
             async move { loaded.await.map(Into::into) }
         };
-        self.of(key).get(loading).await
+        let fresh = self.of(key);
+        if fresh.is_empty()
+            && let Some((value, loaded)) = earlier.await
+        {
+            fresh.seed(value, loaded);
+        }
+        fresh.get(loading).await
     }
 
     /// Of the first thing that is old, why.

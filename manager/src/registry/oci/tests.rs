@@ -139,6 +139,53 @@ async fn a_registry_that_is_down_is_told_and_what_was_known_of_it_is_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_registry_held_is_used_by_the_next_process_while_it_is_away() {
+    let (folder, hub, first) = (tree(), Hub::open(), alone().await);
+    hub.push("indexed", folder.path(), true).await;
+    hub.push("plain", folder.path(), false).await;
+    let urls = [("indexed", hub.url("indexed")), ("plain", hub.url("plain"))];
+    let mut listed = Vec::new();
+    for (name, url) in &urls {
+        register(&first, name, url.clone(), None).await;
+        content(&first, &format!("{name}/a:v1")).await.unwrap();
+        listed.push(names(&first, name).await);
+    }
+    drop(hub);
+    let next = Alone::on(&options("/"), first.cache()).await.unwrap();
+    for ((name, url), listed) in urls.iter().zip(listed) {
+        register(&next, name, url.clone(), None).await;
+        let reference = TypeName::parse(format!("{name}/a:v1")).unwrap();
+        let resolved = next.resolve(&reference).await.unwrap();
+        assert_eq!(resolved.imports[0].content, "fixed");
+        let warning = resolved.warning.unwrap();
+        assert!(
+            warning.contains(&format!("registry {name} is away; what it held ")),
+            "{warning}"
+        );
+        assert_eq!(names(&next, name).await, listed);
+        let error = content(&next, &format!("{name}/db/redis:v1"))
+            .await
+            .unwrap_err();
+        assert_eq!(error.code(), ErrorCode::RegistryUnavailable, "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_login_opened_is_not_kept_for_anybody_else() {
+    let (folder, hub, first) = (tree(), Hub::closed(), alone().await);
+    hub.push("t", folder.path(), true).await;
+    first.set("right", login()).await;
+    register(&first, "shop", hub.url("t"), Some("right")).await;
+    assert_eq!(content(&first, "shop/a:v1").await.unwrap(), "fixed");
+    let next = Alone::on(&options("/"), first.cache()).await.unwrap();
+    register(&next, "shop", hub.url("t"), None).await;
+    assert!(content(&next, "shop/a:v1").await.is_err());
+    drop(hub);
+    let error = content(&next, "shop/a:v1").await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::RegistryUnavailable, "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_closed_registry_opens_to_its_credential_only() {
     let (folder, hub, alone) = (tree(), Hub::closed(), alone().await);
     hub.push("t", folder.path(), true).await;

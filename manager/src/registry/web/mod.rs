@@ -105,6 +105,11 @@ impl Web {
         })
     }
 
+    /// Who asks, for what is kept elsewhere.
+    pub fn realm(&self) -> &str {
+        &self.realm
+    }
+
     /// The same in a realm of its own: with a credential, what it opens is for nobody who has another.
     pub fn in_realm(&self, realm: &str) -> Self {
         Self {
