@@ -16,7 +16,7 @@ pub async fn resourcifier(cluster: &Cluster, namespace: &str, folder: &Path) -> 
     let all = printed(namespace, folder).await?;
     let is_right = |document: &&str| {
         let is = |kind: &&str| document.contains(&format!("\nkind: {kind}\n"));
-        KINDS.iter().any(|kind| is(kind))
+        KINDS.iter().any(is)
     };
     let rights: Vec<_> = all.split("---\n").filter(is_right).collect();
     cluster.apply(&rights.join("---\n"))?;
