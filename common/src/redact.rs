@@ -13,7 +13,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 use crate::api::error::ErrorBody;
@@ -213,14 +213,27 @@ fn forms(text: &str) -> Vec<String> {
     forms
 }
 
-fn written(line: &str) -> [String; 5] {
+/// What RFC 3986 has percent-encoded wherever it is data.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+fn written(line: &str) -> [String; 7] {
     let quoted = Value::from(line).to_string();
+    let quoted = &quoted[1..quoted.len() - 1];
+    // As Go writes JSON, and with it the API server what it refuses.
+    let in_go = quoted.replace('&', "\\u0026");
+    let in_go = in_go.replace('<', "\\u003c").replace('>', "\\u003e");
     [
         line.to_owned(),
-        quoted[1..quoted.len() - 1].to_owned(),
+        quoted.to_owned(),
+        in_go,
         line.replace('\\', "\\\\").replace('\'', "\\'"),
         line.replace('\'', "''"),
         utf8_percent_encode(line, NON_ALPHANUMERIC).to_string(),
+        utf8_percent_encode(line, RESERVED).to_string(),
     ]
 }
 
@@ -277,9 +290,12 @@ mod tests {
         let redactor = redactor(json!([
             "hunter2!",
             "it's \"me\"",
-            "first line\nsecond line\n"
+            "first line\nsecond line\n",
+            "a-b <&> c_d"
         ]));
         for (text, expected) in [
+            (r"got a-b \u003c\u0026\u003e c_d", "got (redacted)"),
+            ("?p=a-b%20%3C%26%3E%20c_d", "?p=(redacted)"),
             ("password hunter2! is bad", "password (redacted) is bad"),
             (
                 "postgres://u:hunter2%21@db/x",

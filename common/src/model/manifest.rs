@@ -67,6 +67,7 @@ pub struct ResolvedFile {
 }
 
 /// `sha256:<hex>` of the parts of a manifest: equal digests mean equal bytes, so an expansion can be checked by repeating it.
+/// Of a manifest with secrets the manager tells others, `hmac-sha256:<hex>`: equal where these are, and only its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestDigests {

@@ -10,6 +10,17 @@ use crate::domain::redaction::Redaction;
 use crate::error::Error;
 use crate::store::{self, Store, StoreError, manifests};
 
+/// A manifest that was stored, without what is secret of it.
+pub async fn told(store: &Store, mut manifest: Manifest) -> Result<Manifest, StoreError> {
+    let secrets = manifests::secrets(store, &manifest.deployment, &manifest.name).await?;
+    let redaction = Redaction::new(secrets);
+    if !redaction.is_empty() {
+        store::digests::told(store, &mut manifest.digests).await?;
+    }
+    redaction.manifest(&mut manifest);
+    Ok(manifest)
+}
+
 pub struct Manifests {
     pub store: Store,
 }
@@ -31,12 +42,7 @@ impl Manifests {
     ) -> Result<Manifest, Error> {
         let found = manifests::get(&self.store, deployment, name).await?;
         match found {
-            Some(mut manifest) => {
-                self.redaction(deployment, name)
-                    .await?
-                    .manifest(&mut manifest);
-                Ok(manifest)
-            }
+            Some(manifest) => Ok(told(&self.store, manifest).await?),
             None => Err(self.missing(deployment, name).await),
         }
     }

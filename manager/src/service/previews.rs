@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::asked::{self, Asked, Kind};
 use super::deployments::missing;
 use super::gate::Gate;
+use super::manifests::told;
 use super::writes::{self, busy};
 use crate::auth::{Caller, Verb};
 use crate::deployer::Deployer;
@@ -42,10 +43,8 @@ impl Previews {
         let preview = deployment.preview.ok_or_else(|| no_preview(name))?;
         let found = manifests::get(&self.store, name, &preview).await?;
         // Committed or replaced between the two reads.
-        let mut manifest = found.ok_or_else(|| no_preview(name))?;
-        let secrets = manifests::secrets(&self.store, name, &preview).await?;
-        Redaction::new(secrets).manifest(&mut manifest);
-        Ok(manifest)
+        let manifest = found.ok_or_else(|| no_preview(name))?;
+        Ok(told(&self.store, manifest).await?)
     }
 
     /// The deployment without its preview. One that is only previewed stays, with nothing in it.

@@ -182,14 +182,15 @@ pub async fn clean(store: &Store) -> Result<(), StoreError> {
     remove_all(store).await
 }
 
-/// Nothing but the format.
+/// Nothing but what every store begins with.
 async fn is_empty(store: &Store) -> Result<bool, StoreError> {
     let scan = Scan {
-        limit: 2,
+        limit: 3,
         ..Scan::default()
     };
     let found = store.kv.scan(scan).await?;
-    Ok(found.iter().all(|(key, _)| *key == keys::format()))
+    let first = [keys::format(), keys::digests()];
+    Ok(found.iter().all(|(key, _)| first.contains(key)))
 }
 
 /// The mark goes last.

@@ -2,7 +2,7 @@
 //!
 //! An update changes little of a large manifest. Pieces end where the bytes before that place hash to a certain value
 //! (content-defined chunking), so that an insertion changes the pieces around it and moves the others; and they are
-//! kept under their digest, so that the next manifest only names those that it shares with the one before. A list
+//! kept under their digest (of the store's own kind, [`Digests`]), so that the next manifest only names those that it shares with the one before. A list
 //! beside the manifest names the pieces of each part, in order.
 //!
 //! Pieces are not shared between deployments: so only the operation that holds a deployment's lock adds or removes any
@@ -14,8 +14,8 @@ use bytes::{Bytes, BytesMut};
 use common::model::{DeploymentName, ManifestName};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
+use super::digests::Digests;
 use super::kv::Key;
 use super::{Changes, Store, StoreError, keys, read, record, unusable};
 
@@ -56,11 +56,11 @@ pub async fn put(
     manifest: &ManifestName,
     parts: BTreeMap<String, Vec<Bytes>>,
 ) -> Result<(), StoreError> {
-    let mut lists = Lists::default();
+    let (digests, mut lists) = (Digests::of(store).await?, Lists::default());
     for (name, pieces) in parts {
         let list = lists.parts.entry(name).or_default();
         for piece in pieces {
-            let digest = digest(&piece);
+            let digest = digests.digest(&piece);
             let key = keys::piece_of(deployment, &digest);
             // An earlier one of these changes may have found that nothing needs the piece any more.
             changes.commit.delete.retain(|deleted| *deleted != key);
@@ -189,12 +189,6 @@ pub async fn sweep(store: &Store, deployment: &DeploymentName) -> Result<(), Sto
         store.commit(changes).await?;
     }
     Ok(())
-}
-
-/// What a piece is kept under.
-pub fn digest(piece: &[u8]) -> String {
-    let digest = Sha256::digest(piece);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The pieces of a part, in order.

@@ -3,13 +3,14 @@
 //! | key | record |
 //! |---|---|
 //! | `format` | the version of this table |
+//! | `digests` | the key that digests of contents are made with |
 //! | `deployment·NAME` | the deployment as callers see it |
 //! | `objects·NAME` | what exists of it in the cluster, and which manifests may have left more |
 //! | `writer·NAME` | who wrote it last: in whose name drift of it is looked for and corrected; absent if nobody was known |
 //! | `lock·NAME` | the id of the operation that holds it |
 //! | `manifest·NAME·MANIFEST` | the manifest's head: times, digests, sizes |
 //! | `lists·NAME·MANIFEST` | the digests of the pieces of its input, expansion and layout |
-//! | `content·NAME·DIGEST` | such a piece, as it is: without an envelope |
+//! | `content·NAME·DIGEST` | such a piece, as it is: without an envelope; its digest is keyed, or plain if it is older |
 //! | `final·NAME·MANIFEST·NUMBER` | a piece of what the manifest's references were when it was applied last |
 //! | `type·TYPE` | how many instances it has: a number that is only added to, without an envelope |
 //! | `instance·TYPE·NAME·NUMBER` | an instance, numbered in the order of the layout |
@@ -104,6 +105,10 @@ pub fn all_manifests() -> Key {
 
 pub fn manifests(deployment: &DeploymentName) -> Key {
     prefix(&["manifest", deployment.as_str()])
+}
+
+pub fn digests() -> Key {
+    key(&["digests"])
 }
 
 /// The lists of a manifest's pieces.

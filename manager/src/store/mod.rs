@@ -7,6 +7,7 @@ pub mod archive;
 pub mod contents;
 pub mod credentials;
 pub mod deployments;
+pub mod digests;
 pub mod instances;
 pub mod journal;
 mod keys;

@@ -9,14 +9,21 @@ use common::api::manager::TypeSummary;
 
 use super::kv::{self, Key};
 use super::manifests::{EXPANSION, Head, INPUT, LAYOUT};
-use super::{Changes, Store, StoreError, contents, keys, pieces, read, record, unusable};
+use super::{Changes, Store, StoreError, contents, digests, keys, pieces, read, record, unusable};
 
 pub async fn run(store: &Store) -> Result<(), StoreError> {
     let key = keys::format();
     let mut format = match store.kv.get(&key).await? {
         Some(bytes) => record::version(&bytes).map_err(|source| unusable(&key, source))?,
-        None => return settle(store, record::VERSION).await,
+        None => {
+            settle(store, record::VERSION).await?;
+            record::VERSION
+        }
     };
+    if format > record::VERSION {
+        return Err(StoreError::Newer(format));
+    }
+    digests::settle(store).await?;
     while format < record::VERSION {
         tracing::info!(
             format,
@@ -28,9 +35,6 @@ pub async fn run(store: &Store) -> Result<(), StoreError> {
         }
         format += 1;
         settle(store, format).await?;
-    }
-    if format > record::VERSION {
-        return Err(StoreError::Newer(format));
     }
     Ok(())
 }

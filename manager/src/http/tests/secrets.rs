@@ -77,6 +77,7 @@ async fn secrets_are_in_no_answer() {
         assert!(!told.contains(secret), "{secret}: {told}");
     }
     assert!(told.contains("postgres://u:(redacted)@db"), "{told}");
+    assert!(told.contains("hmac-sha256:"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,84 @@
+//! Digests that only this store can make: contents may hold a password that is easily guessed, and whoever sees a plain
+//! digest of all around it could tell a right guess from a wrong one.
+//!
+//! They are keyed with a record of the store, which is sealed as all of it is, stays when keys are changed, and goes with
+//! backups.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use common::model::ManifestDigests;
+use ring::hmac;
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+use super::{Changes, Store, StoreError, keys};
+
+const KEY_BYTES: usize = 32;
+
+/// What the digests of a store are made with.
+#[derive(Debug, Clone)]
+pub struct Digests(hmac::Key);
+
+impl Digests {
+    pub async fn of(store: &Store) -> Result<Self, StoreError> {
+        let found: Option<String> = store.get(keys::digests()).await?;
+        let missing = || StoreError::Missing("the key of its digests".to_owned());
+        let key = STANDARD.decode(found.ok_or_else(missing)?);
+        let key =
+            key.map_err(|_| StoreError::Broken("the key of its digests is none".to_owned()))?;
+        Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, &key)))
+    }
+
+    /// Hexadecimal, 64 characters.
+    pub fn digest(&self, bytes: &[u8]) -> String {
+        let tag = hmac::sign(&self.0, bytes);
+        let bytes = tag.as_ref().iter();
+        bytes.map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Those of a manifest with secrets, as callers are told them: equal as before, and nobody's to guess from.
+pub async fn told(store: &Store, digests: &mut ManifestDigests) -> Result<(), StoreError> {
+    let keyed = Digests::of(store).await?;
+    for digest in [&mut digests.input, &mut digests.expansion] {
+        *digest = format!("hmac-sha256:{}", keyed.digest(digest.as_bytes()));
+    }
+    Ok(())
+}
+
+/// Makes the key, in a store that has none yet.
+pub async fn settle(store: &Store) -> Result<(), StoreError> {
+    let key = keys::digests();
+    if store.kv.get(&key).await?.is_some() {
+        return Ok(());
+    }
+    let mut bytes = [0; KEY_BYTES];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| StoreError::Broken("the system gives no random numbers".to_owned()))?;
+    let mut changes = Changes::default();
+    changes.expect(key.clone(), None);
+    changes.put(key, &STANDARD.encode(bytes))?;
+    store.commit(changes).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use common::canonical::digest_bytes;
+
+    use super::super::kv::MemoryKv;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_digest_is_its_stores_own_and_stays() {
+        let (one, other) = (Arc::new(MemoryKv::default()), Arc::new(MemoryKv::default()));
+        let mut found = Vec::new();
+        for kv in [one.clone(), one, other] {
+            let store = Store::open(kv).await.unwrap();
+            found.push(Digests::of(&store).await.unwrap().digest(b"hunter2"));
+        }
+        assert_eq!(found[0], found[1]);
+        assert_ne!(found[0], found[2]);
+        assert!(!digest_bytes(b"hunter2").to_string().ends_with(&found[0]));
+    }
+}
