@@ -26,7 +26,7 @@ async fn a_backup_restored_into_a_new_store_gives_the_same_lists() -> Result<()>
     let other = Stack::start().await?;
     let refused = other.dm.run(&["admin", "restore", file]).await?;
     assert!(refused.stderr.contains("sealed with key"), "{refused:?}");
-    let keys = |of: &Stack| of.folder().join("store.key");
+    let keys = |of: &Stack| of.store().with_extension("key");
     let both = [keys(&other), keys(&stack)].map(std::fs::read_to_string);
     let [own, first] = both;
     std::fs::write(keys(&other), own? + &first?)?;
