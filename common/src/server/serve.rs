@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_web::dev::ServerHandle;
 use actix_web::http::header::{ALLOW, HeaderValue};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
@@ -119,6 +120,8 @@ where
         None => server.listen(listener)?,
     }
     .run();
+    let _stop = StopAtTheEnd(server.handle());
+    let running = tokio::spawn(server);
     if let Some(path) = &listen.port_file {
         write_port(path, bound.port()).map_err(|source| ServeError::PortFile {
             path: path.clone(),
@@ -126,7 +129,17 @@ where
         })?;
     }
     tracing::info!(address = %bound, "listening on {scheme}://{bound}");
-    Ok(server.await?)
+    Ok(running.await.map_err(std::io::Error::from)??)
+}
+
+/// Whoever gives up on serving gives up on the server, whose threads would go on without it.
+struct StopAtTheEnd(ServerHandle);
+
+impl Drop for StopAtTheEnd {
+    fn drop(&mut self) {
+        // The command is on its way at once; that it was carried out is not waited for.
+        drop(self.0.stop(false));
+    }
 }
 
 fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
