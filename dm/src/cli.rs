@@ -91,6 +91,7 @@ pub enum Command {
     DeployedInstances(deployed_instances::DeployedInstances),
     Templates(templates::Templates),
     Describe(describe::Describe),
+    Test(test::Test),
     Registries(registries::Registries),
     Admin(admin::Admin),
     #[command(name = "createregistry")]
@@ -140,6 +141,7 @@ impl Command {
             Self::Deploy(_)
                 | Self::Update(_)
                 | Self::Preview(_)
+                | Self::Test(_)
                 | Self::Upgrade(_)
                 | Self::Rollback(_)
                 | Self::Delete(_)
@@ -164,11 +166,15 @@ impl Command {
                 | Self::Diff(_)
                 | Self::Expand(_)
                 | Self::Describe(_)
+                | Self::Test(_)
                 | Self::WhatIf(_)
                 | Self::Upgrade(_)
         );
         let takes_properties = takes_registry
-            && !matches!(self, Self::Describe(_) | Self::WhatIf(_) | Self::Upgrade(_))
+            && !matches!(
+                self,
+                Self::Describe(_) | Self::Test(_) | Self::WhatIf(_) | Self::Upgrade(_)
+            )
             || matches!(self, Self::Install(_));
         match before {
             BeforeCommand {

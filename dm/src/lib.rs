@@ -29,7 +29,8 @@ mod report;
 mod session;
 mod target;
 mod terminal;
-pub mod version_rules;
+mod tested;
+mod version_rules;
 
 use std::ffi::OsString;
 

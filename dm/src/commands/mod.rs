@@ -29,6 +29,7 @@ pub mod setcredential;
 pub mod status;
 pub mod stop;
 pub mod templates;
+pub mod test;
 pub mod update;
 pub mod upgrade;
 pub mod version;
@@ -66,6 +67,7 @@ async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<Exi
     match command {
         Command::Diff(diff) => return diff.run(session).await,
         Command::WhatIf(whatif) => return whatif.run(session).await,
+        Command::Test(test) => return test.run(session).await,
         Command::Upgrade(upgrade) => return upgrade.run(session).await,
         Command::Manifest(manifest) => return manifest.run(session).await,
         Command::Deploy(deploy) => deploy.run(session).await?,

@@ -16,3 +16,4 @@ mod ownership;
 mod references;
 mod rights;
 mod store;
+mod testing;

@@ -1,5 +1,6 @@
 //! Where templates come from.
 
+use bytes::Bytes;
 use reqwest::Method;
 use serde::Serialize;
 
@@ -60,5 +61,21 @@ impl ManagerClient {
                 READ,
             )
             .await
+    }
+
+    /// A file, by its path from the registry's root.
+    pub async fn download(&self, registry: &str, file: &str) -> Result<Bytes, ClientError> {
+        let path = ["registries", registry, "download"];
+        let request = self
+            .endpoint
+            .with_query(Method::GET, &path, &[("file", file)]);
+        let response = self.endpoint.send(request, READ.into()).await?;
+        let failed = |error| self.endpoint.failed(&error, READ.into());
+        response.bytes().await.map_err(failed)
+    }
+
+    /// The registry that a template reference means.
+    pub async fn registry_of(&self, type_name: &str) -> Result<RegistrySummary, ClientError> {
+        self.read(&["types", type_name, "registry"]).await
     }
 }

@@ -1,0 +1,118 @@
+//! The checks that change nothing.
+
+use common::api::deployer::ResourceDiff;
+use common::api::error::ErrorBody;
+use common::api::manager::{DiffQuery, Expand, UpdateDeployment};
+use common::client::{ClientError, ManagerClient};
+use common::model::{DeploymentName, Namespace};
+
+use super::Check;
+use crate::bundle::Bundle;
+use crate::error::{ExitCode, Failure, exit_code};
+use crate::tested::Tested;
+use crate::version_rules::{Promise, Step, violations};
+
+const VERSIONS: &str = "versions";
+const EXPANSION: &str = "expansion";
+const OBJECTS: &str = "objects";
+
+/// What the version before it promised.
+pub fn versions(tested: &Tested) -> Check {
+    let Some(version) = tested.version else {
+        return Check::ok(
+            VERSIONS,
+            "not compared: the folder is not named for a version",
+        );
+    };
+    let Some(previous) = &tested.previous else {
+        return Check::ok(VERSIONS, "there is no version before it");
+    };
+    let promise = |schema| Promise {
+        schema,
+        outputs: None,
+    };
+    let broken = violations(
+        Step::between(previous.version, version),
+        promise(previous.schema.as_ref()),
+        promise(tested.schema.as_ref()),
+    );
+    let before = previous.version;
+    match broken.is_empty() {
+        true => Check::ok(VERSIONS, format!("it keeps what {before} promised")),
+        false => {
+            let since = |sentence| format!("since {before}: {sentence}");
+            Check::failed(VERSIONS, broken.into_iter().map(since).collect())
+        }
+    }
+}
+
+pub async fn expansion(
+    client: &ManagerClient,
+    name: &DeploymentName,
+    example: &Bundle,
+    namespace: Option<&Namespace>,
+) -> Result<Check, Failure> {
+    let request = Expand {
+        name: name.clone(),
+        content: example.content.clone(),
+        imports: example.imports.clone(),
+        namespace: namespace.cloned(),
+    };
+    match client.expand(&request).await {
+        Ok(expansion) => {
+            let count = expansion.expanded_config.resources.len();
+            Ok(Check::ok(EXPANSION, format!("it comes to {count} objects")))
+        }
+        Err(error) => Ok(Check::failed(EXPANSION, faults(error)?)),
+    }
+}
+
+/// By the API server's dry run; nothing is stored.
+pub async fn objects(
+    client: &ManagerClient,
+    name: &DeploymentName,
+    example: &Bundle,
+    namespace: Option<&Namespace>,
+) -> Result<Check, Failure> {
+    let request = UpdateDeployment {
+        content: Some(example.content.clone()),
+        imports: example.imports.clone(),
+        ..UpdateDeployment::default()
+    };
+    let query = DiffQuery {
+        namespace: namespace.cloned(),
+        ..DiffQuery::default()
+    };
+    let diff = match client.diff(name, &request, &query).await {
+        Ok(diff) => diff,
+        Err(error) => return Ok(Check::failed(OBJECTS, faults(error)?)),
+    };
+    let refused: Vec<String> = diff.resources.iter().filter_map(refusal).collect();
+    let count = diff.resources.len();
+    Ok(match refused.is_empty() {
+        true => Check::ok(OBJECTS, format!("the cluster would take all {count}")),
+        false => Check::failed(OBJECTS, refused),
+    })
+}
+
+fn refusal(diff: &ResourceDiff) -> Option<String> {
+    let error = diff.error.as_ref()?;
+    Some(format!("{}: {}", diff.basis.object, error.message))
+}
+
+/// What is the template's fault is a check's result; that something is away or forbidden is none of the template's.
+fn faults(error: ClientError) -> Result<Vec<String>, Failure> {
+    match error {
+        ClientError::Answered(body) if exit_code(body.code) == ExitCode::Failed => {
+            Ok(sentences(&body))
+        }
+        error => Err(error.into()),
+    }
+}
+
+pub fn sentences(body: &ErrorBody) -> Vec<String> {
+    let causes = body.causes.iter().map(ToString::to_string);
+    std::iter::once(body.message.clone())
+        .chain(causes)
+        .collect()
+}

@@ -1,0 +1,135 @@
+//! Deploys the example, waits until it is ready, and removes it, whatever has come of it.
+
+use std::time::Duration;
+
+use common::api::error::ErrorCode;
+use common::api::manager::CreateDeployment;
+use common::client::ClientError;
+use common::model::{
+    DeploymentName, DeploymentStatus, DriftPolicy, Namespace, Operation, OperationStatus,
+};
+
+use super::Check;
+use super::checks::sentences;
+use crate::bundle::Bundle;
+use crate::commands::write::{followed, query};
+use crate::error::Failure;
+use crate::follow::Patience;
+use crate::session::Session;
+
+const LIVE: &str = "live";
+/// Between two looks at whether an operation that was stopped has let go of the deployment.
+const PAUSE: Duration = Duration::from_millis(250);
+/// So often: a minute in all.
+const LOOKS: u32 = 240;
+
+/// A failure is one of the test, not of the template: Ctrl-C, a manager that is away, or what could not be removed.
+pub async fn check(
+    session: &mut Session<'_, '_>,
+    name: &DeploymentName,
+    example: &Bundle,
+    namespace: Option<&Namespace>,
+) -> Result<Check, Failure> {
+    let deployed = deployed(session, name, example, namespace).await;
+    let removed = removed(session, name).await;
+    if let Err(error) = &removed {
+        let left = format!("{name} may be left: {error}\nremove it with: dm delete {name}");
+        session.terminal.note(&left);
+    }
+    let faults = deployed?;
+    removed?;
+    Ok(match faults.is_empty() {
+        true => Check::ok(LIVE, "it became ready, and was removed"),
+        false => Check::failed(LIVE, faults),
+    })
+}
+
+/// What went wrong; nothing, if it became ready.
+async fn deployed(
+    session: &mut Session<'_, '_>,
+    name: &DeploymentName,
+    example: &Bundle,
+    namespace: Option<&Namespace>,
+) -> Result<Vec<String>, Failure> {
+    let request = CreateDeployment {
+        name: name.clone(),
+        content: example.content.clone(),
+        imports: example.imports.clone(),
+        namespace: namespace.cloned(),
+        drift_policy: DriftPolicy::default(),
+        service_account: None,
+        labels: std::collections::BTreeMap::new(),
+        description: "a test of a template".to_owned(),
+    };
+    let client = session.client.clone();
+    let query = query(session);
+    let started = tokio::select! {
+        biased;
+        // Whether it has started is not known: it is removed if it is there.
+        Ok(()) = tokio::signal::ctrl_c() => return Ok(vec!["interrupted".to_owned()]),
+        started = client.create_async(&request, &query) => started,
+    };
+    let operation = match started {
+        Ok(operation) => operation,
+        Err(ClientError::Answered(body)) => return Ok(sentences(&body)),
+        Err(error) => return Err(error.into()),
+    };
+    let patience = Patience::OfWrite(session.timeout);
+    let operation = followed(session, operation, patience).await?;
+    if let Some(error) = &operation.error {
+        return Ok(sentences(error));
+    }
+    let deployment = client.deployment(name).await?;
+    Ok(match deployment.state.status {
+        DeploymentStatus::Failed => deployment.state.errors,
+        _ => Vec::new(),
+    })
+}
+
+/// Stops what still runs on it, and deletes it, if it is there at all.
+async fn removed(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result<(), Failure> {
+    for _ in 0..LOOKS {
+        match deleting(session, name).await {
+            Ok(None) => return Ok(()),
+            Ok(Some(operation)) => {
+                let patience = Patience::OfWrite(session.timeout);
+                let operation = followed(session, operation, patience).await?;
+                return match operation.error {
+                    None => Ok(()),
+                    Some(error) => Err(ClientError::Answered(Box::new(error)).into()),
+                };
+            }
+            Err(ClientError::Answered(body)) if body.code == ErrorCode::OperationRunning => {
+                stop(session, name).await?;
+                tokio::time::sleep(PAUSE).await;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Failure::Missing(format!("{name} is still being worked on")))
+}
+
+/// The operation that deletes it; none, if it is not there.
+async fn deleting(
+    session: &Session<'_, '_>,
+    name: &DeploymentName,
+) -> Result<Option<Operation>, ClientError> {
+    match session.client.delete_async(name, &query(session)).await {
+        Ok(operation) => Ok(Some(operation)
+            .filter(|done| done.status != OperationStatus::Done || done.error.is_some())),
+        Err(ClientError::Answered(body)) if body.code == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// It may have come to its end by itself.
+async fn stop(session: &Session<'_, '_>, name: &DeploymentName) -> Result<(), ClientError> {
+    match session.client.stop(name, &query(session)).await {
+        Err(ClientError::Answered(body))
+            if matches!(body.code, ErrorCode::NothingRunning | ErrorCode::NotFound) =>
+        {
+            Ok(())
+        }
+        stopped => stopped.map(|_| ()),
+    }
+}
