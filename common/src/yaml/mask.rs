@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::Limits;
 use super::compose::{NodeId, NodeKind, Tree, compose, spans};
 use super::locate::step;
+use super::replace::behind_properties;
 
 /// The text with `mask` for every scalar at or below what the JSON pointers (RFC 6901) lead to, in whatever style it is
 /// written; of aliases, for what they repeat. A pointer that leads nowhere is fine.
@@ -24,10 +25,12 @@ pub fn mask(text: &str, pointers: &[String], mask: &str) -> Option<String> {
     for id in masked {
         let span = spans.get(id)?.clone()?;
         // The line breaks behind a block are not its own.
-        let length = tree.text.get(span.clone())?.trim_end().len();
-        whole.push_str(tree.text.get(end..span.start)?);
+        let behind = span.start + tree.text.get(span.clone())?.trim_end().len();
+        // An anchor stays: an alias elsewhere may need it.
+        let start = behind_properties(tree.text.get(..behind)?, span.start).unwrap_or(span.start);
+        whole.push_str(tree.text.get(end..start)?);
         whole.push_str(mask);
-        end = span.start + length;
+        end = behind;
     }
     whole.push_str(tree.text.get(end..)?);
     Some(whole)

@@ -73,7 +73,7 @@ fn place(tree: &Tree<'_>, replacement: &Replacement) -> Option<usize> {
 }
 
 /// Behind the anchor and the tag that may stand before a scalar.
-fn behind_properties(text: &str, mut at: usize) -> Option<usize> {
+pub(super) fn behind_properties(text: &str, mut at: usize) -> Option<usize> {
     while text.get(at..)?.starts_with(['&', '!']) {
         let rest = text.get(at..)?;
         let word = rest.find(char::is_whitespace)?;
