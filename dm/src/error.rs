@@ -167,6 +167,9 @@ pub enum Failure {
         operation: OperationId,
         deployment: DeploymentName,
     },
+    /// A live test by Ctrl-C; nothing is left of it.
+    #[error("interrupted; {removed}, which the test had deployed, is removed")]
+    TestInterrupted { removed: DeploymentName },
     #[error(transparent)]
     Output(#[from] OutputError),
 }
@@ -219,7 +222,7 @@ impl Failure {
             Self::Publish(error) => of_publication(error),
             Self::TimedOut { .. } => ExitCode::Timeout,
             Self::Lost { .. } => ExitCode::Unavailable,
-            Self::Interrupted { .. } => ExitCode::Interrupted,
+            Self::Interrupted { .. } | Self::TestInterrupted { .. } => ExitCode::Interrupted,
             Self::Output(OutputError::Write(error))
                 if error.kind() == std::io::ErrorKind::BrokenPipe =>
             {

@@ -5,6 +5,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
@@ -48,6 +50,13 @@ impl Running {
             self.said.push('\n');
         }
         Ok(line)
+    }
+
+    /// As Ctrl-C does.
+    pub fn interrupt(&self) -> Result<()> {
+        let id = self.child.id().context("dm has ended")?;
+        kill(Pid::from_raw(i32::try_from(id)?), Signal::SIGINT)?;
+        Ok(())
     }
 
     /// Waits for its end.

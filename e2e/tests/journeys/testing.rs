@@ -1,8 +1,12 @@
 //! Templates are tested before they are published, and after.
 
-use anyhow::{Context, Result};
-use e2e::Stack;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use e2e::{Stack, until};
 use serde_json::Value;
+
+use crate::configurations::pods;
 
 const TEMPLATE: &str = "\
 resources:
@@ -102,5 +106,30 @@ async fn a_patch_that_adds_a_property_fails_its_test_and_a_minor_may() -> Result
     std::fs::remove_dir_all(&patch)?;
     let versions = check(&stack, &[&minor], 0, "versions").await?;
     assert_eq!(versions["ok"], true, "{versions}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_live_test_that_is_interrupted_removes_what_it_deployed() -> Result<()> {
+    let stack = Stack::start().await?;
+    let folder = version(&stack, "v1", &pods("slow", "slow:50s", 1), SCHEMA)?;
+    let args = ["test", &folder, "--live", "--namespace", &stack.namespace];
+    let test = stack.dm.start(&args)?;
+    until(
+        "its object to be there",
+        Duration::from_secs(30),
+        || async {
+            ensure!(stack.names("deployments")? == ["slow"], "none yet");
+            Ok(())
+        },
+    )
+    .await?;
+    test.interrupt()?;
+    let said = test.ends().await?;
+    assert_eq!(said.code, 130, "{}{}", said.stdout, said.stderr);
+    assert!(said.stderr.contains("is removed"), "{}", said.stderr);
+    assert_eq!(stack.names("deployments")?, Vec::<String>::new());
+    let deployments = stack.dm.json(&["list"]).await?;
+    assert_eq!(deployments["items"], serde_json::json!([]));
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! Deploys the example, waits until it is ready, and removes it, whatever has come of it.
 
+use std::collections::BTreeMap;
+use std::pin::pin;
 use std::time::Duration;
 
 use common::api::error::ErrorCode;
 use common::api::manager::CreateDeployment;
 use common::client::ClientError;
-use common::model::{
-    DeploymentName, DeploymentStatus, DriftPolicy, Namespace, Operation, OperationStatus,
-};
+use common::model::{DeploymentName, DeploymentStatus, DriftPolicy, Namespace, Operation};
 
 use super::Check;
 use super::checks::sentences;
@@ -36,8 +36,17 @@ pub async fn check(
         let left = format!("{name} may be left: {error}\nremove it with: dm delete {name}");
         session.terminal.note(&left);
     }
-    let faults = deployed?;
-    removed?;
+    let faults = match (deployed, removed) {
+        (Err(Failure::Interrupted { .. }), Ok(())) => {
+            let removed = name.clone();
+            return Err(Failure::TestInterrupted { removed });
+        }
+        (deployed, removed) => {
+            let faults = deployed?;
+            removed?;
+            faults
+        }
+    };
     Ok(match faults.is_empty() {
         true => Check::ok(LIVE, "it became ready, and was removed"),
         false => Check::failed(LIVE, faults),
@@ -58,22 +67,29 @@ async fn deployed(
         namespace: namespace.cloned(),
         drift_policy: DriftPolicy::default(),
         service_account: None,
-        labels: std::collections::BTreeMap::new(),
+        labels: BTreeMap::new(),
         description: "a test of a template".to_owned(),
     };
     let client = session.client.clone();
     let query = query(session);
-    let started = tokio::select! {
+    let mut create = pin!(client.create_async(&request, &query));
+    let (started, is_interrupted) = tokio::select! {
         biased;
-        // Whether it has started is not known: it is removed if it is there.
-        Ok(()) = tokio::signal::ctrl_c() => return Ok(vec!["interrupted".to_owned()]),
-        started = client.create_async(&request, &query) => started,
+        // Its answer is awaited all the same: only what has been made can be removed.
+        Ok(()) = tokio::signal::ctrl_c() => (create.as_mut().await, true),
+        started = &mut create => (started, false),
     };
     let operation = match started {
         Ok(operation) => operation,
         Err(ClientError::Answered(body)) => return Ok(sentences(&body)),
         Err(error) => return Err(error.into()),
     };
+    if is_interrupted {
+        return Err(Failure::Interrupted {
+            operation: operation.id,
+            deployment: operation.deployment,
+        });
+    }
     let patience = Patience::OfWrite(session.timeout);
     let operation = followed(session, operation, patience).await?;
     if let Some(error) = &operation.error {
@@ -115,8 +131,7 @@ async fn deleting(
     name: &DeploymentName,
 ) -> Result<Option<Operation>, ClientError> {
     match session.client.delete_async(name, &query(session)).await {
-        Ok(operation) => Ok(Some(operation)
-            .filter(|done| done.status != OperationStatus::Done || done.error.is_some())),
+        Ok(operation) => Ok(Some(operation)),
         Err(ClientError::Answered(body)) if body.code == ErrorCode::NotFound => Ok(None),
         Err(error) => Err(error),
     }
