@@ -14,7 +14,8 @@ use crate::stage::Stage;
 /// namespace, and those of namespace `shop` and of all.
 const CALLERS: [&str; 6] = ["", "bad", "other", "viewer", "editor", "admin"];
 
-/// What each route answers each caller. `web` is a deployment of `shop` with a preview, nothing runs on it.
+/// What each route answers each caller. `web` is a deployment of `shop` with a preview and without templates, nothing runs
+/// on it.
 const TABLE: &[(&str, &str, [u16; 6])] = &[
     ("GET", "/healthz", [200, 200, 200, 200, 200, 200]),
     ("GET", "/metrics", [401, 401, 200, 200, 200, 200]),
@@ -46,6 +47,11 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
         "POST",
         "/deployments/{deployment}/rollback",
         [401, 401, 404, 403, 200, 200],
+    ),
+    (
+        "POST",
+        "/deployments/{deployment}/upgrade",
+        [401, 401, 404, 403, 400, 400],
     ),
     (
         "POST",
@@ -92,6 +98,7 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
         "/deployments/{deployment}/manifests/{manifest}/layout",
         [401, 401, 404, 200, 200, 200],
     ),
+    ("POST", "/templates/whatif", [401, 401, 200, 200, 200, 200]),
     ("GET", "/types", [401, 401, 200, 200, 200, 200]),
     (
         "GET",
@@ -284,6 +291,9 @@ impl Guarded {
             ("PUT", "/deployments/{deployment}") => json!({"content": one}),
             ("POST", "/deployments/{deployment}/diff") => json!({"content": one}),
             ("POST", "/deployments/{deployment}/rollback") => json!({"manifest": self.manifest}),
+            ("POST", "/deployments/{deployment}/upgrade" | "/templates/whatif") => {
+                json!({"template": "pair:v1"})
+            }
             ("POST", "/registries/{registry}") => {
                 json!({"type": "github", "url": "github.com/o/r"})
             }

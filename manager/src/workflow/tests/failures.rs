@@ -208,8 +208,8 @@ async fn an_expander_that_does_not_answer_is_a_time_out_and_leaves_nothing() {
 
 #[tokio::test]
 async fn a_disk_that_is_full_for_a_while_delays_an_accepted_write_and_loses_nothing() {
-    // The first two make the store, and accept the operation.
-    for commits in 2..7 {
+    // The first three make the store and its digests, and accept the operation.
+    for commits in 3..8 {
         let stage = Stage::new();
         let kv = DyingKv::after(commits, stage.kv.clone());
         let app = stage.manager_on(kv.clone()).await;
