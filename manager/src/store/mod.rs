@@ -237,7 +237,9 @@ impl Store {
         query: &PageQuery,
     ) -> Result<String, StoreError> {
         let page = self.page(prefix, query, Order::Ascending).await?;
-        let mut text = String::from(r#"{"items":["#);
+        let size: usize = page.items.iter().map(|(_, bytes)| bytes.len()).sum();
+        let mut text = String::with_capacity(size);
+        text.push_str(r#"{"items":["#);
         for (index, (key, bytes)) in page.items.iter().enumerate() {
             if index > 0 {
                 text.push(',');

@@ -137,12 +137,13 @@ impl Ring {
 
     /// The key of this id, also one that was put into the file since.
     pub fn find(&self, id: &[u8]) -> Option<Arc<Key>> {
-        let of = |keys: Vec<Arc<Key>>| keys.into_iter().find(|key| key.id.0 == id);
-        of(self.keys()).or_else(|| {
+        let of = |keys: &[Arc<Key>]| keys.iter().find(|key| key.id.0 == id).cloned();
+        let known = of(&self.newest.read().unwrap_or_else(PoisonError::into_inner));
+        known.or_else(|| {
             let KeyPlace::File(path) = &self.place else {
                 return None;
             };
-            let found = of(read(path).ok().flatten()?)?;
+            let found = of(&read(path).ok().flatten()?)?;
             let mut keys = self.newest.write().unwrap_or_else(PoisonError::into_inner);
             keys.push(found.clone());
             Some(found)

@@ -199,8 +199,16 @@ impl SealedKv {
 
     /// What was sealed; what is not, as it is.
     pub fn opened(&self, key: &[u8], value: &Bytes) -> Result<Bytes, KvError> {
+        let mut plain = Vec::with_capacity(value.len());
+        self.open_onto(&mut plain, key, value)?;
+        Ok(plain.into())
+    }
+
+    /// Puts at the end of `plain` what was sealed.
+    fn open_onto(&self, plain: &mut Vec<u8>, key: &[u8], value: &[u8]) -> Result<(), KvError> {
         let Form::Sealed(id) = form(value) else {
-            return Ok(value.clone());
+            plain.extend_from_slice(value);
+            return Ok(());
         };
         let damaged = |reason: String| KvError::Damaged {
             place: format!(
@@ -214,20 +222,35 @@ impl SealedKv {
         })?;
         let (head, text) = value.split_at_checked(HEAD_BYTES).unwrap_or((value, &[]));
         let nonce = head.last_chunk::<NONCE_LEN>().copied().unwrap_or_default();
-        let mut text = text.to_vec();
         let nonce = Nonce::assume_unique_for_key(nonce);
-        let plain = with
+        let start = plain.len();
+        plain.extend_from_slice(text);
+        let opened = with
             .cipher
-            .open_in_place(nonce, Aad::from(key), &mut text)
+            .open_in_place(
+                nonce,
+                Aad::from(key),
+                plain.get_mut(start..).unwrap_or_default(),
+            )
             .map_err(|_| damaged("it was changed, or is another entry's".to_owned()))?;
-        let length = plain.len();
-        text.truncate(length);
-        Ok(text.into())
+        let end = start + opened.len();
+        plain.truncate(end);
+        Ok(())
     }
 
-    fn opened_entry(&self, (key, value): (Key, Bytes)) -> Result<(Key, Bytes), KvError> {
-        let plain = self.opened(&key, &value)?;
-        Ok((key, plain))
+    /// Each entry opened, all in one piece of memory.
+    fn opened_entries(&self, entries: Vec<(Key, Bytes)>) -> Result<Vec<(Key, Bytes)>, KvError> {
+        let size = entries.iter().map(|(_, value)| value.len()).sum();
+        let mut plain = Vec::with_capacity(size);
+        let mut ends = Vec::with_capacity(entries.len());
+        for (key, value) in &entries {
+            self.open_onto(&mut plain, key, value)?;
+            ends.push(plain.len());
+        }
+        let (plain, mut start) = (Bytes::from(plain), 0);
+        let keys = entries.into_iter().map(|(key, _)| key);
+        let entry = |(key, end)| (key, plain.slice(std::mem::replace(&mut start, end)..end));
+        Ok(keys.zip(ends).map(entry).collect())
     }
 
     /// What must be in the store below for the expectations to hold, as it is there.
@@ -275,11 +298,7 @@ impl Kv for SealedKv {
     }
 
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
-        let found = self.inner.scan(scan).await?;
-        found
-            .into_iter()
-            .map(|entry| self.opened_entry(entry))
-            .collect()
+        self.opened_entries(self.inner.scan(scan).await?)
     }
 
     async fn commit(&self, commit: Commit) -> Result<(), KvError> {

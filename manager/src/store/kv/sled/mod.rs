@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak};
 
 use async_trait::async_trait;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use sled::IVec;
 use tokio::sync::Semaphore;
 
 use self::files::Files;
@@ -140,11 +141,10 @@ impl Data {
         };
         let wanted = |key: &[u8]| key != tip::KEY && wanted(key);
         let wanted = ordered.filter(|entry| !matches!(entry, Ok((key, _)) if !wanted(key)));
-        let entries: Result<Vec<_>, _> = wanted
-            .take(limit)
-            .map(|entry| entry.map(|(key, value)| (key.to_vec(), Bytes::copy_from_slice(&value))))
-            .collect();
-        entries.map_err(|error| self.failed("read", &error))
+        let entries: Result<Vec<_>, _> = wanted.take(limit).collect();
+        Ok(together(
+            entries.map_err(|error| self.failed("read", &error))?,
+        ))
     }
 
     fn failed(&self, action: &'static str, error: &sled::Error) -> KvError {
@@ -153,6 +153,18 @@ impl Data {
             error => failed(action, error),
         }
     }
+}
+
+/// With all values in one piece of memory: a page of them is read, answered and forgotten as a whole.
+fn together(entries: Vec<(IVec, IVec)>) -> Vec<(Key, Bytes)> {
+    let size = entries.iter().map(|(_, value)| value.len()).sum();
+    let mut values = BytesMut::with_capacity(size);
+    for (_, value) in &entries {
+        values.extend_from_slice(value);
+    }
+    let mut values = values.freeze();
+    let entry = |(key, value): (IVec, IVec)| (key.to_vec(), values.split_to(value.len()));
+    entries.into_iter().map(entry).collect()
 }
 
 #[async_trait]

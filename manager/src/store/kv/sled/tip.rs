@@ -19,7 +19,7 @@ pub const KEY: &[u8] = b"\0tip";
 /// Entries that are read at once, two at least: commits wait as long.
 const AT_ONCE: usize = 128;
 /// At a gentle pace, the rest after each part is so many times as long.
-const REST: u32 = 4;
+const REST: u32 = 19;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tip {
