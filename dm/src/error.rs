@@ -321,11 +321,15 @@ fn of_publication(error: &PublishError) -> ExitCode {
 /// Where the command line knows a next step that a service cannot.
 const fn hint_of_code(code: ErrorCode) -> Option<&'static str> {
     match code {
-        ErrorCode::AlreadyExists => Some("change it with dm update, or choose another --name"),
+        ErrorCode::AlreadyExists => {
+            Some("choose another name; dm update changes a deployment that exists")
+        }
         ErrorCode::OperationRunning => {
             Some("see dm operations, and wait for it with dm wait OPERATION")
         }
-        ErrorCode::NotFound => Some("dm list shows the deployments, dm operations the operations"),
+        ErrorCode::NotFound => {
+            Some("dm list, dm operations, dm registries and dm getcredential show what there is")
+        }
         ErrorCode::TemplateNotFound => Some("dm templates shows the templates and their versions"),
         ErrorCode::InvalidProperties => {
             Some("dm describe TEMPLATE:VERSION shows what a template takes")
