@@ -12,7 +12,10 @@ use common::client::http::Endpoint;
 use common::client::{Access as ClientAccess, ClientError, ServiceFlags};
 use common::server::health::{Check, readiness};
 use common::server::{Access, CallerFlags, Listen, Peer, ServeError, Tls, serve};
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer,
+    KeyIdMethod, KeyPair, RevokedCertParams, SerialNumber, date_time_ymd,
+};
 use reqwest::Method;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -49,6 +52,16 @@ impl Files {
     }
 
     fn sign(&self, authority: &Issuer<'_, KeyPair>, file: &str, common_name: &str) {
+        self.sign_with(authority, file, common_name, |_| {});
+    }
+
+    fn sign_with(
+        &self,
+        authority: &Issuer<'_, KeyPair>,
+        file: &str,
+        common_name: &str,
+        change: impl FnOnce(&mut CertificateParams),
+    ) {
         let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
         params
             .distinguished_name
@@ -56,10 +69,32 @@ impl Files {
         params
             .distinguished_name
             .push(DnType::OrganizationName, "services");
+        change(&mut params);
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, authority).unwrap();
         self.write(&format!("{file}.pem"), &certificate.pem());
         self.write(&format!("{file}.key"), &key.serialize_pem());
+    }
+
+    /// The list of what an authority has taken back.
+    fn revoke(&self, authority: &Issuer<'_, KeyPair>, serials: &[u64]) -> PathBuf {
+        let revoked = |serial: &u64| RevokedCertParams {
+            serial_number: SerialNumber::from(*serial),
+            revocation_time: date_time_ymd(2026, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        };
+        let list = CertificateRevocationListParams {
+            this_update: date_time_ymd(2026, 1, 1),
+            // Long over: how old a list is does not matter.
+            next_update: date_time_ymd(2026, 1, 2),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: serials.iter().map(revoked).collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        let list = list.signed_by(authority).unwrap();
+        self.write("revoked.pem", &list.pem().unwrap())
     }
 
     fn tls(&self, client_ca: Option<&str>) -> Tls {
@@ -67,6 +102,7 @@ impl Files {
             tls_cert: Some(self.path("server.pem")),
             tls_key: Some(self.path("server.key")),
             client_ca: client_ca.map(|name| self.path(name)),
+            client_crl: None,
             require_client_cert: false,
         }
     }
@@ -183,9 +219,106 @@ async fn a_service_whose_authority_is_not_trusted_is_not_talked_to() {
     let url = start(&files, files.tls(None), Access::Checked).await;
     let outcome = ask(&files.client(&url, None, None)).await;
     assert!(
-        matches!(&outcome, Err(ClientError::Unreachable { reason, .. }) if reason.contains("UnknownIssuer")),
+        matches!(&outcome, Err(ClientError::Untrusted { reason, .. }) if reason.contains("UnknownIssuer")),
         "{outcome:?}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_whose_certificate_is_over_early_or_anothers_is_not_talked_to_and_it_is_said_why()
+{
+    let files = Files::new();
+    let ca = files.authority("ca");
+    type Change = fn(&mut CertificateParams);
+    let cases: [(Change, &str); 3] = [
+        (
+            |params| params.not_after = date_time_ymd(2020, 1, 1),
+            "it has expired",
+        ),
+        (
+            |params| params.not_before = date_time_ymd(3000, 1, 1),
+            "it is not valid yet",
+        ),
+        (
+            |params| {
+                params.subject_alt_names = vec![rcgen::SanType::DnsName(
+                    "elsewhere.example.com".try_into().unwrap(),
+                )];
+            },
+            "it is for other names",
+        ),
+    ];
+    for (change, expected) in cases {
+        files.sign_with(&ca, "server", "server", change);
+        let url = start(&files, files.tls(None), Access::Checked).await;
+        let outcome = ask(&files.client(&url, None, None)).await;
+        assert!(
+            matches!(&outcome, Err(ClientError::Untrusted { reason, .. }) if reason.starts_with(expected)),
+            "{expected}: {outcome:?}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_whose_certificate_is_over_early_or_not_for_clients_is_refused() {
+    let files = Files::new();
+    let ca = files.authority("ca");
+    files.sign(&ca, "server", "server");
+    let url = start(&files, files.tls(Some("ca.pem")), Access::Checked).await;
+    type Change = fn(&mut CertificateParams);
+    let cases: [Change; 3] = [
+        |params| params.not_after = date_time_ymd(2020, 1, 1),
+        |params| params.not_before = date_time_ymd(3000, 1, 1),
+        |params| params.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ServerAuth],
+    ];
+    for change in cases {
+        files.sign_with(&ca, "client", "ada", change);
+        let client = files.client(&url, Some("client"), None);
+        assert_eq!(status(ask(&client).await), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revoked_certificate_is_refused_from_when_its_list_is_there() {
+    let files = Files::new();
+    let ca = files.authority("ca");
+    files.sign(&ca, "server", "server");
+    for (file, serial) in [("ada", 7_u64), ("bob", 8)] {
+        files.sign_with(&ca, file, file, |params| {
+            params.serial_number = Some(SerialNumber::from(serial));
+        });
+    }
+    let tls = Tls {
+        client_crl: Some(files.revoke(&ca, &[])),
+        ..files.tls(Some("ca.pem"))
+    };
+    let url = start(&files, tls, Access::Checked).await;
+    // As a new connection each.
+    let user = |file| {
+        let client = files.client(&url, Some(file), None);
+        async move { status(ask(&client).await) }
+    };
+    assert_eq!((user("ada").await, user("bob").await), (200, 200));
+    files.revoke(&ca, &[7]);
+    let since = Instant::now();
+    while user("ada").await != 0 {
+        assert!(since.elapsed() < PATIENCE);
+    }
+    assert_eq!(user("bob").await, 200);
+
+    // A list that cannot be used changes nothing.
+    files.write("revoked.pem", "");
+    let since = Instant::now();
+    while since.elapsed() < Duration::from_millis(1500) {
+        assert_eq!((user("ada").await, user("bob").await), (0, 200));
+    }
+    // Whose authority has no list, nobody can tell: they are refused.
+    let other = files.authority("other");
+    files.revoke(&other, &[]);
+    let since = Instant::now();
+    while user("bob").await != 0 {
+        assert!(since.elapsed() < PATIENCE);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -166,6 +166,7 @@ impl Command {
                 | Self::Diff(_)
                 | Self::Expand(_)
                 | Self::Describe(_)
+                | Self::Templates(_)
                 | Self::Test(_)
                 | Self::WhatIf(_)
                 | Self::Upgrade(_)
@@ -173,7 +174,11 @@ impl Command {
         let takes_properties = takes_registry
             && !matches!(
                 self,
-                Self::Describe(_) | Self::Test(_) | Self::WhatIf(_) | Self::Upgrade(_)
+                Self::Describe(_)
+                    | Self::Templates(_)
+                    | Self::Test(_)
+                    | Self::WhatIf(_)
+                    | Self::Upgrade(_)
             )
             || matches!(self, Self::Install(_));
         match before {

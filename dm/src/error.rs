@@ -248,6 +248,14 @@ impl Failure {
             Self::Service(ClientError::Unreachable { .. } | ClientError::InvalidUrl { .. }) => {
                 Some("set --service or DM_SERVICE to where the manager listens".to_owned())
             }
+            Self::Service(ClientError::Untrusted { .. }) => {
+                Some("--ca-file names the authority that the manager is known by".to_owned())
+            }
+            Self::Service(ClientError::CertificateRefused { .. }) => Some(
+                "give one that the manager's --client-ca has signed, with --client-cert and \
+                 --client-key, or one of the kubeconfig"
+                    .to_owned(),
+            ),
             Self::Local(LocalError::NoProgram) => Some(
                 "install expandybird and expandybird-worker beside dm, or let the manager expand: \
                  leave --local out"
@@ -285,9 +293,12 @@ fn wait(operation: &OperationId) -> String {
 fn of_client(error: &ClientError) -> ExitCode {
     match error {
         ClientError::Answered(body) => exit_code(body.code),
-        ClientError::Unreachable { .. } | ClientError::BrokenOff { .. } => ExitCode::Unavailable,
+        ClientError::Unreachable { .. }
+        | ClientError::BrokenOff { .. }
+        | ClientError::Untrusted { .. }
+        | ClientError::CertificateRefused { .. } => ExitCode::Unavailable,
         ClientError::TimedOut { .. } => ExitCode::Timeout,
-        ClientError::Malformed { .. } => ExitCode::Failed,
+        ClientError::Malformed { .. } | ClientError::NoToken { .. } => ExitCode::Failed,
         ClientError::InvalidUrl { .. } => ExitCode::Usage,
     }
 }
@@ -310,11 +321,15 @@ fn of_publication(error: &PublishError) -> ExitCode {
 /// Where the command line knows a next step that a service cannot.
 const fn hint_of_code(code: ErrorCode) -> Option<&'static str> {
     match code {
-        ErrorCode::AlreadyExists => Some("change it with dm update, or choose another --name"),
+        ErrorCode::AlreadyExists => {
+            Some("choose another name; dm update changes a deployment that exists")
+        }
         ErrorCode::OperationRunning => {
             Some("see dm operations, and wait for it with dm wait OPERATION")
         }
-        ErrorCode::NotFound => Some("dm list shows the deployments, dm operations the operations"),
+        ErrorCode::NotFound => {
+            Some("dm list, dm operations, dm registries and dm getcredential show what there is")
+        }
         ErrorCode::TemplateNotFound => Some("dm templates shows the templates and their versions"),
         ErrorCode::InvalidProperties => {
             Some("dm describe TEMPLATE:VERSION shows what a template takes")
@@ -336,7 +351,7 @@ const fn hint_of_code(code: ErrorCode) -> Option<&'static str> {
             Some("see dm status NAME for what is missing; give it more time with --timeout")
         }
         ErrorCode::Unauthenticated => Some(
-            "give a token in DM_TOKEN or --token-file, or a kubeconfig with one (see kubectl config current-context)",
+            "give a token in DM_TOKEN or --token-file, or a kubeconfig with one or, over https, with a certificate (see kubectl config current-context)",
         ),
         ErrorCode::Forbidden | ErrorCode::PermissionsMissing => {
             Some("dm whoami shows as whom you asked")

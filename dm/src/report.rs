@@ -34,7 +34,9 @@ pub fn report(failure: &Failure) -> String {
 fn details(shown: &mut String, body: &ErrorBody, sources: &Sources, depth: usize) {
     if let Some(location) = &body.location {
         let quote = !body.message.contains('\n');
-        indented(shown, &place(location, sources, quote), depth + 1);
+        if let Some(place) = place(location, sources, quote) {
+            indented(shown, &place, depth + 1);
+        }
     }
     if depth == MAX_DEPTH {
         return;
@@ -62,8 +64,8 @@ fn indented(shown: &mut String, lines: &str, depth: usize) {
     }
 }
 
-/// The place, and where the file is a local one, the line with a caret.
-fn place(location: &Location, sources: &Sources, quote: bool) -> String {
+/// The place, if there is one to speak of, and where the file is a local one, the line with a caret.
+fn place(location: &Location, sources: &Sources, quote: bool) -> Option<String> {
     let source = location.file.as_deref().and_then(|file| sources.find(file));
     let known = Location {
         file: source
@@ -80,6 +82,9 @@ fn place(location: &Location, sources: &Sources, quote: bool) -> String {
         .flatten()
         .filter(|part| !part.is_empty())
         .collect();
+    if parts.is_empty() {
+        return None;
+    }
     let mut shown = format!("at {}", text::line(&parts.join(", ")));
     if let (Some(source), Some(line), true) = (source, location.line, quote) {
         let at = yaml::Location {
@@ -91,7 +96,7 @@ fn place(location: &Location, sources: &Sources, quote: bool) -> String {
             text::lines(&yaml::excerpt(&source.content, at))
         ));
     }
-    shown
+    Some(shown)
 }
 
 #[cfg(test)]
@@ -132,6 +137,13 @@ mod tests {
         )
         .at(place);
         insta::assert_snapshot!(report(&refused(body)));
+    }
+
+    #[test]
+    fn a_place_that_names_nothing_is_not_told() {
+        let body =
+            ErrorBody::new(ErrorCode::TemplateNotFound, "no such version").at(Location::default());
+        assert!(!report(&refused(body)).contains("  at"));
     }
 
     #[test]

@@ -29,8 +29,8 @@ use crate::workflow::{Capacity, Engine, Retry};
 const ADDRESS: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 /// After SIGTERM, requests in hand wait this long for their operations before they are told that these are parked. Less
-/// than the server waits for its requests.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// than the server waits for its requests, and than supervisors wait before they kill.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// A store is read and compared as a whole at every start: a small one before anything else is done, a large one, that
 /// takes longer than this, while it is in use.

@@ -260,6 +260,9 @@ pub type Resources = super::page::Page<LiveResource>;
 pub struct LiveResource {
     #[serde(flatten)]
     pub status: ObjectStatus,
+    /// Whether its state is `READY`.
+    #[serde(default)]
+    pub ready: bool,
     /// Its properties with their references replaced, as they were applied; absent where there were no references, and
     /// of Secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,10 +1,14 @@
 //! What a client shows to be let in, and by what it knows the service: each is read again when its file changes.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use rustls::ClientConfig;
+use rustls::client::ResolvesClientCert;
+use rustls::client::danger::ServerCertVerifier;
+use rustls_platform_verifier::Verifier;
 
 use crate::reload::Unusable;
 use crate::service_token::ServiceTokens;
@@ -13,13 +17,16 @@ use crate::tls::provider;
 use crate::tls::trust::Servers;
 
 /// Gives the token of `Authorization: Bearer`, anew for each request: tokens run out and are replaced.
+#[async_trait]
 pub trait Bearer: Send + Sync {
-    fn token(&self) -> Option<String>;
+    /// The reason, if what has run out cannot be replaced.
+    async fn token(&self) -> Result<Option<String>, String>;
 }
 
+#[async_trait]
 impl Bearer for ServiceTokens {
-    fn token(&self) -> Option<String> {
-        self.to_send()
+    async fn token(&self) -> Result<Option<String>, String> {
+        Ok(self.to_send())
     }
 }
 
@@ -43,7 +50,12 @@ pub struct ServiceFlags {
     #[arg(long, env = "DM_SERVICE_CA", value_name = "FILE")]
     pub service_ca: Option<PathBuf>,
     /// The certificate, PEM, to show to the services.
-    #[arg(long, env = "DM_SERVICE_CERT", value_name = "FILE", requires_all = ["service_key", "service_ca"])]
+    #[arg(
+        long,
+        env = "DM_SERVICE_CERT",
+        value_name = "FILE",
+        requires = "service_key"
+    )]
     pub service_cert: Option<PathBuf>,
     /// That certificate's key, PEM.
     #[arg(
@@ -71,28 +83,50 @@ impl ServiceFlags {
     pub fn access(&self) -> Result<Access, AccessError> {
         let tokens = self.service_token_file.as_deref().map(ServiceTokens::open);
         let bearer = tokens.transpose()?.map(|tokens| Arc::new(tokens) as _);
-        let tls = self.tls()?;
-        Ok(Access { tls, bearer })
-    }
-
-    fn tls(&self) -> Result<Option<ClientConfig>, AccessError> {
-        let Some(authorities) = &self.service_ca else {
-            return Ok(None);
+        let shown: Option<Arc<dyn ResolvesClientCert>> =
+            match (&self.service_cert, &self.service_key) {
+                (Some(certificate), Some(key)) => Some(Pair::open(certificate, key)?),
+                _ => None,
+            };
+        let tls = match (&self.service_ca, shown) {
+            (None, None) => None,
+            (authorities, shown) => Some(tls(authorities.as_deref(), shown)?),
         };
-        let trusting = ClientConfig::builder_with_provider(provider())
-            .with_safe_default_protocol_versions()?
-            .dangerous()
-            .with_custom_certificate_verifier(Servers::open(authorities)?);
-        Ok(Some(match (&self.service_cert, &self.service_key) {
-            (Some(certificate), Some(key)) => {
-                trusting.with_client_cert_resolver(Pair::open(certificate, key)?)
-            }
-            _ => trusting.with_no_client_auth(),
-        }))
+        Ok(Access { tls, bearer })
     }
 }
 
+/// Knows services by the authorities in a file, or by the machine's; shows a certificate to who asks for one.
+fn tls(
+    authorities: Option<&Path>,
+    shown: Option<Arc<dyn ResolvesClientCert>>,
+) -> Result<ClientConfig, AccessError> {
+    let servers: Arc<dyn ServerCertVerifier> = match authorities {
+        Some(authorities) => Servers::open(authorities)?,
+        None => Arc::new(Verifier::new(provider())?),
+    };
+    let trusting = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()?
+        .dangerous()
+        .with_custom_certificate_verifier(servers);
+    Ok(match shown {
+        Some(shown) => trusting.with_client_cert_resolver(shown),
+        None => trusting.with_no_client_auth(),
+    })
+}
+
 impl Access {
+    /// Shows a certificate to services that ask for one, and knows these by the authorities in a file, or by the machine's.
+    pub fn showing(
+        authorities: Option<&Path>,
+        certificate: Arc<dyn ResolvesClientCert>,
+    ) -> Result<Self, AccessError> {
+        Ok(Self {
+            tls: Some(tls(authorities, Some(certificate))?),
+            bearer: None,
+        })
+    }
+
     /// The same with a token of one's own.
     pub fn with_bearer(mut self, bearer: Arc<dyn Bearer>) -> Self {
         self.bearer = Some(bearer);

@@ -41,6 +41,24 @@ pub enum ClientError {
     },
     #[error("{url:?} is not a service's address: {reason}")]
     InvalidUrl { url: String, reason: String },
+    /// There was a token, and there is none to take its place.
+    #[error("there is no token to show to {service}: {reason}")]
+    NoToken {
+        service: &'static str,
+        reason: String,
+    },
+    #[error("the certificate of {service} at {url} is not trusted: {reason}")]
+    Untrusted {
+        service: &'static str,
+        url: String,
+        reason: String,
+    },
+    #[error("{service} at {url} refuses the client's certificate: {reason}")]
+    CertificateRefused {
+        service: &'static str,
+        url: String,
+        reason: &'static str,
+    },
 }
 
 impl ClientError {
@@ -49,10 +67,11 @@ impl ClientError {
         match self {
             Self::Answered(body) => *body,
             Self::TimedOut { .. } => ErrorBody::new(ErrorCode::Timeout, self.to_string()),
-            Self::Unreachable { .. } | Self::BrokenOff { .. } => {
-                ErrorBody::new(unavailable, self.to_string())
-            }
-            Self::Malformed { .. } | Self::InvalidUrl { .. } => {
+            Self::Unreachable { .. }
+            | Self::BrokenOff { .. }
+            | Self::Untrusted { .. }
+            | Self::CertificateRefused { .. } => ErrorBody::new(unavailable, self.to_string()),
+            Self::Malformed { .. } | Self::InvalidUrl { .. } | Self::NoToken { .. } => {
                 ErrorBody::new(ErrorCode::Internal, self.to_string())
             }
         }
@@ -63,7 +82,12 @@ impl ClientError {
         match self {
             Self::Answered(body) => matches!(body.code.status(), 429 | 503),
             Self::Unreachable { .. } | Self::BrokenOff { .. } => true,
-            Self::TimedOut { .. } | Self::Malformed { .. } | Self::InvalidUrl { .. } => false,
+            Self::TimedOut { .. }
+            | Self::Malformed { .. }
+            | Self::InvalidUrl { .. }
+            | Self::NoToken { .. }
+            | Self::Untrusted { .. }
+            | Self::CertificateRefused { .. } => false,
         }
     }
 

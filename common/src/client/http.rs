@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use super::access::{Access, Bearer};
 use super::error::ClientError;
+use super::handshake::{self, Fault};
 use crate::api::error::{ErrorBody, ErrorCode};
 use crate::request_id;
 
@@ -81,10 +82,6 @@ impl Endpoint {
             path.pop_if_empty().extend(segments);
         }
         let request = self.http.request(method, url);
-        let request = match self.bearer.as_ref().and_then(|bearer| bearer.token()) {
-            Some(token) => request.bearer_auth(token),
-            None => request,
-        };
         match request_id::current() {
             Some(id) => request.header(request_id::HEADER, id),
             None => request,
@@ -101,14 +98,36 @@ impl Endpoint {
             Some(deadline) => request.timeout(deadline),
             None => request,
         };
-        let response = request
-            .send()
-            .await
-            .map_err(|error| self.failed(&error, deadline))?;
+        let response = self.answer(request, deadline).await?;
         if response.status().is_success() {
             return Ok(response);
         }
         Err(self.refusal(response).await)
+    }
+
+    /// Sends it with what there is to show, and gives whatever is answered.
+    async fn answer(
+        &self,
+        request: RequestBuilder,
+        deadline: Option<Duration>,
+    ) -> Result<Response, ClientError> {
+        let request = match self.token().await? {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        };
+        let answer = request.send().await;
+        answer.map_err(|error| self.failed(&error, deadline))
+    }
+
+    async fn token(&self) -> Result<Option<String>, ClientError> {
+        let Some(bearer) = &self.bearer else {
+            return Ok(None);
+        };
+        let token = bearer.token().await;
+        token.map_err(|reason| ClientError::NoToken {
+            service: self.service,
+            reason,
+        })
     }
 
     /// Sends it and decodes the answer.
@@ -167,6 +186,23 @@ impl Endpoint {
     pub(super) fn failed(&self, error: &reqwest::Error, deadline: Option<Duration>) -> ClientError {
         let (service, url) = (self.service, self.base.to_string());
         let reason = root_cause(error);
+        match handshake::fault(error) {
+            Some(Fault::Untrusted(reason)) => {
+                return ClientError::Untrusted {
+                    service,
+                    url,
+                    reason,
+                };
+            }
+            Some(Fault::Refused(reason)) => {
+                return ClientError::CertificateRefused {
+                    service,
+                    url,
+                    reason,
+                };
+            }
+            None => {}
+        }
         if error.is_connect() {
             return ClientError::Unreachable {
                 service,
@@ -262,10 +298,7 @@ impl Endpoint {
         deadline: Duration,
     ) -> Result<crate::server::health::Readiness, ClientError> {
         let request = self.request(Method::GET, &["readyz"]).timeout(deadline);
-        let response = request
-            .send()
-            .await
-            .map_err(|error| self.failed(&error, Some(deadline)))?;
+        let response = self.answer(request, Some(deadline)).await?;
         let bytes = response
             .bytes()
             .await

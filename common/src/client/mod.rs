@@ -4,6 +4,7 @@ pub mod access;
 pub mod deployer;
 pub mod error;
 pub mod expander;
+mod handshake;
 pub mod http;
 mod lines;
 pub mod manager;

@@ -13,9 +13,9 @@ use super::name::{DeploymentName, ManifestName, Namespace, OperationId, ServiceA
 pub struct Deployment {
     pub name: DeploymentName,
     pub namespace: Namespace,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default)]
     pub description: String,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default)]
     pub labels: BTreeMap<String, String>,
     pub created_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub struct Deployment {
     pub operation: Option<OperationId>,
     /// Changes with every write; also the `ETag`.
     pub fingerprint: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub outputs: Vec<Output>,
     #[serde(default)]
     pub drift_policy: DriftPolicy,

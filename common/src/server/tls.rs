@@ -24,6 +24,14 @@ pub struct Tls {
     /// The authority, PEM, of clients that show a certificate. One that it did not sign is refused.
     #[arg(long, env = "DM_CLIENT_CA", value_name = "FILE", requires = "tls_cert")]
     pub client_ca: Option<PathBuf>,
+    /// Revocation lists, PEM, of that authority: a certificate that one of them names is refused. Read again when it changes.
+    #[arg(
+        long,
+        env = "DM_CLIENT_CRL",
+        value_name = "FILE",
+        requires = "client_ca"
+    )]
+    pub client_crl: Option<PathBuf>,
     /// Refuse connections without a client's certificate, those to /healthz too.
     #[arg(long, env = "DM_REQUIRE_CLIENT_CERT", requires = "client_ca")]
     pub require_client_cert: bool,
@@ -37,7 +45,11 @@ impl Tls {
         };
         let pair = Pair::open(certificate, key)?;
         let clients: Arc<dyn ClientCertVerifier> = match &self.client_ca {
-            Some(authorities) => Clients::open(authorities, self.require_client_cert)?,
+            Some(authorities) => Clients::open(
+                authorities,
+                self.client_crl.as_deref(),
+                self.require_client_cert,
+            )?,
             None => Arc::new(NoClientAuth),
         };
         let mut config = ServerConfig::builder_with_provider(provider())

@@ -1,8 +1,8 @@
 //! TLS by rustls and ring, for servers and clients alike: who we are ([`pair`]), whom we trust ([`trust`]), and what a
 //! peer's certificate says of it ([`certificate`]). Each file is read again when it changes.
 //!
-//! It refuses to know who may do what: a name that was verified is all it gives. Revocation lists are not read; short
-//! lives and a new authority are the way to take a certificate back.
+//! It refuses to know who may do what: a name that was verified is all it gives. A certificate is taken back by a
+//! revocation list in a file; none is fetched from anywhere.
 
 pub mod certificate;
 pub mod pair;

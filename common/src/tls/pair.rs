@@ -1,7 +1,7 @@
 //! A certificate and its key: who this process is to its peers.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustls::SignatureScheme;
 use rustls::client::ResolvesClientCert;
@@ -45,6 +45,20 @@ fn read(certificate: &[u8], key: &[u8]) -> Result<CertifiedKey, String> {
     CertifiedKey::from_der(chain, key, &provider()).map_err(|error| error.to_string())
 }
 
+/// A pair that its owner hands over, and may replace: none at first. For clients alone.
+#[derive(Debug, Default)]
+pub struct Handed(RwLock<Option<Arc<CertifiedKey>>>);
+
+impl Handed {
+    /// Both are PEM. What cannot be used changes nothing.
+    pub fn hand(&self, certificate: &[u8], key: &[u8]) -> Result<(), String> {
+        let pair = read(certificate, key)?;
+        let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *held = Some(Arc::new(pair));
+        Ok(())
+    }
+}
+
 /// All certificates of a PEM text; one at least.
 pub(super) fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(pem)
@@ -59,6 +73,17 @@ pub(super) fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, S
 impl ResolvesServerCert for Pair {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         Some(self.now())
+    }
+}
+
+impl ResolvesClientCert for Handed {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        let held = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        held.clone()
+    }
+
+    fn has_certs(&self) -> bool {
+        true
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, ServerName, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme};
@@ -23,11 +24,28 @@ pub struct Clients {
 
 impl Clients {
     /// Without `required`, a client may come without a certificate; one that it shows must be good all the same.
-    pub fn open(authorities: &Path, required: bool) -> Result<Arc<Self>, Unusable> {
-        let verifier = Watched::open(what(authorities), [authorities.to_owned()], |contents| {
-            WebPkiClientVerifier::builder_with_provider(roots(contents)?, provider())
-                .build()
-                .map_err(|error| error.to_string())
+    ///
+    /// With revocation lists, a certificate counts only if the list of its authority is there and does not name it. How old
+    /// a list is does not matter: whoever puts the file there says that it is the newest.
+    pub fn open(
+        authorities: &Path,
+        revoked: Option<&Path>,
+        required: bool,
+    ) -> Result<Arc<Self>, Unusable> {
+        let mut what = what(authorities);
+        if let Some(revoked) = revoked {
+            what.push_str(&format!(" with the revocation lists {}", revoked.display()));
+        }
+        let files = [authorities].into_iter().chain(revoked);
+        let verifier = Watched::open(what, files.map(Path::to_owned), |contents| {
+            let [authorities, revoked @ ..] = contents else {
+                return Err("there is no file to it".to_owned());
+            };
+            let verifier =
+                WebPkiClientVerifier::builder_with_provider(roots(authorities)?, provider())
+                    .with_crls(revocations(revoked)?)
+                    .only_check_end_entity_revocation();
+            verifier.build().map_err(|error| error.to_string())
         })?;
         Ok(Arc::new(Self { verifier, required }))
     }
@@ -41,7 +59,7 @@ impl Servers {
     pub fn open(authorities: &Path) -> Result<Arc<Self>, Unusable> {
         let verifier = Watched::open(what(authorities), [authorities.to_owned()], |contents| {
             let verifier =
-                WebPkiServerVerifier::builder_with_provider(roots(contents)?, provider())
+                WebPkiServerVerifier::builder_with_provider(roots(&contents.concat())?, provider())
                     .build()
                     .map_err(|error| error.to_string())?;
             Ok(verifier as Arc<dyn ServerCertVerifier>)
@@ -54,12 +72,27 @@ fn what(authorities: &Path) -> String {
     format!("the authority {}", authorities.display())
 }
 
-fn roots(contents: &[Vec<u8>]) -> Result<Arc<RootCertStore>, String> {
+fn roots(pem: &[u8]) -> Result<Arc<RootCertStore>, String> {
     let mut roots = RootCertStore::empty();
-    for certificate in certificates(&contents.concat())? {
+    for certificate in certificates(pem)? {
         roots.add(certificate).map_err(|error| error.to_string())?;
     }
     Ok(Arc::new(roots))
+}
+
+/// The lists of each file; one at least, for an empty file is one that is being written.
+fn revocations(files: &[Vec<u8>]) -> Result<Vec<CertificateRevocationListDer<'static>>, String> {
+    let mut lists = Vec::new();
+    for pem in files {
+        let found: Vec<_> = CertificateRevocationListDer::pem_slice_iter(pem)
+            .collect::<Result<_, _>>()
+            .map_err(|error| format!("the revocation lists are no PEM: {error}"))?;
+        if found.is_empty() {
+            return Err("there is no revocation list (X509 CRL, PEM) in the file".to_owned());
+        }
+        lists.extend(found);
+    }
+    Ok(lists)
 }
 
 impl ClientCertVerifier for Clients {

@@ -48,7 +48,10 @@ impl CreateRegistry {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let told = self.registry_type.or_else(|| guess(&self.url));
         let registry_type = told.ok_or_else(|| {
-            let reason = format!("what {:?} is cannot be told; say so with --type", self.url);
+            let reason = format!(
+                "the URL {:?} does not tell what kind of registry it is: say so with --type directory, git, github, http or oci",
+                self.url
+            );
             Failure::Usage(reason)
         })?;
         let keys = self.public_key.iter().map(|file| read_key(file)).collect();
@@ -90,7 +93,10 @@ fn guess(url: &str) -> Option<RegistryType> {
     if url.starts_with("oci://") || url.starts_with("oci+http://") {
         return Some(RegistryType::Oci);
     }
-    if url.starts_with("git@") || url.starts_with("ssh://") || url.ends_with(".git") {
+    let is_git = ["git@", "git://", "ssh://"]
+        .iter()
+        .any(|start| url.starts_with(start));
+    if is_git || url.ends_with(".git") {
         return Some(RegistryType::Git);
     }
     (url.starts_with(['/', '.']) || url.starts_with("file://")).then_some(RegistryType::Directory)
@@ -106,6 +112,7 @@ mod tests {
             ("https://github.com/o/r", Some(RegistryType::Github)),
             ("github.com/o/r", Some(RegistryType::Github)),
             ("git@host:o/r", Some(RegistryType::Git)),
+            ("git://host/r", Some(RegistryType::Git)),
             ("https://host/r.git", Some(RegistryType::Git)),
             ("oci://ghcr.io/o/r", Some(RegistryType::Oci)),
             ("/srv/templates", Some(RegistryType::Directory)),

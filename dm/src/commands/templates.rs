@@ -16,7 +16,8 @@ use crate::session::{Session, all_pages};
 Examples:
   dm templates
   dm templates REGISTRY
-  dm templates REGISTRY '^redis'")]
+  dm templates REGISTRY '^redis'
+  dm templates --registry REGISTRY '^redis'")]
 pub struct Templates {
     // Its own id, for `registry` is that of the flag that may stand before the command.
     /// A registry as registries lists it.
@@ -24,6 +25,9 @@ pub struct Templates {
     pub registry: Option<String>,
     /// Only templates whose name matches this regular expression.
     pub regex: Option<String>,
+    /// The registry, as other commands take it; what stands alone is then the regular expression.
+    #[arg(long, id = "registry", value_name = "REGISTRY")]
+    pub flagged: Option<String>,
 }
 
 /// A template, and where it is if that was not asked for.
@@ -36,7 +40,14 @@ struct Listed {
 }
 
 impl Templates {
-    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+    pub async fn run(mut self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        if let Some(registry) = self.flagged.take() {
+            if self.regex.is_some() {
+                let reason = "name the registry once: as the argument, or with --registry";
+                return Err(Failure::Usage(reason.to_owned()));
+            }
+            self.regex = self.registry.replace(registry);
+        }
         let (page, away) = match &self.registry {
             Some(registry) => (self.of(&session.client, registry, None).await?, Vec::new()),
             None => self.of_all(&session.client).await?,

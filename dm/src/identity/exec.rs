@@ -1,12 +1,14 @@
 //! Credential plugins, such as `aws eks get-token`: programs that print an `ExecCredential` (client.authentication.k8s.io).
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use common::model::Secret;
+use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
@@ -29,6 +31,13 @@ pub struct Exec {
     args: Option<Vec<String>>,
     #[serde(default)]
     env: Option<Vec<Variable>>,
+    /// What its authors say to whoever does not have it.
+    #[serde(default)]
+    install_hint: Option<String>,
+    #[serde(default)]
+    interactive_mode: Mode,
+    #[serde(default)]
+    pub provide_cluster_info: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -37,37 +46,115 @@ struct Variable {
     value: Secret,
 }
 
+/// Whether it talks to who sits at the terminal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+enum Mode {
+    Never,
+    #[default]
+    IfAvailable,
+    Always,
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
-    #[error("its credential plugin {program} cannot be run: {reason}")]
-    NotRun { program: String, reason: String },
-    #[error("its credential plugin {program} was not done after {} s", PATIENCE.as_secs())]
+    #[error("its credential plugin {program} cannot be run: {reason}{}", hint.as_ref().map(|hint| format!("\n{hint}")).unwrap_or_else(|| "; install it, or correct the kubeconfig".to_owned()))]
+    NotRun {
+        program: String,
+        reason: String,
+        hint: Option<String>,
+    },
+    #[error(
+        "its credential plugin {program} was not done after {} s; see what it waits for by running it, or kubectl auth whoami",
+        PATIENCE.as_secs()
+    )]
     TooLong { program: String },
-    #[error("its credential plugin {program} failed: {said}")]
+    #[error(
+        "its credential plugin {program} wants to talk to somebody, and there is no terminal: log in first, or give a token in DM_TOKEN"
+    )]
+    NoTerminal { program: String },
+    #[error(
+        "its credential plugin {program} failed: {said}\nlog in again as it asks for; kubectl auth whoami shows whether that helped"
+    )]
     Failed { program: String, said: String },
-    #[error("its credential plugin {program} printed no ExecCredential with a token")]
-    NoToken { program: String },
+    #[error(
+        "its credential plugin {program} printed no ExecCredential with a token, or a certificate and its key"
+    )]
+    Nothing { program: String },
+    #[error("its credential plugin {program} gave a certificate that cannot be used: {reason}")]
+    Certificate { program: String, reason: String },
+}
+
+impl Exec {
+    pub fn program(&self) -> String {
+        self.command.clone()
+    }
+}
+
+/// What a plugin gives: one of both, or both.
+#[derive(Debug)]
+pub struct Credential {
+    pub token: Option<Secret>,
+    pub certificate: Option<Pem>,
+    /// When it ends, if it says so.
+    pub expires: Option<Timestamp>,
+}
+
+/// A certificate with its key, both PEM.
+#[derive(Debug, Clone)]
+pub struct Pem {
+    pub certificate: Secret,
+    pub key: Secret,
 }
 
 #[derive(Deserialize)]
-struct Credential {
+struct Printed {
     status: Status,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Status {
     token: Option<Secret>,
+    client_certificate_data: Option<Secret>,
+    client_key_data: Option<Secret>,
+    expiration_timestamp: Option<Timestamp>,
 }
 
-/// Runs the plugin; a command with a path in it is relative to the kubeconfig.
-pub async fn token_of(plugin: &Exec, folder: &Path) -> Result<Secret, PluginError> {
-    let program = plugin.command.clone();
-    let done = tokio::time::timeout(PATIENCE, run(plugin, folder)).await;
+impl Status {
+    fn credential(self) -> Option<Credential> {
+        let certificate = match (self.client_certificate_data, self.client_key_data) {
+            (Some(certificate), Some(key)) => Some(Pem { certificate, key }),
+            _ => None,
+        };
+        let token = self.token.and_then(|text| token(text.reveal()));
+        (token.is_some() || certificate.is_some()).then_some(Credential {
+            token,
+            certificate,
+            expires: self.expiration_timestamp,
+        })
+    }
+}
+
+/// Runs the plugin; a command with a path in it is relative to the kubeconfig. `cluster` is told to plugins that want it.
+pub async fn ask(
+    plugin: &Exec,
+    folder: &Path,
+    cluster: Option<&Value>,
+) -> Result<Credential, PluginError> {
+    let program = plugin.program();
+    let talks = plugin.interactive_mode != Mode::Never && std::io::stdin().is_terminal();
+    if plugin.interactive_mode == Mode::Always && !talks {
+        return Err(PluginError::NoTerminal { program });
+    }
+    let done = tokio::time::timeout(PATIENCE, run(plugin, folder, cluster, talks)).await;
     let (succeeded, printed, said) = match done {
         Err(_) => return Err(PluginError::TooLong { program }),
         Ok(Err(error)) => {
-            let reason = error.to_string();
-            return Err(PluginError::NotRun { program, reason });
+            return Err(PluginError::NotRun {
+                program,
+                reason: error.to_string(),
+                hint: plugin.install_hint.clone(),
+            });
         }
         Ok(Ok(done)) => done,
     };
@@ -76,25 +163,38 @@ pub async fn token_of(plugin: &Exec, folder: &Path) -> Result<Secret, PluginErro
         let said = said.trim().chars().take(COMPLAINT_CHARS).collect();
         return Err(PluginError::Failed { program, said });
     }
-    let credential: Option<Credential> = serde_json::from_slice(&printed).ok();
-    let found = credential.and_then(|credential| token(credential.status.token?.reveal()));
-    found.ok_or(PluginError::NoToken { program })
+    let printed: Option<Printed> = serde_json::from_slice(&printed).ok();
+    let found = printed.and_then(|printed| printed.status.credential());
+    found.ok_or(PluginError::Nothing { program })
 }
 
-async fn run(plugin: &Exec, folder: &Path) -> std::io::Result<(bool, Vec<u8>, Vec<u8>)> {
+async fn run(
+    plugin: &Exec,
+    folder: &Path,
+    cluster: Option<&Value>,
+    talks: bool,
+) -> std::io::Result<(bool, Vec<u8>, Vec<u8>)> {
     let program = match plugin.command.contains('/') {
         true => folder.join(&plugin.command).into_os_string(),
         false => plugin.command.clone().into(),
     };
-    let about = json!({"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": {"interactive": false}});
+    let mut about = json!({"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": {"interactive": talks}});
+    if let Some(cluster) = cluster {
+        about["spec"]["cluster"] = cluster.clone();
+    }
     let variables = plugin.env.iter().flatten();
+    // Who talks at a terminal does so on its standard error.
+    let (stdin, stderr) = match talks {
+        true => (Stdio::inherit(), Stdio::inherit()),
+        false => (Stdio::null(), Stdio::piped()),
+    };
     let mut child = Command::new(program)
         .args(plugin.args.iter().flatten())
         .envs(variables.map(|variable| (&variable.name, variable.value.reveal())))
         .env("KUBERNETES_EXEC_INFO", about.to_string())
-        .stdin(Stdio::null())
+        .stdin(stdin)
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(stderr)
         .kill_on_drop(true)
         .spawn()?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());

@@ -2,13 +2,32 @@
 //! first file's counts.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use common::client::access::Bearer;
 use common::model::Secret;
+use common::reload::Unusable;
+use common::tls::pair::{Handed, Pair};
 use common::yaml::{self, Duplicates, Limits};
+use rustls::client::ResolvesClientCert;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
-use super::exec::{self, Exec, PluginError};
+use super::exec::{Exec, Pem, PluginError};
+use super::shown::{Fixed, InFile, Plugin, Renewed, hand};
 use super::token;
+
+/// Of a cluster's entry, what plugins are told (client.authentication.k8s.io, `Cluster`).
+const TOLD: [&str; 6] = [
+    "server",
+    "tls-server-name",
+    "insecure-skip-tls-verify",
+    "certificate-authority-data",
+    "proxy-url",
+    "disable-compression",
+];
 
 #[derive(Debug, thiserror::Error)]
 pub enum KubeconfigError {
@@ -16,14 +35,20 @@ pub enum KubeconfigError {
     File { file: PathBuf, reason: String },
     #[error("it has no context {0:?} (current-context), or that names no user of it")]
     NoUser(String),
-    #[error("user {user:?}: {} holds no token", file.display())]
-    TokenFile { user: String, file: PathBuf },
+    #[error("user {user:?}: {error}")]
+    Unusable { user: String, error: Unusable },
+    #[error("user {user:?}: its client certificate cannot be used: {reason}")]
+    Certificate { user: String, reason: String },
     #[error("user {user:?}: {error}")]
     Plugin { user: String, error: PluginError },
     #[error(
-        "user {0:?} has no token, token file or credential plugin; give a token in DM_TOKEN or --token-file, such as one of kubectl create token"
+        "user {user:?} asks the cluster in the name of {other:?} (as), which a manager does not do; give a token of {other:?} in DM_TOKEN or --token-file"
     )]
-    NoToken(String),
+    Acting { user: String, other: String },
+    #[error(
+        "user {0:?} has no token, token file, certificate or credential plugin; give a token in DM_TOKEN or --token-file, such as one of kubectl create token"
+    )]
+    Nothing(String),
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -31,6 +56,7 @@ pub enum KubeconfigError {
 struct Config {
     current_context: Option<String>,
     contexts: Option<Vec<Named<Context>>>,
+    clusters: Option<Vec<Named<Map<String, Value>>>>,
     users: Option<Vec<Named<User>>>,
 }
 
@@ -38,22 +64,50 @@ struct Config {
 #[derive(Debug, Deserialize)]
 struct Named<T> {
     name: String,
-    #[serde(alias = "context", alias = "user")]
+    #[serde(alias = "context", alias = "cluster", alias = "user")]
     value: Option<T>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct Context {
+    cluster: String,
     user: String,
 }
 
+/// What stands in data goes over what stands in a file, but for tokens: as kubectl has it.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "kebab-case")]
 struct User {
     token: Option<Secret>,
+    #[serde(rename = "tokenFile")]
     token_file: Option<PathBuf>,
+    client_certificate: Option<PathBuf>,
+    client_certificate_data: Option<Secret>,
+    client_key: Option<PathBuf>,
+    client_key_data: Option<Secret>,
     exec: Option<Exec>,
+    #[serde(rename = "as")]
+    acting: Option<String>,
+}
+
+/// The user of the current context.
+pub struct Current {
+    name: String,
+    /// What their paths are relative to.
+    folder: PathBuf,
+    user: User,
+    /// For plugins that want to know it.
+    cluster: Option<Value>,
+}
+
+/// What there is to show.
+#[derive(Default)]
+pub struct Shown {
+    pub token: Option<Arc<dyn Bearer>>,
+    pub certificate: Option<Arc<dyn ResolvesClientCert>>,
+    /// Goes with the certificate: sees to it that it is a new one when it ends.
+    pub renewal: Option<Arc<dyn Bearer>>,
 }
 
 /// The files that there are; `None` if there is none.
@@ -68,34 +122,125 @@ pub fn files() -> Option<Vec<PathBuf>> {
     (!files.is_empty()).then_some(files)
 }
 
-/// The current user's token. `None` if no context is current.
-pub async fn token_of(files: &[PathBuf]) -> Result<Option<Secret>, KubeconfigError> {
-    let Some((name, folder, user)) = current(files)? else {
-        return Ok(None);
-    };
-    // A file goes over a token, and is written anew by whoever refreshes it.
-    if let Some(file) = &user.token_file {
-        let file = folder.join(file);
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
-        let found = token(&text);
-        return found
-            .map(Some)
-            .ok_or(KubeconfigError::TokenFile { user: name, file });
+impl Current {
+    pub fn name(&self) -> &str {
+        &self.name
     }
-    if let Some(found) = user.token.as_ref().and_then(|text| token(text.reveal())) {
-        return Ok(Some(found));
+
+    /// What they have: a plugin is asked where there is nothing else.
+    pub async fn shown(self) -> Result<Shown, KubeconfigError> {
+        if let Some(other) = self.user.acting.clone().filter(|other| !other.is_empty()) {
+            let user = self.name;
+            return Err(KubeconfigError::Acting { user, other });
+        }
+        let shown = Shown {
+            token: self.token()?,
+            certificate: self.certificate()?,
+            renewal: None,
+        };
+        if shown.token.is_some() || shown.certificate.is_some() {
+            return Ok(shown);
+        }
+        match self.user.exec {
+            Some(exec) => plugin(exec, self.name, &self.folder, self.cluster).await,
+            None => Err(KubeconfigError::Nothing(self.name)),
+        }
     }
-    let Some(plugin) = user.exec else {
-        return Err(KubeconfigError::NoToken(name));
-    };
-    let credential = exec::token_of(&plugin, &folder).await;
-    credential
-        .map(Some)
-        .map_err(|error| KubeconfigError::Plugin { user: name, error })
+
+    /// A file goes over a token, and is written anew by whoever refreshes it.
+    fn token(&self) -> Result<Option<Arc<dyn Bearer>>, KubeconfigError> {
+        if let Some(file) = &self.user.token_file {
+            let file = InFile::open(self.folder.join(file));
+            let file = file.map_err(|error| self.unusable(error))?;
+            return Ok(Some(Arc::new(file)));
+        }
+        let text = self.user.token.as_ref();
+        let found = text.and_then(|text| token(text.reveal()));
+        Ok(found.map(|found| Arc::new(Fixed(found)) as _))
+    }
+
+    fn certificate(&self) -> Result<Option<Arc<dyn ResolvesClientCert>>, KubeconfigError> {
+        let user = &self.user;
+        if let (Some(certificate), Some(key)) = (&user.client_certificate, &user.client_key)
+            && user.client_certificate_data.is_none()
+            && user.client_key_data.is_none()
+        {
+            let files = (self.folder.join(certificate), self.folder.join(key));
+            let pair = Pair::open(&files.0, &files.1);
+            return Ok(Some(pair.map_err(|error| self.unusable(error))?));
+        }
+        let certificate = (&user.client_certificate_data, &user.client_certificate);
+        let key = (&user.client_key_data, &user.client_key);
+        let certificate = self.data("client-certificate-data", certificate)?;
+        let key = self.data("client-key-data", key)?;
+        let pem = match (certificate, key) {
+            (None, None) => return Ok(None),
+            (Some(certificate), Some(key)) => Pem { certificate, key },
+            (Some(_), None) => return Err(self.broken("there is no key beside it")),
+            (None, Some(_)) => return Err(self.broken("there is a key, and no certificate")),
+        };
+        let handed = Arc::new(Handed::default());
+        hand(&handed, &pem).map_err(|reason| self.broken(reason))?;
+        Ok(Some(handed))
+    }
+
+    /// PEM in base64, or in a file.
+    fn data(
+        &self,
+        field: &str,
+        (data, file): (&Option<Secret>, &Option<PathBuf>),
+    ) -> Result<Option<Secret>, KubeconfigError> {
+        if let Some(data) = data {
+            let no_text = || self.broken(format!("{field} is not PEM in base64"));
+            let bytes = STANDARD.decode(data.reveal().trim());
+            let text = String::from_utf8(bytes.map_err(|_| no_text())?);
+            return Ok(Some(Secret::new(text.map_err(|_| no_text())?)));
+        }
+        let Some(file) = file.as_ref().map(|file| self.folder.join(file)) else {
+            return Ok(None);
+        };
+        let text = std::fs::read_to_string(&file);
+        let text = text.map_err(|error| self.broken(format!("{}: {error}", file.display())))?;
+        Ok(Some(Secret::new(text)))
+    }
+
+    fn unusable(&self, error: Unusable) -> KubeconfigError {
+        let user = self.name.clone();
+        KubeconfigError::Unusable { user, error }
+    }
+
+    fn broken(&self, reason: impl Into<String>) -> KubeconfigError {
+        KubeconfigError::Certificate {
+            user: self.name.clone(),
+            reason: reason.into(),
+        }
+    }
 }
 
-/// The current user, with its name and the folder that its paths are relative to.
-fn current(files: &[PathBuf]) -> Result<Option<(String, PathBuf, User)>, KubeconfigError> {
+async fn plugin(
+    exec: Exec,
+    user: String,
+    folder: &Path,
+    cluster: Option<Value>,
+) -> Result<Shown, KubeconfigError> {
+    let cluster = cluster.filter(|_| exec.provide_cluster_info);
+    let asked = Plugin::ask(exec, folder, cluster).await;
+    let plugin = asked.map_err(|error| KubeconfigError::Plugin { user, error })?;
+    let plugin = Arc::new(plugin);
+    let renewed = |with_token| -> Arc<dyn Bearer> {
+        let plugin = plugin.clone();
+        Arc::new(Renewed { plugin, with_token })
+    };
+    let certificate = plugin.certificate.clone();
+    Ok(Shown {
+        token: plugin.has_token.then(|| renewed(true)),
+        certificate: certificate.map(|handed| handed as _),
+        renewal: Some(renewed(false)),
+    })
+}
+
+/// The current user; `None` if no context is current.
+pub fn current(files: &[PathBuf]) -> Result<Option<Current>, KubeconfigError> {
     let mut configs = Vec::new();
     for file in files {
         configs.push((file.as_path(), read(file)?));
@@ -116,7 +261,32 @@ fn current(files: &[PathBuf]) -> Result<Option<(String, PathBuf, User)>, Kubecon
         Some((file.parent().unwrap_or(Path::new(".")), found.clone()))
     });
     let (folder, user) = user.ok_or_else(no_user)?;
-    Ok(Some((context.user, folder.to_owned(), user)))
+    let cluster = configs
+        .iter()
+        .find_map(|(_, config)| find(config.clusters.as_ref()?, &context.cluster));
+    Ok(Some(Current {
+        name: context.user,
+        folder: folder.to_owned(),
+        user,
+        cluster: cluster.map(told),
+    }))
+}
+
+/// The cluster's entry as plugins are told it, with what stands there for them alone.
+fn told(cluster: &Map<String, Value>) -> Value {
+    let known = TOLD
+        .iter()
+        .filter_map(|field| Some(((*field).to_owned(), cluster.get(*field)?.clone())));
+    let mut told: Map<_, _> = known.collect();
+    let extensions = cluster.get("extensions").and_then(Value::as_array);
+    let own = extensions
+        .into_iter()
+        .flatten()
+        .find(|extension| extension["name"] == "client.authentication.k8s.io/exec");
+    if let Some(own) = own {
+        told.insert("config".to_owned(), own["extension"].clone());
+    }
+    told.into()
 }
 
 fn find<'n, T>(named: &'n [Named<T>], name: &str) -> Option<&'n T> {
@@ -152,9 +322,15 @@ mod tests {
         "current-context: c\ncontexts: [{name: c, context: {cluster: x, user: jane}}]\n";
 
     async fn shown(files: &[PathBuf]) -> String {
-        match token_of(files).await {
-            Ok(Some(token)) => token.reveal().to_owned(),
-            Ok(None) => "nobody".to_owned(),
+        let found = match current(files) {
+            Ok(Some(user)) => user.shown().await,
+            Ok(None) => return "nobody".to_owned(),
+            Err(error) => return error.to_string(),
+        };
+        match found.map(|shown| (shown.token, shown.certificate)) {
+            Ok((Some(token), _)) => token.token().await.unwrap().unwrap(),
+            Ok((None, Some(_))) => "a certificate".to_owned(),
+            Ok((None, None)) => unreachable!("it shows nothing"),
             Err(error) => error.to_string(),
         }
     }
@@ -198,13 +374,92 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_plugin_that_is_missing_or_says_nothing_tells_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        for (exec, expected) in [
+            (
+                "{command: /nowhere/plugin, installHint: get it at example.com}",
+                "get it at example.com",
+            ),
+            ("{command: /nowhere/plugin}", "install it"),
+            ("{command: 'true'}", "printed no ExecCredential"),
+            (
+                "{command: echo, args: ['{\"status\": {\"clientKeyData\": \"hunter2\"}}']}",
+                "printed no ExecCredential",
+            ),
+            (
+                "{command: echo, args: ['{\"status\": {\"clientCertificateData\": \"x\", \"clientKeyData\": \"hunter2\"}}']}",
+                "gave a certificate that cannot be used",
+            ),
+            ("{command: 'false'}", "log in again"),
+        ] {
+            let users = format!("users: [{{name: jane, user: {{exec: {exec}}}}}]");
+            let file = config(folder.path(), "a", &format!("{WHOLE}{users}"));
+            let told = shown(&[file]).await;
+            assert!(told.contains(expected), "{exec}: {told}");
+            assert!(!told.contains("hunter2"), "{told}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_plugin_that_wants_to_know_is_told_its_cluster() {
+        let folder = tempfile::tempdir().unwrap();
+        let cluster = "clusters: [{name: x, cluster: {server: 'https://k', certificate-authority: no.pem, extensions: [{name: client.authentication.k8s.io/exec, extension: {audience: a}}]}}]\n";
+        let script = "echo \"{\\\"status\\\": {\\\"token\\\": \\\"$(printf %s \"$KUBERNETES_EXEC_INFO\" | base64 -w0)\\\"}}\"";
+        for (wants, expected) in [
+            (false, None),
+            (
+                true,
+                Some(serde_json::json!({"server": "https://k", "config": {"audience": "a"}})),
+            ),
+        ] {
+            let exec = serde_json::json!({"command": "sh", "args": ["-c", script], "provideClusterInfo": wants});
+            let users = format!("users: [{{name: jane, user: {{exec: {exec}}}}}]");
+            let file = config(folder.path(), "a", &format!("{WHOLE}{cluster}{users}"));
+            let told = STANDARD.decode(shown(&[file]).await).unwrap();
+            let told: Value = serde_json::from_slice(&told).unwrap();
+            assert_eq!(told["spec"].get("cluster"), expected.as_ref(), "{told}");
+        }
+    }
+
+    #[tokio::test]
     async fn what_holds_no_token_says_so_and_quotes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let file = config(folder.path(), "a", "kind: Config\n");
         assert_eq!(shown(&[file]).await, "nobody");
-        let users = "users: [{name: jane, user: {client-certificate-data: aGk=}}]";
-        let file = config(folder.path(), "b", &format!("{WHOLE}{users}"));
-        assert!(shown(&[file]).await.contains("\"jane\" has no token"));
+        for (user, expected) in [
+            ("{}", "\"jane\" has no token"),
+            (
+                "{client-certificate-data: aHVudGVyMg==}",
+                "no key beside it",
+            ),
+            (
+                "{client-key-data: aHVudGVyMg==}",
+                "a key, and no certificate",
+            ),
+            (
+                "{client-certificate-data: hunter2!, client-key-data: aHVudGVyMg==}",
+                "client-certificate-data is not PEM in base64",
+            ),
+            (
+                "{client-certificate-data: aHVudGVyMg==, client-key-data: aHVudGVyMg==}",
+                "there is no certificate in it",
+            ),
+            (
+                "{client-certificate: nowhere.pem, client-key: nowhere.key}",
+                "nowhere.pem",
+            ),
+            (
+                "{token: hunter2, as: admin}",
+                "in the name of \"admin\" (as), which a manager does not do",
+            ),
+        ] {
+            let users = format!("users: [{{name: jane, user: {user}}}]");
+            let file = config(folder.path(), "b", &format!("{WHOLE}{users}"));
+            let told = shown(&[file]).await;
+            assert!(told.contains(expected), "{user}: {told}");
+            assert!(!told.contains("hunter2"), "{told}");
+        }
         let file = config(folder.path(), "c", "users: {hunter2: 1}\n");
         assert!(shown(&[file]).await.ends_with("it is not a kubeconfig"));
     }

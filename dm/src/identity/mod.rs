@@ -1,24 +1,34 @@
 //! As whom dm asks, and where it may say so.
 //!
 //! ```text
-//! --token-file, DM_TOKEN ──────────────────────────────► sent with every request
+//! --token-file, DM_TOKEN, --client-cert ───────────────► shown with every request
 //! kubeconfig's current user ── only if the manager asks ─► the same      (static, from a file, or a plugin's)
 //! ```
-//! What was given for this manager is sent to it. The kubeconfig's token opens a cluster, not a manager: it is sent only to a
-//! manager that answers 401 without it. Neither ever goes over the network in clear, unless that is asked for.
+//! What was given for this manager is shown to it. What the kubeconfig has opens a cluster, not a manager: its token is sent
+//! only to a manager that answers 401 without it; its certificate is shown only to one that also asks for one in the
+//! handshake, and so over https alone. The key to that never leaves this process. No token goes over the network in clear,
+//! unless that is asked for.
 
 mod exec;
 mod kubeconfig;
+mod shown;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::api::error::ErrorCode;
 use common::client::access::{Access, AccessError, Bearer, ServiceFlags};
 use common::client::{ClientError, ManagerClient};
 use common::model::{Secret, limits};
+use common::reload::Unusable;
+use rustls::SignatureScheme;
+use rustls::client::ResolvesClientCert;
+use rustls::sign::CertifiedKey;
 
 pub use kubeconfig::KubeconfigError;
+use kubeconfig::{Current, Shown};
+use shown::{Fixed, InFile};
 
 /// A token given in the environment, for one manager. There is no flag for it: command lines are public.
 const TOKEN: &str = "DM_TOKEN";
@@ -31,9 +41,9 @@ pub struct IdentityFlags {
     #[arg(long, global = true, env = "DM_TOKEN_FILE", value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// The authority, PEM, by which an https manager is known [default: the machine's authorities].
-    #[arg(long, global = true, env = "DM_CA", value_name = "FILE")]
+    #[arg(long, global = true, env = "DM_CA_FILE", value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// The certificate, PEM, to show to the manager; with --client-key and --ca-file.
+    /// The certificate, PEM, to show to the manager; with --client-key [default: the kubeconfig's current user]
     #[arg(long, global = true, env = "DM_CLIENT_CERT", value_name = "FILE")]
     pub client_cert: Option<PathBuf>,
     /// That certificate's key, PEM.
@@ -46,8 +56,8 @@ pub struct IdentityFlags {
 
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
-    #[error("{}: {reason}", file.display())]
-    TokenFile { file: PathBuf, reason: String },
+    #[error(transparent)]
+    TokenFile(#[from] Unusable),
     #[error(
         "DM_TOKEN is not a token: it is empty, longer than {} bytes, or has blanks in it",
         limits::TOKEN_BYTES
@@ -57,10 +67,16 @@ pub enum IdentityError {
         "the token is not sent to {url}: it would go over the network in clear. Use https, or a tunnel to this machine (kubectl port-forward); --send-token-in-clear overrides it"
     )]
     InClear { url: String },
-    #[error(
-        "a client certificate goes with its key and with --ca-file: give all of --client-cert, --client-key and --ca-file"
-    )]
+    #[error("a client certificate goes with its key: give both of --client-cert and --client-key")]
     HalfACertificate,
+    #[error(
+        "the manager wants to know who asks, and the kubeconfig's user {user:?} has a certificate only, which {url} {why}; give a token in DM_TOKEN or --token-file, such as one of kubectl create token"
+    )]
+    CertificateUnwanted {
+        user: String,
+        url: String,
+        why: &'static str,
+    },
     #[error(transparent)]
     Tls(#[from] AccessError),
     #[error("the manager wants to know who asks, and the kubeconfig does not tell: {0}")]
@@ -69,37 +85,113 @@ pub enum IdentityError {
     Client(#[from] ClientError),
 }
 
-struct Token(Secret);
+/// What a manager wants to be shown.
+struct Wants {
+    /// Who asks.
+    somebody: bool,
+    /// It asks for a certificate in the handshake.
+    certificate: bool,
+}
 
-impl Bearer for Token {
-    fn token(&self) -> Option<String> {
-        Some(self.0.reveal().to_owned())
+/// Shows no certificate, and notices that it is asked for one.
+#[derive(Debug, Default)]
+struct Noticing(AtomicBool);
+
+impl ResolvesClientCert for Noticing {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.0.store(true, Ordering::Relaxed);
+        None
+    }
+
+    fn has_certs(&self) -> bool {
+        true
     }
 }
 
 impl IdentityFlags {
     /// What to show to the manager at `url`. Asks it, if there is a kubeconfig that could tell more.
     pub async fn access(&self, url: &str) -> Result<Access, IdentityError> {
-        let access = self.tls()?;
-        if let Some(token) = self.given()? {
+        let own = self.own()?;
+        if let Some(bearer) = self.given()? {
             self.guard(url)?;
-            return Ok(access.with_bearer(Arc::new(Token(token))));
+            return Ok(own.with_bearer(bearer));
         }
         let Some(files) = kubeconfig::files() else {
-            return Ok(access);
+            return Ok(own);
         };
-        if self.guard(url).is_err() || !is_asked(url, &access).await? {
+        if self.guard(url).is_err() {
+            return Ok(own);
+        }
+        let wants = self.wants(url, &own).await?;
+        if !wants.somebody {
+            return Ok(own);
+        }
+        match kubeconfig::current(&files)? {
+            Some(user) => self.of(user, url, &wants).await,
+            None => Ok(own),
+        }
+    }
+
+    /// As the kubeconfig's user: by their token, or else by their certificate.
+    async fn of(&self, user: Current, url: &str, wants: &Wants) -> Result<Access, IdentityError> {
+        let name = user.name().to_owned();
+        let Shown {
+            token,
+            certificate,
+            renewal,
+        } = user.shown().await?;
+        let with_token = match token {
+            Some(token) => Some(self.own()?.with_bearer(token)),
+            None => None,
+        };
+        let Some(certificate) = certificate.filter(|_| wants.certificate) else {
+            return with_token.ok_or_else(|| IdentityError::CertificateUnwanted {
+                user: name,
+                url: url.to_owned(),
+                why: match is_https(url) {
+                    true => "does not ask for (--client-ca of the manager)",
+                    false => "cannot be shown without https",
+                },
+            });
+        };
+        if let Some(access) = with_token
+            && asked(url, &access).await? != Answer::Refused
+        {
             return Ok(access);
         }
-        Ok(match kubeconfig::token_of(&files).await? {
-            Some(token) => access.with_bearer(Arc::new(Token(token))),
+        let access = Access::showing(self.ca_file.as_deref(), certificate)?;
+        Ok(match renewal {
+            Some(renewal) => access.with_bearer(renewal),
             None => access,
         })
     }
 
-    fn tls(&self) -> Result<Access, IdentityError> {
-        let whole = self.client_cert.is_some() == self.client_key.is_some();
-        if !whole || (self.client_cert.is_some() && self.ca_file.is_none()) {
+    /// Over https the manager may ask for a certificate in the handshake already, and break off without one.
+    async fn wants(&self, url: &str, own: &Access) -> Result<Wants, IdentityError> {
+        if !is_https(url) || self.client_cert.is_some() {
+            let somebody = asked(url, own).await? == Answer::Refused;
+            return Ok(Wants {
+                somebody,
+                certificate: false,
+            });
+        }
+        let noticing = Arc::new(Noticing::default());
+        let access = Access::showing(self.ca_file.as_deref(), noticing.clone())?;
+        let answer = asked(url, &access).await?;
+        let certificate = noticing.0.load(Ordering::Relaxed);
+        let somebody = match answer {
+            Answer::Given => false,
+            Answer::Refused => true,
+            Answer::Missing => certificate,
+        };
+        Ok(Wants {
+            somebody,
+            certificate,
+        })
+    }
+
+    fn own(&self) -> Result<Access, IdentityError> {
+        if self.client_cert.is_some() != self.client_key.is_some() {
             return Err(IdentityError::HalfACertificate);
         }
         let flags = ServiceFlags {
@@ -112,18 +204,15 @@ impl IdentityFlags {
     }
 
     /// The token that is meant for this manager.
-    fn given(&self) -> Result<Option<Secret>, IdentityError> {
+    fn given(&self) -> Result<Option<Arc<dyn Bearer>>, IdentityError> {
         if let Some(file) = &self.token_file {
-            let failed = |reason: String| IdentityError::TokenFile {
-                file: file.clone(),
-                reason,
-            };
-            let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
-            let token = token(&text).ok_or_else(|| failed("there is no token in it".to_owned()))?;
-            return Ok(Some(token));
+            return Ok(Some(Arc::new(InFile::open(file.clone())?)));
         }
         match std::env::var(TOKEN) {
-            Ok(text) => token(&text).map(Some).ok_or(IdentityError::Token),
+            Ok(text) => {
+                let token = token(&text).ok_or(IdentityError::Token)?;
+                Ok(Some(Arc::new(Fixed(token))))
+            }
             Err(std::env::VarError::NotPresent) => Ok(None),
             Err(std::env::VarError::NotUnicode(_)) => Err(IdentityError::Token),
         }
@@ -140,19 +229,36 @@ impl IdentityFlags {
     }
 }
 
-/// Whether the manager wants to know who asks. One that is away says so to the command itself.
-async fn is_asked(url: &str, access: &Access) -> Result<bool, IdentityError> {
+/// What a manager says to who asks as whom it knows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// Something else than a refusal, which the command itself will hear as well.
+    Given,
+    Refused,
+    /// None: it is away, or broke off.
+    Missing,
+}
+
+async fn asked(url: &str, access: &Access) -> Result<Answer, IdentityError> {
     let client = ManagerClient::with(url, access)?;
     let answer = tokio::time::timeout(PROBE, client.whoami()).await;
-    Ok(matches!(
-        answer,
-        Ok(Err(ClientError::Answered(body))) if body.code == ErrorCode::Unauthenticated
-    ))
+    Ok(match answer {
+        Ok(Err(ClientError::Answered(body))) if body.code == ErrorCode::Unauthenticated => {
+            Answer::Refused
+        }
+        Ok(Ok(_) | Err(ClientError::Answered(_))) => Answer::Given,
+        Ok(Err(_)) | Err(_) => Answer::Missing,
+    })
+}
+
+fn is_https(url: &str) -> bool {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"))
 }
 
 /// https, or this very machine.
 fn is_private(url: &str) -> bool {
-    let Some((scheme, rest)) = url.split_once("://") else {
+    let Some((_, rest)) = url.split_once("://") else {
         return false;
     };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -164,7 +270,7 @@ fn is_private(url: &str) -> bool {
     let is_loopback = host
         .parse()
         .is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
-    scheme.eq_ignore_ascii_case("https") || host.eq_ignore_ascii_case("localhost") || is_loopback
+    is_https(url) || host.eq_ignore_ascii_case("localhost") || is_loopback
 }
 
 /// The text without the blanks around it, if a header can carry it.

@@ -69,9 +69,13 @@ async fn a_file_is_sent_with_its_imports_and_an_update_replaces_it() {
     ]);
     let said = manager.dm(&["update", &config, "-o", "json"]).await;
     assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    let shown: Value = serde_json::from_str(&said.stdout).unwrap();
+    for (field, value) in deployment("Deployed", &[]).as_object().unwrap() {
+        assert_eq!(&shown[field], value, "{field}");
+    }
     assert_eq!(
-        serde_json::from_str::<Value>(&said.stdout).unwrap(),
-        deployment("Deployed", &[])
+        (&shown["description"], &shown["labels"]),
+        (&json!(""), &json!({}))
     );
     insta::assert_json_snapshot!(&manager.asked()[0].body);
 }
@@ -179,12 +183,18 @@ async fn a_type_in_a_path_and_a_regular_expression_in_a_query_are_encoded() {
         (
             "GET /registries/default/types?limit=1000&regex=%5Ered.%2B",
             200,
+            page.clone(),
+        ),
+        (
+            "GET /registries/shop/types?limit=1000&regex=%5Ered.%2B",
+            200,
             page,
         ),
     ]);
     for args in [
         &["deployed-instances", "github.com/o/r/t:v1"][..],
         &["templates", "default", "^red.+"],
+        &["--registry", "shop", "templates", "^red.+"],
     ] {
         let said = manager.dm(args).await;
         assert_eq!(said.code, ExitCode::Done, "{said:?}");
@@ -201,6 +211,7 @@ async fn what_is_wrong_with_the_command_line_never_reaches_the_manager() {
         &["deploy", "t:v1", "--properties", "a"],
         &["deploy", "t:v1", "--registry", "only-org/"],
         &["--properties", "a=1", "list"],
+        &["templates", "shop", "^red", "--registry", "shop"],
         &["wait", "op-1", "--timeout", "5"],
         &["--service", "nonsense", "list"],
     ] {

@@ -22,29 +22,35 @@ fn post(name: &str, headers: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn compressed_bodies_are_refused_before_they_are_unpacked() -> Result<()> {
     let services = Services::start().await?;
-    for (name, address) in services.all() {
-        for encoding in ["gzip", "br", "zstd", "deflate", "gzip, gzip"] {
-            let headers = format!(
-                "Connection: close\r\nContent-Encoding: {encoding}\r\nContent-Length: 4\r\n"
-            );
-            let request = post(name, &headers) + "\u{1f}x\u{8}\0";
-            let answer = raw(address, &request.as_bytes()[..request.len()]).await?;
-            ensure!(status(&answer) == 415, "{name}, {encoding}: {answer}");
-            ensure!(answer.contains("UNSUPPORTED_MEDIA_TYPE"), "{answer}");
+    let attack = async {
+        for (name, address) in services.all() {
+            for encoding in ["gzip", "br", "zstd", "deflate", "gzip, gzip"] {
+                let headers = format!(
+                    "Connection: close\r\nContent-Encoding: {encoding}\r\nContent-Length: 4\r\n"
+                );
+                let request = post(name, &headers) + "\u{1f}x\u{8}\0";
+                let answer = raw(address, &request.as_bytes()[..request.len()]).await?;
+                ensure!(status(&answer) == 415, "{name}, {encoding}: {answer}");
+                ensure!(answer.contains("UNSUPPORTED_MEDIA_TYPE"), "{answer}");
+            }
         }
-    }
-    services.serve().await
+        Ok(())
+    };
+    services.bear(attack).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_is_announced_too_large_is_refused_unread() -> Result<()> {
     let services = Services::start().await?;
-    for (name, address) in services.all() {
-        let request = post(name, "Connection: close\r\nContent-Length: 99999999999\r\n");
-        let answer = raw(address, request.as_bytes()).await?;
-        ensure!(status(&answer) == 413, "{name}: {answer}");
-    }
-    services.serve().await
+    let attack = async {
+        for (name, address) in services.all() {
+            let request = post(name, "Connection: close\r\nContent-Length: 99999999999\r\n");
+            let answer = raw(address, request.as_bytes()).await?;
+            ensure!(status(&answer) == 413, "{name}: {answer}");
+        }
+        Ok(())
+    };
+    services.bear(attack).await
 }
 
 /// Holds a connection whose body never ends, and gives what it is told at last.
@@ -63,11 +69,13 @@ async fn bodies_that_do_not_come_end_while_others_are_served() -> Result<()> {
     for (name, address) in services.all() {
         held.extend((0..100).map(|_| tokio::spawn(hold(name, address))));
     }
-    services.serve().await?;
-    for held in held {
-        let answer = held.await??;
-        ensure!(status(&answer) == 408, "{answer}");
-        ensure!(answer.contains("REQUEST_TIMEOUT"), "{answer}");
-    }
-    services.serve().await
+    let ended = async {
+        for held in held {
+            let answer = held.await??;
+            ensure!(status(&answer) == 408, "{answer}");
+            ensure!(answer.contains("REQUEST_TIMEOUT"), "{answer}");
+        }
+        Ok(())
+    };
+    services.bear(ended).await
 }

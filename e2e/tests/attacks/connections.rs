@@ -46,13 +46,15 @@ async fn ten_thousand_idle_connections_keep_nobody_out() -> Result<()> {
 async fn heads_that_do_not_come_end() -> Result<()> {
     let services = Services::start().await?;
     let half = b"GET /healthz HTTP/1.1\r\nHost: x\r\n";
-    for (name, address) in services.all() {
-        let mut held = open(address, 200, half).await?;
-        services.serve().await?;
-        for stream in &mut held {
-            let answer = answer(stream).await;
-            ensure!([408, 0].contains(&status(&answer)), "{name}: {answer}");
+    let attack = async {
+        for (name, address) in services.all() {
+            let mut held = open(address, 200, half).await?;
+            for stream in &mut held {
+                let answer = answer(stream).await;
+                ensure!([408, 0].contains(&status(&answer)), "{name}: {answer}");
+            }
         }
-    }
-    services.serve().await
+        Ok(())
+    };
+    services.bear(attack).await
 }

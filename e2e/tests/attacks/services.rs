@@ -79,19 +79,40 @@ impl Services {
         Ok(())
     }
 
+    /// Bears an attack: for as long as it goes on, and once after it, others are served.
+    pub async fn bear<T>(&self, attack: impl Future<Output = Result<T>>) -> Result<T> {
+        let mut attack = std::pin::pin!(attack);
+        let outcome = loop {
+            tokio::select! {
+                biased;
+                served = self.serve() => served.context("while the attack went on")?,
+                outcome = &mut attack => break outcome,
+            }
+        };
+        self.serve().await.context("after the attack")?;
+        outcome
+    }
+
     /// Expands a configuration through the manager.
     pub async fn expand(&self, content: &str) -> Result<(u16, Value)> {
-        let url = format!("{}/expand", self.manager.url());
         let body = json!({"name": "honest", "content": content});
-        let answer = self
-            .http
-            .post(url)
-            .json(&body)
-            .timeout(PATIENCE)
-            .send()
-            .await?;
+        self.ask("/expand", &body).await
+    }
+
+    /// `POST` at the manager.
+    pub async fn ask(&self, path: &str, body: &Value) -> Result<(u16, Value)> {
+        let url = self.manager.url() + path;
+        let request = self.http.post(url).json(body).timeout(PATIENCE);
+        let answer = request.send().await?;
         let status = answer.status().as_u16();
         Ok((status, answer.json().await?))
+    }
+
+    /// Registers a registry at the manager.
+    pub async fn register(&self, name: &str, definition: &Value) -> Result<()> {
+        let (status, body) = self.ask(&format!("/registries/{name}"), definition).await?;
+        ensure!((200..300).contains(&status), "{status}: {body}");
+        Ok(())
     }
 
     /// All that the three have logged.

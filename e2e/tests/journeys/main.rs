@@ -7,6 +7,7 @@ mod charts;
 mod completion;
 mod configurations;
 mod crash;
+mod hostile;
 mod installation;
 mod interruption;
 mod lifecycle;

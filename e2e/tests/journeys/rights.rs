@@ -23,14 +23,14 @@ const APPS: (&str, &str, &[&str]) = ("apps", "deployments", &["create", "patch",
 const EDIT: (&str, &str, &[&str]) = ("deploymentmanager", "deployments", &["create"]);
 
 /// Who may edit everything in the namespace, by the cluster's own role.
-async fn ada(stack: &Stack) -> Result<User> {
+pub async fn ada(stack: &Stack) -> Result<User> {
     let ada = stack.user("ada")?;
     ada.bind("edit", EDIT).await?;
     Ok(ada)
 }
 
 /// Who may use Deployment Manager and config maps, and look at Deployments, and no more.
-async fn jane(stack: &Stack) -> Result<User> {
+pub async fn jane(stack: &Stack) -> Result<User> {
     let jane = stack.user("jane")?;
     jane.grant("own", &[MAPS, LOOK_AT_APPS, DEPLOYMENTS])
         .await?;
@@ -38,14 +38,14 @@ async fn jane(stack: &Stack) -> Result<User> {
 }
 
 /// There is no Deployment in the namespace.
-fn no_app(stack: &Stack) -> Result<()> {
+pub fn no_app(stack: &Stack) -> Result<()> {
     let found = stack.names("deployments")?;
     ensure!(found.is_empty(), "there is {found:?}");
     Ok(())
 }
 
 /// `dm deploy` in the test's namespace.
-fn deploy<'a>(stack: &'a Stack, args: &[&'a str]) -> Vec<&'a str> {
+pub fn deploy<'a>(stack: &'a Stack, args: &[&'a str]) -> Vec<&'a str> {
     [&["deploy"], args, &["--namespace", &stack.namespace]].concat()
 }
 
@@ -102,7 +102,7 @@ async fn nobody_is_let_in_whom_the_cluster_does_not_know() -> Result<()> {
 }
 
 /// Ends without a Deployment, and with what jane lacks, told before anything was made.
-async fn denied(stack: &Stack, jane: &User, args: &[&str]) -> Result<()> {
+pub async fn denied(stack: &Stack, jane: &User, args: &[&str]) -> Result<()> {
     let error = jane.dm.fails(1, args).await?;
     let told = error.contains("deployments.apps") && error.contains("may not");
     ensure!(told, "dm {}: {error}", args.join(" "));

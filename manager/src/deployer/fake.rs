@@ -41,6 +41,8 @@ pub struct FakeDeployer {
 pub enum Interruption {
     /// Nobody answers.
     Away,
+    /// The caller lacks permissions, and nothing is touched.
+    Denied,
     /// All is done, the stream ends before the report.
     BrokenOff,
     /// All is done, and nothing more is told for ever.
@@ -389,8 +391,14 @@ impl Deployer for FakeDeployer {
         }
         self.jobs.lock().unwrap().push(job.clone());
         let interruption = self.interruptions.lock().unwrap().pop_front();
-        if matches!(interruption, Some(Interruption::Away)) {
-            return Err(away());
+        match interruption {
+            Some(Interruption::Away) => return Err(away()),
+            Some(Interruption::Denied) => {
+                let message = "nothing was touched, because of what the caller may not do";
+                let error = ErrorBody::new(ErrorCode::PermissionsMissing, message);
+                return Ok(futures::stream::iter([Ok(Event::Error { error })]).boxed());
+            }
+            Some(Interruption::BrokenOff | Interruption::Stalls) | None => {}
         }
         let done = match job {
             Job::Create(request) | Job::Update(request) => self.apply(request),
@@ -419,7 +427,9 @@ impl Deployer for FakeDeployer {
                 let silence = futures::stream::pending();
                 return Ok(futures::stream::iter(events).chain(silence).boxed());
             }
-            Some(Interruption::Away) | None => events.push(Ok(Event::Report(report))),
+            Some(Interruption::Away | Interruption::Denied) | None => {
+                events.push(Ok(Event::Report(report)))
+            }
         }
         Ok(futures::stream::iter(events).boxed())
     }

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 
 use common::model::{AppliedObject, ObjectRef};
 
-/// So few objects are deleted unasked, whatever part of the deployment they are.
-const HANDFUL: usize = 5;
+/// So few objects are deleted unasked, whatever part of the deployment they are: an object that gets another name is
+/// one.
+const HANDFUL: usize = 2;
 
 /// The objects that would be pruned, if they are too many to go unasked.
 pub fn too_many<'a>(
@@ -55,8 +56,12 @@ mod tests {
     #[test]
     fn more_than_half_and_more_than_a_handful_is_too_many() {
         let cases = [
-            (5, 0, None),
-            (6, 0, Some(6)),
+            (1, 0, None),
+            (2, 0, None),
+            (3, 1, None),
+            (3, 0, Some(3)),
+            (4, 1, Some(3)),
+            (6, 3, None),
             (12, 6, None),
             (12, 5, Some(7)),
             (100, 49, Some(51)),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::api::deployer::{ApplyRequest, DesiredState, ObjectStatus, Policies, StatusRequest};
+use common::api::deployer::{
+    ApplyRequest, DesiredState, ObjectState, ObjectStatus, Policies, StatusRequest,
+};
 use common::api::manager::{Graph, GraphEdge, GraphNode, LiveResource, Resources, ResourcesQuery};
 use common::api::page::{Page, PageQuery};
 use common::model::{AppliedObject, Configuration, Deployment, DeploymentName, Identity};
@@ -58,6 +60,7 @@ impl LiveState {
             }
             LiveResource {
                 final_properties,
+                ready: status.state == ObjectState::Ready,
                 status,
             }
         };

@@ -314,8 +314,9 @@ impl Writes {
         let holder = deployments::holder(&self.store, &draft.name).await?;
         let is_new = draft.intent.new_deployment().is_some();
         match found {
-            Some(_) if is_new => Err(exists(&draft.name)),
+            // First, so that a second create is told of the first from its beginning to its end.
             _ if holder.is_some() => Err(busy(&draft.name, holder.as_ref())),
+            Some(_) if is_new => Err(exists(&draft.name)),
             None if is_new => Ok(None),
             None => Err(missing(&draft.name)),
             Some(found) => {

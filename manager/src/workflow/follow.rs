@@ -18,6 +18,16 @@ pub struct Followed {
     /// Objects that events told of; what the report tells counts more.
     pub seen: Vec<AppliedObject>,
     pub ended: Result<Report, Box<ErrorBody>>,
+    /// It was asked for more than once: what the tries before the last one did is not told by the end.
+    pub again: bool,
+}
+
+impl Followed {
+    /// Whether it was refused for what the caller lacks, which is before anything is touched.
+    pub fn touched_nothing(&self) -> bool {
+        let is_refused = |error: &ErrorBody| error.code == ErrorCode::PermissionsMissing;
+        !self.again && self.ended.as_ref().is_err_and(|error| is_refused(error))
+    }
 }
 
 /// What is left until the deadline; a deployer that is given nothing could not even report.
@@ -50,6 +60,7 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
         states: HashMap::new(),
         seen: HashMap::new(),
         moved: false,
+        again: false,
     };
     follower.show();
     let persist = tokio::time::timeout_at(
@@ -75,6 +86,7 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
     Followed {
         seen: follower.seen.into_values().collect(),
         ended: redacted(ended, redaction),
+        again: follower.again,
     }
 }
 
@@ -102,6 +114,7 @@ struct Follower<'a> {
     seen: HashMap<ObjectRef, AppliedObject>,
     /// Whether the last try got anywhere: then the next failure is a new one.
     moved: bool,
+    again: bool,
 }
 
 impl Follower<'_> {
@@ -122,6 +135,7 @@ impl Follower<'_> {
             let deployment = self.run.deployment();
             tracing::warn!(%deployment, error = %error.message, "trying again to change the cluster for {deployment}: {}", error.message);
             tries += 1;
+            self.again = true;
             expect_nothing(job);
             tokio::time::sleep(*wait).await;
             self.run.authorized().await?;

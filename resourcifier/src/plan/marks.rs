@@ -5,6 +5,8 @@
 use common::model::{DeletePolicy, DeploymentName, ResourceName};
 use serde_json::{Map, Value, json};
 
+/// What all labels and annotations of ours begin with.
+pub const PREFIX: &str = "deployment-manager.dev/";
 /// The label that says to which deployment an object belongs: the mark of ownership, and a selector for people.
 pub const DEPLOYMENT: &str = "deployment-manager.dev/deployment";
 /// The annotation with the resource's name, which may be any text.

@@ -12,6 +12,7 @@ mod outputs;
 mod path;
 mod policies;
 mod references;
+mod reserved;
 mod rule;
 mod uses;
 

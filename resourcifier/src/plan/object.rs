@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::kinds::{Catalog, ServedKind, Wanted};
 use super::references::{self, Names, Reference};
+use super::reserved;
 use super::rule::{FAIL_WHEN, READY_WHEN, Rule};
 use super::{Desired, fault};
 
@@ -175,6 +176,7 @@ fn resolve_one(
     for section in ["labels", "annotations"] {
         map_of(resource, metadata.get(section), section)?;
     }
+    reserved::check(resource, &mut metadata, &references)?;
     let stated = |field: &str| identity(draft, field, drafts, names);
     let name = stated("name")?.unwrap_or_else(|| resource.name.to_string());
     let namespace = namespace(draft, stated("namespace")?, desired)?;

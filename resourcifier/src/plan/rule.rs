@@ -181,6 +181,7 @@ mod tests {
             "{.a}~x",
             "{.a[?(@.b)]}",
             "{.a..b}=1",
+            &format!("{{{}}}=1", ".a[*]".repeat(100_000)),
         ] {
             let error = Rule::parse(text).unwrap_err().to_string();
             assert!(

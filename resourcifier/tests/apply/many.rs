@@ -130,3 +130,18 @@ async fn a_call_that_hangs_holds_back_its_dependants_only() {
         ]
     );
 }
+
+#[tokio::test]
+async fn objects_in_a_hundred_namespaces_do_not_take_as_many_connections() {
+    let world = World::new();
+    world.cluster.with(|state| state.watchable = true);
+    let job = |n: usize| json!({"name": format!("job-{n}"), "type": "Job", "properties": {"metadata": {"namespace": format!("n-{n}")}}});
+    let resources: Value = (0..100).map(job).collect();
+    let nothing = Report::default();
+    let outcome = world.try_apply(resources, &nothing, 500).await.unwrap();
+    let are_waited_for = outcome.resources.iter().all(|one| one.uid.is_some());
+    assert!(are_waited_for, "{outcome:?}");
+    let reads = world.reads();
+    let watches = reads.iter().filter(|read| *read == "watch Job").count();
+    assert_eq!(watches, 64);
+}

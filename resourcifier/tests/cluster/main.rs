@@ -6,6 +6,7 @@ mod bad_input;
 mod conflicts;
 mod definitions;
 mod drift;
+mod hostile;
 mod preview;
 mod readiness;
 mod rights;

@@ -264,6 +264,67 @@ async fn rights_that_the_plan_itself_grants_are_not_asked_for_before() {
     world.end().await;
 }
 
+/// Kubernetes lets nobody give what they have not got, and a plan is nobody's way around that.
+#[tokio::test]
+async fn who_may_make_roles_gets_no_deployment_by_granting_it_to_themselves() {
+    let world = World::new().await;
+    let api = "rbac.authorization.k8s.io";
+    let kinds = format!("roles.{api},rolebindings.{api},configmaps");
+    world.grant("jane", "roles", "get,create,patch", &kinds);
+    let hers = world.in_the_name_of("jane");
+    let role = json!({"name": "more", "type": "Role", "properties": {"rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]}});
+    let bound = |name: &str, kind: &str, role: &str| {
+        json!({"name": name, "type": "RoleBinding", "properties": {
+            "roleRef": {"apiGroup": api, "kind": kind, "name": role},
+            "subjects": [{"apiGroup": api, "kind": "User", "name": "jane"}],
+        }})
+    };
+    let mut app = app("app", 1, WELL);
+    app["metadata"] = json!({"dependsOn": ["self", "own"]});
+    let whole = bound("self", "ClusterRole", "cluster-admin");
+    let resources = json!([role, bound("own", "Role", "more"), whole, app]);
+    let outcome = hers.try_apply(resources, json!({"timeoutMs": 4_000})).await;
+    let report = outcome.unwrap();
+    assert!(report.errors().count() > 0, "{report:?}");
+    assert!(!world.exists("role", "more") && !world.exists("rolebinding", "self"));
+    assert!(!world.exists("deployment", "app"));
+    hers.end_only_service().await;
+    world.end().await;
+}
+
+/// What a reference gives goes into another object, where its reader may see it.
+#[tokio::test]
+async fn a_reference_reads_nothing_that_the_caller_may_not_read() {
+    let world = World::new().await;
+    world.kubectl(&[
+        "create",
+        "secret",
+        "generic",
+        "theirs",
+        "--from-literal=password=hunter22",
+    ]);
+    let api = "rbac.authorization.k8s.io";
+    let kinds = format!("configmaps,rolebindings.{api}");
+    world.grant("jane", "maps", "get,create,patch", &kinds);
+    world.grant("jane", "secrets", "create,patch,update", "secrets");
+    let hers = world.in_the_name_of("jane");
+    let theirs = json!({"name": "theirs", "type": "Secret"});
+    let copy = map("copy", json!({"password": "$(ref.theirs.data.password)"}));
+    let error = hers.try_apply(json!([theirs, copy]), json!({})).await;
+    lacks(&error.unwrap_err(), "get secrets");
+    // Behind a binding of the plan, of which nothing is asked beforehand.
+    let binding = json!({"name": "self", "type": "RoleBinding", "properties": {
+        "roleRef": {"apiGroup": api, "kind": "ClusterRole", "name": "view"},
+        "subjects": [{"apiGroup": api, "kind": "User", "name": "jane"}],
+    }});
+    let resources = json!([binding, theirs, copy]);
+    let report = hers.try_apply(resources, json!({"timeoutMs": 4_000})).await;
+    assert!(report.unwrap().errors().count() > 0);
+    assert!(!world.exists("configmap", "copy"));
+    hers.end_only_service().await;
+    world.end().await;
+}
+
 #[tokio::test]
 async fn a_resourcifier_that_may_not_act_for_others_says_what_it_lacks() {
     let world = World::new().await;

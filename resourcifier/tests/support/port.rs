@@ -204,7 +204,7 @@ impl Kubectl for Acting {
         version: &str,
         within: Duration,
     ) -> Result<Watch, KubectlError> {
-        let state = self.reach()?;
+        let mut state = self.reach()?;
         if !state.watchable {
             return Err(refusal(
                 ObjectFault::Refused,
@@ -212,6 +212,7 @@ impl Kubectl for Acting {
                 Vec::new(),
             ));
         }
+        state.reads.push(format!("watch {}", query.kind.kind));
         let since: usize = version.parse().unwrap_or(0);
         let is_newer = |object: &&Value| {
             let version = object["metadata"]["resourceVersion"].as_str();

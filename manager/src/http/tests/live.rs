@@ -37,6 +37,7 @@ async fn resources_come_in_pages_with_their_drift_and_what_was_applied() {
     assert_eq!(a.status.drift[0].before, Some(json!({"size": 9})));
     assert_eq!(a.final_properties, Some(json!({"size": 1})));
     assert_eq!(b.status.state, ObjectState::Missing);
+    assert!(a.ready && !b.ready);
     let next = query(json!({"limit": 2, "pageToken": first.next_page_token}));
     let second = served.client.resources(&web(), &next).await.unwrap();
     assert_eq!((second.items.len(), second.next_page_token), (1, None));

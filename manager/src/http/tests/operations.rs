@@ -37,7 +37,12 @@ async fn one_operation_at_a_time_and_the_second_is_told_of_the_first() {
             .create(&creation("web", service("c")), &WriteQuery::default())
             .await,
     );
-    assert_eq!(again.code, ErrorCode::AlreadyExists);
+    assert_eq!(again.code, ErrorCode::OperationRunning);
+    assert!(
+        again.message.contains(operation.id.as_str()),
+        "{}",
+        again.message
+    );
 
     gate.add_permits(1);
     let events = send(

@@ -3,7 +3,7 @@
 //! git knows every transport and is patched with the system. It is run so that nothing of this machine or of the
 //! repository decides what it does: no configuration, no hooks, no helpers, no prompts, no local protocol, no redirects.
 //! A credential goes to it in its environment, which other users cannot read, and not among its arguments. It is bounded in
-//! time, in what it says and in what it writes, and ends with its children when the caller stops waiting.
+//! time, in memory, in what it says and in what it writes, and ends with its children when the caller stops waiting.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,13 @@ const FETCH: Duration = Duration::from_secs(50);
 const READ: Duration = Duration::from_secs(15);
 /// A repository on disk: templates are text, and thousands of them have some megabytes.
 const REPOSITORY_BYTES: u64 = 256 * 1024 * 1024;
+/// Of each of git's processes, in KiB: it keeps in memory whatever refs a server lists. A repository is read in windows, and
+/// two threads have some 200 MiB between them.
+const MEMORY_KIB: u32 = 1024 * 1024;
+/// Sets the limit, where the system has it, and becomes git.
+const WITHIN_MEMORY: &str = r#"ulimit -v "$0" 2>/dev/null; exec git "$@""#;
+/// How a shell ends that finds no such program.
+const NO_PROGRAM: i32 = 127;
 /// How often a fetch's growth is looked at.
 const GLANCE: Duration = Duration::from_millis(100);
 const SAID_BYTES: usize = 16 * 1024;
@@ -42,6 +49,8 @@ pub enum GitError {
     TooLarge { limit: usize },
     #[error("the repository has more than {} MiB", REPOSITORY_BYTES / (1024 * 1024))]
     RepositoryTooLarge,
+    #[error("git takes more than {} MiB of memory for it", MEMORY_KIB / 1024)]
+    TooMuchMemory,
     #[error("the cache cannot be used: {0}")]
     Cache(std::io::Error),
     #[error("it wants a credential, or another one than it was given: {0}")]
@@ -137,8 +146,9 @@ impl Git {
     }
 
     fn command(&self, settings: &[(String, String)]) -> Command {
-        let mut command = Command::new("git");
+        let mut command = Command::new("sh");
         command
+            .args(["-c", WITHIN_MEMORY, &MEMORY_KIB.to_string()])
             .env_clear()
             .envs(
                 KEPT.iter()
@@ -177,6 +187,7 @@ fn settings() -> Vec<(String, String)> {
         ("gc.auto", "0"),
         ("maintenance.auto", "false"),
         ("fetch.fsckObjects", "true"),
+        ("pack.threads", "2"),
         ("http.followRedirects", "false"),
         ("http.lowSpeedLimit", "1"),
         ("http.lowSpeedTime", "15"),
@@ -258,6 +269,9 @@ fn told(said: &str) -> Option<String> {
 }
 
 fn failed(status: ExitStatus, said: &[u8]) -> GitError {
+    if status.code() == Some(NO_PROGRAM) {
+        return GitError::NoProgram(ErrorKind::NotFound.into());
+    }
     let said = String::from_utf8_lossy(said);
     let has = |texts: &[&str]| texts.iter().any(|text| said.contains(text));
     if has(&["couldn't find remote ref", "Remote branch"]) {
@@ -272,6 +286,9 @@ fn failed(status: ExitStatus, said: &[u8]) -> GitError {
     }
     if has(&["Host key verification failed"]) {
         return GitError::HostKey;
+    }
+    if has(&["Out of memory", "out of memory"]) {
+        return GitError::TooMuchMemory;
     }
     let told = told(&said).unwrap_or_else(|| status.to_string());
     let denied = [

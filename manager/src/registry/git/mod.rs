@@ -7,6 +7,8 @@
 mod command;
 mod folders;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod transports;

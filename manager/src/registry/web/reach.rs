@@ -79,17 +79,37 @@ impl<L: Lookup> Resolve for Guard<L> {
     }
 }
 
-/// Where clouds answer a machine's own questions: 169.254.0.0/16, fe80::/10, and AWS's fd00:ec2::/32.
+/// Where clouds answer a machine's own questions outside of the link-local range: Azure, Alibaba, Oracle.
+const OF_CLOUDS: [Ipv4Addr; 3] = [
+    Ipv4Addr::new(168, 63, 129, 16),
+    Ipv4Addr::new(100, 100, 100, 200),
+    Ipv4Addr::new(192, 0, 0, 192),
+];
+
+/// Where clouds answer a machine's own questions: 169.254.0.0/16, fe80::/10, AWS's fd00:ec2::/32, and a few of others.
 fn is_link_local(address: IpAddr) -> bool {
+    let is_link_local_v4 =
+        |address: Ipv4Addr| address.is_link_local() || OF_CLOUDS.contains(&address);
     match address {
-        IpAddr::V4(address) => address.is_link_local(),
-        IpAddr::V6(address) => match address.to_ipv4_mapped() {
-            Some(mapped) => mapped.is_link_local(),
-            None => {
-                let [a, b, ..] = address.segments();
-                a & 0xffc0 == 0xfe80 || (a, b) == (0xfd00, 0xec2)
-            }
-        },
+        IpAddr::V4(address) => is_link_local_v4(address),
+        IpAddr::V6(address) => {
+            let [a, b, ..] = address.segments();
+            a & 0xffc0 == 0xfe80
+                || (a, b) == (0xfd00, 0xec2)
+                || carried(address).is_some_and(is_link_local_v4)
+        }
+    }
+}
+
+/// The IPv4 address that an IPv6 address stands for: mapped (::ffff:a.b.c.d), in its old form (::a.b.c.d), translated
+/// (64:ff9b::a.b.c.d) or tunnelled (2002:ab:cd::).
+fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] => Some(v4(high, low)),
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(v4(high, low)),
+        [0x2002, high, low, ..] => Some(v4(high, low)),
+        _ => None,
     }
 }
 
@@ -114,20 +134,19 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || (a == 192 && b == 0 && c == 0)
         || (a == 198 && b & 0xfe == 18)
         || a >= 240;
-    !special && !reserved
+    !special && !reserved && !OF_CLOUDS.contains(&address)
 }
 
-/// Only global unicast (2000::/3), without what carries an IPv4 address that is not public, or is for documents.
+/// Only global unicast (2000::/3), without what carries an IPv4 address that is not public, is for protocols (2001::/23) or
+/// for documents.
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [a, b, c, ..] = address.segments();
-    let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
-    if let Some(mapped) = address.to_ipv4_mapped() {
-        return is_public_v4(mapped);
-    }
-    match (a, b) {
-        (0x2001, 0xdb8) | (0x2001, 0) => false,
-        (0x2002, _) => is_public_v4(v4(b, c)),
-        _ => a & 0xe000 == 0x2000,
+    let [a, b, ..] = address.segments();
+    let is_mapped = address.to_ipv4_mapped().is_some();
+    let is_global = a & 0xe000 == 0x2000;
+    let is_special = a == 0x2001 && (b < 0x200 || b == 0xdb8) || a == 0x3fff && b < 0x1000;
+    match carried(address) {
+        Some(carried) => (is_mapped || is_global) && is_public_v4(carried),
+        None => is_global && !is_special,
     }
 }
 
@@ -161,6 +180,14 @@ mod tests {
             "2002:a00:1::",
             "2001:db8::1",
             "2001::1",
+            "2001:10::1",
+            "3fff::1",
+            "::10.0.0.1",
+            "::1.1.1.1",
+            "::ffff:169.254.169.254",
+            "168.63.129.16",
+            "100.100.100.200",
+            "192.0.0.192",
         ] {
             assert!(!is_public(private.parse().unwrap()), "{private}");
         }
@@ -169,6 +196,8 @@ mod tests {
             "140.82.121.6",
             "2606:4700::1111",
             "::ffff:1.1.1.1",
+            "2002:101:101::1",
+            "2001:200::1",
             "100.128.0.1",
             "172.32.0.1",
         ] {
@@ -185,6 +214,12 @@ mod tests {
             ("1.1.1.1", true),
             ("169.254.169.254", false),
             ("::ffff:169.254.169.254", false),
+            ("::169.254.169.254", false),
+            ("64:ff9b::169.254.169.254", false),
+            ("2002:a9fe:a9fe::1", false),
+            ("168.63.129.16", false),
+            ("::ffff:100.100.100.200", false),
+            ("100.100.100.201", true),
             ("fe80::1", false),
             ("fd00:ec2::254", false),
         ] {

@@ -24,8 +24,13 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         Intent::Create(_) => Job::Create(request),
         _ => Job::Update(request),
     };
-    let Followed { seen, ended } = follow::job(run, job, total, &redaction).await;
+    let followed = follow::job(run, job, total, &redaction).await;
     let name = run.manifest()?;
+    if followed.touched_nothing() && !run.resumed {
+        // Who was refused could not even look for it when they delete the deployment.
+        objects.unconfirmed.retain(|manifest| manifest != name);
+    }
+    let Followed { seen, ended, .. } = followed;
     let mut known = objects.recorded.clone();
     let mut last = None;
     let mut verdict = match ended {

@@ -64,8 +64,9 @@ async fn refusal(
     };
     let named = pruned.iter().take(NAMED);
     let named: Vec<_> = named.map(|old| old.object.to_string()).collect();
+    let more = if pruned.len() > NAMED { ", …" } else { "" };
     let message = format!(
-        "this would delete {} of the {} objects of deployment '{}': {}, …; if that is meant, repeat it with allowDeletes=true",
+        "this would delete {} of the {} objects of deployment '{}': {}{more}; if that is meant, repeat it with allowDeletes=true",
         pruned.len(),
         recorded.len(),
         run.deployment(),

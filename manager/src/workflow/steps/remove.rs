@@ -20,7 +20,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         return Ok(Done::default());
     }
     let total = objects.recorded.len() + unconfirmed.len();
-    let Followed { seen, ended } = follow::job(
+    let Followed { seen, ended, .. } = follow::job(
         run,
         Job::Delete(request(run, &before, &objects, unconfirmed)),
         total,

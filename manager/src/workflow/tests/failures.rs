@@ -108,6 +108,27 @@ async fn what_an_unreported_apply_may_have_left_is_deleted_with_the_deployment()
     assert_eq!(names, ["a", "b"]);
 }
 
+/// Who was refused for what they lack could not even look for what would be left.
+#[tokio::test]
+async fn of_an_apply_that_was_refused_before_it_touched_anything_nothing_is_looked_for() {
+    for (tries, looked_for) in [
+        (vec![Interruption::Denied], false),
+        // The try before the last one may have got anywhere.
+        (vec![Interruption::Away, Interruption::Denied], true),
+    ] {
+        let stage = Stage::new();
+        let app = stage.manager().await;
+        stage.deployer.interrupt(tries);
+        let created = Write::Create.finish(&app).await;
+        let code = created.operation.error.as_ref().map(|error| error.code);
+        assert_eq!(code, Some(ErrorCode::PermissionsMissing));
+        let deleted = Write::Delete.finish(&app).await;
+        assert_eq!(deleted.operation.error, None);
+        let last = stage.deployer.jobs().pop();
+        assert_eq!(matches!(last, Some(Job::Delete(_))), looked_for);
+    }
+}
+
 #[tokio::test]
 async fn what_was_seen_before_the_stream_broke_for_good_is_recorded() {
     let stage = Stage::new();

@@ -18,6 +18,9 @@ use crate::plan::{self, ServedKind};
 
 /// A watch is opened anew after this long.
 const OPEN: Duration = Duration::from_secs(300);
+/// Watches of one operation: each is a connection to the API server. A template with objects in thousands of namespaces
+/// gets no more; what is beyond them is looked at.
+const WATCHES: usize = 64;
 /// What is watched is looked at this often all the same.
 const BACKSTOP: Duration = Duration::from_secs(10);
 
@@ -46,7 +49,7 @@ enum State {
     /// From this version of the cluster's objects on.
     Wanted(u64),
     Open(u64),
-    /// The cluster does not allow it.
+    /// The cluster does not allow it, or there are enough.
     Useless,
 }
 
@@ -90,10 +93,14 @@ impl<'a> Watches<'a> {
         if let Some(group) = self.entries.iter().position(is_of) {
             return Some(group);
         }
+        let state = match self.entries.len() < WATCHES {
+            true => State::Closed,
+            false => State::Useless,
+        };
         self.entries.push(Entry {
             kind: kind.clone(),
             namespace: object.namespace.clone(),
-            state: State::Closed,
+            state,
             looked: Instant::now(),
         });
         Some(self.entries.len() - 1)

@@ -1,0 +1,68 @@
+//! Why a TLS handshake came to nothing, told so that somebody can mend it.
+
+use rustls::{AlertDescription, CertificateError, Error};
+
+/// Whose certificate it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The service's is not to be trusted.
+    Untrusted(String),
+    /// The service refuses the client's, or that there is none.
+    Refused(&'static str),
+}
+
+/// With TLS 1.3 a service's refusal comes after the client's end of the handshake, as an answer to the first request.
+pub(super) fn fault(error: &reqwest::Error) -> Option<Fault> {
+    let start: &(dyn std::error::Error + 'static) = error;
+    let mut causes = std::iter::successors(Some(start), |error| error.source());
+    causes.find_map(|error| match tls(error)? {
+        Error::InvalidCertificate(reason) => Some(Fault::Untrusted(untrusted(reason))),
+        Error::AlertReceived(alert) => refused(*alert).map(Fault::Refused),
+        _ => None,
+    })
+}
+
+/// TLS errors travel inside of the stream's, and these inside of one another.
+fn tls<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e Error> {
+    let Some(stream) = error.downcast_ref::<std::io::Error>() else {
+        return error.downcast_ref();
+    };
+    let within: &(dyn std::error::Error + 'static) = stream.get_ref()?;
+    tls(within)
+}
+
+fn untrusted(reason: &CertificateError) -> String {
+    use CertificateError as Reason;
+    match reason {
+        Reason::Expired | Reason::ExpiredContext { .. } => {
+            "it has expired; renew it, or see to the clock".to_owned()
+        }
+        Reason::NotValidYet | Reason::NotValidYetContext { .. } => {
+            "it is not valid yet; see to the clock".to_owned()
+        }
+        Reason::NotValidForName | Reason::NotValidForNameContext { .. } => {
+            "it is for other names; use one of them in the address".to_owned()
+        }
+        Reason::UnknownIssuer => {
+            "none of the known authorities has signed it (UnknownIssuer); name its own as the authority"
+                .to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+fn refused(alert: AlertDescription) -> Option<&'static str> {
+    Some(match alert {
+        AlertDescription::CertificateRequired => "it wants one, and none was shown",
+        AlertDescription::CertificateExpired => "it has expired, or is not valid yet",
+        AlertDescription::CertificateRevoked => "it was revoked",
+        AlertDescription::UnknownCA | AlertDescription::DecryptError => {
+            "another authority has signed it than the service trusts"
+        }
+        AlertDescription::UnsupportedCertificate => "it is not for clients",
+        AlertDescription::BadCertificate
+        | AlertDescription::CertificateUnknown
+        | AlertDescription::AccessDenied => "it cannot be verified there",
+        _ => return None,
+    })
+}

@@ -1,0 +1,125 @@
+//! What dm shows to a manager, for as long as it runs: tokens and certificates end, and are replaced before they do.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use common::client::access::Bearer;
+use common::model::Secret;
+use common::reload::{Unusable, Watched};
+use common::tls::pair::Handed;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use super::exec::{self, Credential, Exec, Pem, PluginError};
+use super::token;
+
+/// What ends so soon is replaced: a request with it is still on its way then.
+const MARGIN: SignedDuration = SignedDuration::from_secs(10);
+
+/// A token that stays.
+pub struct Fixed(pub Secret);
+
+#[async_trait]
+impl Bearer for Fixed {
+    async fn token(&self) -> Result<Option<String>, String> {
+        Ok(Some(self.0.reveal().to_owned()))
+    }
+}
+
+/// The token in a file, which whoever refreshes it writes anew.
+pub struct InFile(Watched<Secret>);
+
+impl InFile {
+    pub fn open(path: PathBuf) -> Result<Self, Unusable> {
+        let what = format!("the token file {}", path.display());
+        let file = Watched::open(what, [path], |contents| {
+            let text = String::from_utf8_lossy(&contents.concat()).into_owned();
+            token(&text).ok_or_else(|| "there is no token in it".to_owned())
+        });
+        file.map(Self)
+    }
+}
+
+#[async_trait]
+impl Bearer for InFile {
+    async fn token(&self) -> Result<Option<String>, String> {
+        Ok(Some(self.0.get().reveal().to_owned()))
+    }
+}
+
+/// What a plugin gives, asked for again when it ends.
+pub struct Plugin {
+    exec: Exec,
+    folder: PathBuf,
+    /// For plugins that want to know which cluster it is for.
+    cluster: Option<Value>,
+    held: Mutex<Credential>,
+    pub has_token: bool,
+    /// The certificate in use, for new connections.
+    pub certificate: Option<Arc<Handed>>,
+}
+
+impl Plugin {
+    pub async fn ask(
+        exec: Exec,
+        folder: &Path,
+        cluster: Option<Value>,
+    ) -> Result<Self, PluginError> {
+        let program = exec.program();
+        let credential = exec::ask(&exec, folder, cluster.as_ref()).await?;
+        let plugin = Self {
+            exec,
+            folder: folder.to_owned(),
+            cluster,
+            has_token: credential.token.is_some(),
+            certificate: credential.certificate.is_some().then(Arc::default),
+            held: Mutex::new(credential),
+        };
+        let handed = plugin.hand_over(&*plugin.held.lock().await);
+        handed.map_err(|reason| PluginError::Certificate { program, reason })?;
+        Ok(plugin)
+    }
+
+    fn hand_over(&self, credential: &Credential) -> Result<(), String> {
+        match (&self.certificate, &credential.certificate) {
+            (Some(handed), Some(pem)) => hand(handed, pem),
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks the plugin again if what it gave is about to end.
+    async fn renew(&self, held: &mut Credential) -> Result<(), String> {
+        let soon = Timestamp::now() + MARGIN;
+        if held.expires.is_none_or(|end| end > soon) {
+            return Ok(());
+        }
+        let asked = exec::ask(&self.exec, &self.folder, self.cluster.as_ref()).await;
+        *held = asked.map_err(|error| error.to_string())?;
+        self.hand_over(held)
+    }
+}
+
+pub fn hand(handed: &Handed, pem: &Pem) -> Result<(), String> {
+    handed.hand(
+        pem.certificate.reveal().as_bytes(),
+        pem.key.reveal().as_bytes(),
+    )
+}
+
+/// A plugin as requests use it: with its token, or for its certificate's sake alone.
+pub struct Renewed {
+    pub plugin: Arc<Plugin>,
+    pub with_token: bool,
+}
+
+#[async_trait]
+impl Bearer for Renewed {
+    async fn token(&self) -> Result<Option<String>, String> {
+        let mut held = self.plugin.held.lock().await;
+        self.plugin.renew(&mut held).await?;
+        let token = held.token.as_ref().filter(|_| self.with_token);
+        Ok(token.map(|token| token.reveal().to_owned()))
+    }
+}

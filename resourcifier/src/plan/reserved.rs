@@ -1,0 +1,211 @@
+//! What an object's metadata may not say, whoever wrote the template.
+//!
+//! Our own marks decide what a deployment may touch and what its deletion does; the API server's own fields are conditions
+//! on a state that no template knows; and an owner that is no part of the deployment lets the garbage collector delete the
+//! object behind its back, or lets the object hold up the deletion of what belongs to others. Such a template is wrong or
+//! hostile, and nothing of it is applied.
+//!
+//! It looks at the object's own metadata only: what pod templates say is theirs.
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::Resource;
+use serde_json::{Map, Value};
+
+use super::fault;
+use super::marks::PREFIX;
+use super::references::Reference;
+use super::rule::{FAIL_WHEN, READY_WHEN};
+
+/// Fields of the metadata that only the API server writes, and that mean something else in a request.
+const OF_THE_SERVER: &[&str] = &[
+    "uid",
+    "resourceVersion",
+    "managedFields",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+];
+/// Those that it passes over in a request; objects that somebody read from a cluster have them.
+const PASSED_OVER: &[&str] = &["creationTimestamp", "generation", "selfLink"];
+
+/// Takes out what means nothing, and refuses the first thing that may not be said. `references` are the resource's own.
+pub fn check(
+    resource: &Resource,
+    metadata: &mut Map<String, Value>,
+    references: &[Reference],
+) -> Result<(), ErrorBody> {
+    metadata.retain(|field, value| !PASSED_OVER.contains(&field.as_str()) && !value.is_null());
+    let faults = [
+        marked(metadata),
+        foreign(metadata),
+        owned(metadata, references),
+    ];
+    match faults.into_iter().flatten().next() {
+        None => Ok(()),
+        Some((path, reason)) => {
+            let message = format!("resource {}: {path} {reason}", resource.name);
+            let mut fault = fault(ErrorCode::InvalidConfiguration, resource, message);
+            if let Some(location) = &mut fault.location {
+                location.path = Some(path);
+            }
+            Err(fault)
+        }
+    }
+}
+
+/// Where something is wrong, and what.
+type Fault = (String, String);
+
+/// One of our own labels or annotations, except those that are made for users.
+fn marked(metadata: &Map<String, Value>) -> Option<Fault> {
+    ["labels", "annotations"].into_iter().find_map(|section| {
+        let keys = metadata.get(section)?.as_object()?.keys();
+        let is_for_users =
+            |key: &str| section == "annotations" && [READY_WHEN, FAIL_WHEN].contains(&key);
+        let key = keys
+            .into_iter()
+            .find(|key| key.starts_with(PREFIX) && !is_for_users(key))?;
+        Some((
+            format!("metadata.{section}['{key}']"),
+            "is Deployment Manager's own: it says to which deployment an object belongs and what becomes of it; leave it out".to_owned(),
+        ))
+    })
+}
+
+fn foreign(metadata: &Map<String, Value>) -> Option<Fault> {
+    let field = OF_THE_SERVER
+        .iter()
+        .find(|field| metadata.contains_key(**field));
+    if let Some(field) = field {
+        let reason = "is written by the API server only; leave it out";
+        return Some((format!("metadata.{field}"), reason.to_owned()));
+    }
+    metadata.contains_key("generateName").then(|| {
+        let reason = "would give the object another name each time: its name must be known, so that it is found again; write metadata.name, or leave both out";
+        ("metadata.generateName".to_owned(), reason.to_owned())
+    })
+}
+
+/// An owner that is no resource of the deployment. Only a reference proves that it is one.
+fn owned(metadata: &Map<String, Value>, references: &[Reference]) -> Option<Fault> {
+    const FIELD: &str = "metadata.ownerReferences";
+    let Some(owners) = metadata.get("ownerReferences")?.as_array() else {
+        return Some((FIELD.to_owned(), "is not a list".to_owned()));
+    };
+    let is_our_own = |owner: &Value| {
+        let uid = owner["uid"].as_str().unwrap_or_default();
+        references
+            .iter()
+            .any(|reference| reference.text == uid && reference.path.to_string() == "metadata.uid")
+    };
+    let place = owners.iter().position(|owner| !is_our_own(owner))?;
+    let text = |field: &str| owners[place][field].as_str().unwrap_or("?").to_owned();
+    let reason = format!(
+        "names an owner, {} {}, that is no resource of the deployment: the object would be deleted with it, or hold up its deletion; for one that is, write its uid as $(ref.NAME.metadata.uid)",
+        text("kind"),
+        text("name")
+    );
+    Some((format!("{FIELD}[{place}]"), reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::plan::references::{self, Names};
+
+    /// The metadata as it may be applied, or what is wrong with it. There is another resource, `own`.
+    fn checked(metadata: Value) -> Result<Value, ErrorBody> {
+        let resource = json!({"name": "it", "type": "ConfigMap"});
+        let resource: Resource = serde_json::from_value(resource).unwrap();
+        let names = Names::new(["it", "own"].into_iter());
+        let references = references::collect(&metadata, &names).unwrap();
+        let mut metadata = metadata.as_object().unwrap().clone();
+        check(&resource, &mut metadata, &references)?;
+        Ok(Value::Object(metadata))
+    }
+
+    #[test]
+    fn what_is_ours_or_the_servers_is_refused_with_its_place() {
+        let own = "deployment-manager.dev/";
+        let cases = [
+            (
+                json!({"labels": {"deployment-manager.dev/deployment": "other"}}),
+                format!("metadata.labels['{own}deployment']"),
+            ),
+            (
+                json!({"labels": {"deployment-manager.dev/ready-when": "x"}}),
+                format!("metadata.labels['{own}ready-when']"),
+            ),
+            (
+                json!({"annotations": {"deployment-manager.dev/delete-policy": "ABANDON"}}),
+                format!("metadata.annotations['{own}delete-policy']"),
+            ),
+            (
+                json!({"annotations": {"deployment-manager.dev/wave": "999999999999"}}),
+                format!("metadata.annotations['{own}wave']"),
+            ),
+            (
+                json!({"annotations": {"deployment-manager.dev/anything": ""}}),
+                format!("metadata.annotations['{own}anything']"),
+            ),
+            (json!({"uid": "u"}), "metadata.uid".to_owned()),
+            (
+                json!({"resourceVersion": "1"}),
+                "metadata.resourceVersion".to_owned(),
+            ),
+            (
+                json!({"managedFields": [{"manager": "dm-other"}]}),
+                "metadata.managedFields".to_owned(),
+            ),
+            (
+                json!({"deletionTimestamp": "2020-01-01T00:00:00Z"}),
+                "metadata.deletionTimestamp".to_owned(),
+            ),
+            (
+                json!({"generateName": "it-"}),
+                "metadata.generateName".to_owned(),
+            ),
+        ];
+        for (metadata, place) in cases {
+            let error = checked(metadata.clone()).unwrap_err();
+            assert_eq!(error.code, ErrorCode::InvalidConfiguration, "{metadata}");
+            let begins = format!("resource it: {place} ");
+            assert!(error.message.starts_with(&begins), "{error}");
+            assert_eq!(error.location.unwrap().path, Some(place));
+        }
+    }
+
+    #[test]
+    fn what_a_cluster_adds_to_an_object_that_is_read_from_it_means_nothing() {
+        let read = json!({"name": "it", "creationTimestamp": null, "uid": null, "generation": 3, "selfLink": "/x",
+            "annotations": {READY_WHEN: "{.data.a}=b"}, "labels": {"app": "it"}, "finalizers": ["example.com/hold"]});
+        let expected = json!({"name": "it", "annotations": {READY_WHEN: "{.data.a}=b"}, "labels": {"app": "it"}, "finalizers": ["example.com/hold"]});
+        assert_eq!(checked(read).unwrap(), expected);
+    }
+
+    #[test]
+    fn an_owner_is_a_resource_of_the_deployment_or_none() {
+        let owner = |uid: &str| json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": uid});
+        let own = owner("$(ref.own.metadata.uid)");
+        assert!(checked(json!({"ownerReferences": [own]})).is_ok());
+        assert!(checked(json!({"ownerReferences": []})).is_ok());
+        for foreign in [
+            json!([owner("2f1c")]),
+            json!([own, owner("2f1c")]),
+            json!([owner("$(ref.own.data.uid)")]),
+            json!([owner("x$(ref.own.metadata.uid)")]),
+            json!([{"kind": "Deployment", "name": "web"}]),
+            json!(["web"]),
+            json!("$(ref.own.metadata.ownerReferences)"),
+        ] {
+            let error = checked(json!({"ownerReferences": foreign})).unwrap_err();
+            assert!(
+                error
+                    .message
+                    .starts_with("resource it: metadata.ownerReferences"),
+                "{error}"
+            );
+        }
+    }
+}
