@@ -150,6 +150,23 @@ mod tests {
     }
 
     #[test]
+    fn what_git_is_told_of_is_found_from_every_folder() {
+        let flags = [
+            "manager",
+            "--registry-cache",
+            "kept",
+            "--registry-ssh-key",
+            "key",
+        ];
+        for config in [&flags[..1], &flags].map(Config::try_parse_from) {
+            let registry = config.unwrap().registry;
+            assert!(registry.registry_cache.is_absolute(), "{registry:?}");
+            let key = registry.registry_ssh_key;
+            assert!(key.is_none_or(|key| key.is_absolute()));
+        }
+    }
+
+    #[test]
     fn the_defaults_are_those_of_the_contract() {
         let config = Config::try_parse_from(["manager"]).unwrap();
         assert_eq!(config.store.to_string(), "sled:./dm-data");

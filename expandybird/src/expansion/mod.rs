@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use common::api::error::{ErrorBody, Location};
 use common::api::expander::ExpandResponse;
+use common::kubernetes_secret;
 use common::model::metadata::MetadataError;
 use common::model::{
     Configuration, Import, Layout, LayoutPath, Output, ResourceMetadata, Scope, SecretValue,
@@ -69,13 +70,15 @@ pub fn expand(
         budget,
         warnings,
         secrets: Vec::new(),
+        hidden: Vec::new(),
     };
     let expanded = expander.expand(&text, &configuration);
     if expanded.is_err() {
         expander.mark_all(&configuration);
     }
     let (secrets, mut warnings) = (expander.secrets, expander.warnings);
-    let redactor = Redactor::new(secrets.iter().map(|secret| &secret.value));
+    let marked = secrets.iter().map(|secret| &secret.value);
+    let redactor = Redactor::new(marked.chain(&expander.hidden));
     let (layout, config) = expanded.map_err(|error| error.without(redactor.clone()))?;
     for warning in &mut warnings {
         redactor.string(warning);
@@ -112,6 +115,8 @@ struct Expander<'a> {
     warnings: Vec<String>,
     /// What schemas marked so far.
     secrets: Vec<SecretValue>,
+    /// The values of Kubernetes Secrets so far: errors and warnings quote the lines that they stand in.
+    hidden: Vec<Value>,
 }
 
 /// A list of resources, expanded, and the outputs beside it.
@@ -142,6 +147,7 @@ impl Expander<'_> {
     ) -> Result<Level, ExpansionError> {
         let resources = reading::list(configuration, "resources", "a name and a type")
             .map_err(|fault| text.fault(fault, "/resources", path))?;
+        self.hide_secrets(resources);
         names::check_unique(resources, text, path)?;
         let nodes = resources
             .iter()
@@ -244,6 +250,14 @@ impl Expander<'_> {
         self.secrets.extend(secrets);
         schema.check(&template.name, &properties, &marked)?;
         Ok(Some(properties))
+    }
+
+    fn hide_secrets(&mut self, resources: &[Value]) {
+        let values = resources.iter().flat_map(|resource| {
+            let type_name = resource.get("type").and_then(Value::as_str);
+            kubernetes_secret::values(type_name.unwrap_or_default(), resource.get("properties"))
+        });
+        self.hidden.extend(values.cloned());
     }
 
     /// Marks what an expansion that failed did not come to: errors show lines of the configuration, and a line may hold

@@ -101,3 +101,29 @@ async fn no_error_tells_a_marked_value() {
         );
     }
 }
+
+#[tokio::test]
+async fn no_error_tells_the_values_of_a_kubernetes_secret() {
+    let secret = "{name: s, type: Secret, properties: {stringData: {p: hunter2-s3cret}, data: {q: aHVudGVyMg==}}}";
+    let cases = [
+        format!("resources: [{secret}, {{name: s, type: Pod}}]"),
+        format!("resources: [{secret}, {{name: b, type: db.jinja}}]"),
+        "resources: [{name: b, type: made.jinja}]".to_owned(),
+    ];
+    let made = format!("resources: [{secret}, {{name: s, type: Pod}}]");
+    let imports = [
+        ("db.jinja", "{{ fail('no') }}"),
+        ("made.jinja", made.as_str()),
+    ];
+    let expander = expander(Duration::from_secs(20), jinja::Limits::default());
+    for content in cases {
+        let Err(error) = expander.expand(request_of(&content, &imports)).await else {
+            panic!("{content} has not failed")
+        };
+        let told = serde_json::to_string(&error.0).unwrap();
+        assert!(
+            !told.contains("hunter2") && !told.contains("aHVudGVy"),
+            "{content}: {told}"
+        );
+    }
+}

@@ -9,19 +9,13 @@ use std::collections::BTreeSet;
 use common::api::deployer::{FieldChange, ObjectStatus, ResourceDiff, ResourceReport};
 use common::api::error::ErrorBody;
 use common::api::manager::Expansion;
+use common::kubernetes_secret;
 use common::model::{
     Configuration, Import, InputConfig, Layout, Manifest, Output, Resource, SecretValue,
 };
 use common::redact::{REDACTED, Redactor};
 use common::yaml;
 use serde_json::Value;
-
-/// Where the values of a Kubernetes Secret stand: JSON pointers into the object. kubectl keeps all of it in an annotation.
-const SECRET_FIELDS: [&str; 3] = [
-    "/data",
-    "/stringData",
-    "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration",
-];
 
 /// All that is secret of an expansion: what its schemas mark, and the values of the Secrets that it comes to.
 pub fn secrets_of(expansion: &Expansion) -> Vec<SecretValue> {
@@ -38,11 +32,8 @@ pub fn secrets_of(expansion: &Expansion) -> Vec<SecretValue> {
 
 /// The values of Kubernetes Secrets.
 pub fn of_secrets(configuration: &Configuration) -> Vec<SecretValue> {
-    let secrets = configuration.resources.iter().filter(|one| is_secret(one));
-    let properties = secrets.filter_map(|secret| secret.properties.as_ref());
-    let values = properties.flat_map(|properties| {
-        let fields = SECRET_FIELDS.iter();
-        fields.filter_map(|field| properties.pointer(field))
+    let values = configuration.resources.iter().flat_map(|resource| {
+        kubernetes_secret::values(resource.type_name.as_str(), resource.properties.as_ref())
     });
     values
         .map(|value| SecretValue {
@@ -54,15 +45,7 @@ pub fn of_secrets(configuration: &Configuration) -> Vec<SecretValue> {
 }
 
 fn is_secret(resource: &Resource) -> bool {
-    let kind = resource
-        .properties
-        .as_ref()
-        .and_then(|properties| properties["kind"].as_str());
-    is_secret_type(resource.type_name.as_str()) || kind == Some("Secret")
-}
-
-fn is_secret_type(name: &str) -> bool {
-    name.rsplit(['/', ':']).next() == Some("Secret")
+    kubernetes_secret::is_one(resource.type_name.as_str(), resource.properties.as_ref())
 }
 
 /// Words that everybody sees anyway.
@@ -158,7 +141,7 @@ impl Redaction {
             let Some(properties) = &mut resource.properties else {
                 continue;
             };
-            for field in SECRET_FIELDS.iter().filter(|_| is_secret) {
+            for field in kubernetes_secret::FIELDS.iter().filter(|_| is_secret) {
                 properties.pointer_mut(field).map(hide);
             }
             self.redactor.value(properties);
@@ -230,8 +213,8 @@ impl Redaction {
         for (index, resource) in resources.into_iter().flatten().enumerate() {
             let kind = resource["properties"]["kind"].as_str();
             let name = resource["type"].as_str().unwrap_or_default();
-            if is_secret_type(name) || kind == Some("Secret") {
-                let fields = SECRET_FIELDS.iter();
+            if kubernetes_secret::is_type(name) || kind == Some("Secret") {
+                let fields = kubernetes_secret::FIELDS.iter();
                 pointers.extend(fields.map(|at| format!("/resources/{index}/properties{at}")));
             }
         }

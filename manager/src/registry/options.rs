@@ -24,7 +24,7 @@ pub struct Options {
     #[arg(long, env = "DM_ALLOW_PRIVATE_REGISTRIES")]
     pub allow_private_registries: bool,
     /// Folder where what was fetched from registries is kept; it may be removed while the manager is stopped
-    #[arg(long, env = "DM_REGISTRY_CACHE", value_name = "FOLDER", default_value = CACHE)]
+    #[arg(long, env = "DM_REGISTRY_CACHE", value_name = "FOLDER", default_value = CACHE, value_parser = whole_path)]
     pub registry_cache: PathBuf,
     /// How much of files and answers to keep there, such as 256MiB; git repositories may take as much beside them
     #[arg(
@@ -125,6 +125,11 @@ fn plain_path(text: &str) -> Result<PathBuf, String> {
     if !text.chars().all(plain) {
         return Err("it may have letters, digits and /._-+@".to_owned());
     }
+    whole_path(text)
+}
+
+/// Programs that are started in another folder must find it too.
+fn whole_path(text: &str) -> Result<PathBuf, String> {
     std::path::absolute(text).map_err(|error| error.to_string())
 }
 
