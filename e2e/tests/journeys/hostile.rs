@@ -191,3 +191,30 @@ async fn a_preview_that_somebody_put_in_anothers_place_is_not_committed_by_that_
     ensure!(error.contains("deployments.apps"), "{error}");
     Ok(())
 }
+
+#[tokio::test]
+async fn the_upgrade_of_anothers_deployment_is_made_with_the_rights_of_who_asks_for_it()
+-> Result<()> {
+    let stack = Stack::guarded().await?;
+    let (ada, jane) = (ada(&stack).await?, jane(&stack).await?);
+    let image = "image=simulated.invalid/well";
+    let create = [
+        "replicatedservice:v1",
+        "--name",
+        "web",
+        "--properties",
+        image,
+    ];
+    ada.dm.ok(&deploy(&stack, &create)).await?;
+    let within = ["--namespace", &stack.namespace];
+    let gone = ["delete", "deployments", "--all"];
+    stack.cluster.kubectl(&[&gone[..], &within].concat())?;
+    // What it would come to may be looked at.
+    let newer = "replicatedservice:v1.1";
+    let shown = jane.dm.run(&["whatif", newer]).await?;
+    ensure!(shown.stdout.contains("web"), "{shown:?}");
+    let said = jane.dm.run(&["upgrade", "--template", newer]).await?;
+    let told = said.stdout + &said.stderr;
+    ensure!(said.code == 1 && told.contains("may not"), "{told}");
+    no_app(&stack)
+}
