@@ -17,6 +17,7 @@ use crate::package::PackageError;
 use crate::package::signer::SignError;
 use crate::properties::PropertyError;
 use crate::publish::{GitError, PublishError};
+use crate::release::ReleaseError;
 
 /// How the program ends. The numbers are a promise to scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,6 +142,8 @@ pub enum Failure {
     #[error(transparent)]
     Package(#[from] PackageError),
     #[error(transparent)]
+    Release(#[from] ReleaseError),
+    #[error(transparent)]
     Sign(#[from] SignError),
     #[error(transparent)]
     Publish(#[from] PublishError),
@@ -206,6 +209,7 @@ impl Failure {
             | Self::File { .. }
             | Self::Installation(_)
             | Self::Package(_)
+            | Self::Release(_)
             | Self::Sign(_)
             | Self::Kubectl { .. }
             | Self::Damaged

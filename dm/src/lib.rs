@@ -25,6 +25,7 @@ mod package;
 mod progress;
 mod properties;
 mod publish;
+mod release;
 mod report;
 mod session;
 mod target;

@@ -192,6 +192,87 @@ fn of_a_git_repository_a_branch_can_be_chosen_and_what_is_none_is_named() {
     }
 }
 
+/// A version with a schema; its example is of its own MINOR.
+fn with_schema(author: &Author, version: &str, schema: &str) {
+    author.version(version, "resources: []\n");
+    author.write(&format!("web/{version}/web.jinja.schema"), schema);
+    let minor: Vec<_> = version.split('.').take(2).collect();
+    let example = format!(
+        "resources: [{{name: a, type: 'web:{}'}}]\n",
+        minor.join(".")
+    );
+    author.write(&format!("web/{version}/example.yaml"), &example);
+}
+
+#[test]
+fn a_version_that_breaks_what_the_one_before_promised_is_refused_with_each_property() {
+    let author = Author::new();
+    author.write("registry/README.md", "");
+    let bare = author.bare();
+    for target in ["registry", &bare] {
+        with_schema(
+            &author,
+            "v1.0.1",
+            "properties: {size: {type: integer}, zone: {pattern: ^a}}",
+        );
+        let (code, said) = author.publish("v1.0.1", &[target]);
+        assert_eq!(code, 0, "{said}");
+        with_schema(
+            &author,
+            "v1.0.2",
+            "properties: {size: {type: number}, zone: {pattern: ^a}, colour: {}}",
+        );
+        let (code, said) = author.publish("v1.0.2", &[target]);
+        assert_eq!(code, 1, "{said}");
+        for told in [
+            "web:v1.0.2 is not published, for it does not keep what web:v1.0.1 promised",
+            "property size had the type \"integer\" and has the type \"number\"",
+            "property colour is new",
+            "publish it as web/v1.1.0",
+        ] {
+            assert!(said.contains(told), "{told} is not in: {said}");
+        }
+        with_schema(
+            &author,
+            "v1.1.0",
+            "properties: {size: {type: string}, zone: {pattern: ^b}}",
+        );
+        let (code, said) = author.publish("v1.1.0", &[target]);
+        assert_eq!(code, 1, "{said}");
+        for told in [
+            "had the pattern \"^a\" and has the pattern \"^b\"",
+            "publish it as web/v2.0.0",
+        ] {
+            assert!(said.contains(told), "{told} is not in: {said}");
+        }
+        let (code, said) = author.publish("v1.1.0", &[target, "--no-compare"]);
+        assert_eq!(code, 0, "{said}");
+        assert!(
+            said.contains("warning: web:v1.1.0 was not compared"),
+            "{said}"
+        );
+        with_schema(&author, "v2.0.0", "properties: {}");
+        let (code, said) = author.publish("v2.0.0", &[target]);
+        assert_eq!((code, said.as_str()), (0, "web:v2.0.0 is published\n"));
+    }
+    assert_eq!(
+        names(&author.at("registry/web")),
+        ["v1.0.1", "v1.1.0", "v2.0.0"]
+    );
+}
+
+#[test]
+fn a_version_before_that_nobody_can_use_is_told_and_holds_nothing_up() {
+    let author = Author::new();
+    author.write("registry/web/v1.0.0/README.md", "");
+    let (code, said) = author.publish("v1.0.1", &["registry"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains("warning: of v1.0.0, nothing is compared"),
+        "{said}"
+    );
+}
+
 #[test]
 fn passwords_are_no_arguments() {
     let author = Author::new();

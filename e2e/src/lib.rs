@@ -6,6 +6,9 @@
 pub mod cluster;
 pub mod dm;
 pub mod gate;
+pub mod git_daemon;
+pub mod github;
+pub mod hub;
 mod installed;
 pub mod program;
 pub mod stack;

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::manager::Expansion;
 use crate::model::{
-    Configuration, DeploymentName, Import, Layout, ManifestName, Namespace, ResolvedType, Scope,
-    SecretValue,
+    Configuration, DeploymentName, Import, InstanceOutputs, Layout, ManifestName, Namespace,
+    ResolvedType, Scope, SecretValue,
 };
 
 /// `POST /expand`.
@@ -60,6 +60,7 @@ impl Environment {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ExpandResponse {
     /// Flat: no resource of a type that the request's imports name.
     pub config: Configuration,
@@ -69,6 +70,9 @@ pub struct ExpandResponse {
     pub unresolved: Vec<String>,
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Of each template instance of the configuration itself that has outputs, which.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instance_outputs: Vec<InstanceOutputs>,
     /// What schemas mark as secret (`writeOnly: true`, `format: password`), of whatever was given or filled in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<SecretValue>,
@@ -85,6 +89,7 @@ impl ExpandResponse {
             resolved_types,
             outputs,
             warnings: self.warnings,
+            instance_outputs: self.instance_outputs,
             secrets: self.secrets,
         }
     }

@@ -202,6 +202,9 @@ pub struct Expansion {
     pub outputs: Vec<crate::model::Output>,
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Of each template instance of the configuration itself that has outputs, their names and kinds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instance_outputs: Vec<crate::model::InstanceOutputs>,
     /// What of it is secret: the manager's own, in none of its answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]

@@ -34,3 +34,46 @@ pub struct Output {
     pub name: String,
     pub value: Value,
 }
+
+/// What a template instance gives out, without the values: what its template promises to those who use it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct InstanceOutputs {
+    /// The instance, among the configuration's own resources.
+    pub name: ResourceName,
+    pub outputs: Vec<PromisedOutput>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct PromisedOutput {
+    pub name: String,
+    pub kind: OutputKind,
+}
+
+/// What kind of value an output has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputKind {
+    Null,
+    Boolean,
+    Number,
+    String,
+    List,
+    Map,
+    /// A reference: its value is there when what it refers to is.
+    Reference,
+}
+
+impl OutputKind {
+    /// As it is written in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean => "boolean",
+            Self::Number => "number",
+            Self::String => "string",
+            Self::List => "list",
+            Self::Map => "map",
+            Self::Reference => "reference",
+        }
+    }
+}

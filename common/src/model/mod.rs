@@ -19,7 +19,9 @@ pub mod scope;
 pub mod template;
 pub mod version;
 
-pub use configuration::{Configuration, Output, Resource};
+pub use configuration::{
+    Configuration, InstanceOutputs, Output, OutputKind, PromisedOutput, Resource,
+};
 pub use credential::{Credential, CredentialType, Secret};
 pub use deployment::{Deployment, DeploymentState, DeploymentStatus, Drift, DriftPolicy};
 pub use identity::{Identity, IdentityError};

@@ -1,11 +1,12 @@
 //! What a template registry is made of, for those who read one and those who write one.
 //!
 //! Responsible for paths within a registry, for where its collections are ([`collections`]), for lists of files with their digests
-//! ([`sums`]), and for the layout of templates in OCI registries ([`oci`]). It refuses to know how references are resolved, and how
+//! ([`sums`]), for the layout of templates in OCI registries ([`oci`]), and for what packages come to ([`package`]). It refuses to know how references are resolved, and how
 //! a version comes to be.
 
 pub mod collections;
 pub mod oci;
+pub mod package;
 pub mod path;
 pub mod sums;
 

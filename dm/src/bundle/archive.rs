@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use common::model::limits::IMPORTS;
+use tar::EntryType;
 
 use super::TOTAL_BYTES;
 use super::files::{self, ReadError, beside};
@@ -13,6 +14,14 @@ pub enum ArchiveError {
     Compressed,
     #[error("the archive cannot be read: {0}")]
     Unreadable(#[from] std::io::Error),
+    #[error(
+        "{path:?} in the archive leads out of it; pack the files with paths that begin in their own folder, like tar -C FOLDER -c ."
+    )]
+    Outside { path: String },
+    #[error(
+        "{path:?} in the archive is {what}, and only files and folders are taken; with tar -h --hard-dereference links become files"
+    )]
+    Unusual { path: String, what: &'static str },
     #[error("{path} in the archive cannot be read: {reason}")]
     File { path: String, reason: ReadError },
     #[error("the archive has more than {IMPORTS} files")]
@@ -39,10 +48,28 @@ pub fn read(bytes: &[u8]) -> Result<(BTreeMap<String, String>, String), ArchiveE
     let mut total = 0;
     for entry in tar::Archive::new(bytes).entries()? {
         let entry = entry?;
-        if !entry.header().entry_type().is_file() {
+        let kind = entry.header().entry_type();
+        // What git archive says of the commit is none of its files.
+        if kind.is_pax_global_extensions() {
             continue;
         }
-        let path = beside("", &entry.path()?.to_string_lossy());
+        let path = entry.path()?.to_string_lossy().into_owned();
+        if path.starts_with('/') || path.split('/').any(|name| name == "..") {
+            return Err(ArchiveError::Outside { path });
+        }
+        match kind {
+            EntryType::Directory => continue,
+            EntryType::Regular | EntryType::Continuous => {}
+            EntryType::Symlink | EntryType::Link => {
+                let what = "a link";
+                return Err(ArchiveError::Unusual { path, what });
+            }
+            _ => {
+                let what = "no ordinary file";
+                return Err(ArchiveError::Unusual { path, what });
+            }
+        }
+        let path = beside("", &path);
         let content = files::text(entry).map_err(|reason| ArchiveError::File {
             path: path.clone(),
             reason,
@@ -130,5 +157,65 @@ mod tests {
             read(&[0x1f, 0x8b, 8]),
             Err(ArchiveError::Compressed)
         ));
+    }
+
+    /// One entry as its bytes say, whatever a well-meaning library would make of the name.
+    fn entry(path: &str, kind: EntryType, size: u64, content: &[u8]) -> Vec<u8> {
+        let mut header = tar::Header::new_gnu();
+        let name = &mut header.as_old_mut().name;
+        name[..path.len()].copy_from_slice(path.as_bytes());
+        header.set_entry_type(kind);
+        header.set_size(size);
+        header.set_mode(0o644);
+        header.set_cksum();
+        let padding = content.len().next_multiple_of(512) - content.len();
+        [header.as_bytes().as_slice(), content, &vec![0; padding]].concat()
+    }
+
+    #[test]
+    fn an_archive_that_climbs_out_of_its_folder_or_has_links_is_refused() {
+        let web = entry("web.yaml", EntryType::Regular, 13, b"resources: []");
+        for path in ["../evil.py", "a/../../evil.py", "/etc/evil.py", ".."] {
+            let bytes = [web.clone(), entry(path, EntryType::Regular, 1, b"x")].concat();
+            let error = read(&bytes).unwrap_err();
+            assert!(matches!(error, ArchiveError::Outside { .. }), "{error}");
+            assert!(error.to_string().contains(path), "{error}");
+        }
+        for kind in [
+            EntryType::Symlink,
+            EntryType::Link,
+            EntryType::Fifo,
+            EntryType::Char,
+        ] {
+            let bytes = [web.clone(), entry("evil", kind, 0, b"")].concat();
+            let error = read(&bytes).unwrap_err();
+            assert!(matches!(error, ArchiveError::Unusual { .. }), "{error}");
+        }
+        let global = entry("pax_global_header", EntryType::XGlobalHeader, 0, b"");
+        let folder = entry("t/", EntryType::Directory, 0, b"");
+        let (files, _) = read(&[global, web, folder].concat()).unwrap();
+        assert_eq!(files.len(), 1);
+    }
+
+    #[test]
+    fn an_archive_that_grows_when_it_is_read_is_refused() {
+        let name = |number| format!("{number}.py");
+        let many: Vec<_> = (0..=IMPORTS)
+            .flat_map(|number| entry(&name(number), EntryType::Regular, 0, b""))
+            .collect();
+        assert!(matches!(read(&many), Err(ArchiveError::TooManyFiles)));
+        // It says that it is larger than the archive itself.
+        for size in [1 << 40, u64::MAX >> 12] {
+            let lying = entry("a.py", EntryType::Regular, size, b"x");
+            assert!(read(&lying).is_err());
+        }
+        // Holes cost an archive nothing, and a reader all of their bytes.
+        let sparse = entry("a.py", EntryType::GNUSparse, 0, b"");
+        assert!(read(&sparse).is_err());
+        // The same name again and again is no further file.
+        let large = vec![b'x'; 1024 * 1024];
+        let again = entry("a.py", EntryType::Regular, 1024 * 1024, &large);
+        let again = again.repeat(TOTAL_BYTES / large.len() + 1);
+        assert!(matches!(read(&again), Err(ArchiveError::TooLarge)));
     }
 }

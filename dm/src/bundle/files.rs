@@ -1,9 +1,10 @@
-//! Where the files of a bundle are read from: a folder, or an archive. Every read is bounded.
+//! Where the files of a bundle are read from: a folder, an archive, or one above the other. Every read is bounded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{ErrorKind, Read};
-use std::path::PathBuf;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// A file may be as large as the largest YAML text that the services read.
 pub const FILE_BYTES: usize = common::yaml::Limits::DEFAULT.bytes;
@@ -12,6 +13,8 @@ pub enum Files {
     /// Paths are relative to this folder; the empty one is where the program runs.
     Folder(PathBuf),
     Archive(BTreeMap<String, String>),
+    /// The first's, and the second's where the first has none.
+    Over(Rc<Files>, Rc<Files>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,6 +38,36 @@ impl Files {
                 Err(error) => Err(ReadError::Other(error.to_string())),
             },
             Self::Archive(files) => files.get(path).cloned().ok_or(ReadError::Missing),
+            Self::Over(first, second) => match first.read(path) {
+                Err(ReadError::Missing) => second.read(path),
+                read => read,
+            },
+        }
+    }
+
+    pub fn has(&self, path: &str) -> bool {
+        match self {
+            Self::Folder(folder) => folder.join(path).is_file(),
+            Self::Archive(files) => files.contains_key(path),
+            Self::Over(first, second) => first.has(path) || second.has(path),
+        }
+    }
+
+    /// The names of the files that are directly in a folder, in their order.
+    pub fn names(&self, folder: &str) -> Result<BTreeSet<String>, ReadError> {
+        match self {
+            Self::Folder(root) => names_in(&root.join(folder)),
+            Self::Archive(files) => {
+                let within = |path: &String| {
+                    let name = path.strip_prefix(folder)?.strip_prefix('/')?;
+                    (!name.contains('/')).then(|| name.to_owned())
+                };
+                Ok(files.keys().filter_map(within).collect())
+            }
+            Self::Over(first, second) => {
+                let (first, second) = (first.names(folder)?, second.names(folder)?);
+                Ok(first.into_iter().chain(second).collect())
+            }
         }
     }
 
@@ -43,8 +76,27 @@ impl Files {
         match self {
             Self::Folder(folder) => folder.join(path).display().to_string(),
             Self::Archive(_) => path.to_owned(),
+            Self::Over(first, _) if first.has(path) => first.shown(path),
+            Self::Over(_, second) => second.shown(path),
         }
     }
+}
+
+fn names_in(folder: &Path) -> Result<BTreeSet<String>, ReadError> {
+    let other = |error: io::Error| ReadError::Other(error.to_string());
+    let entries = match folder.read_dir() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) => return Err(other(error)),
+    };
+    let mut names = BTreeSet::new();
+    for entry in entries {
+        let entry = entry.map_err(other)?;
+        if entry.path().is_file() {
+            names.extend(entry.file_name().into_string());
+        }
+    }
+    Ok(names)
 }
 
 /// Reads all of a text, up to the limit of a file.

@@ -14,7 +14,8 @@ use crate::session::Session;
 /// Check a version's folder, TEMPLATE/VERSION, as registries need it, and tell all that is wrong with it.
 ///
 /// It has exactly one template, TEMPLATE.py or TEMPLATE.jinja; its schema can be read, and what that imports is in the folder; and
-/// example.yaml deploys an instance of it.
+/// example.yaml deploys an instance of it. Or it has Kubernetes objects as they are, in manifests/, and a Chart.yaml with name and
+/// version.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,6 +1,6 @@
 //! `dm publish`: puts a checked version of a template into a registry.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use common::model::Secret;
@@ -24,10 +24,15 @@ const TRIES: usize = 5;
 ///
 /// The registry is a folder, a git repository that your git may push to, or an OCI registry. What is published stays as it is: the
 /// same version with other files is refused.
+///
+/// It must keep what the version before it in the registry promised, the highest lower one of its MAJOR: a PATCH may not add or
+/// change properties or outputs, a MINOR may not break them. Outputs are those of the earlier version's example.yaml, which the
+/// program expandybird, beside dm or on PATH, expands with both versions.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dm publish redis/v1.0.1 /srv/templates
+  dm publish redis/v1.1 /srv/templates --no-compare
   dm publish redis/v1.0.1 git@github.com:my-org/templates.git --collection db
   dm publish redis/v1.0.1 oci://ghcr.io/my-org/templates --username me --password-stdin < token.txt
   DM_REGISTRY_USERNAME=me DM_REGISTRY_PASSWORD=… dm publish redis/v1.0.1 oci://ghcr.io/my-org/templates")]
@@ -44,6 +49,9 @@ pub struct Publish {
     /// Of a git repository, the branch; its default one, if absent.
     #[arg(long = "ref", value_name = "BRANCH")]
     pub reference: Option<String>,
+    /// Publish it though it breaks what the version before it promised, or though that cannot be told.
+    #[arg(long)]
+    pub no_compare: bool,
     /// Who publishes to an OCI registry.
     #[arg(long, value_name = "USER", env = USERNAME)]
     pub username: Option<String>,
@@ -54,6 +62,7 @@ pub struct Publish {
 
 /// For programs.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Shown<'a> {
     template: &'a str,
     version: &'a str,
@@ -61,28 +70,56 @@ struct Shown<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     collection: Option<&'a str>,
     published: bool,
+    /// The version before it that it was compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared_with: Option<&'a str>,
 }
 
 impl Publish {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let package = Package::read(&self.folder, Signature::Kept)?;
         let outcome = self.publish(&package, session.terminal).await?;
+        let compared = match &outcome {
+            Outcome::Published(compared) => compared.as_ref(),
+            Outcome::Present => None,
+        };
+        if let Some(warning) = self.warning(&package, &outcome) {
+            session.terminal.note(&format!("warning: {warning}"));
+        }
         let shown = Shown {
             template: &package.template,
             version: &package.version,
             target: &self.target,
             collection: self.collection.as_deref(),
-            published: outcome == Outcome::Published,
+            published: outcome != Outcome::Present,
+            compared_with: compared.map(|compared| compared.with.as_str()),
         };
-        session.show(&shown, |_| match outcome {
-            Outcome::Published => format!("{} is published\n", package.reference()),
-            Outcome::Present => {
-                format!(
-                    "{} is there already, with the same files\n",
-                    package.reference()
-                )
+        let reference = package.reference();
+        session.show(&shown, |shown| {
+            match (shown.published, shown.compared_with) {
+                (false, _) => format!("{reference} is there already, with the same files\n"),
+                (true, None) => format!("{reference} is published\n"),
+                (true, Some(before)) => {
+                    format!("{reference} is published; compared with {before}\n")
+                }
             }
         })
+    }
+
+    /// What was not looked at before it was published.
+    fn warning(&self, package: &Package, outcome: &Outcome) -> Option<String> {
+        match outcome {
+            Outcome::Present => None,
+            Outcome::Published(_) if self.no_compare => Some(format!(
+                "{} was not compared with the versions before it (--no-compare); who updates to it may find properties or outputs changed",
+                package.reference()
+            )),
+            Outcome::Published(compared) => {
+                let compared = compared.as_ref()?;
+                let uncompared = compared.uncompared.as_ref()?;
+                Some(format!("of {}, {uncompared}", compared.with))
+            }
+        }
     }
 
     async fn publish(
@@ -98,7 +135,10 @@ impl Publish {
         }
         let collection = self.collection.as_deref();
         Ok(match place {
-            Place::Directory(root) => directory(&root, package, collection).await?,
+            Place::Directory(root) => {
+                let shelf = Directory::open(&root)?;
+                publish::publish(&shelf, package, collection, !self.no_compare).await?
+            }
             Place::Git(url) => self.git(&url, package).await?,
             Place::Oci(place) => {
                 let login = self.login(terminal)?;
@@ -106,7 +146,7 @@ impl Publish {
                     .as_ref()
                     .map(|(name, password)| (name.as_str(), password));
                 let shelf = Artifacts::open(place, login)?;
-                publish::publish(&shelf, package, collection).await?
+                publish::publish(&shelf, package, collection, !self.no_compare).await?
             }
         })
     }
@@ -116,7 +156,7 @@ impl Publish {
         for _ in 0..TRIES {
             let shelf = Repository::clone(url, self.reference.as_deref()).await?;
             let collection = self.collection.as_deref();
-            match publish::publish(&shelf, package, collection).await {
+            match publish::publish(&shelf, package, collection, !self.no_compare).await {
                 Err(PublishError::Git(GitError::Overtaken)) => {}
                 outcome => return outcome,
             }
@@ -145,12 +185,4 @@ impl Publish {
             ))),
         }
     }
-}
-
-async fn directory(
-    root: &Path,
-    package: &Package,
-    collection: Option<&str>,
-) -> Result<Outcome, PublishError> {
-    publish::publish(&Directory::open(root)?, package, collection).await
 }

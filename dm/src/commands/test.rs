@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::error::{ExitCode, Failure};
 use crate::output::table::Table;
+use crate::release::expander::Expander;
 use crate::session::{Session, within};
 use crate::target::qualified;
 use crate::tested::{Tested, folder, registry};
@@ -21,7 +22,9 @@ use crate::tested::{Tested, folder, registry};
 ///
 /// The API server's own dry run tells what it would take; nothing is stored. With --live the example is also deployed under
 /// a name of its own, and removed again once it is ready, has failed, or on Ctrl-C. A PATCH may not add or change
-/// properties, and a MINOR may not break them. A folder is tested as it is, without a registry that holds it.
+/// properties or outputs, and a MINOR may not break them; outputs are compared as the earlier version's example.yaml gives
+/// them out with both versions. A folder is tested as it is, without a registry that holds it: TEMPLATE/VERSION, beside the
+/// other versions, or a package with a Chart.yaml.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -109,7 +112,11 @@ impl Test {
     ) -> Result<(Tested, DeploymentName, Vec<Check>), Failure> {
         let tested = self.tested(session).await?;
         let name = unique()?;
-        let mut checks = vec![checks::versions(&tested)];
+        let expander = Expander::Manager {
+            client: &session.client,
+            namespace: self.namespace.as_ref(),
+        };
+        let mut checks = vec![checks::versions(&tested.promises, &expander).await];
         match &tested.example {
             Err(reason) => checks.push(Check::failed("example", vec![reason.clone()])),
             Ok(example) => {

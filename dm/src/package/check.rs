@@ -2,12 +2,14 @@
 
 use common::model::Version;
 use common::model::scope::is_part;
+use common::registry::package::CHART;
 use common::registry::sums::FILE;
 use common::registry::{FilePath, SCHEMA, TEMPLATE_ENDINGS, TEMPLATE_IMPORTS};
 use common::yaml::{self, Duplicates, Limits};
 
 use super::{Contents, example, is_of_signature, seal, template_files};
 use crate::bundle::imports;
+use crate::release::Release;
 
 pub fn faults(template: &str, version: &str, files: &Contents) -> Vec<String> {
     let mut faults = Vec::new();
@@ -26,6 +28,7 @@ pub fn faults(template: &str, version: &str, files: &Contents) -> Vec<String> {
             schema(files, &file.with_ending(SCHEMA), &mut faults);
             example::check(files, (template, file), number.ok(), &mut faults);
         }
+        [] if has_chart(files) => objects(files, template, number.ok(), &mut faults),
         [] => faults.push(missing_template(template, files)),
         [first, second, ..] => faults.push(format!(
             "{first} and {second}: a version has exactly one template"
@@ -33,6 +36,22 @@ pub fn faults(template: &str, version: &str, files: &Contents) -> Vec<String> {
     }
     signature(template, version, files, &mut faults);
     faults
+}
+
+fn has_chart(files: &Contents) -> bool {
+    files.keys().any(|path| path.as_str() == CHART)
+}
+
+/// Kubernetes objects as they are: what registries make a template of. Its example may be left out.
+fn objects(files: &Contents, template: &str, number: Option<Version>, faults: &mut Vec<String>) {
+    let Some(number) = number else {
+        return;
+    };
+    let folder = format!("{template}/{number}");
+    let release = Release::of(template, number, &folder, files);
+    if let Err(error) = release.and_then(|release| release.bundle()) {
+        faults.push(error.to_string());
+    }
 }
 
 /// Names the likeliest reason: a template file that is called otherwise than the folder.

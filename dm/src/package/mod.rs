@@ -9,17 +9,14 @@ pub mod folder;
 mod seal;
 pub mod signer;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use common::model::Version;
 use common::registry::sums::{FILE, MINISIG, SIG};
 use common::registry::{FilePath, TEMPLATE_ENDINGS};
 
+pub use crate::release::Contents;
 pub use seal::seal;
-
-/// All files of a version, by their paths within it.
-pub type Contents = BTreeMap<FilePath, Vec<u8>>;
 
 /// A version that may be published.
 #[derive(Debug)]

@@ -1,13 +1,14 @@
 //! A minisign secret key, and what it signs.
 
 use std::fs::File;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use common::model::Secret;
 use common::registry::PathError;
-use minisign::{PError, SecretKey, SecretKeyBox};
+use minisign::{PError, PublicKey, SecretKey, SecretKeyBox};
 
 use crate::bundle::files;
 
@@ -21,6 +22,8 @@ pub enum SignError {
     NoKey(PathBuf),
     #[error("{} has a password; set {PASSWORD}, or sign on a terminal", .0.display())]
     NoPassword(PathBuf),
+    #[error("{} is a damaged secret key: what it signs, its public half does not confirm; take your copy of it", .0.display())]
+    Damaged(PathBuf),
     #[error("{} does not open: {error}", file.display())]
     Closed { file: PathBuf, error: PError },
     #[error("the password cannot be read: {0}")]
@@ -43,15 +46,18 @@ impl Signer {
         let opened = File::open(file).map_err(|error| unreadable(error.to_string()))?;
         let text = files::text(opened).map_err(|error| unreadable(error.to_string()))?;
         let has_password = has_password(&text).ok_or_else(|| SignError::NoKey(file.to_owned()))?;
-        let key = SecretKeyBox::from(text);
         let opened = match has_password {
-            false => key.into_unencrypted_secret_key(),
-            true => key.into_secret_key(Some(password(file, interactive)?.reveal().to_owned())),
+            false => open_key(&text).ok_or_else(|| SignError::Damaged(file.to_owned()))?,
+            true => {
+                let password = password(file, interactive)?.reveal().to_owned();
+                let opened = SecretKeyBox::from(text).into_secret_key(Some(password));
+                opened.map_err(|error| SignError::Closed {
+                    file: file.to_owned(),
+                    error,
+                })?
+            }
         };
-        opened.map(Self).map_err(|error| SignError::Closed {
-            file: file.to_owned(),
-            error,
-        })
+        Ok(Self(opened))
     }
 
     /// The signature's file; the comment is signed with it.
@@ -65,9 +71,23 @@ impl Signer {
 
 /// `None` if it is no key.
 fn has_password(text: &str) -> Option<bool> {
+    Some(packed(text)?.is_encrypted())
+}
+
+fn packed(text: &str) -> Option<SecretKey> {
     let packed = STANDARD.decode(text.lines().nth(1)?.trim()).ok()?;
-    let key = SecretKey::from_bytes(&packed).ok()?;
-    Some(key.is_encrypted())
+    SecretKey::from_bytes(&packed).ok()
+}
+
+/// A key without a password. minisign leaves the checksum of such a key empty and never looks at it (`minisign -G -W`), so
+/// what tells whether it is whole is that its public half confirms what it signs.
+fn open_key(text: &str) -> Option<SecretKey> {
+    const PROBE: &[u8] = b"probe";
+    let key = packed(text)?;
+    let public = PublicKey::from_secret_key(&key).ok()?;
+    let signature = minisign::sign(Some(&public), &key, PROBE, None, None).ok()?;
+    let confirmed = minisign::verify(&public, &signature, Cursor::new(PROBE), true, false, false);
+    confirmed.is_ok().then_some(key)
 }
 
 fn password(file: &Path, interactive: bool) -> Result<Secret, SignError> {

@@ -94,6 +94,31 @@ fn a_version_has_exactly_one_template_that_is_called_as_its_folder() {
 }
 
 #[test]
+fn kubernetes_objects_as_they_are_are_a_package_too() {
+    const CHART: (&str, &str) = ("Chart.yaml", "name: web\nversion: 1.0.1");
+    const OBJECT: (&str, &str) = (
+        "manifests/a.yaml",
+        "{apiVersion: v1, kind: Secret, metadata: {name: a}}",
+    );
+    let (_root, at) = written("web/v1.0.1", &[CHART, OBJECT]);
+    let package = Package::read(&at, Signature::Kept).unwrap();
+    assert_eq!(package.reference(), "web:v1.0.1");
+    for (files, told) in [
+        (&[CHART][..], "no manifests"),
+        (&[("Chart.yaml", "version: 1.0.2"), OBJECT], "v1.0.2"),
+        (&[CHART, ("manifests/a.yaml", "a: 1")], "document 1"),
+        (
+            &[CHART, OBJECT, ("example.yaml", "resources: []")],
+            "no resource of type web",
+        ),
+    ] {
+        let (_root, at) = written("web/v1.0.1", files);
+        let faults = faults(&at);
+        assert!(faults.contains(told), "{told} is not in: {faults}");
+    }
+}
+
+#[test]
 fn a_schema_that_cannot_be_read_is_told_with_its_place() {
     for (schema, told) in [
         ("a: [", "web.py.schema:"),
@@ -174,6 +199,35 @@ fn what_is_signed_is_every_file_of_the_version_and_a_change_afterwards_is_told()
     assert!(faults(&at).contains("'web/v1.0.1/web.py' was changed"));
     std::fs::write(at.join("more.py"), "").unwrap();
     assert!(Package::read(&at, Signature::Replaced).is_ok());
+}
+
+/// As `minisign -G -W` of 0.11 makes them, with the public key below.
+const BARE: &str = "untrusted comment: minisign encrypted secret key
+RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAtBv8+etHbWQe8PwzssYtZin51UCySqNDRZAKtZbEGiTcZ+3hDpguqhFp4ngtOS2cGDeoLQeC1jwECCfdE2lzJDFdQmBbTDKgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+";
+const BARE_PUBLIC: &str = "RWS0G/z560dtZBFp4ngtOS2cGDeoLQeC1jwECCfdE2lzJDFdQmBbTDKg";
+
+#[test]
+fn a_key_that_minisign_made_without_a_password_signs_and_one_that_is_damaged_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key");
+    std::fs::write(&key, BARE).unwrap();
+    let signature = Signer::open(&key, false)
+        .unwrap()
+        .sign(b"list", "web:v1")
+        .unwrap();
+    let signature = minisign::SignatureBox::from_string(&signature).unwrap();
+    let public = minisign::PublicKey::from_base64(BARE_PUBLIC).unwrap();
+    let list = std::io::Cursor::new(b"list");
+    minisign::verify(&public, &signature, list, true, false, false).unwrap();
+
+    for (whole, damaged) in [("/ngtOS2c", "/ngtOS2d"), ("8PwzssYt", "8PwzssYu")] {
+        let text = BARE.replace(&whole[1..], &damaged[1..]);
+        assert_ne!(text, BARE);
+        std::fs::write(&key, text).unwrap();
+        let opened = Signer::open(&key, false);
+        assert!(matches!(opened, Err(SignError::Damaged(_))));
+    }
 }
 
 #[test]

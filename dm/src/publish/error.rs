@@ -7,6 +7,7 @@ use common::registry::oci::OciError;
 use common::registry::oci::direct::DirectError;
 
 use super::git_command::GitError;
+use crate::release::ReleaseError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
@@ -23,6 +24,19 @@ pub enum PublishError {
         "{version} is published already as {other}: parts of a version that are left out are zero"
     )]
     SameVersion { version: String, other: String },
+    #[error(
+        "{version} is not published, for it does not keep what {before} promised:{}\npublish it as {next}, or as it is with --no-compare",
+        listed(violations)
+    )]
+    Broken {
+        version: String,
+        before: String,
+        violations: Vec<String>,
+        /// The folder of the next version that may change that much.
+        next: String,
+    },
+    #[error(transparent)]
+    Release(#[from] ReleaseError),
     #[error("the registry's registry.yaml cannot be read: {}", faults.join("; "))]
     Metadata { faults: Vec<String> },
     #[error(
@@ -50,6 +64,11 @@ pub enum PublishError {
         "OCI registries have no place for '{0}': they take small letters and digits, with single '.', '_' or '-' between them"
     )]
     Unnameable(String),
+}
+
+fn listed(violations: &[String]) -> String {
+    let line = |violation: &String| format!("\n  {violation}");
+    violations.iter().map(line).collect()
 }
 
 impl From<OciError<DirectError>> for PublishError {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Package ─► publish ─► Shelf (port) ◄─ directory, git, oci
-//!               │ what is there: collections, versions, the same version, the one before it
+//!               │ what is there: collections, versions, the same version, the one before it (rules)
 //! ```
 //!
 //! Responsible for what may be put where: a version that is published stays as it is, for deployments rely on it. It refuses to
@@ -14,6 +14,7 @@ mod git;
 mod git_command;
 mod oci;
 mod place;
+mod rules;
 
 use common::model::Version;
 use common::registry::collections::{self, Collections};
@@ -27,6 +28,7 @@ pub use git::Repository;
 pub use git_command::GitError;
 pub use oci::Artifacts;
 pub use place::{Place, place};
+pub use rules::Compared;
 
 /// A registry to put versions into.
 ///
@@ -50,17 +52,20 @@ pub trait Shelf {
 }
 
 /// How a publication ended, if it did not fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    Published,
+    /// Beside the version before it, if there is one and it was to be looked at.
+    Published(Option<Compared>),
     /// It had been published, with the same files.
     Present,
 }
 
+/// `compares`: whether it must keep what the version before it promised.
 pub async fn publish(
     shelf: &impl Shelf,
     package: &Package,
     collection: Option<&str>,
+    compares: bool,
 ) -> Result<Outcome, PublishError> {
     let template = folder(shelf, package, collection).await?;
     let versions = shelf.versions(&template).await?;
@@ -79,8 +84,16 @@ pub async fn publish(
             other: name.clone(),
         }),
         None => {
+            let before = rules::before(&versions, package.number).filter(|_| compares);
+            let compared = match before {
+                None => None,
+                Some(name) => {
+                    let contents = shelf.version(&template, name).await?;
+                    Some(rules::check(package, name, &contents, &versions).await?)
+                }
+            };
             shelf.put(&template, package).await?;
-            Ok(Outcome::Published)
+            Ok(Outcome::Published(compared))
         }
     }
 }

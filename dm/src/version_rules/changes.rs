@@ -133,7 +133,8 @@ impl<'v> Comparison<'v> {
                 || constraints::COMPARED.contains(keyword);
             if !is_compared && old != new {
                 let breaks = constraints::OPAQUE.contains(keyword) && new.is_some();
-                self.note(path, format!("has another {keyword}"), breaks);
+                let [old, new] = [old, new].map(|value| constraints::shown(keyword, value));
+                self.note(path, format!("had {old} and has {new}"), breaks);
             }
         }
     }

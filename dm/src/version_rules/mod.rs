@@ -2,14 +2,14 @@
 //!
 //! The seed's rules ("Template Versions"), which are those of Semantic Versioning: a PATCH neither adds nor changes
 //! properties or outputs, a MINOR may add but not break, a MAJOR may do anything. Pure: refuses to know where a schema
-//! comes from. Prose (titles, descriptions) is free to change. What a file that the schema refers to says is not compared.
+//! comes from, and what an instance has for outputs. Prose (titles, descriptions) is free to change. What a file that the schema refers to says is not compared.
 
 mod changes;
 mod constraints;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use common::model::Version;
+use common::model::{OutputKind, Version};
 use serde_json::Value;
 
 use changes::{Change, changes};
@@ -42,13 +42,16 @@ impl Step {
     }
 }
 
+/// The outputs of an instance, by name, and of what kind they are.
+pub type Outputs = BTreeMap<String, OutputKind>;
+
 /// What a version promises to those who use it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Promise<'a> {
     /// Its schema as it is written; a template without one takes everything.
     pub schema: Option<&'a Value>,
-    /// The names of its outputs, where they are known: only then they are compared.
-    pub outputs: Option<&'a BTreeSet<String>>,
+    /// Its outputs, where they are known: only then they are compared.
+    pub outputs: Option<&'a Outputs>,
 }
 
 /// What the step does not allow, a sentence each with the property's path; nothing, if it may be.
@@ -68,17 +71,31 @@ pub fn violations(step: Step, before: Promise<'_>, after: Promise<'_>) -> Vec<St
     found.iter().filter_map(sentence).collect()
 }
 
-fn outputs(before: &BTreeSet<String>, after: &BTreeSet<String>) -> Vec<Change> {
-    let change = |name: &String, what: &str, breaks| Change {
+fn outputs(before: &Outputs, after: &Outputs) -> Vec<Change> {
+    let change = |name: &String, what: String, breaks| Change {
         subject: format!("output {name}"),
-        what: what.to_owned(),
+        what,
         breaks,
     };
-    let gone = before.difference(after);
-    let new = after.difference(before);
-    gone.map(|name| change(name, "is gone", true))
-        .chain(new.map(|name| change(name, "is new", false)))
-        .collect()
+    let mut found = Vec::new();
+    for (name, old) in before {
+        match after.get(name) {
+            None => found.push(change(name, "is gone".to_owned(), true)),
+            Some(new) if old != new && is_known(*old) && is_known(*new) => {
+                let what = format!("was a {} and is a {}", old.as_str(), new.as_str());
+                found.push(change(name, what, true));
+            }
+            Some(_) => {}
+        }
+    }
+    let new = after.keys().filter(|name| !before.contains_key(*name));
+    found.extend(new.map(|name| change(name, "is new".to_owned(), false)));
+    found
+}
+
+/// What a reference comes to shows only when it is deployed.
+fn is_known(kind: OutputKind) -> bool {
+    kind != OutputKind::Reference
 }
 
 #[cfg(test)]

@@ -188,8 +188,11 @@ fn a_change_behind_references_is_found_and_circles_end() {
 
 #[test]
 fn outputs_may_be_added_by_a_minor_and_removed_by_a_major_only() {
-    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-    let (few, many): (BTreeSet<String>, BTreeSet<String>) = (names(&["a"]), names(&["a", "b"]));
+    let names = |names: &[&str]| -> Outputs {
+        let named = |name: &&str| ((*name).to_owned(), OutputKind::String);
+        names.iter().map(named).collect()
+    };
+    let (few, many) = (names(&["a"]), names(&["a", "b"]));
     let count = |step, before, after| {
         let promise = |outputs| Promise {
             schema: None,
@@ -205,6 +208,26 @@ fn outputs_may_be_added_by_a_minor_and_removed_by_a_major_only() {
         assert_eq!(count(step, Some(&few), Some(&many)), added, "{step:?}");
         assert_eq!(count(step, Some(&many), Some(&few)), removed, "{step:?}");
         assert_eq!(count(step, Some(&many), None), 0, "{step:?}");
+    }
+}
+
+#[test]
+fn an_output_keeps_its_kind_as_far_as_it_is_known_before_it_is_deployed() {
+    use OutputKind::{List, Number, Reference, String};
+    let told = |before, after| {
+        let outputs = [before, after].map(|kind| Outputs::from([("ip".to_owned(), kind)]));
+        let [before, after] = outputs.each_ref().map(|outputs| Promise {
+            schema: None,
+            outputs: Some(outputs),
+        });
+        violations(Step::Minor, before, after)
+    };
+    assert_eq!(
+        told(Number, String),
+        ["output ip was a number and is a string: a MINOR may not break what was written for it"]
+    );
+    for (before, after) in [(List, List), (Reference, String), (Number, Reference)] {
+        assert!(told(before, after).is_empty(), "{before:?} → {after:?}");
     }
 }
 

@@ -14,6 +14,7 @@ mod lifecycle;
 mod local;
 mod outage;
 mod ownership;
+mod publishing;
 mod references;
 mod rights;
 mod store;

@@ -27,7 +27,8 @@ use common::api::expander::ExpandResponse;
 use common::kubernetes_secret;
 use common::model::metadata::MetadataError;
 use common::model::{
-    Configuration, Import, Layout, LayoutPath, Output, ResourceMetadata, Scope, SecretValue,
+    Configuration, Import, InstanceOutputs, Layout, LayoutPath, Output, ResourceMetadata, Scope,
+    SecretValue,
 };
 use common::redact::Redactor;
 use serde_json::{Map, Value};
@@ -79,14 +80,15 @@ pub fn expand(
     let (secrets, mut warnings) = (expander.secrets, expander.warnings);
     let marked = secrets.iter().map(|secret| &secret.value);
     let redactor = Redactor::new(marked.chain(&expander.hidden));
-    let (layout, config) = expanded.map_err(|error| error.without(redactor.clone()))?;
+    let expanded = expanded.map_err(|error| error.without(redactor.clone()))?;
     for warning in &mut warnings {
         redactor.string(warning);
     }
     Ok(ExpandResponse {
-        unresolved: distinct_types(&config),
-        layout,
-        config,
+        unresolved: distinct_types(&expanded.flat),
+        layout: expanded.layout,
+        config: expanded.flat,
+        instance_outputs: expanded.instance_outputs,
         warnings,
         secrets,
     })
@@ -125,16 +127,28 @@ struct Level {
     outputs: Vec<Output>,
 }
 
+/// What a configuration comes to.
+struct Expanded {
+    flat: Configuration,
+    layout: Layout,
+    instance_outputs: Vec<InstanceOutputs>,
+}
+
 impl Expander<'_> {
     fn expand(
         &mut self,
         text: &Text<'_>,
         configuration: &Value,
-    ) -> Result<(Layout, Configuration), ExpansionError> {
+    ) -> Result<Expanded, ExpansionError> {
         let level = self.level(text, configuration, &LayoutPath::root(), &[])?;
         let flat = references::resolve(&level.nodes, level.outputs, text)?;
+        let instance_outputs = level.nodes.iter().filter_map(Node::promised).collect();
         let resources = level.nodes.into_iter().map(Node::into_layout).collect();
-        Ok((Layout { resources }, flat))
+        Ok(Expanded {
+            flat,
+            layout: Layout { resources },
+            instance_outputs,
+        })
     }
 
     /// One configuration: the user's, or what a template returned. `chain` names the templates around it.

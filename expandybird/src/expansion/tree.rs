@@ -1,7 +1,12 @@
 //! The tree of an expansion: template instances, and primitives as its leaves.
 
-use common::model::{LayoutNode, LayoutPath, Output, ResourceName, TypeName};
+use common::model::{
+    InstanceOutputs, LayoutNode, LayoutPath, Output, OutputKind, PromisedOutput, ResourceName,
+    TypeName,
+};
 use serde_json::{Map, Value};
+
+use super::references::is_reference;
 
 #[derive(Debug)]
 pub struct Node {
@@ -25,6 +30,21 @@ pub enum Body {
 }
 
 impl Node {
+    /// The outputs of a template instance, if it has any.
+    pub fn promised(&self) -> Option<InstanceOutputs> {
+        let Body::Template { outputs, .. } = &self.body else {
+            return None;
+        };
+        let promised = |output: &Output| PromisedOutput {
+            name: output.name.clone(),
+            kind: kind(&output.value),
+        };
+        (!outputs.is_empty()).then(|| InstanceOutputs {
+            name: self.name.clone(),
+            outputs: outputs.iter().map(promised).collect(),
+        })
+    }
+
     /// As the original laid it out: `properties` and `resources` only where there are sub-resources.
     pub fn into_layout(self) -> LayoutNode {
         let (properties, resources) = match self.body {
@@ -47,5 +67,17 @@ impl Node {
             properties,
             resources,
         }
+    }
+}
+
+fn kind(value: &Value) -> OutputKind {
+    match value {
+        Value::Null => OutputKind::Null,
+        Value::Bool(_) => OutputKind::Boolean,
+        Value::Number(_) => OutputKind::Number,
+        Value::String(text) if is_reference(text) => OutputKind::Reference,
+        Value::String(_) => OutputKind::String,
+        Value::Array(_) => OutputKind::List,
+        Value::Object(_) => OutputKind::Map,
     }
 }

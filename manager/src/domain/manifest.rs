@@ -35,6 +35,7 @@ pub fn empty() -> (InputConfig, Expansion) {
         resolved_types: Vec::new(),
         outputs: Vec::new(),
         warnings: Vec::new(),
+        instance_outputs: Vec::new(),
         secrets: Vec::new(),
     };
     (input, expansion)

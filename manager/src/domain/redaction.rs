@@ -133,6 +133,10 @@ impl Redaction {
         self.layout(&mut expansion.layout);
         self.outputs(&mut expansion.outputs);
         self.texts(&mut expansion.warnings);
+        let instances = expansion.instance_outputs.iter_mut();
+        for output in instances.flat_map(|instance| &mut instance.outputs) {
+            self.redactor.string(&mut output.name);
+        }
     }
 
     fn configuration(&self, configuration: &mut Configuration) {

@@ -326,7 +326,7 @@ impl Registries {
         let known = key.as_ref().and_then(|key| self.templates.get(key));
         let signed = trust.is_needed().then(|| {
             let subject = subject(&wanted.template, &located);
-            Signed::new(registry.clone(), trust.clone(), &located.folder, subject)
+            Signed::new(registry.clone(), trust.clone(), &located, subject)
         });
         let (template, package) = match known.as_deref().and_then(|files| files.first()) {
             Some(template) => (template.path.clone(), None),
@@ -472,7 +472,7 @@ impl Found {
     fn example(&self, type_name: &TypeName, files: &[TemplateFile]) -> Option<String> {
         let is_package = files.iter().any(|file| file.role == Role::Made);
         let name = self.template.names().last()?.split('.').next()?;
-        is_package.then(|| Package::example(name, type_name.as_str()))
+        is_package.then(|| common::registry::package::example(name, type_name.as_str()))
     }
 
     fn schema(&self, files: &[TemplateFile]) -> Result<Option<Value>, RegistryError> {

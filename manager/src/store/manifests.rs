@@ -169,6 +169,7 @@ pub async fn source(
         resolved_types: head.resolved_types,
         outputs: head.outputs,
         warnings: Vec::new(),
+        instance_outputs: Vec::new(),
     };
     Ok((input(store, deployment, name).await?, expansion))
 }

@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn what_is_no_version_of_a_template_says_why() {
-        let (a, evil) = (path("a"), r#""org.opencontainers.image.title":"../evil""#);
+        let a = path("a");
+        let called = |name: &str| format!(r#""org.opencontainers.image.title":"{name}""#);
         let whole = serde_json::to_string(&Manifest::of_files([(&a, &b"x"[..])])).unwrap();
         let title = r#""org.opencontainers.image.title":"a""#;
         let layers = |text: &str| {
@@ -153,7 +154,9 @@ mod tests {
             value.to_string()
         };
         for (text, reason) in [
-            (whole.replace(title, evil), "'..'"),
+            (whole.replace(title, &called("../evil")), "'..'"),
+            (whole.replace(title, &called("a/../../evil")), "'..'"),
+            (whole.replace(title, &called("/etc/evil")), "relative"),
             (whole.replace(title, ""), "no org.opencontainers"),
             (
                 whole.replace(

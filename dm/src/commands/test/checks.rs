@@ -9,39 +9,35 @@ use common::model::{DeploymentName, Namespace};
 use super::Check;
 use crate::bundle::Bundle;
 use crate::error::{ExitCode, Failure, exit_code};
-use crate::tested::Tested;
-use crate::version_rules::{Promise, Step, violations};
+use crate::release::compare::compare;
+use crate::release::expander::Expander;
+use crate::tested::Promises;
 
 const VERSIONS: &str = "versions";
 const EXPANSION: &str = "expansion";
 const OBJECTS: &str = "objects";
 
 /// What the version before it promised.
-pub fn versions(tested: &Tested) -> Check {
-    let Some(version) = tested.version else {
-        return Check::ok(
-            VERSIONS,
-            "not compared: the folder is not named for a version",
-        );
+pub async fn versions(promises: &Promises, expander: &Expander<'_>) -> Check {
+    let [before, now] = match promises {
+        Promises::None(reason) => return Check::ok(VERSIONS, reason),
+        Promises::Before(releases) => releases.as_ref(),
     };
-    let Some(previous) = &tested.previous else {
-        return Check::ok(VERSIONS, "there is no version before it");
+    let Some(comparison) = compare(before, now, expander).await else {
+        return Check::ok(VERSIONS, "not compared: it has no version");
     };
-    let promise = |schema| Promise {
-        schema,
-        outputs: None,
-    };
-    let broken = violations(
-        Step::between(previous.version, version),
-        promise(previous.schema.as_ref()),
-        promise(tested.schema.as_ref()),
-    );
-    let before = previous.version;
-    match broken.is_empty() {
-        true => Check::ok(VERSIONS, format!("it keeps what {before} promised")),
+    let before = comparison.before;
+    let uncompared = comparison.uncompared.into_iter();
+    match comparison.violations.is_empty() {
+        true => {
+            let mut check = Check::ok(VERSIONS, format!("it keeps what {before} promised"));
+            check.told.extend(uncompared);
+            check
+        }
         false => {
             let since = |sentence| format!("since {before}: {sentence}");
-            Check::failed(VERSIONS, broken.into_iter().map(since).collect())
+            let violations = comparison.violations.into_iter().map(since);
+            Check::failed(VERSIONS, violations.chain(uncompared).collect())
         }
     }
 }

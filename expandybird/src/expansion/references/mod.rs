@@ -21,6 +21,7 @@ use super::tree::{Body, Node};
 use outputs::Resolver;
 use place::Places;
 use scope::{Scope, Tree};
+pub use syntax::is_reference;
 
 /// What a primitive takes from the templates around it, unless it says otherwise itself.
 const INHERITED: [&str; 3] = ["createPolicy", "deletePolicy", "updatePolicy"];

@@ -33,6 +33,12 @@ pub fn mentions_reference(text: &str) -> bool {
     text.contains(OPENING)
 }
 
+/// Whether a string is one reference and nothing else.
+pub fn is_reference(text: &str) -> bool {
+    mentions_reference(text)
+        && pieces(text).is_ok_and(|pieces| matches!(pieces[..], [Piece::Reference(_)]))
+}
+
 pub fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Malformed> {
     let mut pieces = Vec::new();
     let mut rest = text;

@@ -10,32 +10,17 @@
 //! Here such a folder becomes a template without properties that has a resource for each object, so that nobody behind
 //! the registries needs to know of packages. It refuses to know what the objects mean.
 
-mod chart;
-mod error;
-mod objects;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use common::yaml;
-use serde_json::{Value, json};
-
-use chart::Chart;
-pub use error::PackageError;
-use objects::Object;
+pub use common::registry::package::PackageError;
+use common::registry::package::{self as form, CHART, Chart, MANIFEST_FILES, MANIFESTS};
 
 use super::fetch::{self, Role, SCHEMA, TemplateFile};
 use super::path::FilePath;
 use super::{Entry, EntryKind, Files, Registry, RegistryError};
-
-const CHART: &str = "Chart.yaml";
-const MANIFESTS: &str = "manifests";
-const MANIFEST_ENDINGS: [&str; 3] = [".yaml", ".yml", ".json"];
-/// As many as a template's schema may import.
-const MANIFEST_FILES: usize = 100;
-/// Objects of one package.
-const OBJECTS: usize = 1_000;
 
 /// One version of a package.
 pub struct Package {
@@ -111,11 +96,6 @@ impl Package {
         Ok(made)
     }
 
-    /// What a configuration looks like that uses it.
-    pub fn example(name: &str, type_name: &str) -> String {
-        format!("resources:\n- name: {name}\n  type: {type_name}\n")
-    }
-
     /// The path of the template that is made of the package.
     pub fn template(&self) -> Result<FilePath, RegistryError> {
         Ok(self.folder.join_text(&format!("{}.jinja", self.name))?)
@@ -125,12 +105,8 @@ impl Package {
     async fn manifests(&self, files: &dyn Files) -> Result<Vec<FilePath>, RegistryError> {
         let folder = self.folder.join_text(MANIFESTS)?;
         let entries = self.registry.entries(&folder).await?.unwrap_or_default();
-        let is_manifest = |entry: &&Entry| {
-            let mut endings = MANIFEST_ENDINGS.iter();
-            entry.kind != EntryKind::Folder
-                && !entry.name.starts_with('.')
-                && endings.any(|ending| entry.name.ends_with(*ending))
-        };
+        let is_manifest =
+            |entry: &&Entry| entry.kind != EntryKind::Folder && form::is_manifest(&entry.name);
         let found = entries.iter().filter(is_manifest);
         let found: Result<Vec<_>, _> = found.map(|entry| folder.join_text(&entry.name)).collect();
         let (found, folder) = (found?, files.path_of(&self.folder));
@@ -147,51 +123,20 @@ impl Package {
         chart: &Chart,
         own: &[TemplateFile],
     ) -> Result<Vec<TemplateFile>, RegistryError> {
-        let folder = || files.path_of(&self.folder);
-        let mut found = Vec::new();
-        for manifest in &own[1..] {
-            found.extend(objects::read(
-                &files.path_of(&manifest.path),
-                &manifest.content,
-            )?);
-            if found.len() > OBJECTS {
-                return Err(PackageError::TooManyObjects { folder: folder() }.into());
-            }
-        }
-        if found.is_empty() {
-            return Err(PackageError::NoObjects { folder: folder() }.into());
-        }
-        let named = objects::named(found);
-        let named = named.map_err(|object| PackageError::SameObject {
-            folder: folder(),
-            object,
-        })?;
-        let written = |value: &Value| {
-            yaml::write(value).map_err(|source| PackageError::Write {
-                folder: folder(),
-                source,
-            })
-        };
+        let manifests = own[1..].iter();
+        let manifests = manifests.map(|file| (files.path_of(&file.path), file.content.as_str()));
+        let folder = files.path_of(&self.folder);
+        let made = form::made(chart, &self.name, &folder, manifests)?;
         let template = self.template()?;
         let schema = template.with_ending(SCHEMA);
-        let made = |path: FilePath, content: String| TemplateFile {
+        let file = |path: FilePath, content: String| TemplateFile {
             path,
             content,
             role: Role::Made,
         };
         Ok(vec![
-            made(template, plain(&written(&resources(named))?)),
-            made(schema, written(&chart.schema(&self.name))?),
+            file(template, made.template),
+            file(schema, made.schema),
         ])
     }
-}
-
-fn resources(named: Vec<(String, Object)>) -> Value {
-    let resource = |(name, object): (String, Object)| json!({"name": name, "type": object.kind, "properties": object.value});
-    json!({"resources": named.into_iter().map(resource).collect::<Vec<_>>()})
-}
-
-/// A template that gives this text: only braces mean something to Jinja.
-fn plain(text: &str) -> String {
-    text.replace('{', "{{'{'}}")
 }

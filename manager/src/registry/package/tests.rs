@@ -4,10 +4,10 @@ use std::path::Path;
 
 use common::api::error::ErrorCode;
 use common::model::{Import, TypeName};
+use common::registry::package::{MANIFEST_FILES, OBJECTS};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{MANIFEST_FILES, OBJECTS};
 use crate::registry::alone::{Alone, list_files, options};
 use crate::registry::backend::Backend;
 use crate::registry::loopback::Loopback;

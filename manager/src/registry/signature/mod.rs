@@ -19,6 +19,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use common::model::Version;
 use common::registry::sums::{self, FILE, MINISIG, SIG};
 use common::registry::{VERSION_DEPTH as DEPTH, VERSION_FILES as FILES};
 use sha2::{Digest as _, Sha256};
@@ -26,6 +27,7 @@ use tokio::sync::OnceCell;
 
 use key::{PublicKey, SIGNATURE_BYTES};
 
+use super::catalog::Located;
 use super::fresh::Old;
 use super::path::FilePath;
 use super::tree::hex;
@@ -102,6 +104,8 @@ pub struct Signed {
     /// The template and the version as references and folders name them, `redis/v1.0.1/`; of a package that says itself which
     /// version it is, `redis/`.
     subject: String,
+    /// It is a package that is its template's folder; the folders of other versions in it are none of it.
+    is_whole: bool,
     /// What each file must hold; found out once.
     digests: OnceCell<HashMap<FilePath, String>>,
 }
@@ -110,14 +114,15 @@ impl Signed {
     pub fn new(
         registry: Arc<dyn Registry>,
         trust: Arc<Trust>,
-        folder: &FilePath,
+        located: &Located,
         subject: String,
     ) -> Self {
         Self {
             registry,
             trust,
-            folder: folder.clone(),
+            folder: located.folder.clone(),
             subject,
+            is_whole: located.is_whole,
             digests: OnceCell::new(),
         }
     }
@@ -215,7 +220,9 @@ impl Signed {
                 let is_top = folder == self.folder;
                 for entry in entries {
                     let is_own = is_top && own.contains(&entry.name);
+                    let is_version = entry.name.parse::<Version>().is_ok();
                     match entry.kind {
+                        EntryKind::Folder if self.is_whole && is_top && is_version => {}
                         EntryKind::Folder => below.push(folder.join_text(&entry.name)?),
                         EntryKind::File if is_own => {}
                         EntryKind::File | EntryKind::Other => {

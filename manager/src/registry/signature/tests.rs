@@ -63,10 +63,14 @@ impl Signed {
     }
 
     fn sign(&self, list: &str) {
+        self.sign_in("a/v1", list);
+    }
+
+    fn sign_in(&self, folder: &str, list: &str) {
         let signature = minisign::sign(None, &self.key.sk, list.as_bytes(), None, None).unwrap();
-        write(self.folder.path(), "a/v1/SHA256SUMS", list);
-        let place = "a/v1/SHA256SUMS.minisig";
-        write(self.folder.path(), place, &signature.to_string());
+        self.write(&format!("{folder}/SHA256SUMS"), list);
+        let place = format!("{folder}/SHA256SUMS.minisig");
+        self.write(&place, &signature.to_string());
     }
 
     fn write(&self, path: &str, content: &str) {
@@ -208,6 +212,71 @@ async fn a_list_that_is_signed_and_none_is_refused() {
         let error = signed.refusal().await;
         assert!(matches!(error, SignatureError::List { .. }), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_package_without_a_version_folder_is_signed_as_a_whole_and_apart_from_its_other_versions()
+{
+    const FILES: [(&str, &str); 2] = [
+        ("redis/Chart.yaml", "version: 0.1.0"),
+        (
+            "redis/manifests/a.yaml",
+            "{apiVersion: v1, kind: Secret, metadata: {name: a}}",
+        ),
+    ];
+    let signed = Signed::new().await;
+    for (path, content) in FILES {
+        signed.write(path, content);
+    }
+    let error = refusal(signed.resolve("shop/redis:v0.1").await);
+    assert!(matches!(error, SignatureError::Missing { .. }), "{error}");
+    signed.sign_in("redis", &list(&FILES));
+    let template = signed.resolve("shop/redis:v0.1").await.unwrap();
+    assert!(template.contains("type: Secret"), "{template}");
+    // Another version's folder is signed, or not, for itself.
+    for (path, content) in FILES {
+        let path = path.replace("redis/", "redis/v0.2.0/");
+        signed.write(&path, &content.replace("0.1.0", "0.2.0"));
+    }
+    signed.resolve("shop/redis:v0.1").await.unwrap();
+    let error = refusal(signed.resolve("shop/redis:v0.2").await);
+    assert!(matches!(error, SignatureError::Missing { .. }), "{error}");
+
+    signed.write("redis/manifests/b.yaml", FILES[1].1);
+    let error = refusal(signed.resolve("shop/redis:v0.1").await);
+    assert!(matches!(error, SignatureError::Unlisted { .. }), "{error}");
+    signed.remove("redis/manifests/b.yaml");
+    signed.write(FILES[1].0, &FILES[1].1.replace("name: a", "name: b"));
+    let error = refusal(signed.resolve("shop/redis:v0.1").await);
+    assert!(matches!(error, SignatureError::Changed { .. }), "{error}");
+    // A version number that was not signed is none.
+    signed.write(FILES[1].0, FILES[1].1);
+    signed.write(FILES[0].0, "version: 0.1.7");
+    let error = refusal(signed.resolve("shop/redis:v0.1").await);
+    assert!(matches!(error, SignatureError::Changed { .. }), "{error}");
+}
+
+/// What an author does, with minisign itself.
+#[tokio::test]
+async fn a_version_that_minisign_signed_with_a_key_without_a_password_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, content) in FILES {
+        write(folder.path(), path, content);
+    }
+    write(folder.path(), "a/v1/SHA256SUMS", &list(&FILES));
+    let minisign = |args: &[&str]| {
+        let run = std::process::Command::new("minisign")
+            .current_dir(folder.path())
+            .args(args)
+            .output();
+        let run = run.expect("minisign is installed by `make setup`");
+        assert!(run.status.success(), "{run:?}");
+    };
+    minisign(&["-G", "-W", "-p", "k.pub", "-s", "k.key"]);
+    minisign(&["-S", "-s", "k.key", "-m", "a/v1/SHA256SUMS"]);
+    let public = std::fs::read_to_string(folder.path().join("k.pub")).unwrap();
+    let alone = alone(folder.path(), &[public]).await;
+    resolve(&alone, "shop/a:v1").await.unwrap();
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use common::yaml::{self, Duplicates, Limits};
+use crate::yaml::{self, Duplicates, Limits};
 use serde_json::{Map, Value};
 
 use super::PackageError;

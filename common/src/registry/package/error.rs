@@ -1,6 +1,6 @@
 //! What can be wrong with a package.
 
-use common::yaml::{WriteError, YamlError};
+use crate::yaml::{WriteError, YamlError};
 
 use super::{MANIFEST_FILES, OBJECTS};
 

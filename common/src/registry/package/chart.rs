@@ -1,7 +1,7 @@
 //! A package's `Chart.yaml`: what it is called, and which version it is. What else is in it is for others.
 
-use common::model::Version;
-use common::yaml::{self, Duplicates, Limits};
+use crate::model::Version;
+use crate::yaml::{self, Duplicates, Limits};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +35,10 @@ impl Chart {
             parsed,
             description: description.map(str::to_owned),
         })
+    }
+
+    pub fn number(&self) -> Version {
+        self.parsed
     }
 
     /// Whether this is its version, however it is written.

@@ -1,0 +1,70 @@
+//! Who expands an example: the manager, or the program `expandybird` where no manager is asked.
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::api::manager::{Expand, Expansion};
+use common::client::{ClientError, ManagerClient};
+use common::model::{DeploymentName, Namespace};
+
+use crate::bundle::Bundle;
+use crate::error::{ExitCode, exit_code};
+use crate::local::{self, LocalError};
+
+/// What templates see as the deployment's name.
+const DEPLOYMENT: &str = "example";
+
+pub enum Expander<'a> {
+    Manager {
+        client: &'a ManagerClient,
+        namespace: Option<&'a Namespace>,
+    },
+    Here,
+}
+
+/// Why there is no expansion.
+#[derive(Debug)]
+pub enum Unexpanded {
+    /// The template or the example is at fault.
+    Faulty(String),
+    /// Something else is, such as a template that it uses and that is not to be had.
+    Unknown(String),
+}
+
+impl Expander<'_> {
+    pub async fn expand(&self, bundle: Bundle) -> Result<Expansion, Unexpanded> {
+        let unknown = |error: &dyn std::fmt::Display| Unexpanded::Unknown(error.to_string());
+        let name = DeploymentName::parse(DEPLOYMENT).map_err(|error| unknown(&error))?;
+        let request = |namespace: Option<&Namespace>| Expand {
+            name,
+            content: bundle.content,
+            imports: bundle.imports,
+            namespace: namespace.cloned(),
+        };
+        match self {
+            Self::Manager { client, namespace } => {
+                let expanded = client.expand(&request(*namespace)).await;
+                expanded.map_err(|error| match error {
+                    ClientError::Answered(body) => answered(&body),
+                    error => unknown(&error),
+                })
+            }
+            Self::Here => {
+                let expanded = local::expansion(request(None)).await;
+                expanded.map_err(|error| match error {
+                    LocalError::Answered(body) => answered(&body),
+                    error => unknown(&error),
+                })
+            }
+        }
+    }
+}
+
+fn answered(body: &ErrorBody) -> Unexpanded {
+    let is_foreign = matches!(
+        body.code,
+        ErrorCode::Forbidden | ErrorCode::Unauthenticated | ErrorCode::Internal
+    );
+    match exit_code(body.code) {
+        ExitCode::Failed if !is_foreign => Unexpanded::Faulty(body.message.clone()),
+        _ => Unexpanded::Unknown(body.message.clone()),
+    }
+}

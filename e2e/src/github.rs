@@ -1,0 +1,83 @@
+//! What registries need of GitHub's REST API, as its documentation says: repository contents, for a folder that is every
+//! repository.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// What asks for a file's bytes and not for what is known of it.
+const RAW: &str = "application/vnd.github.raw+json";
+
+pub struct Github {
+    pub api_url: String,
+    task: JoinHandle<()>,
+}
+
+impl Github {
+    pub async fn serve(root: &Path) -> Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let api_url = format!("http://{}", listener.local_addr()?);
+        let task = tokio::spawn(accept(listener, root.to_owned()));
+        Ok(Self { api_url, task })
+    }
+}
+
+impl Drop for Github {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, root: PathBuf) {
+    while let Ok((client, _)) = listener.accept().await {
+        tokio::spawn(answer(client, root.clone()));
+    }
+}
+
+/// One request a connection.
+async fn answer(client: TcpStream, root: PathBuf) -> Result<()> {
+    let mut client = BufReader::new(client);
+    let (mut head, mut line) = (String::new(), String::new());
+    while client.read_line(&mut line).await? > 2 {
+        head.push_str(&line);
+        line.clear();
+    }
+    let target = head.split(' ').nth(1).context("no target")?;
+    let (status, body) = match contents(&root, target, head.contains(RAW)) {
+        Some(body) => ("200 OK", body),
+        None => ("404 Not Found", br#"{"message": "Not Found"}"#.to_vec()),
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    client.write_all(head.as_bytes()).await?;
+    client.write_all(&body).await?;
+    client.shutdown().await?;
+    Ok(())
+}
+
+/// `/repos/OWNER/REPOSITORY/contents/PATH`; trees are not had here, as on old GitHub Enterprises.
+fn contents(root: &Path, target: &str, is_raw: bool) -> Option<Vec<u8>> {
+    let path = target.split('?').next()?.strip_prefix("/repos/")?;
+    let mut parts = path.splitn(4, '/').skip(2);
+    if parts.next()? != "contents" {
+        return None;
+    }
+    let place = root.join(parts.next().unwrap_or_default());
+    if place.is_file() && is_raw {
+        return std::fs::read(place).ok();
+    }
+    let entry = |path: &Path| -> Option<Value> {
+        let kind = if path.is_dir() { "dir" } else { "file" };
+        let name = path.file_name()?.to_str()?;
+        Some(json!({"name": name, "path": name, "type": kind, "sha": "", "size": 0}))
+    };
+    let entries = place.read_dir().ok()?.flatten();
+    let listed: Vec<_> = entries.filter_map(|found| entry(&found.path())).collect();
+    serde_json::to_vec(&listed).ok()
+}
