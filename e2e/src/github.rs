@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 
 /// What asks for a file's bytes and not for what is known of it.
 const RAW: &str = "application/vnd.github.raw+json";
+const JSON: &str = "application/json; charset=utf-8";
 
 pub struct Github {
     pub api_url: String,
@@ -47,12 +48,15 @@ async fn answer(client: TcpStream, root: PathBuf) -> Result<()> {
         line.clear();
     }
     let target = head.split(' ').nth(1).context("no target")?;
-    let (status, body) = match contents(&root, target, head.contains(RAW)) {
-        Some(body) => ("200 OK", body),
-        None => ("404 Not Found", br#"{"message": "Not Found"}"#.to_vec()),
+    let (status, kind, body) = match contents(&root, target, head.contains(RAW)) {
+        Some((kind, body)) => ("200 OK", kind, body),
+        None => {
+            let body = br#"{"message": "Not Found"}"#.to_vec();
+            ("404 Not Found", JSON, body)
+        }
     };
     let head = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
         body.len()
     );
     client.write_all(head.as_bytes()).await?;
@@ -62,7 +66,7 @@ async fn answer(client: TcpStream, root: PathBuf) -> Result<()> {
 }
 
 /// `/repos/OWNER/REPOSITORY/contents/PATH`; trees are not had here, as on old GitHub Enterprises.
-fn contents(root: &Path, target: &str, is_raw: bool) -> Option<Vec<u8>> {
+fn contents(root: &Path, target: &str, is_raw: bool) -> Option<(&'static str, Vec<u8>)> {
     let path = target.split('?').next()?.strip_prefix("/repos/")?;
     let mut parts = path.splitn(4, '/').skip(2);
     if parts.next()? != "contents" {
@@ -70,7 +74,7 @@ fn contents(root: &Path, target: &str, is_raw: bool) -> Option<Vec<u8>> {
     }
     let place = root.join(parts.next().unwrap_or_default());
     if place.is_file() && is_raw {
-        return std::fs::read(place).ok();
+        return Some((RAW, std::fs::read(place).ok()?));
     }
     let entry = |path: &Path| -> Option<Value> {
         let kind = if path.is_dir() { "dir" } else { "file" };
@@ -79,5 +83,5 @@ fn contents(root: &Path, target: &str, is_raw: bool) -> Option<Vec<u8>> {
     };
     let entries = place.read_dir().ok()?.flatten();
     let listed: Vec<_> = entries.filter_map(|found| entry(&found.path())).collect();
-    serde_json::to_vec(&listed).ok()
+    Some((JSON, serde_json::to_vec(&listed).ok()?))
 }
