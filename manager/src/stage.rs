@@ -198,14 +198,34 @@ pub struct DyingKv {
     inner: Arc<MemoryKv>,
     left: AtomicUsize,
     dead: Notify,
+    /// Why it writes no more.
+    error: fn() -> KvError,
 }
 
 impl DyingKv {
     pub fn after(commits: usize, inner: Arc<MemoryKv>) -> Arc<Self> {
+        let error = || KvError::Failed {
+            action: "written",
+            reason: "it is dead".to_owned(),
+        };
+        Self::with(commits, inner, error)
+    }
+
+    /// One whose disk has room for so many commits.
+    pub fn full_after(commits: usize, inner: Arc<MemoryKv>) -> Arc<Self> {
+        let error = || KvError::Full {
+            free_mib: 0,
+            kept_mib: 32,
+        };
+        Self::with(commits, inner, error)
+    }
+
+    fn with(commits: usize, inner: Arc<MemoryKv>, error: fn() -> KvError) -> Arc<Self> {
         Arc::new(Self {
             inner,
             left: AtomicUsize::new(commits),
             dead: Notify::new(),
+            error,
         })
     }
 
@@ -241,10 +261,7 @@ impl Kv for DyingKv {
             });
         if left.is_err() {
             self.dead.notify_one();
-            return Err(KvError::Failed {
-                action: "written",
-                reason: "the disk is full".to_owned(),
-            });
+            return Err((self.error)());
         }
         self.inner.commit(commit).await
     }

@@ -20,6 +20,7 @@ use super::recovery;
 use super::step::Tools;
 use crate::domain::deployment;
 use crate::store::deployments::{self, Found};
+use crate::store::kv::KvError;
 use crate::store::operations::{self, OperationRecord, StopWish};
 use crate::store::requests::{self, Request};
 use crate::store::{Changes, Store, StoreError};
@@ -73,10 +74,14 @@ pub struct Ticket {
     parked: CancellationToken,
 }
 
-/// The manager stops; the operation goes on at its next start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the manager is stopping; the operation goes on when it is started again")]
-pub struct Parked;
+/// Why who waits is not told the end: the operation goes on later.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Parked {
+    #[error("the manager is stopping; the operation goes on when it is started again")]
+    Stopping,
+    #[error("the operation is accepted, and goes on by itself once there is room for it: {0}")]
+    Stuck(String),
+}
 
 impl Ticket {
     /// Of an operation that ended before this process knew of it.
@@ -98,9 +103,12 @@ impl Ticket {
             if let Some(outcome) = self.live.ended() {
                 return Ok(outcome);
             }
+            if let Some(reason) = self.live.stuck() {
+                return Err(Parked::Stuck(reason));
+            }
             tokio::select! {
-                changed = changes.changed() => changed.map_err(|_| Parked)?,
-                () = self.parked.cancelled() => return Err(Parked),
+                changed = changes.changed() => changed.map_err(|_| Parked::Stopping)?,
+                () = self.parked.cancelled() => return Err(Parked::Stopping),
             }
         }
     }
@@ -236,12 +244,16 @@ impl Shared {
                     return self.hub.end(live, outcome);
                 }
                 Err(error) => {
+                    if matches!(error, StoreError::Kv(KvError::Full { .. })) {
+                        live.stick(Some(error.to_string()));
+                    }
                     let id = &record.operation.id;
                     let error = common::server::error::chain(&error);
                     tracing::error!(operation.id = %id, error, "operation {id} cannot be journaled; trying again in {} s", wait.as_secs_f32());
                 }
             }
             tokio::time::sleep(wait).await;
+            live.stick(None);
             wait = longest.min(wait * 2);
         }
     }

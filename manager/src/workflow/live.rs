@@ -47,6 +47,8 @@ struct Log {
     /// The number of the first event that is kept.
     first: u64,
     outcome: Option<Arc<Outcome>>,
+    /// Why it cannot go on at the moment: who waits for it may wait for long.
+    stuck: Option<String>,
 }
 
 impl Live {
@@ -58,6 +60,7 @@ impl Live {
             events,
             first: 0,
             outcome: None,
+            stuck: None,
         };
         Self {
             log: Mutex::new(log),
@@ -97,6 +100,16 @@ impl Live {
                 std::future::pending::<()>().await;
             }
         }
+    }
+
+    /// It cannot go on, or again can.
+    pub fn stick(&self, reason: Option<String>) {
+        self.log().stuck = reason;
+        self.changed.send_modify(|changes| *changes += 1);
+    }
+
+    pub fn stuck(&self) -> Option<String> {
+        self.log().stuck.clone()
     }
 
     pub fn operation(&self) -> Arc<Operation> {

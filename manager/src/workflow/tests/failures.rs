@@ -1,6 +1,7 @@
 //! What an operation leaves that fails.
 
 use super::*;
+use crate::workflow::engine::Parked;
 use crate::workflow::live::Outcome;
 
 /// A create that is given hardly any time.
@@ -232,18 +233,20 @@ async fn a_disk_that_is_full_for_a_while_delays_an_accepted_write_and_loses_noth
     // The first three make the store and its digests, and accept the operation.
     for commits in 3..8 {
         let stage = Stage::new();
-        let kv = DyingKv::after(commits, stage.kv.clone());
+        let kv = DyingKv::full_after(commits, stage.kv.clone());
         let app = stage.manager_on(kv.clone()).await;
         let ticket = Write::Create.start(&app).await.unwrap();
-        let emptied = async {
-            kv.death().await;
-            kv.revive();
+        // Who waits is told, and not left waiting for somebody to make room.
+        let told = ticket.outcome().await.unwrap_err();
+        assert!(told.to_string().contains("disk is full"), "{told}");
+        kv.revive();
+        let outcome = loop {
+            match ticket.outcome().await {
+                Err(Parked::Stuck(_)) => tokio::task::yield_now().await,
+                ended => break ended.unwrap(),
+            }
         };
-        let outcome = tokio::select! {
-            outcome = ticket.outcome() => outcome,
-            () = emptied => ticket.outcome().await,
-        };
-        assert_eq!(outcome.unwrap().operation.error, None, "{commits} commits");
+        assert_eq!(outcome.operation.error, None, "{commits} commits");
         assert_eq!(stage.deployer.objects(), ["a", "b"]);
     }
 }
