@@ -131,6 +131,8 @@ impl Service {
                 "--port-file",
             ])
             .arg(&port_file)
+            // What it keeps beside itself is of this test alone.
+            .current_dir(&self.folder)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)

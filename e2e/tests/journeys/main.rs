@@ -16,6 +16,7 @@ mod outage;
 mod ownership;
 mod publishing;
 mod references;
+mod registries;
 mod rights;
 mod store;
 mod testing;

@@ -1,20 +1,27 @@
-//! A registry of 1,000 templates with 5 versions each, in a git repository: beside `git` and `find` on the same repository,
-//! measured in turn in one run.
+//! A registry of 1,000 templates with 5 versions each, in a git repository: beside `git` and `find` on the same repository.
+//! And a what-if over 500 deployments of a template ([`whatif`]). Each is measured in turn with what stands beside it, in one
+//! run.
 //!
 //! `make bench` builds in release mode and runs this, for the figures that the README quotes. The manager is asked over
 //! HTTP, and its time for that counts. Times are medians over the runs, with the fastest and slowest.
 
-use std::net::TcpListener;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use common::api::page::PageQuery;
 use common::client::ManagerClient;
 use common::model::{RegistryDefinition, RegistryName, RegistryType};
+use e2e::Repository;
 use e2e::program::Service;
+use e2e::repository::git;
+
+#[path = "../scale/stand_in.rs"]
+mod stand_in;
+mod times;
+mod whatif;
+
+use times::{Times, row};
 
 const TEMPLATES: usize = 1_000;
 const VERSIONS: [&str; 5] = ["v1", "v1.0.1", "v1.1", "v1.1.1", "v2"];
@@ -29,9 +36,11 @@ async fn main() -> Result<()> {
         return Ok(());
     }
     let folder = tempfile::tempdir()?;
-    let repository = folder.path().join("r");
-    fill(&repository)?;
-    let url = format!("git://127.0.0.1:{}/r", serve(folder.path().to_owned())?);
+    let place = folder.path().join("r");
+    fill(&place)?;
+    let repository = Repository::serve(&place)?;
+    repository.git(&["gc", "--quiet"])?;
+    let url = repository.url();
     println!("| what | ours | instead | ours / instead |\n|---|---|---|---|");
     let [mut ours, mut instead] = [Times::default(), Times::default()];
     let mut last = None;
@@ -41,9 +50,9 @@ async fn main() -> Result<()> {
             folder.path().join("clone"),
         );
         std::fs::create_dir(&place)?;
-        let manager = Asked::start(&place, &url).await?;
+        let manager = Asked::start(&place, url).await?;
         ours.of(manager.list()).await?;
-        instead.of(async { cloned(&url, &clone) }).await?;
+        instead.of(async { cloned(url, &clone) }).await?;
         last = Some((manager, clone));
     }
     row(
@@ -53,7 +62,8 @@ async fn main() -> Result<()> {
     );
     let (mut manager, clone) = last.context("there was no run")?;
     warm(&manager, &clone).await?;
-    manager.service.stop().await
+    manager.service.stop().await?;
+    whatif::measure(folder.path()).await
 }
 
 async fn warm(manager: &Asked, clone: &Path) -> Result<()> {
@@ -133,13 +143,13 @@ impl Asked {
 }
 
 /// Each version has a template, a schema and an example.
-fn fill(repository: &Path) -> Result<()> {
+fn fill(folder: &Path) -> Result<()> {
     for number in 0..TEMPLATES {
         for version in VERSIONS {
             let name = format!("t{number}");
-            let folder = repository.join(&name).join(version);
-            std::fs::create_dir_all(&folder)?;
-            let write = |file: String, text: String| std::fs::write(folder.join(file), text);
+            let place = folder.join(&name).join(version);
+            std::fs::create_dir_all(&place)?;
+            let write = |file: String, text: String| std::fs::write(place.join(file), text);
             write(
                 format!("{name}.jinja"),
                 format!("# {name} {version}\nresources: []\n"),
@@ -153,29 +163,7 @@ fn fill(repository: &Path) -> Result<()> {
             )?;
         }
     }
-    let author = [
-        "-c",
-        "user.name=bench",
-        "-c",
-        "user.email=bench@example.invalid",
-    ];
-    git(repository, &["init", "--quiet", "-b", "main"])?;
-    git(repository, &["add", "-A"])?;
-    git(
-        repository,
-        &[&author[..], &["commit", "--quiet", "-m", "all"]].concat(),
-    )?;
-    git(repository, &["gc", "--quiet"])
-}
-
-fn git(folder: &Path, args: &[&str]) -> Result<()> {
-    // Housekeeping at a commit would be in the way of the one that is asked for.
-    let mut git = Command::new("git");
-    run(git
-        .arg("-C")
-        .arg(folder)
-        .args(["-c", "gc.auto=0"])
-        .args(args))
+    Ok(())
 }
 
 fn run(command: &mut Command) -> Result<()> {
@@ -183,27 +171,6 @@ fn run(command: &mut Command) -> Result<()> {
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{command:?}: {said}");
     Ok(())
-}
-
-/// `git daemon`, one process a connection.
-fn serve(root: PathBuf) -> Result<u16> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let port = listener.local_addr()?.port();
-    std::thread::spawn(move || -> Result<()> {
-        for connection in listener.incoming() {
-            let connection = connection?;
-            let mut child = Command::new("git")
-                .args(["daemon", "--inetd", "--export-all"])
-                .arg(format!("--base-path={}", root.display()))
-                .stdin(OwnedFd::from(connection.try_clone()?))
-                .stdout(OwnedFd::from(connection))
-                .stderr(Stdio::null())
-                .spawn()?;
-            std::thread::spawn(move || child.wait());
-        }
-        Ok(())
-    });
-    Ok(port)
 }
 
 fn cloned(url: &str, clone: &Path) -> Result<()> {
@@ -229,50 +196,4 @@ fn fetched(clone: &Path) -> Result<()> {
     run(Command::new("cat")
         .args(["t500.jinja", "t500.jinja.schema"])
         .current_dir(version))
-}
-
-/// Times of one side.
-#[derive(Default)]
-struct Times(Vec<Duration>);
-
-impl Times {
-    async fn of(&mut self, work: impl Future<Output = Result<()>>) -> Result<()> {
-        let started = Instant::now();
-        work.await?;
-        self.0.push(started.elapsed());
-        Ok(())
-    }
-
-    fn sorted(&self) -> Vec<f64> {
-        let mut times = self.0.clone();
-        times.sort_unstable();
-        times
-            .iter()
-            .map(|time| time.as_secs_f64() * 1000.0)
-            .collect()
-    }
-
-    fn median(&self) -> f64 {
-        let sorted = self.sorted();
-        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
-    }
-
-    fn show(&self) -> String {
-        let sorted = self.sorted();
-        let (least, most) = (sorted.first(), sorted.last());
-        let (least, most) = (
-            least.copied().unwrap_or_default(),
-            most.copied().unwrap_or_default(),
-        );
-        format!("{:.2} ms ({least:.2}–{most:.2})", self.median())
-    }
-}
-
-fn row(what: &str, ours: &Times, instead: &Times) {
-    let ratio = ours.median() / instead.median();
-    println!(
-        "| {what} | {} | {} | {ratio:.3} |",
-        ours.show(),
-        instead.show()
-    );
 }
