@@ -134,7 +134,7 @@ impl Command {
         )
     }
 
-    /// Whether `--timeout` is not for the request, but for the operation that it starts or watches.
+    /// Whether `--timeout` is not for the request, but for the operation that it starts or watches, or for each of several.
     pub fn bounds_itself(&self) -> bool {
         matches!(
             self,
@@ -148,6 +148,7 @@ impl Command {
                 | Self::Wait(_)
                 | Self::Stop(_)
                 | Self::Cancel(_)
+                | Self::Templates(_)
         )
     }
 

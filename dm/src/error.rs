@@ -159,6 +159,12 @@ pub enum Failure {
         within: std::time::Duration,
         operation: Option<OperationId>,
     },
+    /// Of several registries that were asked at once.
+    #[error("registry {registry} has not answered within {} s", within.as_secs_f32())]
+    Slow {
+        registry: String,
+        within: std::time::Duration,
+    },
     #[error("the manager has been away for {} s while {operation} ran: {error}", away.as_secs())]
     Lost {
         operation: OperationId,
@@ -225,7 +231,7 @@ impl Failure {
             Self::Missing(_) => ExitCode::NotFound,
             Self::Publish(error) => of_publication(error),
             Self::TimedOut { .. } => ExitCode::Timeout,
-            Self::Lost { .. } => ExitCode::Unavailable,
+            Self::Lost { .. } | Self::Slow { .. } => ExitCode::Unavailable,
             Self::Interrupted { .. } | Self::TestInterrupted { .. } => ExitCode::Interrupted,
             Self::Output(OutputError::Write(error))
                 if error.kind() == std::io::ErrorKind::BrokenPipe =>
@@ -279,6 +285,7 @@ impl Failure {
             Self::TimedOut {
                 operation: None, ..
             } => Some("give it more time with --timeout".to_owned()),
+            Self::Slow { registry, .. } => Some(format!("dm templates {registry} waits for it")),
             Self::DeploymentFailed { name, .. } => Some(format!(
                 "see dm status {name}; correct it with dm update, or dm delete {name}"
             )),

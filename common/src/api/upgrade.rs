@@ -79,6 +79,8 @@ impl WhatIfItem {
 pub enum WhatIfOutcome {
     /// It uses this very version already.
     Current,
+    /// Its configuration names this very version already, and its last operation failed: an upgrade applies it again.
+    Unfinished,
     /// The new version makes the same of it.
     Unchanged,
     Changed,

@@ -80,6 +80,8 @@ impl ClientError {
     /// Whether a later try may fare better: the service is away or overloaded, nothing is wrong with the request.
     pub fn is_transient(&self) -> bool {
         match self {
+            // The manager has asked the registry more than once, and leaves it alone for a while.
+            Self::Answered(body) if body.code == ErrorCode::RegistryUnavailable => false,
             Self::Answered(body) => matches!(body.code.status(), 429 | 503),
             Self::Unreachable { .. } | Self::BrokenOff { .. } => true,
             Self::TimedOut { .. }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use common::api::manager::RegistrySummary;
+use common::model::{CredentialName, RegistryDefinition};
 
 use crate::error::Failure;
 use crate::output::table::Table;
@@ -24,16 +25,28 @@ impl Registries {
 }
 
 pub fn table(registries: &[RegistrySummary]) -> Table {
-    let mut table = Table::new(&["NAME", "TYPE", "URL", "COLLECTION", "CREDENTIAL"]);
+    let mut table = Table::new(&["NAME", "TYPE", "URL", "DETAILS"]);
     for RegistrySummary { name, definition } in registries {
-        let credential = definition.credential.as_ref();
-        table.row([
-            name,
-            definition.registry_type.as_str(),
-            &definition.url,
-            definition.collection.as_deref().unwrap_or_default(),
-            credential.map_or("", |name| name.as_str()),
-        ]);
+        let kind = definition.registry_type.as_str();
+        table.row([name, kind, &definition.url, &details(definition)]);
     }
     table
+}
+
+/// What only some registries have.
+fn details(definition: &RegistryDefinition) -> String {
+    let named = [
+        ("ref", definition.reference.as_deref()),
+        ("collection", definition.collection.as_deref()),
+        (
+            "credential",
+            definition.credential.as_ref().map(CredentialName::as_str),
+        ),
+        ("API", definition.api_url.as_deref()),
+    ];
+    let named = named
+        .into_iter()
+        .filter_map(|(what, name)| Some(format!("{what} {}", name?)));
+    let signed = (!definition.public_keys.is_empty()).then(|| "signed templates only".to_owned());
+    named.chain(signed).collect::<Vec<_>>().join(", ")
 }

@@ -1,5 +1,7 @@
 //! `dm templates`: what registries offer.
 
+use std::time::Duration;
+
 use clap::Args;
 use common::api::manager::TemplateSummary;
 use common::api::page::Page;
@@ -8,7 +10,8 @@ use serde::Serialize;
 
 use crate::error::Failure;
 use crate::output::table::Table;
-use crate::session::{Session, all_pages};
+use crate::output::text;
+use crate::session::{Session, all_pages, within};
 
 /// List the templates of a registry, or of all.
 #[derive(Debug, Args)]
@@ -39,6 +42,9 @@ struct Listed {
     template: TemplateSummary,
 }
 
+/// How long a registry holds up those that have answered.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 impl Templates {
     pub async fn run(mut self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         if let Some(registry) = self.flagged.take() {
@@ -49,17 +55,19 @@ impl Templates {
             self.regex = self.registry.replace(registry);
         }
         let (page, away) = match &self.registry {
-            Some(registry) => (self.of(&session.client, registry, None).await?, Vec::new()),
-            None => self.of_all(&session.client).await?,
+            Some(registry) => {
+                let listed = async { Ok(self.of(&session.client, registry, None).await?) };
+                let listed = within(session.timeout, "listing its templates", listed);
+                (listed.await?, Vec::new())
+            }
+            None => {
+                let patience = session.timeout.unwrap_or(PATIENCE);
+                self.of_all(&session.client, patience).await?
+            }
         };
         let named = self.registry.clone().unwrap_or_default();
-        let mut table = Table::new(&["REGISTRY", "TEMPLATE", "VERSIONS"]);
-        for Listed { registry, template } in &page.items {
-            let registry = registry.as_ref().unwrap_or(&named);
-            table.row([registry, &template.name, &template.versions.join(", ")]);
-        }
         let width = session.terminal.width;
-        session.show(&page, |_| table.render(width))?;
+        session.show(&page, |page| self.table(&page.items, &named, width))?;
         let mut away = away.into_iter();
         let Some(last) = away.next_back() else {
             return Ok(());
@@ -67,24 +75,47 @@ impl Templates {
         for error in away {
             session.terminal.note(&format!("error: {error}"));
         }
-        Err(last.into())
+        Err(last)
+    }
+
+    /// The newest version first: it is what most look for, and what is left where there is no room for all.
+    fn table(&self, listed: &[Listed], named: &str, width: Option<usize>) -> String {
+        if listed.is_empty() {
+            return match &self.regex {
+                Some(regex) => format!("no template matches {}\n", text::line(regex)),
+                None => "there are no templates\n".to_owned(),
+            };
+        }
+        let mut table = Table::new(&["REGISTRY", "TEMPLATE", "VERSIONS"]);
+        for Listed { registry, template } in listed {
+            let registry = registry.as_deref().unwrap_or(named);
+            let versions: Vec<_> = template.versions.iter().rev().map(String::as_str).collect();
+            table.row([registry, &template.name, &versions.join(", ")]);
+        }
+        table.render(width)
     }
 
     /// One registry holds up no other: what those that answer hold is listed, and the others' errors come with it.
     async fn of_all(
         &self,
         client: &ManagerClient,
-    ) -> Result<(Page<Listed>, Vec<ClientError>), ClientError> {
+        patience: Duration,
+    ) -> Result<(Page<Listed>, Vec<Failure>), ClientError> {
         let registries = all_pages(|page| async move { client.registries(&page).await }).await?;
         let each = registries.items.iter().map(|registry| {
             let name = &registry.name;
-            self.of(client, name, Some(name))
+            tokio::time::timeout(patience, self.of(client, name, Some(name)))
         });
         let (mut items, mut away) = (Vec::new(), Vec::new());
-        for listed in futures::future::join_all(each).await {
+        let all = futures::future::join_all(each).await;
+        for (registry, listed) in registries.items.iter().zip(all) {
             match listed {
-                Ok(page) => items.extend(page.items),
-                Err(error) => away.push(error),
+                Ok(Ok(page)) => items.extend(page.items),
+                Ok(Err(error)) => away.push(error.into()),
+                Err(_) => away.push(Failure::Slow {
+                    registry: registry.name.clone(),
+                    within: patience,
+                }),
             }
         }
         Ok((Page::whole(items), away))

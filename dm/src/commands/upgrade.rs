@@ -5,7 +5,8 @@
 //!                                                        └─ one fails ─► no further one is begun
 //! ```
 //!
-//! Each is an ordinary update; what has the version is left out, so that running it again goes on where it ended.
+//! Each is an ordinary update; what has the version and did not fail is left out, so that running it again goes on where it
+//! ended.
 
 use clap::Args;
 use common::api::error::ErrorBody;
@@ -32,8 +33,8 @@ use crate::terminal::Terminal;
 /// Roll a template's version out to the deployments that use it, a few at a time; stop on the first failure.
 ///
 /// In the configuration of each, references to the template name the new version afterwards; comments and all else stay. All
-/// other templates stay as they are. What has the version already is left out: after a failure, correct it and run the same
-/// command again. Operations that run when one fails, or when you press Ctrl-C, go on to their end.
+/// other templates stay as they are. What has the version already is left out, and what failed is tried again: after a failure,
+/// correct it and run the same command again. Operations that run when one fails, or when you press Ctrl-C, go on to their end.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -146,6 +146,9 @@ fn versions(item: &WhatIfItem) -> String {
 pub fn outcome(item: &WhatIfItem) -> String {
     let told = match item.outcome {
         WhatIfOutcome::Current => "nothing: it has this version".to_owned(),
+        WhatIfOutcome::Unfinished => {
+            "nothing: it has this version, but its last operation failed".to_owned()
+        }
         WhatIfOutcome::Unchanged => "nothing: it comes to the same".to_owned(),
         WhatIfOutcome::Changed => {
             let summary = &item.summary;

@@ -26,10 +26,6 @@ impl Table {
             .push(cells.iter().map(|cell| text::line(cell)).collect());
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// One line a row, header first. The last column is clipped where the width is known and too small.
     pub fn render(&self, width: Option<usize>) -> String {
         let all = || std::iter::once(&self.header).chain(&self.rows);

@@ -9,3 +9,5 @@ mod following;
 mod registries;
 mod requests;
 mod stand_in;
+mod templates;
+mod upgrades;

@@ -30,6 +30,9 @@ pub enum End {
     Silence,
 }
 
+/// The status of an answer that never comes.
+pub const NEVER: u16 = 0;
+
 #[derive(Default)]
 struct State {
     requests: Mutex<Vec<Request>>,
@@ -66,6 +69,9 @@ async fn answer(request: HttpRequest, body: Bytes, state: web::Data<Arc<State>>)
         return events(operation, &state);
     }
     let (status, body) = prepared(&asked, &state);
+    if status == NEVER {
+        return std::future::pending().await;
+    }
     HttpResponse::build(StatusCode::from_u16(status).unwrap()).json(body)
 }
 

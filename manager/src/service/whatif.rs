@@ -12,7 +12,7 @@ use common::api::upgrade::{
 };
 use common::compare;
 use common::model::limits::PAGE_ITEMS_MAX;
-use common::model::{Deployment, DeploymentName, DiffSummary};
+use common::model::{Deployment, DeploymentName, DeploymentStatus, DiffSummary};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::time::Instant;
 
@@ -157,7 +157,11 @@ impl WhatIfs {
             return Ok(None);
         }
         if target.is_current(&user) {
-            return Ok(Some(item(name, user.uses, WhatIfOutcome::Current)));
+            let outcome = match deployment.state.status {
+                DeploymentStatus::Failed => WhatIfOutcome::Unfinished,
+                _ => WhatIfOutcome::Current,
+            };
+            return Ok(Some(item(name, user.uses, outcome)));
         }
         let compared = self
             .compared(&deployment, &head, target, &user, caller)

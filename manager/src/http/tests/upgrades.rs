@@ -214,6 +214,25 @@ async fn an_upgrade_takes_a_new_patch_though_the_reference_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_upgrade_that_failed_is_unfinished_though_its_manifest_names_the_version() {
+    let served = served().await;
+    create(&served, "web", pair("pair:v1")).await;
+    let refused = content(json!([{"name": REFUSED, "type": "Pod"}]));
+    served.stage.add_version("pair", "v1.2", &refused);
+    let request = || UpgradeDeployment {
+        template: TypeName::parse("pair:v1.2").unwrap(),
+    };
+    for _ in 0..2 {
+        let write = WriteQuery::default();
+        let upgraded = served.client.upgrade(&web(), &request(), &write).await;
+        assert_eq!(answered(upgraded).code, ErrorCode::ResourcesFailed);
+        let asked = json!({"template": "pair:v1.2"});
+        let page = whatif(&served, asked, WhatIfQuery::default()).await;
+        assert_eq!(told(&page), ["web Unfinished"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_upgrade_that_cannot_be_says_why_and_leaves_the_deployment_as_it_is() {
     let served = served().await;
     create(&served, "nested", pair("app:v1")).await;
