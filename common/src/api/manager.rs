@@ -365,7 +365,7 @@ pub struct TemplateDescription {
     /// The template's schema, as it is written; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// The text of its `example.yaml`.
+    /// Its `example.yaml`, with references that are short in its registry written in full, so that it can be deployed as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
 }

@@ -24,6 +24,25 @@ fn escaped(text: &str, keep_breaks: bool) -> String {
     shown
 }
 
+/// Broken between words where the width is known, each line with the indent before it. What has no blanks stays whole.
+pub fn wrapped(text: &str, indent: &str, width: Option<usize>) -> String {
+    let width = width.unwrap_or(usize::MAX);
+    let (mut shown, mut line) = (String::new(), String::new());
+    let chars = |text: &str| text.chars().count();
+    for word in text.split(' ') {
+        let is_full = chars(indent) + chars(&line) + 1 + chars(word) > width;
+        if is_full && !line.is_empty() {
+            shown.push_str(&format!("{indent}{line}\n"));
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    shown + format!("{indent}{line}").trim_end() + "\n"
+}
+
 /// Whether a terminal just shows it: no control character, none that changes the direction of the text.
 pub fn is_harmless(c: char) -> bool {
     let reorders = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -53,6 +72,17 @@ mod tests {
             r"a\u{1b}[2Jb\r\n\u{9b}\u{202e}ä"
         );
         assert_eq!(lines("a\nb\t\x07"), "a\nb\\t\\u{7}");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_only() {
+        assert_eq!(
+            wrapped("one two three", "  ", Some(9)),
+            "  one two\n  three\n"
+        );
+        assert_eq!(wrapped("unbreakable", "", Some(4)), "unbreakable\n");
+        assert_eq!(wrapped("one two", "", None), "one two\n");
+        assert_eq!(wrapped("", "  ", Some(4)), "\n");
     }
 
     #[test]

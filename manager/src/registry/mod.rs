@@ -30,6 +30,7 @@ mod conformance;
 mod definition;
 mod directory;
 mod error;
+mod example;
 mod fetch;
 mod fresh;
 mod git;

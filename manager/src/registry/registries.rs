@@ -16,6 +16,7 @@ use url::Url;
 use super::cache::Cache;
 use super::cache::templates::{Key, Templates};
 use super::catalog::{self, Form, Located};
+use super::example;
 use super::fetch::{self, Role, TemplateFile};
 use super::http::UrlFolder;
 use super::identity::Identity;
@@ -165,7 +166,7 @@ impl Registries {
                 description: info(schema.as_ref(), "description"),
                 schema,
                 example: match example {
-                    Some(file) => Some(file.content),
+                    Some(file) => Some(found.portable(file.content, type_name)),
                     None => found.example(type_name, &files),
                 },
             })
@@ -466,6 +467,11 @@ impl Found {
             None => self.files.url_of(&FilePath::root()),
         };
         Some(format!("registry {registry} is away; {old}"))
+    }
+
+    fn portable(&self, text: String, type_name: &TypeName) -> String {
+        let file = self.template.names().last().unwrap_or_default();
+        example::portable(text, type_name, file, self.scope.as_ref())
     }
 
     /// A package takes no properties, so that what uses it is known.

@@ -7,7 +7,7 @@ use common::model::{Scope, TypeName};
 use tempfile::TempDir;
 
 use super::alone::{Alone, alone, options};
-use super::{Registries, RegistryError};
+use super::{FILE_BYTES, Registries, RegistryError, TEMPLATE_IMPORTS};
 
 fn tree(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -224,6 +224,34 @@ async fn several_faults_of_a_schemas_imports_are_told_together() {
                 "{told} is not in: {error}"
             );
         }
+    }
+}
+
+#[tokio::test]
+async fn a_template_has_a_limit_of_files_and_of_bytes() {
+    let import = |number: usize| format!("- path: f{number}.txt\n");
+    let listed = |count: usize| {
+        let imports = (0..count).map(import).collect::<String>();
+        format!("imports:\n{imports}")
+    };
+    let folder = tree(&[
+        ("a/v1/a.py", ""),
+        ("a/v1/a.py.schema", &listed(TEMPLATE_IMPORTS + 1)),
+        ("b/v1/b.py", ""),
+        ("b/v1/b.py.schema", &listed(9)),
+    ]);
+    for number in 0..9 {
+        let place = folder.path().join(format!("b/v1/f{number}.txt"));
+        std::fs::write(place, vec![b' '; FILE_BYTES]).unwrap();
+    }
+    let registries = registries(folder.path()).await;
+    for (reference, code, told) in [
+        ("a:v1", ErrorCode::InvalidSchema, "imports more than 100 files"),
+        ("b:v1", ErrorCode::InvalidConfiguration, "in all of its files"),
+    ] {
+        let error = template(&registries, reference).await.unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.to_string().contains(told), "{error}");
     }
 }
 
