@@ -67,7 +67,12 @@ impl Templates {
         };
         let named = self.registry.clone().unwrap_or_default();
         let width = session.terminal.width;
-        session.show(&page, |page| self.table(&page.items, &named, width))?;
+        session.show(&page, |page| {
+            match page.items.is_empty() && !away.is_empty() {
+                true => String::new(),
+                false => self.table(&page.items, &named, width),
+            }
+        })?;
         let mut away = away.into_iter();
         let Some(last) = away.next_back() else {
             return Ok(());

@@ -246,8 +246,16 @@ async fn a_template_has_a_limit_of_files_and_of_bytes() {
     }
     let registries = registries(folder.path()).await;
     for (reference, code, told) in [
-        ("a:v1", ErrorCode::InvalidSchema, "imports more than 100 files"),
-        ("b:v1", ErrorCode::InvalidConfiguration, "in all of its files"),
+        (
+            "a:v1",
+            ErrorCode::InvalidSchema,
+            "imports more than 100 files",
+        ),
+        (
+            "b:v1",
+            ErrorCode::InvalidConfiguration,
+            "in all of its files",
+        ),
     ] {
         let error = template(&registries, reference).await.unwrap_err();
         assert_eq!(error.code(), code, "{error}");
