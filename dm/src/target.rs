@@ -242,7 +242,7 @@ fn split(path: &Path) -> (Rc<Files>, String) {
     (Rc::new(Files::Folder(folder)), file)
 }
 
-fn read_properties(file: &str) -> Result<Map<String, Value>, Failure> {
+pub fn read_properties(file: &str) -> Result<Map<String, Value>, Failure> {
     let (folder, name) = split(Path::new(file));
     let unreadable = |reason| BundleError::File {
         file: file.to_owned(),

@@ -22,6 +22,7 @@ pub struct Dm {
     service: String,
     folder: PathBuf,
     token: Option<String>,
+    kubeconfig: Option<PathBuf>,
 }
 
 /// A run that has not ended yet.
@@ -85,6 +86,7 @@ impl Dm {
             service,
             folder: folder.to_owned(),
             token: None,
+            kubeconfig: None,
         }
     }
 
@@ -100,6 +102,14 @@ impl Dm {
     pub fn with_token(&self, token: String) -> Self {
         Self {
             token: Some(token),
+            ..self.clone()
+        }
+    }
+
+    /// The same with a kubeconfig to take the identity from.
+    pub fn with_kubeconfig(&self, kubeconfig: &Path) -> Self {
+        Self {
+            kubeconfig: Some(kubeconfig.to_owned()),
             ..self.clone()
         }
     }
@@ -129,6 +139,7 @@ impl Dm {
             .env_remove("KUBECONFIG")
             .env_remove("DM_TOKEN")
             .envs(self.token.iter().map(|token| ("DM_TOKEN", token)))
+            .envs(self.kubeconfig.iter().map(|file| ("KUBECONFIG", file)))
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .kill_on_drop(true);

@@ -97,6 +97,15 @@ impl Stack {
         User::new(self.cluster, &self.namespace, name, &self.dm)
     }
 
+    /// A further manager over the same two services, with a store that is forgotten with it, and these flags.
+    pub async fn another_manager(&self, folder: &str, flags: &[String]) -> Result<Service> {
+        let at = self.folder().join(folder);
+        std::fs::create_dir(&at)?;
+        let mut args = manager_args(&at, &self.expandybird, &self.resourcifier);
+        args.extend_from_slice(flags);
+        Service::start("manager", &at, args).await
+    }
+
     async fn with(setting: Setting) -> Result<Self> {
         let at = setting.folder.path();
         let resourcifier = Service::start("resourcifier", at, resourcifier_args(&setting)).await?;

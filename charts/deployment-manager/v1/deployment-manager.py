@@ -7,6 +7,7 @@ that the manager's store is sealed with.
 import access
 import network
 import pods
+import settings
 
 
 def GenerateConfig(context):
@@ -35,19 +36,16 @@ def manager(name, namespace, properties):
         '--store=sled:/data/store',
         '--credential-key=/key/key',
         '--registry-cache=/data/registries',
-        '--auth-cluster',
-        '--auth-rbac',
-        '--audit-log=-',
-    ] + properties['manager']['args']
+    ] + settings.flags(properties['manager']) + properties['manager']['args']
     # One writer at a time: the store is opened by one process, so the old one ends before the new one starts.
     one = {'replicas': 1, 'strategy': {'type': 'Recreate'}}
     volumes = [
         pods.volume('data', '/data', {'persistentVolumeClaim': {'claimName': name + '-store'}}),
         pods.volume('key', '/key', {'secret': {'secretName': name + '-key', 'defaultMode': 0o440}}, read_only=True),
         pods.temporary(),
-    ]
+    ] + settings.volumes(name, properties['manager'])
     service = pods.Service(name, namespace, 'manager', 8080, args, one, volumes)
-    return [
+    return settings.config_map(service, properties['manager']) + [
         pods.claim(service, properties['manager']),
         pods.account(service),
         pods.deployment(service, properties),

@@ -69,14 +69,13 @@ impl Deploy {
             bundle,
         } = self.target.resolve(session.terminal)?;
         let subject = Subject::new(format!("deploying {shown} as {name}"), bundle.sources);
-        let service_account = self.wishes.service_account.clone();
         let request = CreateDeployment {
             name,
             content: bundle.content,
             imports: bundle.imports,
             namespace: self.namespace,
             drift_policy: self.wishes.drift.drift_policy.unwrap_or_default(),
-            service_account: service_account.and_then(|account| account.0),
+            service_account: self.wishes.account.of_new(),
             labels: self.about.labels(),
             description: self.about.description.unwrap_or_default(),
         };

@@ -5,7 +5,7 @@ use common::api::manager::{DiffQuery, UpdateDeployment};
 use common::model::{DeploymentName, ManifestName, Namespace};
 
 use super::manifest::named_or_latest;
-use super::policies::Policies;
+use super::policies::{AccountFlag, Policies};
 use super::write::Subject;
 use crate::bundle::Sources;
 use crate::error::{ExitCode, Failure};
@@ -37,6 +37,8 @@ pub struct Diff {
     pub locked: bool,
     #[command(flatten)]
     pub policies: Policies,
+    #[command(flatten)]
+    pub account: AccountFlag,
 }
 
 impl Diff {
@@ -44,6 +46,10 @@ impl Diff {
         let (name, request, subject) = match self.target.deployment() {
             Some(name) => self.with_manifest(session, name).await?,
             None => self.with_configuration(session)?,
+        };
+        let request = UpdateDeployment {
+            service_account: self.account.change(),
+            ..request
         };
         let query = DiffQuery {
             timeout_ms: session.timeout_ms(),

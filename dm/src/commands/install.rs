@@ -12,6 +12,7 @@ use crate::error::Failure;
 use crate::installation::{Installation, Objects, documents};
 use crate::properties;
 use crate::session::Session;
+use crate::target::read_properties;
 
 /// The owner of the objects' fields is the one that an update by the system itself has: `dm-` and the deployment's name.
 const FIELD_MANAGER: &str = "dm-";
@@ -26,6 +27,7 @@ Examples:
   dm install --image registry.example.com/deployment-manager:0.1.0 | kubectl apply --server-side -f -
   dm install --image registry.example.com/deployment-manager:0.1.0 --apply
   dm install --image … --properties replicas=3,manager.storage=50Gi --without-secrets
+  dm install --image … --properties-file production.yaml --apply
   dm describe deployment-manager:v1        # all properties
 
 Once it runs, it can look after itself:
@@ -46,6 +48,9 @@ pub struct Install {
     /// Further properties of the chart, like replicas=3,manager.storage=50Gi.
     #[arg(long, id = "properties", value_name = "NAME=VALUE,…")]
     pub properties: Vec<String>,
+    /// File of properties, YAML; --properties go over it.
+    #[arg(long, value_name = "FILE")]
+    pub properties_file: Option<String>,
     /// Leave out certificates and key.
     #[arg(long)]
     pub without_secrets: bool,
@@ -88,7 +93,10 @@ impl Install {
     }
 
     fn properties(&self) -> Result<Map<String, Value>, Failure> {
-        let mut all = Map::new();
+        let mut all = match &self.properties_file {
+            Some(file) => read_properties(file)?,
+            None => Map::new(),
+        };
         for text in &self.properties {
             properties::merge(&mut all, text)?;
         }

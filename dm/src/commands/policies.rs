@@ -47,12 +47,32 @@ pub struct DriftFlag {
     pub drift_policy: Option<DriftPolicy>,
 }
 
+/// In whose name a deployment is applied.
+#[derive(Debug, Clone, Default, Args)]
+pub struct AccountFlag {
+    /// Service account of the deployment's namespace in whose name it is applied, now and later; '' for none
+    #[arg(long, value_name = "NAME", value_parser = account)]
+    service_account: Option<Account>,
+}
+
+impl AccountFlag {
+    /// Of a deployment that is new.
+    pub fn of_new(&self) -> Option<ServiceAccountName> {
+        self.service_account.clone().and_then(|account| account.0)
+    }
+
+    /// Another one or none; absent, whichever it has.
+    pub fn change(&self) -> Option<Option<ServiceAccountName>> {
+        self.service_account.clone().map(|account| account.0)
+    }
+}
+
 /// A service account, or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account(pub Option<ServiceAccountName>);
+struct Account(pub Option<ServiceAccountName>);
 
 /// Reads one; an empty text is none.
-pub fn account(text: &str) -> Result<Account, NameError> {
+fn account(text: &str) -> Result<Account, NameError> {
     let name = Some(text).filter(|text| !text.is_empty());
     name.map(ServiceAccountName::parse).transpose().map(Account)
 }

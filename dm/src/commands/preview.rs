@@ -7,7 +7,7 @@ use common::client::ClientError;
 use common::model::{Deployment, DeploymentName, DriftPolicy, Manifest, Namespace};
 
 use super::deploy::About;
-use super::policies::Policies;
+use super::policies::{AccountFlag, Policies};
 use super::write::{Subject, query, write};
 use crate::error::Failure;
 use crate::output::change;
@@ -25,7 +25,9 @@ Examples:
   dm preview replicatedservice:v1 --name web --properties replicas=5
   dm preview web                # the one that was stored
   dm preview web --drop         # forget it
-  dm update web --commit        # apply it, exactly as it was shown")]
+  dm update web --commit        # apply it, exactly as it was shown
+
+With --service-account the preview tells what that account may not do; an update's commit names the account again.")]
 pub struct Preview {
     #[command(flatten)]
     pub target: Target,
@@ -36,6 +38,8 @@ pub struct Preview {
     pub about: About,
     #[command(flatten)]
     pub policies: Policies,
+    #[command(flatten)]
+    pub account: AccountFlag,
     /// Keep the very templates that the deployment has, whatever their references mean by now.
     #[arg(long)]
     pub locked: bool,
@@ -61,26 +65,72 @@ impl Preview {
         }
         let resolved = self.target.resolve(session.terminal)?;
         let exists = existing(session, &resolved.name).await?.is_some();
-        let query = WriteQuery {
+        match exists {
+            true => self.update(session, resolved).await,
+            false => self.create(session, resolved).await,
+        }
+    }
+
+    fn query(&self, session: &Session<'_, '_>) -> WriteQuery {
+        WriteQuery {
             preview: true,
             locked: self.locked,
             policies: self.policies.query(),
             ..query(session)
-        };
-        match exists {
-            true => update(session, resolved, &self.about, query, self.at_once).await,
-            false => {
-                create(
-                    session,
-                    resolved,
-                    &self.about,
-                    self.namespace,
-                    query,
-                    self.at_once,
-                )
-                .await
-            }
         }
+    }
+
+    async fn create(
+        self,
+        session: &mut Session<'_, '_>,
+        resolved: Resolved,
+    ) -> Result<(), Failure> {
+        let Resolved {
+            name,
+            shown,
+            bundle,
+        } = resolved;
+        let subject = Subject::new(format!("previewing {shown} as {name}"), bundle.sources);
+        let query = self.query(session);
+        let request = CreateDeployment {
+            name,
+            content: bundle.content,
+            imports: bundle.imports,
+            namespace: self.namespace,
+            drift_policy: DriftPolicy::default(),
+            service_account: self.account.of_new(),
+            labels: self.about.labels(),
+            description: self.about.description.unwrap_or_default(),
+        };
+        let client = session.client.clone();
+        let start = |write| client.create_async(&request, write);
+        write(session, subject, query, self.at_once, start).await
+    }
+
+    async fn update(
+        self,
+        session: &mut Session<'_, '_>,
+        resolved: Resolved,
+    ) -> Result<(), Failure> {
+        let Resolved {
+            name,
+            shown,
+            bundle,
+        } = resolved;
+        let (content, sources) = bundle.into_update();
+        let doing = format!("previewing {shown} as an update of {name}");
+        let subject = Subject::new(doing, sources);
+        let query = self.query(session);
+        let labels = self.about.labels();
+        let request = UpdateDeployment {
+            description: self.about.description,
+            labels: (!labels.is_empty()).then_some(labels),
+            service_account: self.account.change(),
+            ..content
+        };
+        let client = session.client.clone();
+        let start = |write| client.update_async(&name, &request, write);
+        write(session, subject, query, self.at_once, start).await
     }
 }
 
@@ -94,61 +144,6 @@ pub async fn existing(
         Err(ClientError::Answered(body)) if body.code == ErrorCode::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-async fn create(
-    session: &mut Session<'_, '_>,
-    resolved: Resolved,
-    about: &About,
-    namespace: Option<Namespace>,
-    query: WriteQuery,
-    at_once: bool,
-) -> Result<(), Failure> {
-    let Resolved {
-        name,
-        shown,
-        bundle,
-    } = resolved;
-    let subject = Subject::new(format!("previewing {shown} as {name}"), bundle.sources);
-    let request = CreateDeployment {
-        name,
-        content: bundle.content,
-        imports: bundle.imports,
-        namespace,
-        drift_policy: DriftPolicy::default(),
-        service_account: None,
-        labels: about.labels(),
-        description: about.description.clone().unwrap_or_default(),
-    };
-    let client = session.client.clone();
-    let start = |write| client.create_async(&request, write);
-    write(session, subject, query, at_once, start).await
-}
-
-async fn update(
-    session: &mut Session<'_, '_>,
-    resolved: Resolved,
-    about: &About,
-    query: WriteQuery,
-    at_once: bool,
-) -> Result<(), Failure> {
-    let Resolved {
-        name,
-        shown,
-        bundle,
-    } = resolved;
-    let (content, sources) = bundle.into_update();
-    let doing = format!("previewing {shown} as an update of {name}");
-    let subject = Subject::new(doing, sources);
-    let labels = about.labels();
-    let request = UpdateDeployment {
-        description: about.description.clone(),
-        labels: (!labels.is_empty()).then_some(labels),
-        ..content
-    };
-    let client = session.client.clone();
-    let start = |write| client.update_async(&name, &request, write);
-    write(session, subject, query, at_once, start).await
 }
 
 async fn forget(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result<(), Failure> {

@@ -10,6 +10,7 @@ use common::model::{DeploymentName, Namespace};
 use common::request_id;
 use serde::Serialize;
 
+use super::policies::AccountFlag;
 use crate::error::{ExitCode, Failure};
 use crate::output::table::Table;
 use crate::release::expander::Expander;
@@ -44,6 +45,8 @@ pub struct Test {
     /// Where objects go that name no namespace; the manager's default if absent.
     #[arg(long)]
     pub namespace: Option<Namespace>,
+    #[command(flatten)]
+    pub account: AccountFlag,
     /// Take TEMPLATE:VERSION from this registry, on GitHub or registered, and not from the default one.
     #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]|NAME")]
     pub registry: Option<String>,
@@ -91,7 +94,7 @@ impl Test {
         let (tested, name, mut checks) = checked;
         let is_sound = checks.iter().all(|check| check.ok);
         if let (true, true, Ok(example)) = (self.live, is_sound, &tested.example) {
-            checks.push(live::check(session, &name, example, self.namespace.as_ref()).await?);
+            checks.push(live::check(session, &name, example, &self).await?);
         }
         let report = Report {
             template: tested.shown,

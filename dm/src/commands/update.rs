@@ -5,7 +5,7 @@ use common::api::manager::{UpdateDeployment, WriteQuery};
 use common::model::{DeploymentName, ManifestName};
 
 use super::deploy::About;
-use super::policies::{Account, DriftFlag, Policies, account};
+use super::policies::{AccountFlag, DriftFlag, Policies};
 use super::write::{Subject, query, write};
 use crate::bundle::Sources;
 use crate::error::Failure;
@@ -64,9 +64,8 @@ pub struct Wishes {
     pub policies: Policies,
     #[command(flatten)]
     pub drift: DriftFlag,
-    /// Service account of the deployment's namespace in whose name it is applied, now and later; '' for none
-    #[arg(long, value_name = "NAME", value_parser = account)]
-    pub service_account: Option<Account>,
+    #[command(flatten)]
+    pub account: AccountFlag,
     /// Do not wait: print the operation that has started.
     #[arg(long = "async")]
     pub at_once: bool,
@@ -94,7 +93,7 @@ impl Update {
             description: self.about.description,
             labels: (!labels.is_empty()).then_some(labels),
             drift_policy: self.wishes.drift.drift_policy,
-            service_account: self.wishes.service_account.clone().map(|account| account.0),
+            service_account: self.wishes.account.change(),
             ..content
         };
         let query = self.wishes.of_write(WriteQuery {

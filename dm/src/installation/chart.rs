@@ -18,6 +18,7 @@ const FILES: &[(&str, &str)] = chart![
     "network.py"
     "objects.py"
     "pods.py"
+    "settings.py"
 ];
 
 pub fn files() -> Vec<Import> {

@@ -42,6 +42,41 @@ fn refused(code: &str) -> Value {
 }
 
 #[actix_web::test]
+async fn every_write_that_can_name_a_service_account_does_so_by_the_same_flag() {
+    let created = &["POST /deployments", "POST /deployments?preview=true"][..];
+    let updated = &["PUT /deployments/web", "PUT /deployments/web?preview=true"][..];
+    for (args, there, expected) in [
+        (&["deploy", "t:v1"][..], false, created),
+        (&["preview", "t:v1"], false, created),
+        (&["update", "t:v1"], true, updated),
+        (&["preview", "t:v1"], true, updated),
+        (&["diff", "t:v1"], true, &["POST /deployments/web/diff"]),
+    ] {
+        let got = match there {
+            true => (200, deployment("Deployed", &[])),
+            false => (404, missing()),
+        };
+        for (account, sent) in [("robot", json!("robot")), ("", Value::Null)] {
+            let manager = Manager::start(&[("GET /deployments/web", got.0, got.1.clone())]);
+            let flags = ["--name", "web", "--service-account", account];
+            manager.dm(&[args, &flags].concat()).await;
+            let asked = manager.asked();
+            let write = asked
+                .iter()
+                .find(|request| expected.contains(&request.asked.as_str()));
+            let body = &write.unwrap_or_else(|| panic!("{args:?}: {asked:?}")).body;
+            assert_eq!(body.get("serviceAccount").unwrap_or(&Value::Null), &sent);
+            // Taking one away is told, where there may be one.
+            assert_eq!(
+                body.get("serviceAccount").is_some(),
+                there || !account.is_empty(),
+                "{args:?} {body}"
+            );
+        }
+    }
+}
+
+#[actix_web::test]
 async fn a_preview_of_what_is_not_there_yet_is_a_create_and_says_how_to_go_on() {
     let manager = Manager::start(&[
         ("GET /deployments/web", 404, missing()),

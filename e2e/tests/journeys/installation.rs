@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use e2e::program::path_of;
 use e2e::{Stack, until};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -59,6 +60,13 @@ async fn an_installation_runs_is_repeated_without_harm_and_is_taken_over_by_the_
     ];
     stack.dm.ok(&install).await?;
     all_pods_run(&stack, &namespace).await?;
+    // That they run says something: others are refused there.
+    let plain = ["run", "plain", "--image=none", "--dry-run=server"];
+    let refused = stack
+        .cluster
+        .kubectl(&[&plain[..], &["--namespace", &namespace]].concat());
+    let refused = refused.err().context("a plain pod is admitted")?;
+    ensure!(refused.to_string().contains("violates PodSecurity"));
     let accounts = stack.cluster.names(&namespace, "serviceaccounts")?;
     for service in SERVICES {
         assert!(accounts.contains(&format!("own-{service}")), "{accounts:?}");
@@ -160,6 +168,149 @@ async fn what_is_printed_is_what_kubectl_takes_and_holds_no_secret_if_that_is_as
         said.contains("deployment.apps/printed-manager serverside-applied"),
         "{said}"
     );
+    stack
+        .cluster
+        .kubectl(&["delete", "namespace", &namespace, "--wait=false"])?;
+    Ok(())
+}
+
+/// All that an operator may set of the manager, each at a value of its own.
+const SET: &str = r#"
+user_roles: false
+replicas: 3
+manager:
+  storage: 50Gi
+  registry_ports: [443, 5000]
+  private_registries: true
+  registry_authority: "-----BEGIN CERTIFICATE-----\nr\n-----END CERTIFICATE-----\n"
+  registry_refresh: 5m
+  operation_timeout: 20m
+  drift_interval: 10m
+  trusted_proxies: [10.0.0.1]
+  limits:
+    caller_reads: 101
+    caller_writes: 102
+    caller_requests: 103
+    caller_streams: 104
+    max_connections: 105
+    max_requests: 106
+    max_deployments: 107
+    max_deployment_size: 108
+    operations_at_once: 109
+    operations_waiting: 110
+    keep_manifests: 111
+  identity:
+    cluster_audiences: [own]
+    tokens_secret: tokens
+    client_authority: "-----BEGIN CERTIFICATE-----\nc\n-----END CERTIFICATE-----\n"
+    oidc:
+      issuer: https://id.example.com
+      audiences: [own]
+      username_claim: email
+      username_prefix: "-"
+      groups_claim: groups
+      groups_prefix: "id:"
+      authority: "-----BEGIN CERTIFICATE-----\ni\n-----END CERTIFICATE-----\n"
+  policy:
+    bindings:
+    - {role: edit, groups: [developers], namespaces: [shop]}
+"#;
+
+#[tokio::test]
+async fn what_an_operator_sets_is_the_managers_flags_and_files_and_the_cluster_takes_it()
+-> Result<()> {
+    let stack = Stack::start().await?;
+    let namespace = format!("{}-set", stack.namespace);
+    let kubectl = kubectl(&stack)?;
+    stack.write("set.yaml", SET)?;
+    let install = [
+        "install",
+        "--image",
+        IMAGE,
+        "--name",
+        "set",
+        "--namespace",
+        &namespace,
+        "--properties-file",
+        "set.yaml",
+        "--apply",
+        "--kubectl",
+        &kubectl,
+    ];
+    stack.dm.ok(&install).await?;
+    let deployments = stack.cluster.objects(&namespace, "deployments")?;
+    let manager = deployments
+        .iter()
+        .find(|found| found["metadata"]["name"] == "set-manager")
+        .context("no manager")?;
+    let args = &manager["spec"]["template"]["spec"]["containers"][0]["args"];
+    let args: Vec<String> = serde_json::from_value(args.clone())?;
+    let help = std::process::Command::new(path_of("manager")?)
+        .arg("--help")
+        .output()?;
+    let help = String::from_utf8(help.stdout)?;
+    for arg in &args {
+        let flag = arg.split('=').next().unwrap_or_default();
+        let known = [" ", "\n"]
+            .iter()
+            .any(|end| help.contains(&format!("{flag}{end}")));
+        ensure!(known, "manager has no {flag}");
+    }
+    for expected in [
+        "--caller-reads=101",
+        "--max-deployment-size=108",
+        "--operations-at-once=109",
+        "--operations-waiting=110",
+        "--keep-manifests=111",
+        "--drift-interval=10m",
+        "--audit-log=-",
+        "--allow-private-registries",
+        "--registry-ca=/settings/registries.pem",
+        "--auth-cluster",
+        "--auth-tokens=/tokens/tokens",
+        "--client-ca=/settings/clients.pem",
+        "--auth-client-certs",
+        "--auth-oidc-issuer=https://id.example.com",
+        "--auth-oidc-username-prefix=-",
+        "--auth-oidc-ca=/settings/issuer.pem",
+        "--auth-policy=/settings/policy.yaml",
+    ] {
+        ensure!(args.contains(&expected.to_owned()), "{expected}: {args:?}");
+    }
+    ensure!(!args.contains(&"--auth-rbac".to_owned()), "{args:?}");
+    let settings = [
+        "get",
+        "configmap",
+        "set-settings",
+        "--namespace",
+        &namespace,
+    ];
+    let settings = stack
+        .cluster
+        .kubectl(&[&settings[..], &["-o", "jsonpath={.data.policy\\.yaml}"]].concat())?;
+    ensure!(settings.contains("developers"), "{settings}");
+    let claim = stack
+        .cluster
+        .objects(&namespace, "persistentvolumeclaims")?;
+    assert_eq!(claim[0]["spec"]["resources"]["requests"]["storage"], "50Gi");
+
+    // What could let nobody in, and what there is not, is refused before anything is made.
+    for (properties, expected) in [
+        (
+            "manager.identity.cluster=false",
+            "no way to say who somebody is",
+        ),
+        ("manager.limits.caller_read=1", "caller_read"),
+        (
+            "manager.identity.oidc.issuer=http://id.example.com",
+            "issuer",
+        ),
+    ] {
+        let install = ["install", "--image", IMAGE, "--properties", properties];
+        let said = stack.dm.run(&install).await?;
+        let told = said.code != 0 && said.stderr.contains(expected);
+        ensure!(told, "{properties}: {said:?}");
+    }
     stack
         .cluster
         .kubectl(&["delete", "namespace", &namespace, "--wait=false"])?;

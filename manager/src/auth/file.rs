@@ -9,8 +9,12 @@ pub fn text(contents: &[Vec<u8>]) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-pub fn document<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+/// `example` is what an empty file is told to hold.
+pub fn document<T: DeserializeOwned>(text: &str, example: &str) -> Result<T, String> {
     let document = yaml::read(text, &Limits::default(), Duplicates::Error);
     let document = document.map_err(|error| error.to_string())?;
+    if document.value.is_null() {
+        return Err(format!("there is nothing in it; write {example}"));
+    }
     serde_json::from_value(document.value).map_err(|error| error.to_string())
 }

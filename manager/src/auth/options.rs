@@ -133,3 +133,127 @@ impl Options {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::deployer::fake::FakeDeployer;
+
+    /// What comes of flags that clap takes.
+    fn opened(flags: &[&str]) -> Result<Auth, String> {
+        let config = Config::try_parse_from([&["manager"], flags].concat());
+        let config = config.map_err(|error| error.to_string())?;
+        let deployer: Arc<dyn Deployer> = Arc::new(FakeDeployer::default());
+        config
+            .auth
+            .open(&deployer)
+            .map_err(|error| error.to_string())
+    }
+
+    #[tokio::test]
+    async fn what_does_not_go_together_or_cannot_be_read_is_refused_and_says_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path.display().to_string()
+        };
+        let (empty, missing) = (file("empty", ""), "/nowhere/file".to_owned());
+        let tokens = file("tokens", "tokens: []");
+        let policy = file("policy", "bindings: []");
+        let owner = file(
+            "owner",
+            "bindings: [{role: owner, users: [a], namespaces: [b]}]",
+        );
+        let cases: [(&[&str], &str); 14] = [
+            (
+                &["--auth-cluster"],
+                "add --auth-policy FILE, or --auth-rbac",
+            ),
+            (&["--auth-rbac"], "add --auth-cluster, --auth-oidc-issuer"),
+            (
+                &["--auth-policy", &policy],
+                "add --auth-cluster, --auth-oidc-issuer",
+            ),
+            (
+                &["--auth-cluster", "--auth-rbac", "--auth-policy", &policy],
+                "both say who may do what: choose one",
+            ),
+            (&["--auth-client-certs", "--auth-rbac"], "--client-ca"),
+            (
+                &["--auth-cluster-audience", "a", "--auth-rbac"],
+                "--auth-cluster",
+            ),
+            (
+                &["--auth-oidc-issuer", "https://i", "--auth-rbac"],
+                "--auth-oidc-audience",
+            ),
+            (
+                &[
+                    "--auth-oidc-issuer",
+                    "http://i",
+                    "--auth-oidc-audience",
+                    "a",
+                    "--auth-rbac",
+                ],
+                "is not https",
+            ),
+            (
+                &[
+                    "--auth-oidc-issuer",
+                    "https://i",
+                    "--auth-oidc-audience",
+                    "a",
+                    "--auth-oidc-ca",
+                    &empty,
+                    "--auth-rbac",
+                ],
+                "holds no certificate",
+            ),
+            (&["--auth-tokens", &missing, "--auth-rbac"], "/nowhere/file"),
+            (
+                &["--auth-tokens", &empty, "--auth-rbac"],
+                "there is nothing in it; write tokens:",
+            ),
+            (
+                &["--auth-tokens", &tokens, "--auth-policy", &missing],
+                "/nowhere/file",
+            ),
+            (
+                &["--auth-tokens", &tokens, "--auth-policy", &empty],
+                "there is nothing in it; write bindings:",
+            ),
+            (
+                &["--auth-tokens", &tokens, "--auth-policy", &owner],
+                "unknown variant `owner`, expected one of",
+            ),
+        ];
+        for (flags, expected) in cases {
+            let told = opened(flags).err().unwrap_or_default();
+            assert!(told.contains(expected), "{flags:?}: {told:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn several_ways_to_say_who_one_is_go_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = folder.path().join("tokens");
+        std::fs::write(&tokens, "tokens: []").unwrap();
+        let tokens = tokens.display().to_string();
+        let flags = [
+            "--auth-cluster",
+            "--auth-tokens",
+            &tokens,
+            "--auth-oidc-issuer",
+            "https://i",
+            "--auth-oidc-audience",
+            "a",
+            "--auth-rbac",
+        ];
+        let auth = opened(&flags).unwrap_or_else(|told| panic!("{told}"));
+        assert!(auth.authenticators.are_configured());
+    }
+}

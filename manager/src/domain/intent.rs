@@ -25,6 +25,13 @@ pub enum Intent {
     Preview {
         /// Of a deployment that does not exist yet.
         new: Option<New>,
+        /// Of one that exists: in whose name the update would be, if not in that of its own service account.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "present"
+        )]
+        service_account: Option<Option<ServiceAccountName>>,
     },
     /// Apply the preview that the operation's manifest is.
     Commit(Change),
@@ -100,14 +107,24 @@ impl Intent {
         stored: Option<&'a ServiceAccountName>,
     ) -> Option<&'a ServiceAccountName> {
         match self {
-            Intent::Create(new) | Intent::Preview { new: Some(new) } => {
+            Intent::Create(new) | Intent::Preview { new: Some(new), .. } => {
                 new.service_account.as_ref()
             }
-            Intent::Update(change) | Intent::Commit(change) => match &change.service_account {
-                Some(chosen) => chosen.as_ref(),
-                None => stored,
-            },
-            Intent::Preview { new: None }
+            Intent::Update(Change {
+                service_account: Some(chosen),
+                ..
+            })
+            | Intent::Commit(Change {
+                service_account: Some(chosen),
+                ..
+            })
+            | Intent::Preview {
+                new: None,
+                service_account: Some(chosen),
+            } => chosen.as_ref(),
+            Intent::Update(_)
+            | Intent::Commit(_)
+            | Intent::Preview { .. }
             | Intent::Delete { .. }
             | Intent::Rollback { .. }
             | Intent::Correct => stored,
@@ -118,7 +135,7 @@ impl Intent {
     pub fn new_deployment(&self) -> Option<&New> {
         match self {
             Intent::Create(new) => Some(new),
-            Intent::Preview { new } => new.as_ref(),
+            Intent::Preview { new, .. } => new.as_ref(),
             Intent::Update(_)
             | Intent::Commit(_)
             | Intent::Delete { .. }
@@ -140,6 +157,7 @@ mod tests {
             json!({"type": "create", "namespace": "default", "description": "", "labels": {}}),
             json!({"type": "update", "description": null, "labels": null}),
             json!({"type": "delete", "deletePolicy": "ABANDON"}),
+            json!({"type": "preview", "new": null}),
         ];
         let types = stored.map(|intent| {
             let intent: Intent = serde_json::from_value(intent).unwrap();
@@ -149,6 +167,7 @@ mod tests {
             OperationType::Create,
             OperationType::Update,
             OperationType::Delete,
+            OperationType::Preview,
         ];
         assert_eq!(types, expected);
     }

@@ -71,7 +71,10 @@ impl Writes {
             service_account: request.service_account,
         };
         let intent = match asked.query.preview {
-            true => Intent::Preview { new: Some(new) },
+            true => Intent::Preview {
+                new: Some(new),
+                service_account: None,
+            },
             false => Intent::Create(new),
         };
         let input = input(request.content, request.imports)?;
@@ -99,7 +102,7 @@ impl Writes {
             (Some(content), None) => {
                 asked.check(Kind::Update)?;
                 let intent = match asked.query.preview {
-                    true => preview(&change)?,
+                    true => preview(change)?,
                     false => Intent::Update(change),
                 };
                 let input = input(content, request.imports)?;
@@ -378,14 +381,22 @@ impl Writes {
     }
 }
 
-/// What becomes of the rest is told by the commit: a preview changes nothing of the deployment.
-fn preview(change: &Change) -> Result<Intent, Error> {
-    if *change == Change::default() {
-        return Ok(Intent::Preview { new: None });
+/// What becomes of the rest is told by the commit: a preview changes nothing of the deployment. In whose name it would be
+/// is of interest to the preview itself, as it tells what they may not do; the commit names them again.
+fn preview(change: Change) -> Result<Intent, Error> {
+    let rest = Change {
+        service_account: None,
+        ..change.clone()
+    };
+    if rest == Change::default() {
+        return Ok(Intent::Preview {
+            new: None,
+            service_account: change.service_account,
+        });
     }
     Err(Error::new(
         ErrorCode::InvalidRequest,
-        "description, labels, driftPolicy and serviceAccount cannot be previewed; give them with the commit",
+        "description, labels and driftPolicy cannot be previewed; give them with the commit",
     ))
 }
 

@@ -50,9 +50,9 @@ pub async fn of(
 /// What the role in the namespace must allow.
 pub fn verb(intent: &Intent) -> Verb {
     match intent {
-        Intent::Create(_) | Intent::Preview { new: Some(_) } => Verb::Create,
+        Intent::Create(_) | Intent::Preview { new: Some(_), .. } => Verb::Create,
         Intent::Update(_)
-        | Intent::Preview { new: None }
+        | Intent::Preview { new: None, .. }
         | Intent::Commit(_)
         | Intent::Rollback { .. }
         | Intent::Correct => Verb::Update,

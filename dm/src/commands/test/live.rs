@@ -7,10 +7,10 @@ use std::time::Duration;
 use common::api::error::ErrorCode;
 use common::api::manager::CreateDeployment;
 use common::client::ClientError;
-use common::model::{DeploymentName, DeploymentStatus, DriftPolicy, Namespace, Operation};
+use common::model::{DeploymentName, DeploymentStatus, DriftPolicy, Operation};
 
-use super::Check;
 use super::checks::sentences;
+use super::{Check, Test};
 use crate::bundle::Bundle;
 use crate::commands::write::{followed, query};
 use crate::error::Failure;
@@ -28,9 +28,9 @@ pub async fn check(
     session: &mut Session<'_, '_>,
     name: &DeploymentName,
     example: &Bundle,
-    namespace: Option<&Namespace>,
+    asked: &Test,
 ) -> Result<Check, Failure> {
-    let deployed = deployed(session, name, example, namespace).await;
+    let deployed = deployed(session, name, example, asked).await;
     let removed = removed(session, name).await;
     if let Err(error) = &removed {
         let left = format!("{name} may be left: {error}\nremove it with: dm delete {name}");
@@ -58,15 +58,15 @@ async fn deployed(
     session: &mut Session<'_, '_>,
     name: &DeploymentName,
     example: &Bundle,
-    namespace: Option<&Namespace>,
+    asked: &Test,
 ) -> Result<Vec<String>, Failure> {
     let request = CreateDeployment {
         name: name.clone(),
         content: example.content.clone(),
         imports: example.imports.clone(),
-        namespace: namespace.cloned(),
+        namespace: asked.namespace.clone(),
         drift_policy: DriftPolicy::default(),
-        service_account: None,
+        service_account: asked.account.of_new(),
         labels: BTreeMap::new(),
         description: "a test of a template".to_owned(),
     };

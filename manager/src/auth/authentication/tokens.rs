@@ -21,6 +21,9 @@ use crate::auth::file;
 /// Everybody who holds a token is compared with on every request.
 const TOKENS: usize = 10_000;
 
+/// The least that a file holds.
+const EXAMPLE: &str = "tokens: [{sha256: WHAT-SHA256SUM-PRINTED, user: NAME}]";
+
 pub struct StaticTokens {
     file: Watched<Vec<Entry>>,
 }
@@ -83,7 +86,7 @@ impl Authenticator for StaticTokens {
 }
 
 fn parse(text: &str) -> Result<Vec<Entry>, String> {
-    let file: File = file::document(text)?;
+    let file: File = file::document(text, EXAMPLE)?;
     if file.tokens.len() > TOKENS {
         return Err(format!("it has more than {TOKENS} tokens"));
     }

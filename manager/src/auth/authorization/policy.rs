@@ -22,6 +22,9 @@ const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 /// All are looked at on every request.
 const BINDINGS: usize = 10_000;
 
+/// The least that a file holds.
+const EXAMPLE: &str = "bindings: [{role: admin, users: [NAME], namespaces: [\"*\"]}]";
+
 pub struct Policy {
     file: Watched<Vec<Binding>>,
 }
@@ -116,7 +119,7 @@ impl Binding {
 }
 
 fn parse(text: &str) -> Result<Vec<Binding>, String> {
-    let file: File = file::document(text)?;
+    let file: File = file::document(text, EXAMPLE)?;
     if file.bindings.len() > BINDINGS {
         return Err(format!("it has more than {BINDINGS} bindings"));
     }

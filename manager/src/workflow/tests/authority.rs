@@ -203,6 +203,19 @@ async fn who_writes_with_a_service_account_must_be_allowed_to_use_it() {
     refusal(writes.update(web(), change(&["a"]), preview).await);
     let mut choice = change(&["a"]);
     choice.service_account = Some(Some("other".parse().unwrap()));
+    let previewing = || Asked {
+        query: WriteQuery {
+            preview: true,
+            ..WriteQuery::default()
+        },
+        ..by("bob")
+    };
+    refusal(writes.update(web(), choice.clone(), previewing()).await);
+    refusal(
+        writes
+            .update(web(), change(&["a", "b"]), previewing())
+            .await,
+    );
     refusal(writes.update(web(), choice, by("bob")).await);
     let (query, bob) = (Default::default(), by("bob").caller);
     let diff = app
@@ -215,6 +228,9 @@ async fn who_writes_with_a_service_account_must_be_allowed_to_use_it() {
     // Without it he writes in his own name.
     let mut own = change(&["a", "b"]);
     own.service_account = Some(None);
+    let previewed = writes.update(web(), own.clone(), previewing()).await;
+    let outcome = ended(&previewed.unwrap()).await;
+    assert_eq!(outcome.operation.error, None);
     let outcome = ended(&writes.update(web(), own, by("bob")).await.unwrap()).await;
     assert_eq!(outcome.deployment.as_ref().unwrap().service_account, None);
     assert_eq!(written_as(&ruled.stage), [robot, "bob"]);
