@@ -178,7 +178,7 @@ async fn who_has_a_certificate_may_what_the_cluster_lets_its_name_do() -> Result
     stack.write("app.yaml", &pods("app", "well", 1))?;
     let error = carol.fails(1, &create("app.yaml")).await?;
     assert!(
-        error.contains("deployments.apps") && error.contains("'carol'"),
+        error.contains("deployments.apps") && error.contains("carol may not"),
         "{error}"
     );
     assert!(stack.names("deployments")?.is_empty());
