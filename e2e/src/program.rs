@@ -78,6 +78,18 @@ impl Service {
         Self::started(name, command, folder, args).await
     }
 
+    /// As [`Self::start`]; everything that any part of it can log is in its log.
+    pub async fn start_telling_all(
+        name: &'static str,
+        folder: &Path,
+        args: Vec<String>,
+    ) -> Result<Self> {
+        let through = ["env", "-u", "DM_LOG", "RUST_LOG=trace"];
+        let mut command: Vec<OsString> = through.map(OsString::from).to_vec();
+        command.push(path_of(name)?.into());
+        Self::started(name, command, folder, args).await
+    }
+
     /// As [`Self::start`], with a disk of its own at a folder, which is there as long as the process is. Whoever may
     /// make namespaces may do this: root, and most users on most machines.
     pub async fn start_with_disk(

@@ -16,5 +16,6 @@ mod outage;
 mod ownership;
 mod references;
 mod rights;
+mod secrets;
 mod store;
 mod testing;
