@@ -244,6 +244,22 @@ impl Service {
             .map_or_else(Vec::new, |child| children(child.id()))
     }
 
+    /// How it and all that it has started and that runs now were called, with their environments, as `/proc` tells.
+    pub fn called(&self) -> Result<Vec<(String, String)>> {
+        let child = self.child.as_ref().context("it does not run")?;
+        let (mut found, mut all) = (vec![Pid::from_raw(i32::try_from(child.id())?)], Vec::new());
+        while let Some(pid) = found.pop() {
+            for file in ["cmdline", "environ"] {
+                let path = format!("/proc/{pid}/{file}");
+                // One that has ended has neither.
+                let bytes = std::fs::read(&path).unwrap_or_default();
+                all.push((path, String::from_utf8_lossy(&bytes).into_owned()));
+            }
+            found.extend(children(pid.as_raw().unsigned_abs()));
+        }
+        Ok(all)
+    }
+
     /// `kill -9`: it gets no chance to finish anything.
     pub fn crash(&mut self) -> Result<()> {
         let mut child = self.child.take().context("it does not run")?;

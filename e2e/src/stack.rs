@@ -42,7 +42,7 @@ struct Setting {
     kubeconfig: PathBuf,
     /// Of so many MiB.
     disk: Option<usize>,
-    /// Whether the services log all that they can, and the manager keeps an audit log.
+    /// Whether the services log all that they can, and the manager keeps an audit log and takes registries in the folder.
     tells_all: bool,
     resourcifier: &'static [&'static str],
     manager: &'static [&'static str],
@@ -130,6 +130,10 @@ impl Stack {
         if setting.tells_all {
             let audit_log = at.join(AUDIT_LOG).display().to_string();
             args.extend(["--audit-log".to_owned(), audit_log]);
+            let registries = at.display().to_string();
+            args.extend(["--registry-folder".to_owned(), registries]);
+            let cache = place.join("cache").display().to_string();
+            args.extend(["--registry-cache".to_owned(), cache]);
         }
         let manager = match setting.disk {
             None => setting.service("manager", args).await?,
@@ -167,9 +171,14 @@ impl Stack {
         self.folder.path()
     }
 
+    /// The folder of all that the manager keeps.
+    pub fn disk(&self) -> PathBuf {
+        self.folder().join(DISK)
+    }
+
     /// The folder that is the store.
     pub fn store(&self) -> PathBuf {
-        self.folder().join(DISK).join("store")
+        self.disk().join("store")
     }
 
     /// Writes a file for `dm` to read.

@@ -95,6 +95,11 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
     ),
     (
         "GET",
+        "/deployments/{deployment}/manifests/{manifest}/diff",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "GET",
         "/deployments/{deployment}/manifests/{manifest}/layout",
         [401, 401, 404, 200, 200, 200],
     ),
