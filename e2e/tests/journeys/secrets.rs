@@ -446,7 +446,6 @@ async fn versions_are_compared_and_rolled_out_without_telling_the_secrets_in_the
         &["describe", "away/app:v1"],
         &["describe", "gone/app:v1"],
         &["createregistry", "open", &opened, "--type", "git"],
-        &["describe", &format!("{opened}/app.py")],
     ] {
         let said = told.dm(&stack, args).await?;
         assert!(said.code > 0, "{args:?}: {said:?}");

@@ -251,7 +251,7 @@ impl<T: Transport> Client<T> {
     ) -> Outcome<(), T::Error> {
         let url = self.url(repository, &["manifests", tag]);
         let body = serde_json::to_vec(manifest).map_err(|error| OciError::Malformed {
-            url: shown(url),
+            url: shown(&url),
             reason: error.to_string(),
         })?;
         let mut request = Request::new(Method::PUT, url);

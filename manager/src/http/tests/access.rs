@@ -279,6 +279,9 @@ impl Guarded {
             .replace("{credential}", "own");
         let path = match route {
             "/registries/{registry}/download" => path + "?file=a",
+            "/deployments/{deployment}/manifests/{manifest}/diff" => {
+                format!("{path}?from={}", self.manifest)
+            }
             _ => path,
         };
         let body = self.body(method, route);
