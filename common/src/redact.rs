@@ -16,6 +16,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_S
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
+use crate::api::deployer::FieldChange;
 use crate::api::error::ErrorBody;
 
 /// What stands for a value that is not told. Plain text in YAML too, so that it comes back as it went.
@@ -28,6 +29,8 @@ const ANYWHERE: usize = 6;
 const AS_WORD: usize = 4;
 /// So many bytes of a longer value give it away as well: messages are clipped.
 const HEAD: usize = 16;
+/// What stands where a text was cut off: what of a value is before it gives it away too, be it shorter than that.
+const CUT: char = '…';
 /// Each line of a value up to this size is a secret too: templates indent keys and certificates.
 const LINES_BYTES: usize = 64 * 1024;
 
@@ -35,6 +38,8 @@ const LINES_BYTES: usize = 64 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
     heads: Option<AhoCorasick>,
+    /// The heads, sorted.
+    starts: Vec<String>,
     /// What begins with each head, in the order of the heads.
     forms: Vec<Vec<String>>,
 }
@@ -42,11 +47,20 @@ pub struct Redactor {
 impl Redactor {
     /// Of all texts and numbers in the values.
     pub fn new<'v>(values: impl IntoIterator<Item = &'v Value>) -> Self {
+        Self::sparing(values, &BTreeSet::new())
+    }
+
+    /// The same without words that everybody sees anyway.
+    pub fn sparing<'v>(
+        values: impl IntoIterator<Item = &'v Value>,
+        words: &BTreeSet<String>,
+    ) -> Self {
         let mut texts = BTreeSet::new();
         for value in values {
             gather(value, &mut texts);
         }
-        Self::of_forms(texts.iter().flat_map(|text| forms(text)).collect())
+        let forms = texts.iter().flat_map(|text| forms(text));
+        Self::of_forms(forms.filter(|form| !words.contains(form)).collect())
     }
 
     fn of_forms(forms: BTreeSet<String>) -> Self {
@@ -63,6 +77,7 @@ impl Redactor {
             heads: (!heads.is_empty())
                 .then(|| builder.build(&heads).ok())
                 .flatten(),
+            starts: heads,
             forms,
         }
     }
@@ -130,6 +145,23 @@ impl Redactor {
         true
     }
 
+    /// Hides in fields that differ. One that is secret on one side is so on the other: what it was before, or what others
+    /// have made of it.
+    pub fn changes(&self, changes: &mut [FieldChange]) {
+        for change in changes {
+            self.string(&mut change.path);
+            let mut sides = [&mut change.before, &mut change.after];
+            let hide = |side: &mut &mut Option<Value>| {
+                side.as_mut().is_some_and(|value| self.value(value))
+            };
+            if sides.iter_mut().fold(false, |any, side| hide(side) | any) {
+                for side in sides.into_iter().flatten() {
+                    *side = Value::from(REDACTED);
+                }
+            }
+        }
+    }
+
     /// Hides in what an error and its causes say.
     pub fn error(&self, error: &mut ErrorBody) {
         self.string(&mut error.message);
@@ -156,6 +188,10 @@ impl Redactor {
                     .filter_map(|form| at(text, found.start(), form));
                 longest.max().map(|end| found.start()..end)
             })
+            .chain(
+                text.match_indices(CUT)
+                    .filter_map(|(end, _)| self.cut(text, end)),
+            )
             .collect();
         ranges.sort_by_key(|range| (range.start, range.end));
         let mut apart: Vec<Range<usize>> = Vec::new();
@@ -166,6 +202,23 @@ impl Redactor {
             }
         }
         apart
+    }
+
+    /// What is left of something to hide where the text was cut off.
+    fn cut(&self, text: &str, end: usize) -> Option<Range<usize>> {
+        let begins = |part: &str| {
+            let at = self.starts.partition_point(|head| head.as_str() < part);
+            self.starts
+                .get(at)
+                .is_some_and(|head| head.starts_with(part))
+        };
+        let starts = (AS_WORD..HEAD)
+            .rev()
+            .filter_map(|length| end.checked_sub(length));
+        let mut starts = starts.filter(|start| text.is_char_boundary(*start));
+        starts
+            .find(|start| begins(&text[*start..end]))
+            .map(|start| start..end)
     }
 }
 
@@ -339,6 +392,11 @@ mod tests {
         let redactor = redactor(json!("0123456789abcdefghij"));
         assert_eq!(redactor.text("x0123456789abcdefg…"), "x(redacted)…");
         assert_eq!(redactor.text("0123456789abcdeX"), "0123456789abcdeX");
+        assert_eq!(redactor.text("x: 012345…"), "x: (redacted)…");
+        assert_eq!(
+            redactor.text("\"0123…, 0123456, 012…"),
+            "\"(redacted)…, 0123456, 012…"
+        );
     }
 
     #[test]
@@ -373,6 +431,34 @@ mod tests {
         let redactor = redactor(json!(["$(ref.db.metadata.name)", REDACTED, "", null]));
         assert!(redactor.is_empty());
         assert!(!redactor.value(&mut json!("$(ref.db.metadata.name)")));
+    }
+
+    #[test]
+    fn words_that_everybody_sees_are_not_hidden() {
+        let value = json!(STANDARD.encode("postgres"));
+        let names = BTreeSet::from(["postgres".to_owned()]);
+        let redactor = Redactor::sparing([&value], &names);
+        let text = format!("postgres has {}", value.as_str().unwrap());
+        assert_eq!(redactor.text(&text), "postgres has (redacted)");
+    }
+
+    #[test]
+    fn a_field_that_is_secret_on_one_side_is_so_on_the_other() {
+        let mut changes: Vec<FieldChange> = serde_json::from_value(json!([
+            {"path": "data.url", "before": "u:other@db", "after": "u:hunter22@db"},
+            {"path": "data.new", "after": ["hunter22"]},
+            {"path": "data.port", "before": 1, "after": 2},
+        ]))
+        .unwrap();
+        redactor(json!("hunter22")).changes(&mut changes);
+        assert_eq!(
+            json!(changes),
+            json!([
+                {"path": "data.url", "before": REDACTED, "after": REDACTED},
+                {"path": "data.new", "after": REDACTED},
+                {"path": "data.port", "before": 1, "after": 2},
+            ])
+        );
     }
 
     #[test]

@@ -12,7 +12,6 @@
 mod bundle;
 mod cli;
 mod commands;
-mod compare;
 mod completion;
 mod duration;
 mod error;

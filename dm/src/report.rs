@@ -1,6 +1,7 @@
 //! A failure as it is told on standard error: what, where in which file, why, and what next.
 
 use common::api::error::{ErrorBody, Location};
+use common::redact::REDACTED;
 use common::yaml;
 
 use crate::bundle::Sources;
@@ -20,7 +21,9 @@ pub fn report(failure: &Failure) -> String {
             Failure::Refused { sources, .. } => sources,
             _ => &nothing,
         };
-        details(&mut shown, body, sources, 0);
+        // Where something was hidden, the lines of the files would show it.
+        let quotes = !is_hiding(body);
+        details(&mut shown, body, (sources, quotes), 0);
         if !body.request_id.is_empty() {
             shown.push_str(&format!("  request {}\n", text::line(&body.request_id)));
         }
@@ -31,10 +34,15 @@ pub fn report(failure: &Failure) -> String {
     shown
 }
 
-fn details(shown: &mut String, body: &ErrorBody, sources: &Sources, depth: usize) {
+fn is_hiding(body: &ErrorBody) -> bool {
+    body.message.contains(REDACTED) || body.causes.iter().any(is_hiding)
+}
+
+/// `sources` come with whether their lines may be quoted.
+fn details(shown: &mut String, body: &ErrorBody, sources: (&Sources, bool), depth: usize) {
     if let Some(location) = &body.location {
-        let quote = !body.message.contains('\n');
-        if let Some(place) = place(location, sources, quote) {
+        let quote = sources.1 && !body.message.contains('\n');
+        if let Some(place) = place(location, sources.0, quote) {
             indented(shown, &place, depth + 1);
         }
     }

@@ -78,6 +78,18 @@ impl Service {
         Self::started(name, command, folder, args).await
     }
 
+    /// As [`Self::start`]; everything that any part of it can log is in its log.
+    pub async fn start_telling_all(
+        name: &'static str,
+        folder: &Path,
+        args: Vec<String>,
+    ) -> Result<Self> {
+        let through = ["env", "-u", "DM_LOG", "RUST_LOG=trace"];
+        let mut command: Vec<OsString> = through.map(OsString::from).to_vec();
+        command.push(path_of(name)?.into());
+        Self::started(name, command, folder, args).await
+    }
+
     /// As [`Self::start`], with a disk of its own at a folder, which is there as long as the process is. Whoever may
     /// make namespaces may do this: root, and most users on most machines.
     pub async fn start_with_disk(
@@ -232,6 +244,22 @@ impl Service {
         self.child
             .as_ref()
             .map_or_else(Vec::new, |child| children(child.id()))
+    }
+
+    /// How it and all that it has started and that runs now were called, with their environments, as `/proc` tells.
+    pub fn called(&self) -> Result<Vec<(String, String)>> {
+        let child = self.child.as_ref().context("it does not run")?;
+        let (mut found, mut all) = (vec![Pid::from_raw(i32::try_from(child.id())?)], Vec::new());
+        while let Some(pid) = found.pop() {
+            for file in ["cmdline", "environ"] {
+                let path = format!("/proc/{pid}/{file}");
+                // One that has ended has neither.
+                let bytes = std::fs::read(&path).unwrap_or_default();
+                all.push((path, String::from_utf8_lossy(&bytes).into_owned()));
+            }
+            found.extend(children(pid.as_raw().unsigned_abs()));
+        }
+        Ok(all)
     }
 
     /// `kill -9`: it gets no chance to finish anything.

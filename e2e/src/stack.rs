@@ -17,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Where the store is, in the stack's folder.
 const DISK: &str = "disk";
 
+/// Where a manager that keeps one keeps its audit log, in the stack's folder.
+pub const AUDIT_LOG: &str = "audit.log";
+
 pub struct Stack {
     pub manager: Service,
     pub expandybird: Service,
@@ -39,6 +42,8 @@ struct Setting {
     kubeconfig: PathBuf,
     /// Of so many MiB.
     disk: Option<usize>,
+    /// Whether the services log all that they can, and the manager keeps an audit log and takes registries in the folder.
+    tells_all: bool,
     resourcifier: &'static [&'static str],
     manager: &'static [&'static str],
 }
@@ -52,9 +57,18 @@ impl Setting {
             namespace: new_namespace(cluster)?,
             kubeconfig: cluster.kubeconfig().to_owned(),
             disk: None,
+            tells_all: false,
             resourcifier: &[],
             manager: &[],
         })
+    }
+
+    async fn service(&self, name: &'static str, args: Vec<String>) -> Result<Service> {
+        let at = self.folder.path();
+        match self.tells_all {
+            true => Service::start_telling_all(name, at, args).await,
+            false => Service::start(name, at, args).await,
+        }
     }
 }
 
@@ -62,6 +76,13 @@ impl Stack {
     /// All three, ready, with the bundled registry, in a new namespace.
     pub async fn start() -> Result<Self> {
         Self::with(Setting::new().await?).await
+    }
+
+    /// The same with services that log all that they can, and a manager that keeps an audit log.
+    pub async fn telling_all() -> Result<Self> {
+        let mut setting = Setting::new().await?;
+        setting.tells_all = true;
+        Self::with(setting).await
     }
 
     /// The same with the store on a disk of its own of so many MiB, which does not outlive the manager's process.
@@ -108,14 +129,23 @@ impl Stack {
 
     async fn with(setting: Setting) -> Result<Self> {
         let at = setting.folder.path();
-        let resourcifier = Service::start("resourcifier", at, resourcifier_args(&setting)).await?;
-        let expandybird = Service::start("expandybird", at, Vec::new()).await?;
+        let args = resourcifier_args(&setting);
+        let resourcifier = setting.service("resourcifier", args).await?;
+        let expandybird = setting.service("expandybird", Vec::new()).await?;
         let place = at.join(DISK);
         std::fs::create_dir(&place)?;
         let mut args = manager_args(&place, &expandybird, &resourcifier);
         args.extend(setting.manager.iter().map(ToString::to_string));
+        if setting.tells_all {
+            let audit_log = at.join(AUDIT_LOG).display().to_string();
+            args.extend(["--audit-log".to_owned(), audit_log]);
+            let registries = at.display().to_string();
+            args.extend(["--registry-folder".to_owned(), registries]);
+            let cache = place.join("cache").display().to_string();
+            args.extend(["--registry-cache".to_owned(), cache]);
+        }
         let manager = match setting.disk {
-            None => Service::start("manager", at, args).await?,
+            None => setting.service("manager", args).await?,
             Some(mib) => Service::start_with_disk("manager", (&place, mib), at, args).await?,
         };
         let dm = Dm::new(manager.url(), at);
@@ -150,9 +180,14 @@ impl Stack {
         self.folder.path()
     }
 
+    /// The folder of all that the manager keeps.
+    pub fn disk(&self) -> PathBuf {
+        self.folder().join(DISK)
+    }
+
     /// The folder that is the store.
     pub fn store(&self) -> PathBuf {
-        self.folder().join(DISK).join("store")
+        self.disk().join("store")
     }
 
     /// Writes a file for `dm` to read.

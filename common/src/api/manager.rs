@@ -322,6 +322,21 @@ impl OperationEvent {
     }
 }
 
+/// `GET /deployments/{d}/manifests/{m}/diff?from=OTHER`: what going from one manifest to the other asks for.
+///
+/// Of what is secret it says that it differs, and neither what it was nor what it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ManifestDiff {
+    pub from: ManifestName,
+    pub to: ManifestName,
+    /// Whether the configurations that were sent are the same, with all their files.
+    pub same_input: bool,
+    pub summary: DiffSummary,
+    /// As the second manifest has them, then those that only the first has.
+    pub resources: Vec<ResourceDiff>,
+}
+
 /// An item of `GET /registries`, and `GET /registries/{r}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RegistrySummary {

@@ -1,16 +1,19 @@
 //! What a template registry is made of, for those who read one and those who write one.
 //!
-//! Responsible for paths within a registry, for where its collections are ([`collections`]), for lists of files with their digests
-//! ([`sums`]), for the layout of templates in OCI registries ([`oci`]), and for what packages come to ([`package`]). It refuses to know how references are resolved, and how
+//! Responsible for paths within a registry, for where its collections are ([`collections`]), for lists of files with their
+//! digests ([`sums`]), for how addresses are told, for the layout of templates in OCI registries ([`oci`]), and for what
+//! packages come to ([`package`]). It refuses to know how references are resolved, and how
 //! a version comes to be.
 
 pub mod collections;
 pub mod oci;
 pub mod package;
 pub mod path;
+mod shown;
 pub mod sums;
 
 pub use path::{FilePath, PathError};
+pub use shown::{shown, without_user};
 
 /// One file at most: the largest real template has some hundred kilobytes.
 pub const FILE_BYTES: usize = 1024 * 1024;

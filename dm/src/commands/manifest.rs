@@ -1,10 +1,10 @@
 //! `dm manifest`: what a deployment was asked to be, and what that expanded to.
 
 use clap::{Args, Subcommand};
+use common::api::manager::ManifestDiff;
 use common::model::{DeploymentName, ManifestName};
 
 use super::rollback::before;
-use crate::compare::{self, Comparison};
 use crate::error::{ExitCode, Failure};
 use crate::output::{self, Format, change};
 use crate::session::Session;
@@ -94,29 +94,28 @@ impl Diff {
             None => before(session, &self.name).await?,
         };
         let to = named_or_latest(session, &self.name, self.to).await?;
-        let from = session.client.manifest(&self.name, &from).await?;
-        let to = session.client.manifest(&self.name, &to).await?;
-        let comparison = compare::compare(&from, &to);
+        let client = &session.client;
+        let diff = client.manifest_diff(&self.name, &from, &to).await?;
         let colours = session.terminal.colours;
-        session.show(&comparison, |comparison| told(comparison, colours))?;
-        Ok(match comparison.summary.is_change() {
+        session.show(&diff, |diff| told(diff, colours))?;
+        Ok(match diff.summary.is_change() {
             true => ExitCode::Failed,
             false => ExitCode::Done,
         })
     }
 }
 
-fn told(comparison: &Comparison, colours: bool) -> String {
-    let changes = change::resources(&comparison.resources, colours);
-    let note = match (comparison.summary.is_change(), comparison.same_input) {
+fn told(diff: &ManifestDiff, colours: bool) -> String {
+    let changes = change::resources(&diff.resources, colours);
+    let note = match (diff.summary.is_change(), diff.same_input) {
         (false, false) => "\nthe configurations differ, but come to the same",
         _ => "",
     };
     format!(
         "{changes}{}: from {} to {}{note}\n",
-        change::summary(&comparison.summary),
-        comparison.from,
-        comparison.to
+        change::summary(&diff.summary),
+        diff.from,
+        diff.to
     )
 }
 

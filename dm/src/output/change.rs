@@ -120,6 +120,11 @@ fn field(change: &FieldChange, colours: bool) -> String {
         (None, None) => Sign::Changed.line(1, &format!("{path}: (not shown)"), colours),
         (None, Some(after)) => Sign::New.line(1, &format!("{path}: {}", value(after)), colours),
         (Some(before), None) => Sign::Gone.line(1, &format!("{path}: {}", value(before)), colours),
+        // Neither side is shown, so that they differ is all there is to tell.
+        (Some(before), Some(after)) if before == after => {
+            let line = format!("{path}: {}, another than before", value(after));
+            Sign::Changed.line(1, &line, colours)
+        }
         (Some(Value::String(before)), Some(Value::String(after)))
             if before.contains('\n') || after.contains('\n') =>
         {
@@ -200,6 +205,7 @@ mod tests {
             ], "unknown": ["spec.template.spec.containers[0].env[0].value"]},
             {"name": "settings", "type": "ConfigMap", "intent": "UPDATE", "basis": object("ConfigMap", "web-settings"), "changes": [
                 {"path": "data['nginx.conf']", "before": "a\nb\nc\nd\ne\nf\n", "after": "a\nb\nc\nd\ne\ng\n"},
+                {"path": "data.url", "before": "(redacted)", "after": "(redacted)"},
             ]},
             {"name": "password", "type": "Secret", "intent": "UPDATE", "basis": object("Secret", "password"), "changes": [{"path": "data.password"}]},
             {"name": "kept", "type": "Service", "intent": "NONE", "basis": object("Service", "kept")},

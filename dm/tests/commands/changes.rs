@@ -324,25 +324,26 @@ async fn stopping_ends_with_the_operation_that_it_stopped() {
 
 #[actix_web::test]
 async fn manifests_are_compared_without_the_cluster() {
+    let compared = |from: &str, summary: Value| json!({"from": from, "to": "m-1", "sameInput": false, "summary": summary, "resources": changes("UPDATE")});
     let manager = Manager::start(&[
         ("GET /deployments/web", 200, deployment("Deployed", &[])),
         (
-            "GET /deployments/web/manifests/m-0",
+            "GET /deployments/web/manifests/m-1/diff?from=m-0",
             200,
-            manifest("m-0", 3),
+            compared("m-0", summary(1, 0)),
         ),
         (
-            "GET /deployments/web/manifests/m-1",
+            "GET /deployments/web/manifests/m-1/diff?from=m-1",
             200,
-            manifest("m-1", 5),
+            compared("m-1", summary(0, 0)),
         ),
     ]);
     let said = manager.dm(&["manifest", "diff", "web", "m-0"]).await;
     assert_eq!(said.code, ExitCode::Failed, "{said:?}");
     insta::assert_snapshot!(said.stdout, @r"
-    ~ update   Deployment web
+    ~ update   Deployment shop/web
         ~ spec.replicas: 3 → 5
-    1 to update: from m-0 to m-1
+    1 to update, 2 unchanged: from m-0 to m-1
     ");
     let said = manager.dm(&["manifest", "diff", "web", "m-1", "m-1"]).await;
     assert_eq!(said.code, ExitCode::Done, "{said:?}");

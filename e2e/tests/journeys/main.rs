@@ -20,5 +20,6 @@ mod publishing;
 mod references;
 mod registries;
 mod rights;
+mod secrets;
 mod store;
 mod testing;

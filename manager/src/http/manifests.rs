@@ -17,6 +17,13 @@ pub struct LayoutQuery {
     path: Option<String>,
 }
 
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestDiffQuery {
+    /// The manifest that it is compared with.
+    from: ManifestName,
+}
+
 pub async fn list(
     services: Data<Services>,
     path: Path<String>,
@@ -32,6 +39,16 @@ pub async fn get(
 ) -> Result<HttpResponse, ApiError> {
     let (deployment, manifest) = names(path)?;
     Ok(HttpResponse::Ok().json(services.manifests.get(&deployment, &manifest).await?))
+}
+
+pub async fn diff(
+    services: Data<Services>,
+    path: Path<(String, String)>,
+    query: Query<ManifestDiffQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let (deployment, to) = names(path)?;
+    let diff = services.manifests.diff(&deployment, &query.from, &to).await;
+    Ok(HttpResponse::Ok().json(diff?))
 }
 
 pub async fn layout(

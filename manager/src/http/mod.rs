@@ -95,6 +95,7 @@ routes! {
     "/deployments/{deployment}/graph" GET live::graph Deployment(Get);
     "/deployments/{deployment}/manifests" GET manifests::list Deployment(Get);
     "/deployments/{deployment}/manifests/{manifest}" GET manifests::get Deployment(Get);
+    "/deployments/{deployment}/manifests/{manifest}/diff" GET manifests::diff Deployment(Get);
     "/deployments/{deployment}/manifests/{manifest}/layout" GET manifests::layout Deployment(Get);
     "/templates/whatif" POST templates::whatif Seen;
     "/types" GET types::list Seen;

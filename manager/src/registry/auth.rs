@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use common::model::{Credential, Secret};
+use common::registry::shown;
 use reqwest::header::HeaderValue;
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
@@ -193,7 +194,7 @@ impl ServiceAccount {
 
     async fn exchange(&self) -> Result<Token, AuthError> {
         let refused = |reason: String| AuthError::NoToken {
-            url: self.token_url.to_string(),
+            url: shown(&self.token_url),
             reason,
         };
         let assertion = self

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use common::model::scope::is_part;
 use common::model::{Credential, RegistryDefinition, RegistryType};
+use common::registry::without_user;
 use url::Url;
 
 use super::auth::{Auth, AuthError};
@@ -71,7 +72,7 @@ impl<'a> Checked<'a> {
             .and_then(|()| place(definition, options))
             .map_err(|reason| RegistryError::Definition {
                 registry_type: definition.registry_type,
-                url: definition.url.chars().take(200).collect(),
+                url: without_user(&definition.url).chars().take(200).collect(),
                 reason,
             })?;
         Ok(Self { definition, place })

@@ -12,6 +12,7 @@
 use common::model::Version;
 use common::model::scope::is_part;
 pub use common::registry::TEMPLATE_ENDINGS;
+use common::registry::without_user;
 use url::Url;
 
 /// A reference, taken apart.
@@ -73,7 +74,7 @@ impl Reference {
             None => parse_registered(text, registered),
         };
         parsed.map_err(|reason| ReferenceError {
-            text: text.chars().take(200).collect(),
+            text: without_user(text).chars().take(200).collect(),
             reason,
         })
     }

@@ -1,9 +1,13 @@
 //! Manifests, as they were stored.
 
 use common::api::error::ErrorCode;
-use common::api::manager::ManifestSummary;
+use common::api::manager::{Expansion, ManifestDiff, ManifestSummary};
 use common::api::page::{Page, PageQuery};
-use common::model::{DeploymentName, Layout, LayoutNode, LayoutPath, Manifest, ManifestName};
+use common::compare;
+use common::model::{
+    DeploymentName, DiffSummary, InputConfig, Layout, LayoutNode, LayoutPath, Manifest,
+    ManifestName,
+};
 
 use super::deployments;
 use crate::domain::redaction::Redaction;
@@ -43,6 +47,44 @@ impl Manifests {
         let found = manifests::get(&self.store, deployment, name).await?;
         match found {
             Some(manifest) => Ok(told(&self.store, manifest).await?),
+            None => Err(self.missing(deployment, name).await),
+        }
+    }
+
+    /// What is different between two, as they were before anything was hidden: that a secret is another is told, and
+    /// neither of both.
+    pub async fn diff(
+        &self,
+        deployment: &DeploymentName,
+        from: &ManifestName,
+        to: &ManifestName,
+    ) -> Result<ManifestDiff, Error> {
+        let (input_before, before) = self.source(deployment, from).await?;
+        let (input_after, after) = self.source(deployment, to).await?;
+        let mut resources = compare::resources(
+            &before.expanded_config.resources,
+            &after.expanded_config.resources,
+        );
+        let secrets = before.secrets.into_iter().chain(after.secrets);
+        Redaction::new(secrets.collect()).diffs(&mut resources);
+        Ok(ManifestDiff {
+            from: from.clone(),
+            to: to.clone(),
+            same_input: input_before == input_after,
+            summary: DiffSummary::of(&resources),
+            resources,
+        })
+    }
+
+    /// What it was made of and what that came to, secrets and all.
+    async fn source(
+        &self,
+        deployment: &DeploymentName,
+        name: &ManifestName,
+    ) -> Result<(InputConfig, Expansion), Error> {
+        let head = manifests::head(&self.store, deployment, name).await?;
+        match head {
+            Some(_) => Ok(manifests::source(&self.store, deployment, name).await?),
             None => Err(self.missing(deployment, name).await),
         }
     }

@@ -134,15 +134,20 @@ fn blamed(pod: &Value) -> Option<&Value> {
     })
 }
 
-/// The last lines, and of them what fits.
+/// The last lines, as many as fit; of a line that is too long alone, its beginning. Nothing is cut at its front: half a
+/// secret would not be known for one.
 fn last(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().rev().take(LINES).collect();
-    let text: Vec<&str> = lines.into_iter().rev().collect();
-    let text = text.join("\n");
-    match text.char_indices().rev().nth(LOG_CHARS) {
-        Some((start, c)) => format!("…{}", &text[start + c.len_utf8()..]),
-        None => text,
+    let (mut room, mut kept) = (LOG_CHARS, Vec::new());
+    for line in text.lines().rev().take(LINES) {
+        match line.char_indices().nth(room) {
+            Some((end, _)) if kept.is_empty() => kept.push(format!("{}…", &line[..end])),
+            Some(_) => break,
+            None => kept.push(line.to_owned()),
+        }
+        room = room.saturating_sub(line.chars().count());
     }
+    kept.reverse();
+    kept.join("\n")
 }
 
 #[cfg(test)]
@@ -157,7 +162,9 @@ mod tests {
             told.starts_with("line 30\n") && told.ends_with("line 49"),
             "{told}"
         );
-        let long = last(&"x".repeat(10_000));
-        assert_eq!(long.chars().count(), LOG_CHARS + 1);
+        let long = last(&format!("before\n{}", "x".repeat(10_000)));
+        assert_eq!(long, "x".repeat(LOG_CHARS) + "…");
+        let two = last(&format!("{}\nend", "x".repeat(LOG_CHARS)));
+        assert_eq!(two, "end");
     }
 }

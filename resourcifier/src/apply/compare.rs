@@ -48,14 +48,18 @@ pub fn differences(before: Option<&Value>, after: Option<&Value>) -> Vec<Differe
 /// As they are told; a value of a Secret is not, but that it changes is.
 pub fn told(differences: Vec<Difference>, object: &Value) -> Vec<FieldChange> {
     let more = differences.len().saturating_sub(TOLD);
-    let tell = |difference: Difference| FieldChange {
-        before: difference
-            .before
-            .map(|value| shown::value(value, &difference.path, object)),
-        after: difference
-            .after
-            .map(|value| shown::value(value, &difference.path, object)),
-        path: difference.path.to_string(),
+    let tell = |difference: Difference| {
+        let Difference {
+            path,
+            before,
+            after,
+        } = difference;
+        let (before, after) = shown::both(before, after, &path, object);
+        FieldChange {
+            path: path.to_string(),
+            before,
+            after,
+        }
     };
     let mut told: Vec<FieldChange> = differences.into_iter().take(TOLD).map(tell).collect();
     told.extend((more > 0).then(|| FieldChange {
@@ -290,15 +294,17 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_told_by_its_beginning_and_digest() {
-        let texts = said(
-            json!({"data": "x".repeat(5_000)}),
-            json!({"data": "x".repeat(5_001)}),
-        );
+    fn a_long_text_is_told_by_its_beginning_and_length_and_nothing_to_guess_the_rest_from() {
+        let text = |end: &str| json!({"data": "x".repeat(5_000) + end});
+        let told = |before: &str, after: &str| said(text(before), text(after)).remove(0);
+        let longer = told("", "y");
         assert!(
-            texts[0].len() < 3_000 && texts[0].contains("(5001 bytes, sha256:"),
-            "{}",
-            texts[0]
+            longer.len() < 3_000
+                && longer.contains("… (5000 bytes)")
+                && longer.contains("… (5001 bytes)"),
+            "{longer}"
         );
+        assert!(told("a", "b").ends_with("… (5001 bytes, different further on)\""));
+        assert_eq!(told("a", "b"), told("c", "d"));
     }
 }

@@ -6,9 +6,11 @@
 use std::time::Duration;
 
 use common::model::ConflictPolicy;
+use common::redact::REDACTED;
 use serde_json::Value;
 
 use super::notation;
+use super::secrets::Secrets;
 use super::shown::shown;
 use crate::kubectl::{ApplyOptions, Cause, Kubectl, KubectlError, ObjectError, ObjectFault};
 use crate::plan::{Path, object_ref};
@@ -24,6 +26,8 @@ pub struct How<'a> {
     pub manager: &'a str,
     pub policy: ConflictPolicy,
     pub dry_run: bool,
+    /// What is not told of either side.
+    pub secrets: &'a Secrets,
 }
 
 /// What applying came to.
@@ -74,7 +78,7 @@ pub async fn apply(
         let conflicts = found(error.conflicts(), current, live.as_ref());
         let fields: Option<Vec<Path>> = conflicts.iter().map(|one| one.asked.clone()).collect();
         match fields.filter(|_| how.policy == ConflictPolicy::Yield) {
-            None => return Err(told(&conflicts, object)),
+            None => return Err(told(&conflicts, object, how.secrets)),
             Some(fields) => {
                 asked = Some(without(current, &fields));
                 yielded.extend(fields);
@@ -114,13 +118,17 @@ fn without(object: &Value, fields: &[Path]) -> Value {
 }
 
 /// The conflicts in a sentence.
-fn told(conflicts: &[Conflict<'_>], object: &Value) -> KubectlError {
+fn told(conflicts: &[Conflict<'_>], object: &Value, secrets: &Secrets) -> KubectlError {
     let field = |conflict: &Conflict<'_>| {
         let path = match &conflict.asked {
             Some(path) => path.to_string(),
             None => conflict.cause.field.trim_start_matches('.').to_owned(),
         };
+        // Where one side is secret, so is the other: a password of before, or of somebody else.
+        let sides = [&conflict.theirs, &conflict.ours];
+        let is_secret = sides.into_iter().flatten().any(|one| secrets.hide_in(one));
         let value = |value: &Option<Value>| match (value, &conflict.asked) {
+            (Some(_), Some(_)) if is_secret => REDACTED.to_owned(),
             (Some(value), Some(path)) => shown(value, path, object),
             _ => "another value".to_owned(),
         };

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::compare::{self, Difference};
 use super::conflicts::{self, How};
 use super::diff::unknown;
-use super::{ownership, unchanged};
+use super::{Secrets, ownership, unchanged};
 use crate::kubectl::{Kubectl, KubectlError};
 use crate::plan::{self, Node, Path};
 
@@ -24,6 +24,8 @@ pub struct Drift<'a> {
     pub deployment: &'a DeploymentName,
     /// For each call.
     pub within: Duration,
+    /// What is told to nobody.
+    pub secrets: &'a Secrets,
 }
 
 impl Drift<'_> {
@@ -40,9 +42,18 @@ impl Drift<'_> {
             let target = live_of(reference.target)?;
             let value = reference.path.find(target).cloned();
             // Where a value of a Secret is asked for, the field is not compared.
-            value.filter(|_| !reference.is_secret(target))
+            value.filter(|_| !reference.is_secret)
         };
-        let asked = unknown::fill(&node.template, Some(live), &lookup).object;
+        for reference in &node.references {
+            if let Some(target) = live_of(reference.target) {
+                self.secrets.learn(reference, target);
+            }
+        }
+        let unknown::Known {
+            object: asked,
+            unknown,
+        } = unknown::fill(&node.template, Some(live), &lookup);
+        self.secrets.learn_former(node, live, &unknown);
         let manager = plan::field_manager(self.deployment);
         if unchanged::is_unchanged(&asked, live, &manager) {
             return Ok(Vec::new());
@@ -55,6 +66,7 @@ impl Drift<'_> {
             manager: &manager,
             policy,
             dry_run: true,
+            secrets: self.secrets,
         };
         let applied = conflicts::apply(self.kubectl, &asked, how, self.within).await?;
         let mut differences = compare::differences(Some(live), Some(&applied.live));

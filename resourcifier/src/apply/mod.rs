@@ -31,6 +31,7 @@ mod pods;
 pub mod readiness;
 mod remove;
 mod replace;
+mod secrets;
 mod shown;
 mod unchanged;
 mod work;
@@ -54,6 +55,7 @@ pub use events::{CallerGone, Events};
 pub use evidence::of as evidence;
 pub use fetch::{AT_ONCE, all, each};
 pub use pace::Deadline;
+pub use secrets::Secrets;
 
 /// Objects of one call: enough that starting a process does not count, few enough that memory and news keep flowing.
 pub const BATCH: usize = 250;

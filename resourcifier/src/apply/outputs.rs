@@ -30,9 +30,15 @@ pub async fn resolve(
     outputs: &[PlannedOutput],
 ) -> Result<Outputs, CallerGone> {
     let (mut lives, mut pace) = (BTreeMap::new(), Pace::new());
+    let secrets = context.events.secrets();
     loop {
         context.events.listened()?;
         let trouble = look(context, targets, &mut lives).await;
+        for reference in outputs.iter().flat_map(|output| &output.references) {
+            if let Some(live) = lives.get(&reference.target) {
+                secrets.learn(reference, live);
+            }
+        }
         let (known, missing) = substituted(outputs, &lives, trouble.as_deref());
         if missing.is_empty() || context.deadline.is_over() {
             return Ok((known, missing));
@@ -78,10 +84,7 @@ fn substituted(
         let lookup = |text: &str| {
             let mut references = output.references.iter();
             let reference = references.find(|reference| reference.text == text)?;
-            let is_secret = lives
-                .get(&reference.target)
-                .is_some_and(|live| reference.is_secret(live));
-            match is_secret {
+            match reference.is_secret {
                 true => Some(Value::from(REDACTED)),
                 false => value_of(reference).cloned(),
             }

@@ -1,20 +1,37 @@
 //! Values on their way to people: never those of Secrets, never very long.
+//!
+//! What is cut off is told by nothing but its length. A digest of the whole would give away a secret in it: whoever knows
+//! the text around a password could try passwords until the digest fits.
 
-use common::canonical;
 use common::redact::REDACTED;
 use serde_json::{Value, json};
 
 use crate::plan::Path;
 
-/// Longer texts are told by their beginning, their length and their digest.
+/// Longer texts are told by their beginning and their length.
 const LONG: usize = 1_000;
 /// What a sentence shows of a value.
 const IN_A_SENTENCE: usize = 100;
-/// kubectl keeps the whole object in it.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// A value at a place of an object of this kind, for a report.
-pub fn value(value: Value, path: &Path, object: &Value) -> Value {
+/// What was and what is at a place of an object of this kind, and differs, for a report.
+pub fn both(
+    before: Option<Value>,
+    after: Option<Value>,
+    path: &Path,
+    object: &Value,
+) -> (Option<Value>, Option<Value>) {
+    let told = |value: Value| value_at(value, path, object);
+    let (before, mut after) = (before.map(told), after.map(told));
+    if let Some(Value::String(text)) = &mut after
+        && before.as_ref().and_then(Value::as_str) == Some(text.as_str())
+        && let Some(open) = text.strip_suffix(" bytes)")
+    {
+        *text = format!("{open} bytes, different further on)");
+    }
+    (before, after)
+}
+
+fn value_at(value: Value, path: &Path, object: &Value) -> Value {
     if is_secret(path, object) {
         return json!(REDACTED);
     }
@@ -37,12 +54,7 @@ pub fn shown(value: &Value, path: &Path, object: &Value) -> String {
 }
 
 fn is_secret(path: &Path, object: &Value) -> bool {
-    let secret = [
-        &["data"][..],
-        &["stringData"],
-        &["metadata", "annotations", LAST_APPLIED],
-    ];
-    object["kind"] == "Secret" && secret.iter().any(|keys| path.begins(keys))
+    object["kind"] == "Secret" && path.meets_secret()
 }
 
 fn clipped(text: &str) -> String {
@@ -52,6 +64,5 @@ fn clipped(text: &str) -> String {
         .take_while(|end| *end <= LONG)
         .last()
         .unwrap_or_default();
-    let digest = canonical::digest_bytes(text.as_bytes());
-    format!("{}… ({} bytes, {digest})", &text[..end], text.len())
+    format!("{}… ({} bytes)", &text[..end], text.len())
 }

@@ -31,7 +31,7 @@ pub use marks::{
 pub use object::object_ref;
 pub use order::rank;
 pub use outputs::PlannedOutput;
-pub use path::Path;
+pub use path::{LAST_APPLIED, Path};
 pub use references::{Reference, substitute};
 pub use rule::{FAIL_WHEN, READY_WHEN, Rule, RuleError, rule_of};
 
@@ -98,7 +98,11 @@ pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, ErrorBody> 
     let objects = gathered(object::resolve(&drafts, desired))?;
     gathered(object::distinct(&objects, desired.resources))?;
     gathered(object::rules(&objects, desired.resources))?;
-    let outputs = gathered(outputs::planned(desired))?;
+    let mut outputs = gathered(outputs::planned(desired))?;
+    let secrets: Vec<bool> = objects.iter().map(object::Object::is_secret).collect();
+    for output in &mut outputs {
+        references::mark_secret(&mut output.references, |target| secrets[target]);
+    }
     let mut edges = gathered(graph::edges(&drafts, &objects))?;
     graph::loosen(&mut edges);
     let waves = graph::waves(&edges, desired.resources)?;
@@ -111,13 +115,15 @@ pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, ErrorBody> 
                 delete_policy: draft.metadata.delete_policy,
             };
             let template = mark.put_on(object.value);
+            let mut references = object.references;
+            references::mark_secret(&mut references, |target| secrets[target]);
             Node {
                 resource: draft.resource.clone(),
                 metadata: policies::overridden(draft.metadata, desired.policies, &object.id),
                 object: object.id,
                 template,
                 dependencies,
-                references: object.references,
+                references,
                 wave,
             }
         },

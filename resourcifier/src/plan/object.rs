@@ -29,6 +29,12 @@ pub struct Object {
     pub references: Vec<Reference>,
 }
 
+impl Object {
+    pub fn is_secret(&self) -> bool {
+        self.id.kind == "Secret"
+    }
+}
+
 /// The identity that an object states; what it leaves out is empty.
 pub fn object_ref(object: &Value) -> ObjectRef {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -4,6 +4,16 @@ use std::fmt;
 
 use serde_json::Value;
 
+/// The annotation in which kubectl keeps the whole object.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Where an object that is a Secret has its values.
+const SECRET: [&[&str]; 3] = [
+    &["data"],
+    &["stringData"],
+    &["metadata", "annotations", LAST_APPLIED],
+];
+
 /// Deeper paths than this are no paths into Kubernetes objects.
 const STEPS: usize = 64;
 
@@ -48,10 +58,23 @@ impl Path {
     }
 
     /// Whether it begins with these keys.
-    pub fn begins(&self, keys: &[&str]) -> bool {
+    fn begins(&self, keys: &[&str]) -> bool {
         let mut steps = self.0.iter();
         keys.iter()
             .all(|key| matches!(steps.next(), Some(Step::Key(step)) if step == key))
+    }
+
+    /// Whether in a Secret there are values of it, at this place or in it.
+    pub fn meets_secret(&self) -> bool {
+        SECRET.iter().any(|keys| {
+            let keys = &keys[..keys.len().min(self.0.len())];
+            self.begins(keys)
+        })
+    }
+
+    /// Whether it leads to the metadata, or into it.
+    pub fn is_metadata(&self) -> bool {
+        self.begins(&["metadata"])
     }
 
     /// Takes the value there out of the object; later items of a list move up.

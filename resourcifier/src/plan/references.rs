@@ -18,13 +18,14 @@ pub struct Reference {
     pub path: Path,
     /// As it was written.
     pub text: String,
+    /// Whether it leads to values of a Secret: those go into the cluster, and nowhere else.
+    pub is_secret: bool,
 }
 
-impl Reference {
-    /// Whether it leads to a value of a Secret: that goes into the cluster, and nowhere else.
-    pub fn is_secret(&self, target: &Value) -> bool {
-        let values = [&["data"][..], &["stringData"]];
-        target["kind"] == "Secret" && values.iter().any(|keys| self.path.begins(keys))
+/// Tells those that lead to values of Secrets, once it is known which resources are Secrets.
+pub fn mark_secret(references: &mut [Reference], is_secret: impl Fn(usize) -> bool) {
+    for reference in references {
+        reference.is_secret = is_secret(reference.target) && reference.path.meets_secret();
     }
 }
 
@@ -112,6 +113,7 @@ impl<'a> Names<'a> {
                 target: *target,
                 path,
                 text,
+                is_secret: false,
             }),
             several => Err(ReferenceError::Ambiguous {
                 text,
@@ -248,17 +250,28 @@ mod tests {
 
     #[test]
     fn only_the_values_of_a_secret_are_secret() {
-        let leads_to_secret = |kind: &str, path: &str| {
-            let reference = Reference {
-                target: 0,
-                path: Path::parse(path).unwrap(),
-                text: String::new(),
-            };
-            reference.is_secret(&json!({"kind": kind}))
+        let names = Names::new(["key", "map"].into_iter());
+        let leads_to_secret = |text: &str| {
+            let mut references = collect(&json!(text), &names).unwrap();
+            mark_secret(&mut references, |target| target == 0);
+            references[0].is_secret
         };
-        assert!(leads_to_secret("Secret", ".data.password"));
-        assert!(leads_to_secret("Secret", ".stringData['a.b']"));
-        assert!(!leads_to_secret("Secret", ".metadata.name"));
-        assert!(!leads_to_secret("ConfigMap", ".data.password"));
+        let applied = "metadata.annotations['kubectl.kubernetes.io/last-applied-configuration']";
+        for path in [
+            "data",
+            "data.password",
+            "stringData['a.b']",
+            "metadata",
+            applied,
+        ] {
+            assert!(leads_to_secret(&format!("$(ref.key.{path})")), "{path}");
+        }
+        for text in [
+            "$(ref.key.metadata.name)",
+            "$(ref.key.metadata.annotations.a)",
+            "$(ref.map.data.password)",
+        ] {
+            assert!(!leads_to_secret(text), "{text}");
+        }
     }
 }

@@ -51,6 +51,7 @@ impl Prepared<Apply> {
     pub async fn apply(self, events: &Events) -> Result<Report, Stopped> {
         let Apply { request, plan } = self.work;
         let context = self.ground.context(&request.deployment, events);
+        events.secrets().spare(&plan);
         tracing::info!(deployment = %request.deployment, resources = plan.nodes.len(), "applying deployment {}", request.deployment);
         let known = Known {
             recorded: &request.recorded,
@@ -64,6 +65,7 @@ impl Prepared<Apply> {
     pub async fn diff(self, events: &Events) -> Result<DiffReport, Stopped> {
         let Apply { request, plan } = self.work;
         let context = self.ground.context(&request.deployment, events);
+        events.secrets().spare(&plan);
         apply::diff(context, &plan, &request.recorded, request.policies.delete).await
     }
 }

@@ -2,12 +2,13 @@
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{Namespace, ObjectRef};
+use common::redact::REDACTED;
 use serde_json::{Value, json};
 
 use super::{Deployer, LOOK};
 use crate::apply;
 use crate::kubectl::Query;
-use crate::plan::{ServedKind, Wanted};
+use crate::plan::{LAST_APPLIED, ServedKind, Wanted};
 
 impl Deployer {
     /// Live objects of a type, or one of them; the values of Secrets are left out.
@@ -89,8 +90,12 @@ fn without_secrets(mut found: Value) -> Value {
             values
                 .into_iter()
                 .flat_map(|map| map.values_mut())
-                .for_each(|value| *value = json!(common::redact::REDACTED));
+                .for_each(|value| *value = json!(REDACTED));
         }
+        // kubectl keeps the whole Secret in it.
+        let annotations = object.pointer_mut("/metadata/annotations");
+        let kept = annotations.and_then(|all| all.get_mut(LAST_APPLIED));
+        kept.into_iter().for_each(|value| *value = json!(REDACTED));
     };
     if found["kind"] == "Secret" {
         redact(&mut found);

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Deployer, LOOK};
 use crate::apply::readiness::{self, Readiness};
-use crate::apply::{self, AT_ONCE, BATCH, Drift};
+use crate::apply::{self, AT_ONCE, BATCH, Drift, Secrets};
 use crate::kubectl::{Kubectl, KubectlError, ObjectFault, Outcomes};
 use crate::plan::{self, Catalog, Desired, Plan};
 
@@ -33,12 +33,16 @@ impl Deployer {
             .collect();
         ask_others(&*kubectl, &lives, &mut statuses).await;
         if let (Some(desired), Some(plan)) = (&request.desired, plan) {
+            let secrets = Secrets::default();
+            secrets.spare(&plan);
             let drift = Drift {
                 kubectl: &*kubectl,
                 deployment: &desired.deployment,
                 within: LOOK,
+                secrets: &secrets,
             };
             look_for_drift(drift, &plan, &lives, &mut statuses).await;
+            secrets.hide_in_statuses(&mut statuses);
         }
         Ok(statuses)
     }

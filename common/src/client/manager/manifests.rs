@@ -1,7 +1,7 @@
 //! What deployments were asked to be.
 
 use super::{ManagerClient, READ};
-use crate::api::manager::ManifestSummary;
+use crate::api::manager::{ManifestDiff, ManifestSummary};
 use crate::api::page::{Page, PageQuery};
 use crate::client::error::ClientError;
 use crate::model::{DeploymentName, Layout, LayoutNode, Manifest, ManifestName};
@@ -24,6 +24,24 @@ impl ManagerClient {
     ) -> Result<Manifest, ClientError> {
         self.read(&["deployments", name.as_str(), "manifests", manifest.as_str()])
             .await
+    }
+
+    /// What going from another manifest to this one asks for.
+    pub async fn manifest_diff(
+        &self,
+        name: &DeploymentName,
+        from: &ManifestName,
+        to: &ManifestName,
+    ) -> Result<ManifestDiff, ClientError> {
+        let segments = [
+            "deployments",
+            name.as_str(),
+            "manifests",
+            to.as_str(),
+            "diff",
+        ];
+        let from = [("from", from.as_str())];
+        self.endpoint.get(&segments, &from, READ).await
     }
 
     pub async fn layout(

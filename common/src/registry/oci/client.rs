@@ -19,6 +19,7 @@ use url::Url;
 use super::challenge::Challenge;
 use super::manifest::{self, Descriptor, Manifest};
 use crate::canonical::{Digest, digest_bytes};
+use crate::registry::shown;
 
 /// As the specification has registries take at least.
 const MANIFEST_BYTES: usize = 4 * 1024 * 1024;
@@ -204,7 +205,7 @@ impl<T: Transport> Client<T> {
         }
         match descriptor.describes(&answer.body) {
             true => Ok(answer.body),
-            false => Err(OciError::Digest { url: url.into() }),
+            false => Err(OciError::Digest { url: shown(&url) }),
         }
     }
 
@@ -250,7 +251,7 @@ impl<T: Transport> Client<T> {
     ) -> Outcome<(), T::Error> {
         let url = self.url(repository, &["manifests", tag]);
         let body = serde_json::to_vec(manifest).map_err(|error| OciError::Malformed {
-            url: url.to_string(),
+            url: shown(&url),
             reason: error.to_string(),
         })?;
         let mut request = Request::new(Method::PUT, url);
@@ -307,7 +308,7 @@ impl<T: Transport> Client<T> {
                 None => return Ok(Some(all)),
             }
         }
-        Err(OciError::TooManyNames { url: url.into() })
+        Err(OciError::TooManyNames { url: shown(&url) })
     }
 
     /// A success, or `None` for what is not there.
@@ -344,7 +345,7 @@ impl<T: Transport> Client<T> {
                 return Ok(answer);
             }
         }
-        let url = answer.url.to_string();
+        let url = shown(&answer.url);
         Err(OciError::Redirects { url })
     }
 
@@ -399,7 +400,7 @@ impl<T: Transport> Client<T> {
             }) => (realm, service, scope),
         };
         if !keeps_tls(&self.base, &realm) {
-            let url = realm.to_string();
+            let url = shown(&realm);
             return Err(OciError::Redirects { url });
         }
         let actions = match access {
@@ -416,16 +417,18 @@ impl<T: Transport> Client<T> {
         if !answer.status.is_success() {
             return Err(self.refused(&answer).await);
         }
-        let given: Token = parsed(&url, &answer.body)?;
-        let header = given.token.or(given.access_token).and_then(bearer);
+        // The parser's own words could quote the token.
+        let given: Option<Token> = serde_json::from_slice(&answer.body).ok();
+        let token = given.and_then(|given| given.token.or(given.access_token));
+        let header = token.and_then(bearer);
         header.map(Some).ok_or_else(|| OciError::Malformed {
-            url: url.into(),
+            url: shown(&url),
             reason: "it holds no token".to_owned(),
         })
     }
 
     async fn refused(&self, answer: &Answer) -> OciError<T::Error> {
-        let (url, status) = (answer.url.to_string(), answer.status);
+        let (url, status) = (shown(&answer.url), answer.status);
         match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 let login = self.transport.login().await;
@@ -444,19 +447,19 @@ impl<T: Transport> Client<T> {
         match answer.header(LOCATION) {
             Some(to) => self.within(&answer.url, to),
             None => Err(OciError::Redirects {
-                url: answer.url.to_string(),
+                url: shown(&answer.url),
             }),
         }
     }
 
     fn within(&self, from: &Url, to: &str) -> Outcome<Url, T::Error> {
-        let target = from.join(to).map_err(|_| OciError::Redirects {
-            url: from.to_string(),
-        })?;
+        let target = from
+            .join(to)
+            .map_err(|_| OciError::Redirects { url: shown(from) })?;
         match target.origin() == self.base.origin() {
             true => Ok(target),
             false => Err(OciError::Elsewhere {
-                url: from.to_string(),
+                url: shown(from),
                 to: target.host_str().unwrap_or_default().to_owned(),
             }),
         }
@@ -504,7 +507,7 @@ fn parsed<T: DeserializeOwned, E: std::error::Error + 'static>(
     bytes: &[u8],
 ) -> Outcome<T, E> {
     serde_json::from_slice(bytes).map_err(|error| OciError::Malformed {
-        url: url.to_string(),
+        url: shown(url),
         reason: error.to_string(),
     })
 }

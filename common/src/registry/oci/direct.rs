@@ -9,6 +9,7 @@ use reqwest::header::HeaderValue;
 
 use super::client::{Answer, Transport};
 use crate::model::Secret;
+use crate::registry::shown;
 
 const CONNECT: Duration = Duration::from_secs(5);
 const REQUEST: Duration = Duration::from_secs(60);
@@ -63,14 +64,14 @@ impl Transport for Direct {
     async fn send(&self, request: Request, limit: usize) -> Result<Answer, DirectError> {
         let url = request.url().clone();
         let unreachable = |error: reqwest::Error| DirectError::Unreachable {
-            url: url.to_string(),
+            url: shown(&url),
             reason: innermost(&error),
         };
         let mut response = self.client.execute(request).await.map_err(unreachable)?;
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
             if body.len() + chunk.len() > limit {
-                let url = url.to_string();
+                let url = shown(&url);
                 return Err(DirectError::TooLarge { url, limit });
             }
             body.extend_from_slice(&chunk);

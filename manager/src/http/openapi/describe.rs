@@ -308,7 +308,7 @@ pub mod previews {
 
 pub mod manifests {
     use super::*;
-    use crate::http::manifests::LayoutQuery;
+    use crate::http::manifests::{LayoutQuery, ManifestDiffQuery};
 
     pub fn list(of: &mut SchemaGenerator) -> Description {
         Description::new("A deployment's manifests, oldest first")
@@ -321,6 +321,15 @@ pub mod manifests {
         Description::new("A manifest, with its contents")
             .answers::<Manifest>(200, "It.", of)
             .fails(&[NotFound])
+    }
+
+    pub fn diff(of: &mut SchemaGenerator) -> Description {
+        Description::new(
+            "What going from another manifest to this one asks for; the cluster is not asked",
+        )
+        .query::<ManifestDiffQuery>(of)
+        .answers::<ManifestDiff>(200, "Every resource, with the fields that differ.", of)
+        .fails(&[NotFound])
     }
 
     pub fn layout(of: &mut SchemaGenerator) -> Description {

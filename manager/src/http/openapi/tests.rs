@@ -245,6 +245,13 @@ async fn reading(driver: &mut Driver) {
             ask(&at),
         )
         .await;
+    let diff = "/deployments/{deployment}/manifests/{manifest}/diff";
+    let from = |manifest: &str| format!("?from={manifest}");
+    let query = &from(&manifest);
+    driver.json("GET", diff, Ask { query, ..ask(&at) }).await;
+    let query = &from("absent");
+    let missing = driver.ask("GET", diff, Ask { query, ..ask(&at) }).await;
+    assert_eq!(missing.0, 404);
     for query in ["", "?path=$.resources[0]"] {
         let layout = "/deployments/{deployment}/manifests/{manifest}/layout";
         driver.json("GET", layout, Ask { query, ..ask(&at) }).await;

@@ -95,6 +95,11 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
     ),
     (
         "GET",
+        "/deployments/{deployment}/manifests/{manifest}/diff",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "GET",
         "/deployments/{deployment}/manifests/{manifest}/layout",
         [401, 401, 404, 200, 200, 200],
     ),
@@ -274,6 +279,9 @@ impl Guarded {
             .replace("{credential}", "own");
         let path = match route {
             "/registries/{registry}/download" => path + "?file=a",
+            "/deployments/{deployment}/manifests/{manifest}/diff" => {
+                format!("{path}?from={}", self.manifest)
+            }
             _ => path,
         };
         let body = self.body(method, route);

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::folders::size;
 use super::trust::Way;
+use common::redact::Redactor;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -66,6 +67,17 @@ pub enum GitError {
 }
 
 impl GitError {
+    /// A host may say back what it was sent.
+    fn without(self, secrets: &Redactor) -> Self {
+        let told = |text: String| secrets.text(&text).into_owned();
+        match self {
+            Self::Denied(text) => Self::Denied(told(text)),
+            Self::Damaged(text) => Self::Damaged(told(text)),
+            Self::Failed(text) => Self::Failed(told(text)),
+            other => other,
+        }
+    }
+
     /// Nobody says anything, as against one who says no.
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::TimedOut(_) | Self::Failed(_))
@@ -107,7 +119,9 @@ impl Git {
         if matches!(outcome, Err(GitError::RepositoryTooLarge)) {
             self.remove().await?;
         }
-        outcome.map(|_| ())
+        outcome
+            .map(|_| ())
+            .map_err(|error| error.without(&way.secrets()))
     }
 
     /// What git prints, up to a limit.
@@ -305,8 +319,25 @@ fn failed(status: ExitStatus, said: &[u8]) -> GitError {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use reqwest::header::HeaderValue;
+
     use super::*;
     use crate::registry::git::trust::Trust;
+
+    #[test]
+    fn what_a_host_says_back_of_a_credential_is_not_told() {
+        let pair = STANDARD.encode("x-access-token:ghp_t0psecret");
+        let header = HeaderValue::from_str(&format!("Basic {pair}")).unwrap();
+        let url = "https://host.example/r".parse().unwrap();
+        let ways = Trust::default().ways(&url, Some(&header), &[]);
+        let said =
+            format!("protocol error: 'Basic {pair}', x-access-token:ghp_t0psecret, ghp_t0psecret");
+        let error = GitError::Failed(said).without(&ways[0].secrets());
+        let told = "git says: protocol error: 'Basic (redacted)', (redacted), (redacted)";
+        assert_eq!(error.to_string(), told);
+    }
 
     #[tokio::test]
     async fn nothing_local_is_fetched_and_nothing_is_read_beyond_its_limit() {

@@ -7,7 +7,11 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use common::redact::Redactor;
 use reqwest::header::HeaderValue;
+use serde_json::Value;
 use url::Url;
 
 use crate::registry::{Options, RegistryError};
@@ -122,6 +126,22 @@ impl Way {
             settings: Vec::new(),
             environment: Vec::new(),
         }
+    }
+
+    /// What git is told of a credential, whole and in its parts.
+    pub fn secrets(&self) -> Redactor {
+        let headers = self.settings.iter().filter_map(|(key, header)| {
+            let is_header = key.starts_with("http.") && key.ends_with(".extraHeader");
+            header.split_whitespace().last().filter(|_| is_header)
+        });
+        let mut secrets = Vec::new();
+        for coded in headers {
+            let pair = STANDARD.decode(coded).unwrap_or_default();
+            let pair = String::from_utf8(pair).unwrap_or_default();
+            let password = pair.split_once(':').map(|(_, password)| password);
+            secrets.extend([coded, password.unwrap_or_default()].map(Value::from));
+        }
+        Redactor::new(&secrets)
     }
 }
 

@@ -16,6 +16,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use common::registry::shown;
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
 };
@@ -166,20 +167,17 @@ impl Web {
             {
                 return read(response, &at, limit).await;
             }
-            let to = target(&response, &at).ok_or_else(|| WebError::Redirects {
-                url: url.to_string(),
-            })?;
+            let to =
+                target(&response, &at).ok_or_else(|| WebError::Redirects { url: shown(url) })?;
             if to.origin() != url.origin() {
                 return Err(WebError::Elsewhere {
-                    url: url.to_string(),
+                    url: shown(url),
                     to: to.host_str().unwrap_or_default().to_owned(),
                 });
             }
             at = to;
         }
-        Err(WebError::Redirects {
-            url: url.to_string(),
-        })
+        Err(WebError::Redirects { url: shown(url) })
     }
 
     /// Sends a form, follows nothing.
@@ -209,7 +207,7 @@ impl Web {
         let mut headers = HeaderMap::new();
         if let Some(auth) = &self.auth {
             let refused = |source| WebError::Auth {
-                url: url.to_string(),
+                url: shown(url),
                 source,
             };
             // A service account fetches its token by this very client, and has no credential for that itself.
@@ -251,7 +249,7 @@ impl Web {
     pub async fn addresses(&self, url: &Url) -> Result<Vec<IpAddr>, WebError> {
         self.check(url)?;
         let unreachable = |reason: String| WebError::Unreachable {
-            url: url.to_string(),
+            url: shown(url),
             reason,
         };
         let host = match url.host() {
@@ -332,7 +330,7 @@ async fn read(mut response: Response, url: &Url, limit: usize) -> Result<Answer,
     {
         if body.len() + chunk.len() > limit {
             return Err(WebError::TooLarge {
-                url: url.to_string(),
+                url: shown(url),
                 limit,
             });
         }
@@ -352,7 +350,7 @@ fn failed(url: &Url, error: &reqwest::Error) -> WebError {
             address: *address,
         };
     }
-    let url = url.to_string();
+    let url = shown(url);
     if error.is_timeout() {
         return WebError::TimedOut { url };
     }

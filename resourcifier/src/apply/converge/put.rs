@@ -104,17 +104,21 @@ impl Run<'_> {
         {
             return Err(missing.clone());
         }
-        let lookup = |text: &str| {
+        let secrets = self.context.events.secrets();
+        for reference in &node.references {
+            if let Some(live) = &self.works[reference.target].live {
+                secrets.learn(reference, live);
+            }
+        }
+        let found = |text: &str| {
             let mut references = node.references.iter();
-            let reference = references.find(|reference| reference.text == text)?;
-            value(reference).cloned()
+            references.find(|reference| reference.text == text)
         };
+        let lookup = |text: &str| value(found(text)?).cloned();
         // A text with a value of a Secret in it is told as it was written.
         let told = |text: &str| {
-            let mut references = node.references.iter();
-            let reference = references.find(|reference| reference.text == text)?;
-            let live = self.works[reference.target].live.as_ref()?;
-            lookup(text).filter(|_| !reference.is_secret(live))
+            let reference = found(text).filter(|reference| !reference.is_secret)?;
+            value(reference).cloned()
         };
         let properties = node
             .resource
@@ -135,6 +139,7 @@ impl Run<'_> {
                 manager: &manager,
                 policy,
                 dry_run: false,
+                secrets: context.events.secrets(),
             };
             let within = context.deadline.call();
             let applied = conflicts::apply(context.kubectl, &object, how, within).await;

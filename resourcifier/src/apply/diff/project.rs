@@ -49,6 +49,7 @@ pub async fn project(
         Err(error) => (None, Some(error)),
     };
     let known = unknown::fill(&node.template, live.as_ref(), &lookup);
+    learn(context, node, live.as_ref(), &known, others);
     let tried = match failed {
         Some(error) => {
             let reason = format!("it cannot be read: {error}");
@@ -90,7 +91,27 @@ fn value_of(node: &Node, text: &str, others: &[Option<Projected>]) -> Option<Val
     let reference = references.find(|reference| reference.text == text)?;
     let values = others[reference.target].as_ref()?.values.as_ref()?;
     let value = reference.path.find(values).cloned();
-    value.filter(|_| !reference.is_secret(values))
+    value.filter(|_| !reference.is_secret)
+}
+
+/// What the dry run may quote: what is in the place of the values of Secrets, and those themselves, which others may hold.
+fn learn(
+    context: Context<'_>,
+    node: &Node,
+    live: Option<&Value>,
+    known: &Known,
+    others: &[Option<Projected>],
+) {
+    let secrets = context.events.secrets();
+    for reference in &node.references {
+        let target = others[reference.target].as_ref();
+        if let Some(target) = target.and_then(|target| target.values.as_ref()) {
+            secrets.learn(reference, target);
+        }
+    }
+    if let Some(live) = live {
+        secrets.learn_former(node, live, &known.unknown);
+    }
 }
 
 async fn attempt(
@@ -129,6 +150,7 @@ async fn attempt(
         manager: &manager,
         policy: node.metadata.conflict_policy,
         dry_run: true,
+        secrets: context.events.secrets(),
     };
     let within = context.deadline.call();
     let outcome = conflicts::apply(context.kubectl, &known.object, how, within).await;
