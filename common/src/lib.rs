@@ -6,6 +6,7 @@ pub mod api;
 pub mod canonical;
 pub mod client;
 pub mod compare;
+pub mod duration;
 pub mod kubernetes_secret;
 pub mod model;
 pub mod redact;

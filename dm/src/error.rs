@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::client::ClientError;
-use common::model::{DeploymentName, NameError, OperationId};
+use common::duration;
+use common::model::{DeploymentName, NameError, Operation, OperationId, Rollback};
 use common::registry::oci::OciError;
 
 use crate::bundle::archive::ArchiveError;
@@ -120,6 +121,8 @@ pub enum Failure {
         doing: String,
         body: Box<ErrorBody>,
         sources: Sources,
+        /// The operation that ended so, where one was begun.
+        operation: Option<Box<Operation>>,
     },
     #[error("{name} is Failed{}", listed(errors))]
     DeploymentFailed {
@@ -153,19 +156,19 @@ pub enum Failure {
     Damaged,
     #[error("{0}")]
     Missing(String),
-    #[error("{what} did not finish within {} s", within.as_secs_f32())]
+    #[error("{what} did not finish within {}", duration::told(*within))]
     TimedOut {
         what: String,
         within: std::time::Duration,
         operation: Option<OperationId>,
     },
     /// Of several registries that were asked at once.
-    #[error("registry {registry} has not answered within {} s", within.as_secs_f32())]
+    #[error("registry {registry} has not answered within {}", duration::told(*within))]
     Slow {
         registry: String,
         within: std::time::Duration,
     },
-    #[error("the manager has been away for {} s while {operation} ran: {error}", away.as_secs())]
+    #[error("the manager has been away for {} while {operation} ran: {error}", duration::told(*away))]
     Lost {
         operation: OperationId,
         away: std::time::Duration,
@@ -289,11 +292,30 @@ impl Failure {
             Self::DeploymentFailed { name, .. } => Some(format!(
                 "see dm status {name}; correct it with dm update, or dm delete {name}"
             )),
+            Self::Refused {
+                body,
+                operation: Some(operation),
+                ..
+            } => hint_of_operation(operation, body.code),
             _ => self
                 .body()
                 .and_then(|body| hint_of_code(body.code))
                 .map(str::to_owned),
         }
+    }
+}
+
+/// What to do next about a deployment whose operation failed.
+fn hint_of_operation(operation: &Operation, code: ErrorCode) -> Option<String> {
+    let name = operation.deployment.as_str();
+    match &operation.rollback {
+        Some(Rollback {
+            error: None, to, ..
+        }) => Some(match to {
+            Some(_) => format!("{name} is as it was before; correct what failed, and repeat it"),
+            None => format!("nothing is left of {name}; correct what failed, and repeat it"),
+        }),
+        _ => hint_of_code(code).map(|hint| hint.replace("NAME", name)),
     }
 }
 
@@ -382,6 +404,25 @@ mod tests {
             .map(|&code| format!("{} {:?} {code}", exit_code(code).code(), exit_code(code)))
             .collect();
         insta::assert_snapshot!(table.join("\n"));
+    }
+
+    #[test]
+    fn what_to_do_next_names_the_deployment_and_knows_that_it_went_back() {
+        let hint = |rollback: serde_json::Value| {
+            let operation = serde_json::json!({
+                "id": "op-1", "type": "UPDATE", "deployment": "web", "user": "ada", "status": "DONE",
+                "progress": {"step": "applying", "done": 0, "total": 1},
+                "startTime": "2026-01-01T00:00:00Z", "rollback": rollback,
+            });
+            let operation = serde_json::from_value(operation).unwrap();
+            hint_of_operation(&operation, ErrorCode::ResourcesFailed).unwrap()
+        };
+        let stays = hint(serde_json::Value::Null);
+        assert!(stays.starts_with("see dm status web;"), "{stays}");
+        let back = hint(serde_json::json!({"to": "manifest-1"}));
+        assert!(back.starts_with("web is as it was before"), "{back}");
+        let removed = hint(serde_json::json!({}));
+        assert!(removed.starts_with("nothing is left of web"), "{removed}");
     }
 
     #[test]

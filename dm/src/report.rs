@@ -127,6 +127,7 @@ mod tests {
             doing: "deploying web".to_owned(),
             body: Box::new(body),
             sources: sources(),
+            operation: None,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::api::error::{ErrorBody, ErrorCode};
+use crate::duration;
 
 /// The longest wait that a service's answer brings about.
 const MOST: Duration = Duration::from_secs(60);
@@ -18,7 +19,7 @@ pub enum ClientError {
         url: String,
         reason: String,
     },
-    #[error("{service} at {url} did not answer within {} s", deadline.as_secs_f32())]
+    #[error("{service} at {url} did not answer within {}", duration::told(*deadline))]
     TimedOut {
         service: &'static str,
         url: String,

@@ -35,6 +35,17 @@ impl Subject {
             doing: self.doing.clone(),
             body: Box::new(body),
             sources: self.sources.clone(),
+            operation: None,
+        }
+    }
+
+    /// Accepted, and failed by the error that the operation ended with.
+    fn ended(&self, operation: Operation, body: ErrorBody) -> Failure {
+        Failure::Refused {
+            doing: self.doing.clone(),
+            body: Box::new(body),
+            sources: self.sources.clone(),
+            operation: Some(Box::new(operation)),
         }
     }
 
@@ -134,7 +145,7 @@ pub async fn wait(
         if let Some(rollback) = &operation.rollback {
             session.terminal.note(&went_back(&operation, rollback));
         }
-        return Err(subject.refused(error));
+        return Err(subject.ended(operation, error));
     }
     match operation.operation_type {
         OperationType::Delete => session.show(&operation, |operation| {

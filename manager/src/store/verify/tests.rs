@@ -1,13 +1,15 @@
 use common::api::error::ErrorCode;
 use common::api::manager::{RollbackDeployment, UpdateDeployment, WriteQuery};
 use common::api::page::PageQuery;
-use common::model::DeploymentName;
+use common::api::upgrade::UpgradeDeployment;
+use common::model::{DeploymentName, TypeName};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::json;
 
 use super::*;
 use crate::app::App;
+use crate::auth::Caller;
 use crate::deployer::fake::REFUSED;
 use crate::error::Error;
 use crate::expander::fake::BROKEN;
@@ -16,6 +18,11 @@ use crate::stage::{DyingKv, Stage};
 use crate::store::kv::{Commit, Kv};
 use crate::store::operations;
 use crate::workflow::Ticket;
+
+/// A resource of this name is of a template, [`NEW`] and [`FAILING`] are further versions of it.
+const PAIR: &str = "pair";
+const NEW: &str = "pair:v1.1";
+const FAILING: &str = "pair:v1.2";
 
 /// A request, and after how many commits the manager dies on the way.
 #[derive(Debug, Clone)]
@@ -32,7 +39,9 @@ enum What {
     /// Of a configuration that does not expand.
     Broken,
     /// Stopped after so many turns of its work.
-    Stopped(Vec<&'static str>, usize),
+    Stopped(Vec<&'static str>, usize, By),
+    /// To another version of a template, which most deployments do not use.
+    Upgrade(&'static str, Wish),
     /// Of whatever was previewed.
     Commit,
     /// To one of the manifests, counted from the latest.
@@ -44,6 +53,13 @@ enum What {
     /// Somebody else deletes or changes an object.
     Lost,
     Changed,
+}
+
+/// What is named to stop an operation.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    Deployment,
+    Operation,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -58,8 +74,15 @@ impl Wish {
         WriteQuery {
             preview: matches!(self, Wish::Preview),
             rollback_on_failure: matches!(self, Wish::RollbackOnFailure),
-            allow_deletes: !matches!(self, Wish::Preview),
             ..WriteQuery::default()
+        }
+    }
+
+    /// Of what is there already.
+    fn of_change(self) -> WriteQuery {
+        WriteQuery {
+            allow_deletes: !matches!(self, Wish::Preview),
+            ..self.query()
         }
     }
 }
@@ -67,15 +90,20 @@ impl Wish {
 fn writes() -> impl Strategy<Value = Vec<Write>> {
     let names = prop::sample::select(vec!["web", "db"]);
     let resources = || {
-        let names = prop::sample::select(vec!["a", "b", "c", REFUSED]);
+        let names = prop::sample::select(vec!["a", "b", "c", REFUSED, PAIR]);
         prop::collection::vec(names, 0..4)
     };
     let wish = || prop::sample::select(vec![Wish::Plain, Wish::Preview, Wish::RollbackOnFailure]);
+    let by = || prop::sample::select(vec![By::Deployment, By::Operation]);
+    let stopped = (resources(), 0usize..60, by());
+    let versions = prop::sample::select(vec!["pair:v1", NEW, FAILING]);
+    let back = prop::sample::select(vec![Wish::Plain, Wish::RollbackOnFailure]);
     let what = prop_oneof![
         4 => (resources(), wish()).prop_map(|(names, wish)| What::Create(names, wish)),
         4 => (resources(), wish()).prop_map(|(names, wish)| What::Update(names, wish)),
         1 => Just(What::Broken),
-        2 => (resources(), 0usize..60).prop_map(|(names, turns)| What::Stopped(names, turns)),
+        3 => stopped.prop_map(|(names, turns, by)| What::Stopped(names, turns, by)),
+        3 => (versions, back).prop_map(|(version, wish)| What::Upgrade(version, wish)),
         3 => Just(What::Commit),
         2 => (0usize..3).prop_map(What::Rollback),
         2 => Just(What::Correct),
@@ -93,30 +121,55 @@ fn writes() -> impl Strategy<Value = Vec<Write>> {
     prop::collection::vec(write, 1..12)
 }
 
+fn type_of(name: &str) -> &str {
+    match name {
+        "c" => "Pod",
+        PAIR => "pair:v1",
+        _ => "Service",
+    }
+}
+
 fn content(names: &[&str]) -> String {
     let distinct: std::collections::BTreeSet<_> = names.iter().collect();
-    let resource =
-        |name: &&str| json!({"name": name, "type": if *name == "c" { "Pod" } else { "Service" }});
+    let resource = |name: &&str| json!({"name": name, "type": type_of(name)});
     json!({"resources": distinct.into_iter().map(resource).collect::<Vec<_>>()}).to_string()
 }
 
 /// Whatever it comes to: refusals and deaths are part of the game.
 async fn done(app: &App, write: &Write) {
-    let Ok(ticket) = started(app, write).await else {
-        return;
+    let ticket = match started(app, write).await {
+        Ok(ticket) => ticket,
+        // Then the test itself asks for nonsense, and shows nothing.
+        Err(Error::Refused(error)) if error.code == ErrorCode::InvalidRequest => {
+            panic!("{write:?}: {error}")
+        }
+        Err(_) => return,
     };
-    if let What::Stopped(_, turns) = write.what {
+    if let What::Stopped(_, turns, by) = write.what {
         for _ in 0..turns {
             tokio::task::yield_now().await;
         }
-        let name = write.name.parse().unwrap();
-        let _ = app.services.operations.stop(&name, &Asked::default()).await;
+        stopped(app, write, &ticket, by).await;
     }
     let _ = ticket.outcome().await;
 }
 
+async fn stopped(app: &App, write: &Write, ticket: &Ticket, by: By) {
+    let operations = &app.services.operations;
+    let _ = match by {
+        By::Deployment => {
+            let name = write.name.parse().unwrap();
+            operations.stop(&name, &Asked::default()).await
+        }
+        By::Operation => {
+            let id = ticket.live().operation().id.clone();
+            operations.cancel(&id, &Caller::default()).await
+        }
+    };
+}
+
 async fn started(app: &App, write: &Write) -> Result<Ticket, Error> {
-    let (writes, plain) = (&app.services.writes, Wish::Plain.query());
+    let (writes, plain) = (&app.services.writes, Wish::Plain.of_change());
     let name: DeploymentName = write.name.parse().unwrap();
     let update = |content| UpdateDeployment {
         content: Some(content),
@@ -130,13 +183,21 @@ async fn started(app: &App, write: &Write) -> Result<Ticket, Error> {
         }
         What::Update(names, wish) => {
             let request = update(content(names));
-            writes.update(name, request, &wish.query()).await
+            writes.update(name, request, &wish.of_change()).await
         }
         What::Broken => writes.update(name, update(BROKEN.to_owned()), &plain).await,
-        What::Stopped(names, _) => writes.update(name, update(content(names)), &plain).await,
+        What::Stopped(names, ..) => writes.update(name, update(content(names)), &plain).await,
+        What::Upgrade(version, wish) => {
+            let template = TypeName::parse(*version).unwrap();
+            let request = UpgradeDeployment { template };
+            writes.upgrade(name, request, &wish.of_change()).await
+        }
         What::Commit => {
+            let Some(preview) = app.services.deployments.get(&name).await?.preview else {
+                return Err(Error::new(ErrorCode::NotFound, "there is no preview"));
+            };
             let request = UpdateDeployment {
-                manifest: app.services.deployments.get(&name).await?.preview,
+                manifest: Some(preview),
                 ..UpdateDeployment::default()
             };
             writes.update(name, request, &WriteQuery::default()).await
@@ -165,7 +226,20 @@ async fn started(app: &App, write: &Write) -> Result<Ticket, Error> {
 }
 
 async fn played(writes: Vec<Write>) -> Result<(), TestCaseError> {
+    play(&stage_with_versions(), writes).await
+}
+
+/// With further versions of the pair in the registry, one of which the cluster refuses.
+fn stage_with_versions() -> Stage {
     let stage = Stage::new();
+    for (reference, names) in [(NEW, ["a", "third"]), (FAILING, ["a", REFUSED])] {
+        let (template, version) = reference.split_once(':').unwrap();
+        stage.add_version(template, version, &content(&names));
+    }
+    stage
+}
+
+async fn play(stage: &Stage, writes: Vec<Write>) -> Result<(), TestCaseError> {
     for write in &writes {
         let object = stage.deployer.objects().into_iter().next();
         match (&write.what, object) {
@@ -173,7 +247,7 @@ async fn played(writes: Vec<Write>) -> Result<(), TestCaseError> {
             (What::Changed, object) => object
                 .iter()
                 .for_each(|name| stage.deployer.edit(name, json!({"changed": true}))),
-            _ => asked(&stage, write).await?,
+            _ => asked(stage, write).await?,
         }
     }
     Ok(())
@@ -246,6 +320,24 @@ async fn a_delete_that_is_cut_off_after_any_commit_leaves_a_sound_store() {
             write(What::Delete, Some(commits)),
         ];
         played(writes).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_upgrade_that_is_cut_off_after_any_commit_is_done_after_the_next_start() {
+    for commits in 1..12 {
+        let write = |what, dies_after| Write {
+            name: "web",
+            what,
+            dies_after,
+        };
+        let stage = stage_with_versions();
+        let writes = vec![
+            write(What::Create(vec![PAIR], Wish::Plain), None),
+            write(What::Upgrade(NEW, Wish::Plain), Some(commits)),
+        ];
+        play(&stage, writes).await.unwrap();
+        assert_eq!(stage.deployer.objects(), ["a", "third"], "{commits}");
     }
 }
 

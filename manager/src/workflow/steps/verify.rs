@@ -1,12 +1,20 @@
 //! Finds out whether the objects still are as the preview saw them, before any of it is applied.
 
-use common::api::deployer::{Basis, ResourceDiff};
+use std::collections::BTreeMap;
+
+use common::api::deployer::{Basis, FieldChange, ResourceDiff};
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::Preview;
+use serde_json::Value;
 
 use crate::store::{StoreError, deployments, manifests};
 use crate::workflow::diff;
 use crate::workflow::step::{Done, Failure, Run, StepError};
+
+/// The refusal names this many fields of an object.
+const NAMED: usize = 10;
+/// As much as it tells of a value, in characters.
+const SHOWN: usize = 80;
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let name = run.manifest()?;
@@ -25,7 +33,11 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     );
     let tools = run.tools;
     let found = diff::diff(&*tools.deployer, &tools.retry, &request, run.deadline).await;
-    let found = found.map_err(Failure::clean)?;
+    let mut found = found.map_err(Failure::clean)?;
+    let redaction = run.redaction().await?;
+    // As the preview was: only then the two can be compared field by field.
+    let now = found.resources.iter_mut();
+    now.for_each(|diff| redaction.diff(diff));
     match refusal(&preview, &found.resources) {
         Some(error) => Err(Failure::clean(error).into()),
         None => Ok(Done::default()),
@@ -52,25 +64,102 @@ fn refusal(preview: &Preview, now: &[ResourceDiff]) -> Option<Box<ErrorBody>> {
 
 fn changed(seen: &ResourceDiff, now: &[ResourceDiff]) -> Option<ErrorBody> {
     let same = |other: &&ResourceDiff| other.basis.object.is_same_object(&seen.basis.object);
-    let how = match now.iter().find(same) {
+    let now = now.iter().find(same);
+    let how = match now {
         Some(now) => difference(&seen.basis, &now.basis)?,
-        None => "is not affected any more",
+        None => Difference::Unaffected,
+    };
+    let how = match (how, now) {
+        (Difference::Fields, Some(now)) => fields(seen, now),
+        (how, _) => how.told().to_owned(),
     };
     let message = format!("resource '{}' ({}) {how}", seen.name, seen.basis.object);
     let location = Location {
         resource: Some(seen.name.to_string()),
         ..Location::default()
     };
-    Some(ErrorBody::new(ErrorCode::PreconditionFailed, message).at(location))
+    let error = ErrorBody::new(ErrorCode::PreconditionFailed, message).at(location);
+    // Whose the field is now, where the API server says so.
+    let conflict = now.and_then(|now| now.error.clone());
+    Some(error.caused_by(conflict.filter(|_| seen.error.is_none())))
 }
 
-fn difference(seen: &Basis, now: &Basis) -> Option<&'static str> {
+/// How an object differs from the one that was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Difference {
+    Made,
+    Gone,
+    Replaced,
+    Unaffected,
+    /// In fields that the deployment owns.
+    Fields,
+}
+
+impl Difference {
+    fn told(self) -> &'static str {
+        match self {
+            Self::Made => "was not there and is now",
+            Self::Gone => "is gone",
+            Self::Replaced => "was replaced by another object",
+            Self::Unaffected => "is not affected any more",
+            Self::Fields => {
+                "has fields of the deployment that were changed, or are somebody else's now"
+            }
+        }
+    }
+}
+
+fn difference(seen: &Basis, now: &Basis) -> Option<Difference> {
     match (&seen.uid, &now.uid) {
-        (None, Some(_)) => Some("was not there and is now"),
-        (Some(_), None) => Some("is gone"),
-        (Some(before), Some(after)) if before != after => Some("was replaced by another object"),
-        _ if seen.owned != now.owned => Some("has fields of the deployment that were changed"),
+        (None, Some(_)) => Some(Difference::Made),
+        (Some(_), None) => Some(Difference::Gone),
+        (Some(before), Some(after)) if before != after => Some(Difference::Replaced),
+        _ if seen.owned != now.owned => Some(Difference::Fields),
         _ => None,
+    }
+}
+
+/// The fields that were changed, each with what it was and what it is; what neither side tells of has no name.
+fn fields(seen: &ResourceDiff, now: &ResourceDiff) -> String {
+    let (then, now) = (by_path(&seen.changes), by_path(&now.changes));
+    let of_then = then.iter().filter_map(|(path, was)| match now.get(path) {
+        Some(is) => {
+            (was.before != is.before).then(|| field(path, was.before.as_ref(), is.before.as_ref()))
+        }
+        None => Some(field(path, was.before.as_ref(), was.after.as_ref())),
+    });
+    // The preview saw nothing to change there: the field was what it is to be.
+    let of_now = now.iter().filter(|(path, _)| !then.contains_key(*path));
+    let of_now = of_now.map(|(path, is)| field(path, is.after.as_ref(), is.before.as_ref()));
+    let mut told: Vec<String> = of_then.chain(of_now).collect();
+    let more = told.len().saturating_sub(NAMED);
+    told.truncate(NAMED);
+    match (told.is_empty(), more) {
+        (true, _) => Difference::Fields.told().to_owned(),
+        (false, 0) => format!("was changed: {}", told.join(", ")),
+        (false, more) => format!("was changed: {}, and {more} more", told.join(", ")),
+    }
+}
+
+fn by_path(changes: &[FieldChange]) -> BTreeMap<&str, &FieldChange> {
+    let changes = changes.iter();
+    changes
+        .map(|change| (change.path.as_str(), change))
+        .collect()
+}
+
+fn field(path: &str, was: Option<&Value>, is: Option<&Value>) -> String {
+    format!("{path} was {} and is {}", shown(was), shown(is))
+}
+
+fn shown(value: Option<&Value>) -> String {
+    let Some(value) = value else {
+        return "absent".to_owned();
+    };
+    let text = value.to_string();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 
@@ -87,27 +176,62 @@ mod tests {
 
     #[test]
     fn an_object_is_as_it_was_seen_or_told_how_it_differs() {
+        let (one, gone) = (basis(Some("1"), "x"), basis(None, "x"));
         let cases = [
-            (basis(Some("1"), "x"), basis(Some("1"), "x"), None),
-            (
-                basis(None, "x"),
-                basis(Some("1"), "x"),
-                Some("was not there and is now"),
-            ),
-            (basis(Some("1"), "x"), basis(None, "x"), Some("is gone")),
-            (
-                basis(Some("1"), "x"),
-                basis(Some("2"), "x"),
-                Some("was replaced by another object"),
-            ),
-            (
-                basis(Some("1"), "x"),
-                basis(Some("1"), "y"),
-                Some("has fields of the deployment that were changed"),
-            ),
+            (&one, &one, None),
+            (&gone, &one, Some(Difference::Made)),
+            (&one, &gone, Some(Difference::Gone)),
+            (&one, &basis(Some("2"), "x"), Some(Difference::Replaced)),
+            (&one, &basis(Some("1"), "y"), Some(Difference::Fields)),
         ];
         for (seen, now, expected) in cases {
-            assert_eq!(difference(&seen, &now), expected);
+            assert_eq!(difference(seen, now), expected);
         }
+    }
+
+    fn diff(owned: &str, changes: serde_json::Value) -> ResourceDiff {
+        let diff = json!({
+            "name": "a", "type": "Pod", "intent": "UPDATE", "basis": basis(Some("1"), owned), "changes": changes,
+        });
+        serde_json::from_value(diff).unwrap()
+    }
+
+    fn told(seen: serde_json::Value, now: serde_json::Value) -> String {
+        changed(&diff("x", seen), &[diff("y", now)])
+            .unwrap()
+            .message
+    }
+
+    #[test]
+    fn a_refusal_names_the_fields_with_what_they_were_and_are() {
+        let change = |before, after| json!([{"path": "spec.a", "before": before, "after": after}]);
+        let both = told(change(1, 3), change(2, 3));
+        assert_eq!(
+            both,
+            "resource 'a' (Pod a) was changed: spec.a was 1 and is 2"
+        );
+        let unseen = told(json!([]), change(2, 1));
+        assert!(unseen.ends_with("spec.a was 1 and is 2"), "{unseen}");
+        let there = told(change(1, 3), json!([]));
+        assert!(there.ends_with("spec.a was 1 and is 3"), "{there}");
+        let made = told(json!([]), json!([{"path": "spec.b", "after": "c"}]));
+        assert!(made.ends_with("spec.b was \"c\" and is absent"), "{made}");
+    }
+
+    #[test]
+    fn a_refusal_is_short_and_admits_what_it_cannot_name() {
+        let secret = json!([{"path": "data.a", "before": "(redacted)", "after": "(redacted)"}]);
+        let hidden = told(secret.clone(), secret);
+        assert!(
+            hidden.ends_with("changed, or are somebody else's now"),
+            "{hidden}"
+        );
+        let long = "ä".repeat(10_000);
+        let many = (0..100)
+            .map(|n| json!({"path": format!("spec.f{n}"), "before": long, "after": "b"}))
+            .collect();
+        let many = told(json!([]), serde_json::Value::Array(many));
+        assert!(many.ends_with("and 90 more"), "{many}");
+        assert!(many.chars().count() < 2_000, "{many}");
     }
 }

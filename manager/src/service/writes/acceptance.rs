@@ -1,0 +1,165 @@
+//! Whether a write may be made, and its acceptance: decided on what the store says, and committed only if that still holds.
+
+use common::api::error::ErrorCode;
+use common::model::{Deployment, ManifestName};
+
+use super::Writes;
+use super::draft::{self, Draft};
+use super::refusals::{absent, busy, crowded, exists, unapplied};
+use crate::domain::intent::Intent;
+use crate::error::Error;
+use crate::service::deployments::missing;
+use crate::service::repeats::{Repeat, Repeats};
+use crate::store::deployments::{self, Found};
+use crate::store::manifests;
+use crate::workflow::{self, Ticket};
+
+/// Times that a decision is made again because the deployment changed under it.
+const DECISIONS: usize = 5;
+
+impl Writes {
+    /// Decides and commits; again if the deployment changed in between. `committed` is the manifest of a commit.
+    pub(super) async fn accept_manifest(
+        &self,
+        draft: Draft,
+        committed: Option<ManifestName>,
+    ) -> Result<Ticket, Error> {
+        let repeats = Repeats {
+            store: &self.store,
+            engine: &self.engine,
+        };
+        let mut decisions = 0;
+        loop {
+            let id = draft::operation_id()?;
+            let found = deployments::find(&self.store, &draft.name).await?;
+            self.authorize(&draft, found.as_ref()).await?;
+            let request = match repeats.look(&draft, committed.as_ref(), &id).await? {
+                Repeat::Same(ticket) => return Ok(ticket),
+                Repeat::New(request) => request,
+            };
+            if !self.engine.has_room() {
+                return Err(crowded());
+            }
+            let found = self.permitted(&draft, found, committed.as_ref()).await?;
+            if decisions == 0 {
+                self.within_quota(&draft).await?;
+            }
+            let record = draft.record(id, found.as_ref(), committed.clone())?;
+            let accepted = self
+                .engine
+                .accept(record, &draft.input, found.as_ref(), request.as_ref())
+                .await;
+            match accepted {
+                Err(error) if error.is_conflict() && decisions < DECISIONS => decisions += 1,
+                Err(error) if error.is_conflict() => return Err(busy(&draft.name, None)),
+                accepted => return Ok(accepted?),
+            }
+        }
+    }
+
+    /// Whether the caller may make the write, and use the service account in whose name it is applied. The operation is
+    /// authorized again before each of its steps.
+    async fn authorize(&self, draft: &Draft, found: Option<&Found>) -> Result<(), Error> {
+        let (intent, caller) = (&draft.intent, &draft.caller);
+        let stored = found.map(|found| &found.deployment);
+        let place = match intent.new_deployment() {
+            Some(new) => Some(&new.namespace),
+            None => stored.map(|stored| &stored.namespace),
+        };
+        // What is not there is told by who looks for it.
+        let Some(namespace) = place else {
+            return Ok(());
+        };
+        self.gate
+            .within(caller, namespace, &draft.name, workflow::verb(intent))
+            .await?;
+        let account = stored.and_then(|stored| stored.service_account.as_ref());
+        let account = intent.service_account(account);
+        let access = &self.gate.access;
+        access
+            .acting(caller.identity.as_ref(), namespace, account)
+            .await?;
+        Ok(())
+    }
+
+    async fn within_quota(&self, draft: &Draft) -> Result<(), Error> {
+        self.quota.check_size(&draft.input)?;
+        match draft.intent.new_deployment() {
+            Some(new) => self.quota.take(&new.namespace).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The deployment that the write is about, if it may be made now.
+    async fn permitted(
+        &self,
+        draft: &Draft,
+        found: Option<Found>,
+        committed: Option<&ManifestName>,
+    ) -> Result<Option<Found>, Error> {
+        let holder = deployments::holder(&self.store, &draft.name).await?;
+        let is_new = draft.intent.new_deployment().is_some();
+        match found {
+            // First, so that a second create is told of the first from its beginning to its end.
+            _ if holder.is_some() => Err(busy(&draft.name, holder.as_ref())),
+            Some(_) if is_new => Err(exists(&draft.name)),
+            None if is_new => Ok(None),
+            None => Err(missing(&draft.name)),
+            Some(found) => {
+                draft.precondition.check(&found.deployment)?;
+                self.check_manifest(draft, committed, &found.deployment)
+                    .await?;
+                Ok(Some(found))
+            }
+        }
+    }
+
+    /// Whether the manifest that the write speaks of is one to apply.
+    async fn check_manifest(
+        &self,
+        draft: &Draft,
+        committed: Option<&ManifestName>,
+        deployment: &Deployment,
+    ) -> Result<(), Error> {
+        let wanted = match &draft.intent {
+            Intent::Rollback { to } => to,
+            Intent::Correct => match &deployment.latest_manifest {
+                Some(latest) => latest,
+                None => return Err(unapplied(&draft.name)),
+            },
+            _ => match committed {
+                Some(committed) => committed,
+                None => return Ok(()),
+            },
+        };
+        if manifests::head(&self.store, &draft.name, wanted)
+            .await?
+            .is_none()
+        {
+            return Err(absent(&draft.name, wanted));
+        }
+        match committed {
+            Some(preview) => self.check_preview(deployment, preview).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn check_preview(
+        &self,
+        deployment: &Deployment,
+        manifest: &ManifestName,
+    ) -> Result<(), Error> {
+        let preview = manifests::preview(&self.store, &deployment.name, manifest).await?;
+        let is_current = deployment.preview.as_ref() == Some(manifest);
+        match preview {
+            Some(preview) if is_current && preview.base == deployment.latest_manifest => Ok(()),
+            _ => Err(Error::new(
+                ErrorCode::PreconditionFailed,
+                format!(
+                    "'{manifest}' is not the current preview of deployment '{}'; preview again, or roll back to it if it was applied",
+                    deployment.name
+                ),
+            )),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A write before it is accepted, and the operation that it is to be.
+
+use std::time::Duration;
+
+use common::model::{
+    DeploymentName, InputConfig, ManifestName, Namespace, Operation, OperationId, OperationStatus,
+    Progress,
+};
+use common::request_id;
+use jiff::Timestamp;
+
+use crate::auth::Caller;
+use crate::domain::intent::{Intent, Options};
+use crate::domain::manifest;
+use crate::service::asked::Precondition;
+use crate::store::StoreError;
+use crate::store::deployments::Found;
+use crate::store::operations::OperationRecord;
+
+/// Who asks for what is due on a schedule.
+const MANAGER: &str = "manager";
+
+/// A write before it is accepted.
+pub struct Draft {
+    pub name: DeploymentName,
+    pub intent: Intent,
+    pub input: InputConfig,
+    pub options: Options,
+    pub timeout: Duration,
+    pub precondition: Precondition,
+    pub idempotency_key: Option<String>,
+    pub caller: Caller,
+}
+
+impl Draft {
+    /// What is stored of it. `committed` is the manifest of a commit.
+    pub fn record(
+        &self,
+        id: OperationId,
+        found: Option<&Found>,
+        committed: Option<ManifestName>,
+    ) -> Result<OperationRecord, StoreError> {
+        let now = Timestamp::now();
+        let manifest = match (committed, &self.intent) {
+            (Some(committed), _) => committed,
+            (None, Intent::Correct) => applied(found, &self.name)?,
+            (None, _) => manifest_name(found, now)?,
+        };
+        let is_stored = matches!(self.intent, Intent::Commit(_) | Intent::Correct);
+        let operation = Operation {
+            id,
+            operation_type: self.intent.operation_type(),
+            deployment: self.name.clone(),
+            manifest: is_stored.then(|| manifest.clone()),
+            user: self.user().to_owned(),
+            from: self.caller.address.clone(),
+            status: OperationStatus::Pending,
+            progress: Progress::default(),
+            start_time: now,
+            end_time: None,
+            error: None,
+            warnings: Vec::new(),
+            rollback: None,
+        };
+        Ok(OperationRecord {
+            operation,
+            intent: self.intent.clone(),
+            manifest: Some(manifest),
+            options: self.options,
+            undo: None,
+            timeout_ms: u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX),
+            request_id: request_id::current().unwrap_or_else(request_id::fresh),
+            answer: None,
+            idempotency_key: self.idempotency_key.clone(),
+            identity: self.caller.identity.clone(),
+            namespace: self.namespace(found),
+        })
+    }
+
+    /// Nobody asks for a correction but the manager itself.
+    fn user(&self) -> &str {
+        match self.intent {
+            Intent::Correct => MANAGER,
+            _ => self.caller.user(),
+        }
+    }
+
+    fn namespace(&self, found: Option<&Found>) -> Option<Namespace> {
+        let new = self.intent.new_deployment().map(|new| &new.namespace);
+        let stored = found.map(|found| &found.deployment.namespace);
+        new.or(stored).cloned()
+    }
+}
+
+fn applied(found: Option<&Found>, name: &DeploymentName) -> Result<ManifestName, StoreError> {
+    let latest = found.and_then(|found| found.deployment.latest_manifest.clone());
+    latest.ok_or_else(|| StoreError::Missing(format!("the latest manifest of {name}")))
+}
+
+/// Ids begin with the time: their order is that of their beginning.
+pub fn operation_id() -> Result<OperationId, StoreError> {
+    let id = format!("op-{}", uuid::Uuid::now_v7().simple());
+    OperationId::parse(id).map_err(|error| StoreError::Broken(error.to_string()))
+}
+
+/// Later than every manifest that is there.
+fn manifest_name(found: Option<&Found>, now: Timestamp) -> Result<ManifestName, StoreError> {
+    let last = found.and_then(|found| {
+        let deployment = &found.deployment;
+        deployment
+            .latest_manifest
+            .as_ref()
+            .max(deployment.preview.as_ref())
+    });
+    manifest::name(last, now).map_err(|error| StoreError::Broken(error.to_string()))
+}

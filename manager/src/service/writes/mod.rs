@@ -1,0 +1,261 @@
+//! Starting the operations that change deployments: what each request comes to.
+
+mod acceptance;
+mod draft;
+mod refusals;
+
+use std::time::Duration;
+
+use common::api::error::ErrorCode;
+use common::api::manager::{CreateDeployment, RollbackDeployment, UpdateDeployment};
+use common::api::upgrade::UpgradeDeployment;
+use common::model::{
+    Deployment, DeploymentName, Identity, Import, InputConfig, ManifestName, Namespace,
+};
+
+pub use self::draft::Draft;
+pub use self::refusals::busy;
+use super::asked::{Asked, Kind, Precondition};
+use super::deployments::missing;
+use super::gate::Gate;
+use super::quota::Quota;
+use crate::auth::Caller;
+use crate::domain::intent::{Change, Intent, New};
+use crate::domain::{correction, deployment, imports};
+use crate::error::Error;
+use crate::store::{Store, deployments, manifests};
+use crate::workflow::{Engine, Ticket};
+
+/// Where objects go if neither they nor their deployment name a namespace.
+pub const NAMESPACE: &str = "default";
+
+pub struct Writes {
+    pub store: Store,
+    pub gate: Gate,
+    pub engine: Engine,
+    pub operation_timeout: Duration,
+    pub quota: Quota,
+}
+
+impl Writes {
+    pub async fn create(
+        &self,
+        request: CreateDeployment,
+        asked: impl Into<Asked>,
+    ) -> Result<Ticket, Error> {
+        let asked = asked.into();
+        asked.check(Kind::Create)?;
+        deployment::check(&request.description, &request.labels)
+            .map_err(|error| Error::invalid(&error))?;
+        let new = New {
+            namespace: namespace(request.namespace)?,
+            description: request.description,
+            labels: request.labels,
+            drift_policy: request.drift_policy,
+            service_account: request.service_account,
+        };
+        let intent = match asked.query.preview {
+            true => Intent::Preview {
+                new: Some(new),
+                service_account: None,
+            },
+            false => Intent::Create(new),
+        };
+        let input = input(request.content, request.imports)?;
+        self.accept(self.draft(request.name, intent, input, asked)?)
+            .await
+    }
+
+    /// To a new configuration, to the preview of one, or to the preview that was made before.
+    pub async fn update(
+        &self,
+        name: DeploymentName,
+        request: UpdateDeployment,
+        asked: impl Into<Asked>,
+    ) -> Result<Ticket, Error> {
+        let asked = asked.into();
+        let change = Change {
+            description: request.description,
+            labels: request.labels,
+            drift_policy: request.drift_policy,
+            upgrade: None,
+            service_account: request.service_account,
+        };
+        check(&change)?;
+        match (request.content, request.manifest) {
+            (Some(content), None) => {
+                asked.check(Kind::Update)?;
+                let intent = match asked.query.preview {
+                    true => preview(change)?,
+                    false => Intent::Update(change),
+                };
+                let input = input(content, request.imports)?;
+                self.accept(self.draft(name, intent, input, asked)?).await
+            }
+            (None, Some(manifest)) if request.imports.is_empty() => {
+                asked.check(Kind::Commit)?;
+                self.commit(name, change, manifest, asked).await
+            }
+            _ => Err(Error::new(
+                ErrorCode::InvalidRequest,
+                "give either content (with its imports), or the manifest of a preview to commit",
+            )),
+        }
+    }
+
+    pub async fn rollback(
+        &self,
+        name: DeploymentName,
+        request: RollbackDeployment,
+        asked: impl Into<Asked>,
+    ) -> Result<Ticket, Error> {
+        let asked = asked.into();
+        asked.check(Kind::Rollback)?;
+        let intent = Intent::Rollback {
+            to: request.manifest,
+        };
+        self.accept(self.draft(name, intent, InputConfig::default(), asked)?)
+            .await
+    }
+
+    /// The latest configuration again, with another version of one template in it.
+    pub async fn upgrade(
+        &self,
+        name: DeploymentName,
+        request: UpgradeDeployment,
+        asked: impl Into<Asked>,
+    ) -> Result<Ticket, Error> {
+        let asked = asked.into();
+        asked.check(Kind::Upgrade)?;
+        let intent = Intent::Update(Change {
+            upgrade: Some(request.template),
+            ..Change::default()
+        });
+        self.accept(self.draft(name, intent, InputConfig::default(), asked)?)
+            .await
+    }
+
+    pub async fn delete(
+        &self,
+        name: DeploymentName,
+        asked: impl Into<Asked>,
+    ) -> Result<Ticket, Error> {
+        let asked = asked.into();
+        asked.check(Kind::Delete)?;
+        let intent = Intent::Delete {
+            delete_policy: asked.query.policies.delete_policy,
+        };
+        self.accept(self.draft(name, intent, InputConfig::default(), asked)?)
+            .await
+    }
+
+    /// Applies the latest manifest again, if the deployment still is as it was found: as its last writer asked, and in
+    /// that one's name.
+    pub async fn correct(
+        &self,
+        found: &Deployment,
+        writer: Option<Identity>,
+    ) -> Result<Ticket, Error> {
+        let asked = Asked {
+            caller: Caller::of(writer),
+            precondition: Precondition::OneOf(vec![found.fingerprint.clone()]),
+            ..Asked::default()
+        };
+        let objects = deployments::objects(&self.store, &found.name).await?;
+        let (name, input) = (found.name.clone(), InputConfig::default());
+        let mut draft = self.draft(name, Intent::Correct, input, asked)?;
+        draft.options.policies = correction::policies(objects.policies);
+        self.accept(draft).await
+    }
+
+    /// The end of a write: the deployment as it left it, or why it failed.
+    pub async fn finished(&self, ticket: &Ticket) -> Result<Deployment, Error> {
+        let outcome = ticket.outcome().await?;
+        match (&outcome.operation.error, &outcome.deployment) {
+            (Some(error), _) => Err(Error::Refused(Box::new(error.clone()))),
+            (None, Some(deployment)) => Ok(deployment.clone()),
+            (None, None) => {
+                let name = &outcome.operation.deployment;
+                let found = deployments::get(&self.store, name).await?;
+                found.ok_or_else(|| missing(name))
+            }
+        }
+    }
+
+    async fn commit(
+        &self,
+        name: DeploymentName,
+        change: Change,
+        manifest: ManifestName,
+        asked: Asked,
+    ) -> Result<Ticket, Error> {
+        let preview = manifests::preview(&self.store, &name, &manifest).await?;
+        let mut draft = self.draft(name, Intent::Commit(change), InputConfig::default(), asked)?;
+        // What has no preview is refused when the deployment is looked at.
+        draft.options.policies = preview.map(|preview| preview.policies).unwrap_or_default();
+        self.accept_manifest(draft, Some(manifest)).await
+    }
+
+    fn draft(
+        &self,
+        name: DeploymentName,
+        intent: Intent,
+        input: InputConfig,
+        asked: Asked,
+    ) -> Result<Draft, Error> {
+        Ok(Draft {
+            name,
+            intent,
+            input,
+            options: asked.options(),
+            timeout: asked.timeout(self.operation_timeout)?,
+            precondition: asked.precondition,
+            idempotency_key: asked.idempotency_key,
+            caller: asked.caller,
+        })
+    }
+
+    async fn accept(&self, draft: Draft) -> Result<Ticket, Error> {
+        self.accept_manifest(draft, None).await
+    }
+}
+
+/// What becomes of the rest is told by the commit: a preview changes nothing of the deployment. In whose name it would be
+/// is of interest to the preview itself, as it tells what they may not do; the commit names them again.
+fn preview(change: Change) -> Result<Intent, Error> {
+    let rest = Change {
+        service_account: None,
+        ..change.clone()
+    };
+    if rest == Change::default() {
+        return Ok(Intent::Preview {
+            new: None,
+            service_account: change.service_account,
+        });
+    }
+    Err(Error::new(
+        ErrorCode::InvalidRequest,
+        "description, labels and driftPolicy cannot be previewed; give them with the commit",
+    ))
+}
+
+fn check(change: &Change) -> Result<(), Error> {
+    let description = change.description.as_deref().unwrap_or_default();
+    let labels = change.labels.clone().unwrap_or_default();
+    deployment::check(description, &labels).map_err(|error| Error::invalid(&error))
+}
+
+pub fn namespace(asked: Option<Namespace>) -> Result<Namespace, Error> {
+    match asked {
+        Some(namespace) => Ok(namespace),
+        None => Namespace::parse(NAMESPACE).map_err(|error| Error::invalid(&error)),
+    }
+}
+
+pub fn input(content: String, files: Vec<Import>) -> Result<InputConfig, Error> {
+    imports::Imports::of_request(files.clone()).map_err(|error| Error::invalid(&error))?;
+    Ok(InputConfig {
+        content,
+        imports: files,
+    })
+}

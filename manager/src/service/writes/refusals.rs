@@ -1,0 +1,39 @@
+//! Why a write is not accepted.
+
+use common::api::error::ErrorCode;
+use common::model::{DeploymentName, ManifestName, OperationId};
+
+use crate::error::Error;
+
+pub fn crowded() -> Error {
+    let message = "as many operations wait as may (--operations-waiting); try again when some of them are done";
+    Error::new(ErrorCode::Unavailable, message)
+}
+
+pub fn exists(name: &DeploymentName) -> Error {
+    Error::new(
+        ErrorCode::AlreadyExists,
+        format!("deployment '{name}' exists; update it, or delete it first"),
+    )
+}
+
+pub fn absent(name: &DeploymentName, manifest: &ManifestName) -> Error {
+    let message = format!("deployment '{name}' has no manifest '{manifest}'");
+    Error::new(ErrorCode::NotFound, message)
+}
+
+pub fn unapplied(name: &DeploymentName) -> Error {
+    let message = format!("deployment '{name}' has no manifest that was applied");
+    Error::new(ErrorCode::NotFound, message)
+}
+
+pub fn busy(name: &DeploymentName, holder: Option<&OperationId>) -> Error {
+    let who = holder.map_or_else(
+        || "another operation".to_owned(),
+        |id| format!("operation {id}"),
+    );
+    Error::new(
+        ErrorCode::OperationRunning,
+        format!("{who} is running on deployment '{name}'; wait for its end, or stop it"),
+    )
+}
