@@ -11,8 +11,9 @@ const SLOWEST: Duration = Duration::from_secs(2);
 const LEAST: Duration = Duration::from_secs(1);
 /// One call, however much time is left.
 const MOST: Duration = Duration::from_secs(120);
-/// An API server that restarts is back sooner; one that is gone should not hold a caller for the whole of its timeout.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// An API server that restarts, or is gone for a minute, is back sooner; one that is gone for good should not hold a caller
+/// for the whole of its timeout.
+pub const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The time that is left for a request.
 #[derive(Debug, Clone, Copy)]

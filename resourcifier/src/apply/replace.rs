@@ -1,8 +1,10 @@
 //! Whether an object may be deleted to be made anew, because it cannot be changed into what is asked for.
 
+use common::model::UpdatePolicy;
 use serde_json::Value;
 
 use crate::kubectl::{KubectlError, ObjectFault};
+use crate::plan::{self, Node};
 
 /// How the API server says that a field cannot be changed, as opposed to a value that it would never take.
 const UNCHANGEABLE: &[&str] = &[
@@ -21,6 +23,15 @@ pub fn would_help(error: &KubectlError) -> bool {
     let text = error.to_string();
     error.fault() == Some(ObjectFault::Refused)
         && UNCHANGEABLE.iter().any(|sign| text.contains(sign))
+}
+
+/// The refusal, and that the policy is not REPLACE where it would help. Nobody is talked into deleting what holds data.
+pub fn told(node: &Node, error: &KubectlError) -> String {
+    let is_kept = node.metadata.update_policy == UpdatePolicy::Apply;
+    if is_kept && would_help(error) && !plan::holds_data(&node.object) {
+        return format!("{error}; with the update policy REPLACE it is deleted and made anew");
+    }
+    error.to_string()
 }
 
 /// Why the object must not be deleted, though its policy is REPLACE.

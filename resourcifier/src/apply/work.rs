@@ -28,6 +28,23 @@ pub fn fault(node: &Node, code: ErrorCode, reason: &str) -> ErrorBody {
     ErrorBody::new(code, message).at(location)
 }
 
+/// The cluster does not answer.
+#[derive(Debug)]
+struct Trouble {
+    since: Instant,
+    /// Told once: errors of connections have their ports in them, and no two are the same.
+    is_told: bool,
+}
+
+impl Trouble {
+    fn new() -> Self {
+        Self {
+            since: Instant::now(),
+            is_told: false,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Work {
     pub node: Node,
@@ -55,7 +72,7 @@ pub struct Work {
     reason: Option<String>,
     error: Option<ErrorBody>,
     /// Since when the cluster has not answered for it.
-    trouble: Option<Instant>,
+    trouble: Option<Trouble>,
     told: Option<(ResourceState, Option<String>)>,
 }
 
@@ -223,12 +240,14 @@ impl Work {
 
     /// The cluster does not answer for it: it waits, but not for ever.
     pub fn troubled(&mut self, error: &KubectlError) {
-        let since = *self.trouble.get_or_insert_with(Instant::now);
-        if since.elapsed() >= PATIENCE {
+        let trouble = self.trouble.get_or_insert_with(Trouble::new);
+        // That a call was cut off says less than what an earlier one said.
+        let says_more = self.reason.is_none() || !matches!(error, KubectlError::TimedOut { .. });
+        if trouble.since.elapsed() >= PATIENCE {
             let text = format!("{error} (for {} s)", PATIENCE.as_secs());
             self.failed(error.code(), &text);
-        } else if self.reason.is_none() || !matches!(error, KubectlError::TimedOut { .. }) {
-            // That a call was cut off says less than what an earlier one said.
+        } else if says_more && !trouble.is_told {
+            trouble.is_told = true;
             self.waits_for(error.to_string());
         }
     }

@@ -32,6 +32,7 @@ pub use object::object_ref;
 pub use order::rank;
 pub use outputs::PlannedOutput;
 pub use path::{LAST_APPLIED, Path};
+pub use policies::holds_data;
 pub use references::{Reference, substitute};
 pub use rule::{FAIL_WHEN, READY_WHEN, Rule, RuleError, rule_of};
 

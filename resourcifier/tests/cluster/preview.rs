@@ -137,6 +137,7 @@ async fn what_a_write_would_meet_is_told_in_the_preview() {
     let refused = world.diff(json!([changed]), json!({})).await;
     let error = refused.resources[0].error.as_ref().unwrap();
     assert!(error.message.contains("immutable"), "{error}");
+    assert!(error.message.contains("REPLACE"), "{error}");
     let replaced = world
         .diff(json!([changed]), json!({"policies": {"update": "REPLACE"}}))
         .await;

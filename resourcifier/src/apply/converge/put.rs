@@ -187,7 +187,8 @@ impl Run<'_> {
         } else if replaceable && replace::would_help(error) {
             self.replace(index);
         } else {
-            work.failed(error.code(), &error.to_string());
+            let told = replace::told(&work.node, error);
+            work.failed(error.code(), &told);
             self.settled(index);
         }
     }

@@ -223,7 +223,7 @@ fn unchangeable(node: &Node, known: &Known, live: &Value, error: &KubectlError) 
 fn told(node: &Node, known: &Known, error: &KubectlError) -> Option<ErrorBody> {
     let is_invalid = matches!(error, KubectlError::Object(error) if !error.causes.is_empty());
     let is_moot = !known.unknown.is_empty() && is_invalid && error.conflicts().is_empty();
-    (!is_moot).then(|| work::fault(node, error.code(), &error.to_string()))
+    (!is_moot).then(|| work::fault(node, error.code(), &replace::told(node, error)))
 }
 
 fn refused(intent: ResourceIntent, values: Option<Value>, error: ErrorBody) -> Tried {
