@@ -152,8 +152,11 @@ impl<'a> Run<'a> {
 
     /// Until something happens, or the next look or the end is due.
     async fn wait(&mut self) {
-        let look = self.next_look.min(self.context.deadline.at());
         tokio::select! {
+            // What is due at the end is not begun any more, and no flood of changes holds back a look.
+            biased;
+            () = tokio::time::sleep_until(self.context.deadline.at()) => {}
+            () = self.context.events.gone() => {}
             Some(step) = self.steps.next() => {
                 self.arrived(step);
                 // What else is there already is taken along, so that news go out together.
@@ -161,10 +164,8 @@ impl<'a> Run<'a> {
                     self.arrived(step);
                 }
             }
+            () = tokio::time::sleep_until(self.next_look), if !self.is_looking => self.look(),
             Some(seen) = self.watches.next() => self.seen(seen),
-            () = self.context.events.gone() => {}
-            () = tokio::time::sleep_until(look), if !self.is_looking => self.look(),
-            () = tokio::time::sleep_until(self.context.deadline.at()) => {}
         }
     }
 
