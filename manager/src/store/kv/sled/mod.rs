@@ -8,13 +8,13 @@
 mod blobs;
 mod files;
 mod open;
+mod readers;
 mod snapshot;
 #[cfg(test)]
 mod tests;
 mod tip;
 mod writer;
 
-use std::num::NonZeroUsize;
 use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak};
@@ -22,9 +22,10 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak};
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use sled::IVec;
-use tokio::sync::Semaphore;
+use tokio::task::JoinError;
 
 use self::files::Files;
+use self::readers::Readers;
 use self::snapshot::Snapshot;
 use self::writer::Writer;
 use super::{Commit, Key, Kv, KvError, Order, Pace, Scan, range};
@@ -34,11 +35,11 @@ use super::{Commit, Key, Kv, KvError, Order, Pace, Scan, range};
 pub struct SledKv {
     data: Arc<Data>,
     writer: Arc<Writer>,
-    readers: Arc<Semaphore>,
+    readers: Arc<Readers>,
 }
 
-/// Reads at once, for each processor: more would only take turns, each with the memory of a thread.
-const READERS: usize = 2;
+/// Room for as many entries is made before they are read: more than a page of a list has.
+const PAGE: usize = 128;
 
 /// What readers and the writer share.
 #[derive(Debug)]
@@ -75,35 +76,33 @@ impl SledKv {
             None => tip::counted(&data)?,
         };
         let writer = Arc::new(Writer::start(data.clone(), files, tip)?);
-        let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let readers = Arc::new(Semaphore::new(READERS * processors));
+        let readers = Readers::start().map_err(|error| failed("opened", &error))?;
         Ok(Self {
             data,
             writer,
-            readers,
+            readers: Arc::new(readers),
         })
     }
 
-    /// sled waits for the disk, so its calls keep off the threads that serve.
-    async fn blocking<T: Send + 'static>(
+    async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Data) -> Result<T, KvError> + Send + 'static,
     ) -> Result<T, KvError> {
-        // It is never closed.
-        let _place = self.readers.acquire().await.ok();
-        blocking(self.data.clone(), move |data| work(&data)).await
+        let data = self.data.clone();
+        done(self.readers.run(move || work(&data)).await)
     }
 }
 
+/// Of work that takes long, and should not hold up those who read a little.
 async fn blocking<A: Send + 'static, T: Send + 'static>(
     of: A,
     work: impl FnOnce(A) -> Result<T, KvError> + Send + 'static,
 ) -> Result<T, KvError> {
-    let done = tokio::task::spawn_blocking(move || work(of)).await;
-    done.map_err(|error| KvError::Failed {
-        action: "read",
-        reason: error.to_string(),
-    })?
+    done(tokio::task::spawn_blocking(move || work(of)).await)
+}
+
+fn done<T>(work: Result<Result<T, KvError>, JoinError>) -> Result<T, KvError> {
+    work.map_err(|error| failed("read", &error))?
 }
 
 impl Data {
@@ -141,10 +140,11 @@ impl Data {
         };
         let wanted = |key: &[u8]| key != tip::KEY && wanted(key);
         let wanted = ordered.filter(|entry| !matches!(entry, Ok((key, _)) if !wanted(key)));
-        let entries: Result<Vec<_>, _> = wanted.take(limit).collect();
-        Ok(together(
-            entries.map_err(|error| self.failed("read", &error))?,
-        ))
+        let mut entries = Vec::with_capacity(limit.min(PAGE));
+        for entry in wanted.take(limit) {
+            entries.push(entry.map_err(|error| self.failed("read", &error))?);
+        }
+        Ok(together(entries))
     }
 
     fn failed(&self, action: &'static str, error: &sled::Error) -> KvError {
@@ -171,7 +171,7 @@ fn together(entries: Vec<(IVec, IVec)>) -> Vec<(Key, Bytes)> {
 impl Kv for SledKv {
     async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
         let key = key.to_vec();
-        self.blocking(move |data| {
+        self.read(move |data| {
             let _whole = data.whole();
             data.get(&key)
         })
@@ -179,7 +179,7 @@ impl Kv for SledKv {
     }
 
     async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
-        self.blocking(move |data| {
+        self.read(move |data| {
             let _whole = data.whole();
             keys.iter().map(|key| data.get(key)).collect()
         })
@@ -190,7 +190,7 @@ impl Kv for SledKv {
         let Some(range) = range(&scan) else {
             return Ok(Vec::new());
         };
-        self.blocking(move |data| {
+        self.read(move |data| {
             let _whole = data.whole();
             data.entries(range, scan.order, scan.limit, |_| true)
         })
@@ -203,7 +203,7 @@ impl Kv for SledKv {
 
     async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
         let snapshot: Arc<dyn Kv> = self
-            .blocking({
+            .read({
                 let data = self.data.clone();
                 move |_| Ok(Arc::new(Snapshot::take(data)))
             })
