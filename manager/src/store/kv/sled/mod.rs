@@ -142,7 +142,8 @@ impl Data {
         let wanted = ordered.filter(|entry| !matches!(entry, Ok((key, _)) if !wanted(key)));
         let mut entries = Vec::with_capacity(limit.min(PAGE));
         for entry in wanted.take(limit) {
-            entries.push(entry.map_err(|error| self.failed("read", &error))?);
+            let (key, value) = entry.map_err(|error| self.failed("read", &error))?;
+            entries.push((key.to_vec(), value));
         }
         Ok(together(entries))
     }
@@ -156,14 +157,14 @@ impl Data {
 }
 
 /// With all values in one piece of memory: a page of them is read, answered and forgotten as a whole.
-fn together(entries: Vec<(IVec, IVec)>) -> Vec<(Key, Bytes)> {
+fn together(entries: Vec<(Key, IVec)>) -> Vec<(Key, Bytes)> {
     let size = entries.iter().map(|(_, value)| value.len()).sum();
     let mut values = BytesMut::with_capacity(size);
     for (_, value) in &entries {
         values.extend_from_slice(value);
     }
     let mut values = values.freeze();
-    let entry = |(key, value): (IVec, IVec)| (key.to_vec(), values.split_to(value.len()));
+    let entry = |(key, value): (Key, IVec)| (key, values.split_to(value.len()));
     entries.into_iter().map(entry).collect()
 }
 
