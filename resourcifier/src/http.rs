@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::web::{self, Data, Path, Query, ServiceConfig};
+use actix_web::web::{self, Data, Path, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Responder};
 use bytes::Bytes;
 use common::api::deployer::{ApplyRequest, DeleteRequest, EVENT_STREAM, Event, StatusRequest};
@@ -13,7 +13,7 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::api::review::{AccessReview, TokenReview};
 use common::model::Namespace;
 use common::request_id;
-use common::server::{ApiError, Body, at, health, method_not_allowed, metrics};
+use common::server::{ApiError, Body, Query, at, health, method_not_allowed, metrics};
 use futures::Stream;
 use tokio::sync::mpsc::{self, Receiver};
 use tracing::Instrument;

@@ -58,10 +58,20 @@ impl Format {
 
     fn read<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T, ApiError> {
         match self {
-            Self::Json => serde_json::from_slice(bytes).map_err(|error| not_json(&error)),
+            Self::Json => read_json(bytes),
             Self::Yaml => read_yaml(bytes),
         }
     }
+}
+
+fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let place = place(error.path());
+        not_json(&place, error.inner())
+    })?;
+    let end = reader.end().map_err(|error| not_json("", &error));
+    end.map(|()| read)
 }
 
 fn read_yaml<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
@@ -69,15 +79,25 @@ fn read_yaml<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         .map_err(|error| invalid(format!("the body is not UTF-8: {error}")))?;
     let document = yaml::read(text, &yaml::Limits::default(), Duplicates::Error)
         .map_err(|error| invalid(format!("the body is not YAML: {error}")))?;
-    serde_json::from_value(document.value)
-        .map_err(|error| invalid(format!("the body does not fit: {error}")))
+    serde_path_to_error::deserialize(document.value).map_err(|error| {
+        let place = place(error.path());
+        invalid(format!("the body does not fit{place}: {}", error.inner()))
+    })
+}
+
+/// In which of the body's fields.
+fn place(path: &serde_path_to_error::Path) -> String {
+    match path.iter().next() {
+        Some(_) => format!(" at {path}"),
+        None => String::new(),
+    }
 }
 
 fn invalid(message: String) -> ApiError {
     ApiError::new(ErrorCode::InvalidRequest, message)
 }
 
-fn not_json(error: &serde_json::Error) -> ApiError {
+fn not_json(place: &str, error: &serde_json::Error) -> ApiError {
     let location = Location {
         line: u32::try_from(error.line()).ok().filter(|&line| line > 0),
         column: u32::try_from(error.column())
@@ -88,7 +108,7 @@ fn not_json(error: &serde_json::Error) -> ApiError {
     ApiError(
         ErrorBody::new(
             ErrorCode::InvalidRequest,
-            format!("the body cannot be read: {error}"),
+            format!("the body cannot be read{place}: {error}"),
         )
         .at(location),
     )

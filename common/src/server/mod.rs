@@ -1,6 +1,7 @@
 //! What the three services share in answering HTTP: listening, request ids, errors, bodies, health, metrics.
 
 mod access;
+mod bodiless;
 pub mod body;
 mod callers;
 pub mod error;
@@ -12,6 +13,7 @@ pub mod limits;
 pub mod metrics;
 mod observe;
 mod peer;
+mod query;
 mod serve;
 mod tls;
 
@@ -21,5 +23,6 @@ pub use callers::CallerFlags;
 pub use error::{ApiError, method_not_allowed};
 pub use limits::LimitFlags;
 pub use peer::Peer;
+pub use query::Query;
 pub use serve::{Listen, ServeError, at, serve};
 pub use tls::Tls;

@@ -9,11 +9,12 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actix_web::http::header::{ALLOW, HeaderValue};
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
+use actix_web::web::{self, Data, PathConfig, ServiceConfig};
 use actix_web::{App, HttpServer, Resource};
 use tokio::net::TcpSocket;
 
 use super::access::{Access, Door, Unguarded};
+use super::bodiless::bodiless;
 use super::error::{ApiError, method_not_allowed, no_such_route};
 use super::limits::{LimitFlags, Limits};
 use super::observe::observe;
@@ -97,13 +98,13 @@ where
     let server = HttpServer::new(move || {
         let (routes, door, limits) = (routes.clone(), door.clone(), limits.clone());
         App::new()
-            .app_data(QueryConfig::default().error_handler(|error, _| refused("query", &error)))
-            .app_data(PathConfig::default().error_handler(|error, _| refused("path", &error)))
+            .app_data(PathConfig::default().error_handler(|error, _| unreadable_path(&error)))
             .app_data(limits.clone())
             .wrap(from_fn(move |request, next| {
                 let (door, limits) = (door.clone(), limits.clone());
                 async move { front::pass(&door, &limits, request, next).await }
             }))
+            .wrap(from_fn(bodiless))
             .wrap(from_fn(observe))
             .service(at("/healthz", "GET").route(web::get().to(health::healthz)))
             .configure(routes)
@@ -153,22 +154,26 @@ fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
 }
 
 /// A path with these methods, such as `GET, POST`; all others answer 405 and name these (RFC 9110, `Allow`).
+///
+/// Whoever answers GET answers HEAD.
 pub fn at(path: &str, methods: &'static str) -> Resource {
-    let refuse = move |request| async move {
-        let mut response = method_not_allowed(request).await;
-        let allowed = HeaderValue::from_static(methods);
-        response.headers_mut().insert(ALLOW, allowed);
-        response
+    let allowed = methods.replace("GET", "GET, HEAD");
+    let refuse = move |request| {
+        let allowed = HeaderValue::from_str(&allowed);
+        async move {
+            let mut response = method_not_allowed(request).await;
+            if let Ok(allowed) = allowed {
+                response.headers_mut().insert(ALLOW, allowed);
+            }
+            response
+        }
     };
     web::resource(path).default_service(web::to(refuse))
 }
 
-fn refused(part: &str, error: &dyn std::fmt::Display) -> actix_web::Error {
-    ApiError::new(
-        ErrorCode::InvalidRequest,
-        format!("the {part} cannot be read: {error}"),
-    )
-    .into()
+fn unreadable_path(error: &dyn std::fmt::Display) -> actix_web::Error {
+    let message = format!("the path cannot be read: {error}");
+    ApiError::new(ErrorCode::InvalidRequest, message).into()
 }
 
 /// Whole or not at all: who polls for the file never reads half a number.

@@ -1,11 +1,11 @@
 //! `/credentials`. Answers hold what is known of a credential, never its secret.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Path, Query};
+use actix_web::web::{Data, Path};
 use common::api::error::ErrorCode;
 use common::api::page::PageQuery;
 use common::model::{Credential, CredentialName};
-use common::server::{ApiError, Body};
+use common::server::{ApiError, Body, Query};
 use serde_json::Value;
 
 use super::extract::name;
@@ -15,7 +15,7 @@ const SHAPE: &str = r#"the body is no credential: send one of {"token": "…"}, 
 
 pub async fn list(
     services: Data<Services>,
-    page: Query<PageQuery>,
+    Query(page): Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
     Ok(HttpResponse::Ok().json(services.credentials.list(&page).await?))
 }

@@ -2,14 +2,14 @@
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ETAG, LOCATION};
-use actix_web::web::{Data, Path, Query};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use common::api::error::ErrorCode;
 use common::api::manager::{CreateDeployment, RollbackDeployment, UpdateDeployment, WriteQuery};
 use common::api::page::PageQuery;
 use common::api::upgrade::UpgradeDeployment;
 use common::model::Deployment;
-use common::server::{ApiError, Body};
+use common::server::{ApiError, Body, Query};
 
 use super::audited::About;
 use super::extract::{asked, deployment, json, prefers_async};
@@ -21,7 +21,7 @@ use crate::service::operations::Ticket;
 pub async fn list(
     services: Data<Services>,
     caller: Caller,
-    page: Query<PageQuery>,
+    Query(page): Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
     Ok(json(services.deployments.list(&page, &caller).await?))
 }
@@ -34,7 +34,7 @@ pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpRes
 pub async fn create(
     services: Data<Services>,
     request: HttpRequest,
-    query: Query<WriteQuery>,
+    Query(query): Query<WriteQuery>,
     Body(body): Body<CreateDeployment>,
 ) -> Result<HttpResponse, ApiError> {
     let asked = asked(&request, query)?;
@@ -46,7 +46,7 @@ pub async fn update(
     services: Data<Services>,
     request: HttpRequest,
     path: Path<String>,
-    query: Query<WriteQuery>,
+    Query(query): Query<WriteQuery>,
     Body(body): Body<UpdateDeployment>,
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
@@ -58,7 +58,7 @@ pub async fn rollback(
     services: Data<Services>,
     request: HttpRequest,
     path: Path<String>,
-    query: Query<WriteQuery>,
+    Query(query): Query<WriteQuery>,
     Body(body): Body<RollbackDeployment>,
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
@@ -70,7 +70,7 @@ pub async fn upgrade(
     services: Data<Services>,
     request: HttpRequest,
     path: Path<String>,
-    query: Query<WriteQuery>,
+    Query(query): Query<WriteQuery>,
     Body(body): Body<UpgradeDeployment>,
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
@@ -82,7 +82,7 @@ pub async fn delete(
     services: Data<Services>,
     request: HttpRequest,
     path: Path<String>,
-    query: Query<WriteQuery>,
+    Query(query): Query<WriteQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
     let ticket = services.writes.delete(name, asked).await?;

@@ -4,7 +4,7 @@ use std::future::{Ready, ready};
 
 use actix_web::dev::Payload;
 use actix_web::http::header::HeaderMap;
-use actix_web::web::{Path, Query};
+use actix_web::web::Path;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, HttpResponse};
 use common::api::error::ErrorCode;
 use common::api::manager::{IDEMPOTENCY_KEY, WriteQuery};
@@ -32,9 +32,9 @@ pub fn deployment(path: Path<String>) -> Result<DeploymentName, ApiError> {
 }
 
 /// What goes with a write beside its body.
-pub fn asked(request: &HttpRequest, query: Query<WriteQuery>) -> Result<Asked, ApiError> {
+pub fn asked(request: &HttpRequest, query: WriteQuery) -> Result<Asked, ApiError> {
     Ok(Asked {
-        query: query.into_inner(),
+        query,
         precondition: precondition(request),
         idempotency_key: idempotency_key(request)?,
         caller: caller(request),

@@ -1,9 +1,9 @@
 //! `/deployments/{d}/resources` and `/deployments/{d}/graph`.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Path, Query};
+use actix_web::web::{Data, Path};
 use common::api::manager::ResourcesQuery;
-use common::server::ApiError;
+use common::server::{ApiError, Query};
 
 use super::extract::deployment;
 use crate::auth::Caller;
@@ -13,7 +13,7 @@ pub async fn resources(
     services: Data<Services>,
     caller: Caller,
     path: Path<String>,
-    query: Query<ResourcesQuery>,
+    Query(query): Query<ResourcesQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let name = deployment(path)?;
     let page = services.live.resources(&name, &query, &caller).await?;

@@ -1,10 +1,10 @@
 //! `/deployments/{d}/manifests`.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Path, Query};
+use actix_web::web::{Data, Path};
 use common::api::page::PageQuery;
 use common::model::{DeploymentName, LayoutPath, ManifestName};
-use common::server::ApiError;
+use common::server::{ApiError, Query};
 use serde::Deserialize;
 
 use super::extract::name;
@@ -27,7 +27,7 @@ pub struct ManifestDiffQuery {
 pub async fn list(
     services: Data<Services>,
     path: Path<String>,
-    page: Query<PageQuery>,
+    Query(page): Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let deployment = name(DeploymentName::parse(path.into_inner()))?;
     Ok(HttpResponse::Ok().json(services.manifests.list(&deployment, &page).await?))
@@ -44,7 +44,7 @@ pub async fn get(
 pub async fn diff(
     services: Data<Services>,
     path: Path<(String, String)>,
-    query: Query<ManifestDiffQuery>,
+    Query(query): Query<ManifestDiffQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let (deployment, to) = names(path)?;
     let diff = services.manifests.diff(&deployment, &query.from, &to).await;
@@ -54,7 +54,7 @@ pub async fn diff(
 pub async fn layout(
     services: Data<Services>,
     path: Path<(String, String)>,
-    query: Query<LayoutQuery>,
+    Query(query): Query<LayoutQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let (deployment, manifest) = names(path)?;
     let at = query

@@ -1,11 +1,11 @@
 //! `/operations`.
 
-use actix_web::web::{Data, Path, Query};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use common::api::manager::WriteQuery;
 use common::api::page::PageQuery;
 use common::model::{DeploymentName, OperationId};
-use common::server::ApiError;
+use common::server::{ApiError, Query};
 use serde::Deserialize;
 
 use super::audited::About;
@@ -28,13 +28,13 @@ pub struct ListQuery {
 pub async fn list(
     services: Data<Services>,
     caller: Caller,
-    query: Query<ListQuery>,
+    Query(query): Query<ListQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let ListQuery {
         deployment,
         limit,
         page_token,
-    } = query.into_inner();
+    } = query;
     let deployment = deployment
         .map(|text| name(DeploymentName::parse(text)))
         .transpose()?;
@@ -65,7 +65,7 @@ pub async fn stop(
     services: Data<Services>,
     request: HttpRequest,
     path: Path<String>,
-    query: Query<WriteQuery>,
+    Query(query): Query<WriteQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
     let ticket = services.operations.stop(&name, &asked).await?;

@@ -1,10 +1,10 @@
 //! `/deployments/{d}/preview` and `/deployments/{d}/diff`.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path, Query};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use common::api::manager::{DiffQuery, UpdateDeployment, WriteQuery};
-use common::server::{ApiError, Body};
+use common::server::{ApiError, Body, Query};
 
 use super::deployments::whole;
 use super::extract::{asked, deployment};
@@ -20,7 +20,7 @@ pub async fn delete(
     services: Data<Services>,
     request: HttpRequest,
     path: Path<String>,
-    query: Query<WriteQuery>,
+    Query(query): Query<WriteQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
     let left = services.previews.delete(&name, &asked).await?;
@@ -31,7 +31,7 @@ pub async fn diff(
     services: Data<Services>,
     caller: Caller,
     path: Path<String>,
-    query: Query<DiffQuery>,
+    Query(query): Query<DiffQuery>,
     Body(body): Body<UpdateDeployment>,
 ) -> Result<HttpResponse, ApiError> {
     let diff = services

@@ -2,10 +2,10 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
-use actix_web::web::{Data, Path, Query};
+use actix_web::web::{Data, Path};
 use common::api::page::PageQuery;
 use common::model::{RegistryDefinition, RegistryName};
-use common::server::{ApiError, Body};
+use common::server::{ApiError, Body, Query};
 use serde::Deserialize;
 
 use super::extract::name;
@@ -29,7 +29,7 @@ pub struct DownloadQuery {
 
 pub async fn list(
     services: Data<Services>,
-    page: Query<PageQuery>,
+    Query(page): Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
     Ok(HttpResponse::Ok().json(services.catalog.list(&page).await?))
 }
@@ -61,13 +61,13 @@ pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpRes
 pub async fn templates(
     services: Data<Services>,
     path: Path<String>,
-    query: Query<TemplatesQuery>,
+    Query(query): Query<TemplatesQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let TemplatesQuery {
         regex,
         limit,
         page_token,
-    } = query.into_inner();
+    } = query;
     let page = PageQuery { limit, page_token };
     let found = services.catalog.templates(&path, regex.as_deref(), &page);
     Ok(HttpResponse::Ok().json(found.await?))
@@ -84,7 +84,7 @@ pub async fn template(
 pub async fn download(
     services: Data<Services>,
     path: Path<String>,
-    query: Query<DownloadQuery>,
+    Query(query): Query<DownloadQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let bytes = services.catalog.download(&path, &query.file).await?;
     let mut response = HttpResponse::Ok();

@@ -1,9 +1,9 @@
 //! `/templates`, and deployments with another version of one.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Query};
+use actix_web::web::Data;
 use common::api::upgrade::{WhatIf, WhatIfQuery};
-use common::server::{ApiError, Body};
+use common::server::{ApiError, Body, Query};
 
 use crate::auth::Caller;
 use crate::service::Services;
@@ -11,7 +11,7 @@ use crate::service::Services;
 pub async fn whatif(
     services: Data<Services>,
     caller: Caller,
-    query: Query<WhatIfQuery>,
+    Query(query): Query<WhatIfQuery>,
     Body(body): Body<WhatIf>,
 ) -> Result<HttpResponse, ApiError> {
     Ok(HttpResponse::Ok().json(services.whatifs.page(&body, &query, &caller).await?))

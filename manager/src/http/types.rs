@@ -1,10 +1,10 @@
 //! `/types`. A type in the path is percent-encoded: it may hold `/` and `:`.
 
 use actix_web::HttpResponse;
-use actix_web::web::{Data, Path, Query};
+use actix_web::web::{Data, Path};
 use common::api::page::PageQuery;
 use common::model::TypeName;
-use common::server::ApiError;
+use common::server::{ApiError, Query};
 
 use super::extract::{json, name};
 use crate::auth::Caller;
@@ -13,7 +13,7 @@ use crate::service::Services;
 pub async fn list(
     services: Data<Services>,
     caller: Caller,
-    page: Query<PageQuery>,
+    Query(page): Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
     Ok(HttpResponse::Ok().json(services.types.list(&page, &caller).await?))
 }
@@ -22,7 +22,7 @@ pub async fn instances(
     services: Data<Services>,
     caller: Caller,
     path: Path<String>,
-    page: Query<PageQuery>,
+    Query(page): Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let type_name = name(TypeName::parse(path.into_inner()))?;
     let found = services.types.instances(&type_name, &page, &caller).await?;
