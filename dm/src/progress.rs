@@ -26,6 +26,8 @@ pub struct Progress<'p, 't> {
     step: String,
     /// What was told last of each resource; events come twice where the manager was started again in between.
     told: BTreeMap<String, String>,
+    /// What holds up all of it.
+    held_up: Option<String>,
     /// What those resources wait for that are not at their end.
     waiting: BTreeMap<String, String>,
     away: bool,
@@ -45,6 +47,7 @@ impl<'p, 't> Progress<'p, 't> {
             subject: String::new(),
             step: String::new(),
             told: BTreeMap::new(),
+            held_up: None,
             waiting: BTreeMap::new(),
             away: false,
         }
@@ -62,6 +65,9 @@ impl<'p, 't> Progress<'p, 't> {
         let step = text::line(&progress.step);
         let is_new = step != self.step && !step.is_empty();
         self.step = step;
+        let held_up = progress.waiting_for.as_deref().map(text::line);
+        let is_held_up = held_up.is_some() && held_up != self.held_up;
+        self.held_up = held_up;
         match &self.bar {
             Some(bar) => {
                 bar.set_prefix(format!("{}: {}", self.subject, self.step));
@@ -76,6 +82,10 @@ impl<'p, 't> Progress<'p, 't> {
                 .terminal
                 .note(&format!("{}: {}", self.subject, self.step)),
             None => {}
+        }
+        if let (None, Some(what), true) = (&self.bar, &self.held_up, is_held_up) {
+            self.terminal
+                .note(&format!("{}: waiting: {what}", self.subject));
         }
     }
 
@@ -117,15 +127,16 @@ impl<'p, 't> Progress<'p, 't> {
         self.away = true;
     }
 
-    /// Behind the bar: what the first of the waiting resources waits for.
+    /// Behind the bar: what all wait for, or the first of the waiting resources.
     fn show_waiting(&self) {
-        if let Some(bar) = &self.bar {
-            let first = self.waiting.iter().next();
-            bar.set_message(first.map_or_else(String::new, |(name, said)| {
-                let said = said.strip_prefix("waiting: ").unwrap_or(said);
-                format!("{name}: {said}")
-            }));
-        }
+        let Some(bar) = &self.bar else { return };
+        let of_first = || {
+            let (name, said) = self.waiting.iter().next()?;
+            let said = said.strip_prefix("waiting: ").unwrap_or(said);
+            Some(format!("{name}: {said}"))
+        };
+        let said = self.held_up.clone().or_else(of_first);
+        bar.set_message(said.unwrap_or_default());
     }
 }
 

@@ -88,6 +88,7 @@ impl Stage {
             credential_key: KeyPlace::Memory,
             retry: Retry {
                 waits: vec![Duration::ZERO; 3],
+                cluster: Duration::ZERO,
                 grace: Duration::ZERO,
                 store_waits: (Duration::ZERO, Duration::ZERO),
             },

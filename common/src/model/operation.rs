@@ -81,4 +81,7 @@ pub struct Progress {
     /// Resources that reached what was asked of them, of `total`.
     pub done: u32,
     pub total: u32,
+    /// What is away and holds up all of it; absent while it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_for: Option<Box<str>>,
 }

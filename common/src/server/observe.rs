@@ -1,5 +1,6 @@
 //! Around every request: its id, its span, its line in the log, its place in the metrics.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use actix_web::body::MessageBody;
@@ -8,9 +9,11 @@ use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::middleware::Next;
+use percent_encoding::{CONTROLS, percent_decode_str, utf8_percent_encode};
 use tracing::Instrument;
 
 use super::metrics;
+use crate::registry::without_user;
 use crate::request_id;
 
 /// Answers hold what callers wrote: nothing may take them for a page, show them in a frame, or keep them.
@@ -32,8 +35,21 @@ pub(super) async fn observe<B: MessageBody>(
         .get(request_id::HEADER)
         .and_then(|value| value.to_str().ok());
     let id = request_id::accept(offered);
-    let span = tracing::info_span!("request", request.id = %id, http.method = %request.method(), http.path = request.path());
+    let span = tracing::info_span!("request", request.id = %id, http.method = %request.method(), http.path = %told(request.path()));
     request_id::scope(id.clone(), answer(request, next, id).instrument(span)).await
+}
+
+/// The path as the log has it. It may name a template by its address, and somebody may have put a password into that.
+fn told(path: &str) -> Cow<'_, str> {
+    if !path.contains([':', '%']) {
+        return path.into();
+    }
+    let decoded = percent_decode_str(path).decode_utf8_lossy();
+    let shown = without_user(&decoded);
+    match shown == decoded {
+        true => path.into(),
+        false => utf8_percent_encode(&shown, CONTROLS).to_string().into(),
+    }
 }
 
 async fn answer<B: MessageBody>(
@@ -59,4 +75,27 @@ async fn answer<B: MessageBody>(
         headers.insert(name, HeaderValue::from_static(value));
     }
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_without_a_password_that_it_names() {
+        for (path, expected) in [
+            ("/types/redis:v1/instances", "/types/redis:v1/instances"),
+            ("/types/a%0ab/instances", "/types/a%0ab/instances"),
+            (
+                "/types/https%3A%2F%2Fme:hunter2%40host%2Ft/metadata",
+                "/types/https://(redacted)@host/t/metadata",
+            ),
+            (
+                "/types/https://me:hunter2@host%0A/t/metadata",
+                "/types/https://(redacted)@host%0A/t/metadata",
+            ),
+        ] {
+            assert_eq!(told(path), expected);
+        }
+    }
 }

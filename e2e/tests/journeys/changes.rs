@@ -250,6 +250,30 @@ async fn a_deployment_that_asks_for_it_is_put_right_on_a_schedule_and_others_are
 }
 
 #[tokio::test]
+async fn what_somebody_made_anew_under_the_same_name_is_left_alone_and_told_of() -> Result<()> {
+    let stack = deployed().await?;
+    let namespace = ["--namespace", &stack.namespace];
+    for change in [
+        &["delete", "configmap", "own-b"][..],
+        &[
+            "create",
+            "configmap",
+            "own-b",
+            "--from-literal=value=theirs",
+        ],
+    ] {
+        stack.cluster.kubectl(&[change, &namespace[..]].concat())?;
+    }
+    // Its configuration has it no longer.
+    let told = stack.dm.run(&["update", "own.yaml"]).await?;
+    ensure!(told.code == 0, "{told:?}");
+    let expected = "warning: own-b: another object has taken its name since; it is left alone";
+    assert!(told.stderr.contains(expected), "{told:?}");
+    assert_eq!(value(&stack, "own-b")?, "theirs");
+    Ok(())
+}
+
+#[tokio::test]
 async fn an_object_that_somebody_deleted_is_missing_and_comes_back() -> Result<()> {
     let stack = deployed().await?;
     let args = [

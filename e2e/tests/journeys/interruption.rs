@@ -111,6 +111,19 @@ async fn the_api_server_may_be_away_while_an_operation_runs() -> Result<()> {
     ends_well(&stack, &id).await
 }
 
+/// The minute is the promise, and so it is waited for.
+#[tokio::test]
+async fn the_api_server_may_be_gone_for_a_minute() -> Result<()> {
+    let (stack, gate) = Stack::behind_gate().await?;
+    let id = begin(&stack).await?;
+    gate.shut();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let (_, operation) = stack.get(&format!("/operations/{id}")).await?;
+    ensure!(operation["status"] == "RUNNING", "{operation}");
+    gate.open();
+    ends_well(&stack, &id).await
+}
+
 #[tokio::test]
 async fn without_the_api_server_a_write_says_what_is_away() -> Result<()> {
     let (stack, gate) = Stack::behind_gate().await?;

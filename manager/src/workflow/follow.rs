@@ -1,6 +1,7 @@
 //! Following a job of the deployer to its end: progress is passed on, and a broken stream is begun again.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use common::api::deployer::{Event, Report, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode};
@@ -83,6 +84,7 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
             ),
         ))),
     };
+    run.live.waits_for(None);
     Followed {
         seen: follower.seen.into_values().collect(),
         ended: redacted(ended, redaction),
@@ -119,8 +121,7 @@ struct Follower<'a> {
 
 impl Follower<'_> {
     async fn persist(&mut self, job: &mut Job) -> Result<Report, Box<ErrorBody>> {
-        let waits = &self.run.tools.retry.waits;
-        let mut tries = 0;
+        let (mut tries, mut since) = (0, Instant::now());
         loop {
             retimed(job, self.run.deadline);
             self.moved = false;
@@ -128,8 +129,10 @@ impl Follower<'_> {
                 Err(error) if is_transient(&error) => error,
                 ended => return ended,
             };
-            tries = if self.moved { 0 } else { tries };
-            let Some(wait) = waits.get(tries) else {
+            if self.moved {
+                (tries, since) = (0, Instant::now());
+            }
+            let Some(wait) = self.run.tools.retry.wait(&error, tries, since) else {
                 return Err(error);
             };
             let deployment = self.run.deployment();
@@ -137,12 +140,21 @@ impl Follower<'_> {
             tries += 1;
             self.again = true;
             expect_nothing(job);
-            tokio::time::sleep(*wait).await;
-            self.run.authorized().await?;
+            self.wait(error, wait).await;
         }
     }
 
+    /// Who watches is told what for.
+    async fn wait(&self, mut error: Box<ErrorBody>, wait: Duration) {
+        self.redaction.error(&mut error);
+        self.run.live.waits_for(Some(&error.message));
+        tokio::time::sleep(wait).await;
+    }
+
     async fn once(&mut self, job: &Job) -> Result<Report, Box<ErrorBody>> {
+        if self.again {
+            self.run.authorized().await?;
+        }
         let mut events = self.run.tools.deployer.start(job).await?;
         while let Some(event) = events.next().await {
             match event? {
@@ -170,6 +182,7 @@ impl Follower<'_> {
 
     fn note(&mut self, mut report: ResourceReport) {
         self.moved = true;
+        self.run.live.waits_for(None);
         self.redaction.report(&mut report);
         self.count(&report);
         self.show();

@@ -104,6 +104,7 @@ impl Live {
 
     /// It cannot go on, or again can.
     pub fn stick(&self, reason: Option<String>) {
+        self.waits_for(reason.as_deref());
         self.log().stuck = reason;
         self.changed.send_modify(|changes| *changes += 1);
     }
@@ -134,6 +135,14 @@ impl Live {
             self.update(|operation| {
                 (operation.progress.done, operation.progress.total) = (done, total)
             });
+        }
+    }
+
+    /// What it waits for, or that it does no longer.
+    pub fn waits_for(&self, what: Option<&str>) {
+        let what = what.map(Box::from);
+        if self.operation().progress.waiting_for != what {
+            self.update(|operation| operation.progress.waiting_for = what);
         }
     }
 

@@ -33,9 +33,11 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let Followed { seen, ended, .. } = followed;
     let mut known = objects.recorded.clone();
     let mut last = None;
+    let mut warnings = Vec::new();
     let mut verdict = match ended {
         Ok(report) => {
             let verdict = verdict::of(&report);
+            warnings = verdict::left_alone(&report);
             last = Some(final_properties(&report));
             objects.recorded = report.objects;
             objects.unconfirmed.retain(|manifest| manifest != name);
@@ -61,7 +63,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         let (store, deployment) = (run.store(), run.deployment());
         manifests::put_final_properties(store, changes, deployment, name, &properties).await?;
     }
-    concluded
+    concluded.map(|done| Done { warnings, ..done })
 }
 
 async fn request(

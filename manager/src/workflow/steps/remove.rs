@@ -27,9 +27,11 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         &run.redaction().await?,
     )
     .await;
+    let mut warnings = Vec::new();
     let verdict = match ended {
         Ok(report) => {
             let verdict = verdict::of(&report);
+            warnings = verdict::left_alone(&report);
             objects.recorded = report.objects;
             if matches!(verdict, Verdict::Fine) {
                 objects.unconfirmed.clear();
@@ -41,7 +43,8 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
             Verdict::Failed(error)
         }
     };
-    verdict::conclude(before, &objects, verdict)
+    let done = verdict::conclude(before, &objects, verdict)?;
+    Ok(Done { warnings, ..done })
 }
 
 fn request(

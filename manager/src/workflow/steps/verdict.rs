@@ -74,6 +74,19 @@ fn uncounted(failed: usize) -> Option<String> {
     ))
 }
 
+/// What of the deployment is forgotten and still there, under a name that is another's now: who reads only that all went
+/// well would take it for deleted.
+pub fn left_alone(report: &Report) -> Vec<String> {
+    let resources = report.resources.iter();
+    let left = resources
+        .filter(|resource| resource.state == ResourceState::Gone && resource.action.is_none());
+    let told = left.filter_map(|resource| {
+        let reason = resource.reason.as_deref()?;
+        Some(format!("{}: {reason}", resource.name))
+    });
+    told.take(CAUSES).collect()
+}
+
 /// What a job came to: the objects that exist now and the deployment, as failed if it did.
 pub fn conclude(
     before: Deployment,
@@ -180,6 +193,20 @@ mod tests {
         assert_eq!(error.causes.len(), CAUSES + 1);
         let last = &error.causes[CAUSES].message;
         assert!(last.starts_with("20 more resources failed"), "{last}");
+    }
+
+    #[test]
+    fn what_was_not_ours_any_more_is_told_and_what_was_deleted_is_not() {
+        let resources = json!([
+            {"name": "a", "type": "Pod", "state": "GONE", "reason": "another has its name"},
+            {"name": "b", "type": "Pod", "state": "GONE", "action": "DELETED"},
+            {"name": "c", "type": "Pod", "state": "GONE"},
+        ]);
+        let report = Report {
+            resources: serde_json::from_value(resources).unwrap(),
+            ..Report::default()
+        };
+        assert_eq!(left_alone(&report), ["a: another has its name"]);
     }
 
     #[test]
