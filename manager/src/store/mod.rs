@@ -73,6 +73,8 @@ impl StoreError {
 
 /// Entries of one read, where all of a range is wanted.
 const SCAN_ENTRIES: usize = 256;
+/// What stands around the records of a page, the token among it, is shorter than this.
+const AROUND: usize = 1024;
 
 /// The store; clones are the same one.
 #[derive(Debug, Clone)]
@@ -238,7 +240,7 @@ impl Store {
     ) -> Result<String, StoreError> {
         let page = self.page(prefix, query, Order::Ascending).await?;
         let size: usize = page.items.iter().map(|(_, bytes)| bytes.len()).sum();
-        let mut text = String::with_capacity(size);
+        let mut text = String::with_capacity(size + page.items.len() + AROUND);
         text.push_str(r#"{"items":["#);
         for (index, (key, bytes)) in page.items.iter().enumerate() {
             if index > 0 {

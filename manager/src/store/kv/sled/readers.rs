@@ -1,6 +1,6 @@
 //! The threads that read: sled waits for the disk, so its calls keep off the threads that serve.
 //!
-//! Two for each processor: more would only take turns, each with the memory of a thread. What they have no time for yet
+//! One for each processor: more would only take turns, each with the memory of a thread. What they have no time for yet
 //! waits in their queue, and whoever is done takes the next without going to sleep in between.
 
 use std::num::NonZeroUsize;
@@ -9,7 +9,8 @@ use std::thread;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinError;
 
-const OF_A_PROCESSOR: usize = 2;
+/// So that one that waits for the disk does not hold up all.
+const LEAST: usize = 2;
 
 #[derive(Debug)]
 pub struct Readers(Option<Runtime>);
@@ -19,7 +20,7 @@ impl Readers {
         let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let runtime = Builder::new_current_thread()
             .thread_name("store-read")
-            .max_blocking_threads(OF_A_PROCESSOR * processors)
+            .max_blocking_threads(processors.max(LEAST))
             .build()?;
         Ok(Self(Some(runtime)))
     }
