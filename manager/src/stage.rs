@@ -181,16 +181,25 @@ pub fn items<T: serde::de::DeserializeOwned>(page: &str) -> Vec<T> {
 
 /// Copies a folder, such as that of an open store: what a crash at this moment would leave.
 pub fn copied(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
+    let is_gone = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    // A store that is open renames its drafts: then it is another moment, and all is copied anew.
+    while let Err(error) = copied_once(from, to) {
+        assert!(is_gone(&error) && from.is_dir(), "{error}");
+    }
+}
+
+fn copied_once(from: &Path, to: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
         let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            std::fs::create_dir(&target).unwrap();
-            copied(&entry.path(), &target);
+        if entry.file_type()?.is_dir() {
+            std::fs::create_dir_all(&target)?;
+            copied_once(&entry.path(), &target)?;
         } else {
-            std::fs::copy(entry.path(), target).unwrap();
+            std::fs::copy(entry.path(), target)?;
         }
     }
+    Ok(())
 }
 
 /// A store that dies after a number of commits, as a process does: nothing that comes later is written.
