@@ -65,6 +65,11 @@ impl Format {
 }
 
 fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    // serde would take a list for the values of an object's fields in their order.
+    if !matches!(first, Some(b'{')) {
+        return Err(no_object());
+    }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let place = place(error.path());
@@ -79,10 +84,17 @@ fn read_yaml<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         .map_err(|error| invalid(format!("the body is not UTF-8: {error}")))?;
     let document = yaml::read(text, &yaml::Limits::default(), Duplicates::Error)
         .map_err(|error| invalid(format!("the body is not YAML: {error}")))?;
+    if !document.value.is_object() {
+        return Err(no_object());
+    }
     serde_path_to_error::deserialize(document.value).map_err(|error| {
         let place = place(error.path());
         invalid(format!("the body does not fit{place}: {}", error.inner()))
     })
+}
+
+fn no_object() -> ApiError {
+    invalid("the body must be an object: { and its fields".to_owned())
 }
 
 /// In which of the body's fields.
@@ -157,5 +169,52 @@ fn unreadable(error: &PayloadError) -> ApiError {
             ApiError::new(ErrorCode::RequestTimeout, message)
         }
         _ => invalid(format!("the body cannot be read: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct Asked {
+        #[expect(dead_code, reason = "it is read, not looked at")]
+        names: Vec<String>,
+    }
+
+    fn refusal(format: Format, body: &str) -> String {
+        format.read::<Asked>(body.as_bytes()).unwrap_err().0.message
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_with_its_field() {
+        assert_eq!(
+            refusal(Format::Json, r#"{"names": ["a", 5]}"#),
+            "the body cannot be read at names[1]: invalid type: integer `5`, expected a string at line 1 column 17"
+        );
+        assert_eq!(
+            refusal(Format::Yaml, "names: [a, [b]]"),
+            "the body does not fit at names[1]: invalid type: sequence, expected a string"
+        );
+    }
+
+    #[test]
+    fn a_list_is_not_taken_for_an_objects_fields_in_their_order() {
+        let expected = "the body must be an object: { and its fields";
+        for body in ["[[\"a\"]]", "", " null", "5"] {
+            assert_eq!(refusal(Format::Json, body), expected, "{body}");
+        }
+        assert_eq!(refusal(Format::Yaml, "[[a]]"), expected);
+    }
+
+    #[test]
+    fn nothing_follows_the_object() {
+        let error = refusal(Format::Json, r#"{"names": []} {}"#);
+        assert!(
+            error.starts_with("the body cannot be read: trailing characters"),
+            "{error}"
+        );
     }
 }
