@@ -6,32 +6,27 @@ use std::net::SocketAddr;
 
 use anyhow::Result;
 use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+
+use crate::Loopback;
 
 pub struct Gate {
-    address: SocketAddr,
+    server: Loopback,
     is_open: watch::Sender<bool>,
-    task: JoinHandle<()>,
 }
 
 impl Gate {
     /// An open gate before the server at this address of loopback.
     pub async fn before(server: SocketAddr) -> Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let address = listener.local_addr()?;
         let is_open = watch::Sender::new(true);
-        let task = tokio::spawn(keep(listener, server, is_open.subscribe()));
-        Ok(Self {
-            address,
-            is_open,
-            task,
-        })
+        let seen = is_open.subscribe();
+        let server = Loopback::serve(move |client| pass(client, server, seen.clone())).await?;
+        Ok(Self { server, is_open })
     }
 
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.server.address()
     }
 
     pub fn open(&self) {
@@ -43,27 +38,19 @@ impl Gate {
     }
 }
 
-impl Drop for Gate {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-async fn keep(listener: TcpListener, server: SocketAddr, is_open: watch::Receiver<bool>) {
-    while let Ok((client, _)) = listener.accept().await {
-        if *is_open.borrow() {
-            tokio::spawn(pass(client, server, is_open.clone()));
-        }
-    }
-}
-
 /// Carries bytes both ways until an end closes, or the gate.
-async fn pass(mut client: TcpStream, server: SocketAddr, mut is_open: watch::Receiver<bool>) {
-    let Ok(mut server) = TcpStream::connect(server).await else {
-        return;
-    };
+async fn pass(
+    mut client: TcpStream,
+    server: SocketAddr,
+    mut is_open: watch::Receiver<bool>,
+) -> Result<()> {
+    if !*is_open.borrow() {
+        return Ok(());
+    }
+    let mut server = TcpStream::connect(server).await?;
     tokio::select! {
         _ = copy_bidirectional(&mut client, &mut server) => {}
         _ = is_open.wait_for(|open| !open) => {}
     }
+    Ok(())
 }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::net::TcpStream;
+
+use crate::Loopback;
 
 /// What asks for a file's bytes and not for what is known of it.
 const RAW: &str = "application/vnd.github.raw+json";
@@ -15,27 +16,17 @@ const JSON: &str = "application/json; charset=utf-8";
 
 pub struct Github {
     pub api_url: String,
-    task: JoinHandle<()>,
+    _server: Loopback,
 }
 
 impl Github {
     pub async fn serve(root: &Path) -> Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let api_url = format!("http://{}", listener.local_addr()?);
-        let task = tokio::spawn(accept(listener, root.to_owned()));
-        Ok(Self { api_url, task })
-    }
-}
-
-impl Drop for Github {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-async fn accept(listener: TcpListener, root: PathBuf) {
-    while let Ok((client, _)) = listener.accept().await {
-        tokio::spawn(answer(client, root.clone()));
+        let root = root.to_owned();
+        let server = Loopback::serve(move |client| answer(client, root.clone())).await?;
+        Ok(Self {
+            api_url: format!("http://{}", server.address()),
+            _server: server,
+        })
     }
 }
 

@@ -1,30 +1,28 @@
 //! A git repository that `git daemon` serves on loopback.
 
-use std::net::TcpListener;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+
+use crate::git_daemon::GitDaemon;
 
 pub struct Repository {
     folder: PathBuf,
     url: String,
+    _daemon: GitDaemon,
 }
 
 impl Repository {
-    /// All that is in a folder, committed to its branch `main` and served for as long as this process lives.
-    pub fn serve(folder: &Path) -> Result<Self> {
+    /// All that is in a folder, committed to its branch `main` and served for as long as the repository is kept.
+    pub async fn serve(folder: &Path) -> Result<Self> {
         let root = folder.parent().context("a folder in no other")?;
         let name = folder.file_name().context("a folder without a name")?;
-        let url = format!(
-            "git://127.0.0.1:{}/{}",
-            listen(root.to_owned())?,
-            name.to_string_lossy()
-        );
+        let daemon = GitDaemon::serve(root).await?;
         let repository = Self {
             folder: folder.to_owned(),
-            url,
+            url: daemon.url(&name.to_string_lossy()),
+            _daemon: daemon,
         };
         repository.git(&["init", "--quiet", "-b", "main"])?;
         repository.commit()?;
@@ -60,25 +58,4 @@ pub fn git(folder: &Path, args: &[&str]) -> Result<()> {
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "git {args:?}: {said}");
     Ok(())
-}
-
-/// `git daemon`, one process a connection, for the repositories in a folder; gives its port.
-fn listen(root: PathBuf) -> Result<u16> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let port = listener.local_addr()?.port();
-    std::thread::spawn(move || -> Result<()> {
-        for connection in listener.incoming() {
-            let connection = connection?;
-            let mut child = Command::new("git")
-                .args(["daemon", "--inetd", "--export-all"])
-                .arg(format!("--base-path={}", root.display()))
-                .stdin(OwnedFd::from(connection.try_clone()?))
-                .stdout(OwnedFd::from(connection))
-                .stderr(Stdio::null())
-                .spawn()?;
-            std::thread::spawn(move || child.wait());
-        }
-        Ok(())
-    });
-    Ok(port)
 }

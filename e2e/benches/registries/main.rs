@@ -40,7 +40,7 @@ async fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let place = folder.path().join("r");
     fill(&place)?;
-    let repository = Repository::serve(&place)?;
+    let repository = Repository::serve(&place).await?;
     repository.git(&["gc", "--quiet"])?;
     let url = repository.url();
     println!("| what | ours | instead | ours / instead |\n|---|---|---|---|");

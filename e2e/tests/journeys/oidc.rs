@@ -1,6 +1,5 @@
 //! Tokens of an OpenID Connect issuer, which is a small one on loopback: from `dm` to the API server.
 
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,13 +7,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Result, anyhow, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use e2e::{Stack, until};
+use e2e::{Loopback, Stack, until};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::net::TcpStream;
 
 use crate::configurations::{maps, pods};
 
@@ -68,37 +66,31 @@ fn unsigned(header: &Value, claims: &Value) -> String {
 
 /// Answers with its discovery document, or its keys.
 struct Idp {
-    address: SocketAddr,
+    server: Loopback,
     keys: Arc<Mutex<Vec<Value>>>,
     /// How often its keys were asked for.
     asked: Arc<AtomicUsize>,
-    serving: JoinHandle<()>,
 }
 
 impl Idp {
     async fn start(first: &Signer) -> Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let address = listener.local_addr()?;
         let keys = Arc::new(Mutex::new(vec![first.jwk()]));
         let asked = Arc::new(AtomicUsize::new(0));
         let (held, counted) = (keys.clone(), asked.clone());
-        let serving = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let keys = held.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                // A client that goes away is no matter of the issuer's.
-                let _ = answer(stream, address, keys, &counted).await;
-            }
-        });
+        let server = Loopback::serve(move |stream| {
+            let keys = held.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            answer(stream, keys, counted.clone())
+        })
+        .await?;
         Ok(Self {
-            address,
+            server,
             keys,
             asked,
-            serving,
         })
     }
 
     fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", self.server.address())
     }
 
     fn claims(&self, changes: Value) -> Value {
@@ -112,18 +104,8 @@ impl Idp {
     }
 }
 
-impl Drop for Idp {
-    fn drop(&mut self) {
-        self.serving.abort();
-    }
-}
-
-async fn answer(
-    mut stream: TcpStream,
-    own: SocketAddr,
-    keys: Vec<Value>,
-    asked: &AtomicUsize,
-) -> Result<()> {
+async fn answer(mut stream: TcpStream, keys: Vec<Value>, asked: Arc<AtomicUsize>) -> Result<()> {
+    let own = stream.local_addr()?;
     let mut head = vec![0; 4096];
     let read = stream.read(&mut head).await?;
     let is_discovery = String::from_utf8_lossy(&head[..read]).contains("/.well-known/");
@@ -292,17 +274,18 @@ async fn an_issuers_new_key_is_found_without_asking_for_every_name_and_its_absen
     .await?;
 
     // Its keys go on counting while it is away; who never had them says that they cannot be had.
-    idp.serving.abort();
+    let (address, of_idp) = (idp.server.address(), flags(&stack, &idp));
+    drop(idp);
     by_first.ok(&["whoami"]).await?;
     until("the issuer to be away", SOON, || async {
         ensure!(
-            TcpStream::connect(idp.address).await.is_err(),
+            TcpStream::connect(address).await.is_err(),
             "it still listens"
         );
         Ok(())
     })
     .await?;
-    let late = stack.another_manager("late", &flags(&stack, &idp)).await?;
+    let late = stack.another_manager("late", &of_idp).await?;
     let error = by_first.at(late.url()).fails(5, &["whoami"]).await?;
     assert!(error.contains("cannot be checked now"), "{error}");
     let log = std::fs::read_to_string(late.log_path())?;

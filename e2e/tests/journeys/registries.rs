@@ -146,7 +146,7 @@ async fn templates_of_a_folder_and_of_a_git_repository_are_found_described_and_d
     let code = stack.folder().join("code");
     std::fs::create_dir_all(code.join("db/note/v2"))?;
     std::fs::write(code.join("db/note/v2/note.jinja"), note("from git"))?;
-    let repository = Repository::serve(&code)?;
+    let repository = Repository::serve(&code).await?;
     let url = repository.url();
     stack.dm.ok(&["createregistry", "code", url]).await?;
 
@@ -194,7 +194,7 @@ async fn a_new_patch_is_told_of_by_an_update_and_not_taken_by_a_locked_one() -> 
     let stack = stack().await?;
     let code = stack.folder().join("registries/code");
     add(&stack, "code", "v1", &note("first"))?;
-    let repository = Repository::serve(&code)?;
+    let repository = Repository::serve(&code).await?;
     let url = repository.url();
     stack.dm.ok(&["createregistry", "code", url]).await?;
     deploy(&stack, "code/note:v1", "a", "red").await?;
