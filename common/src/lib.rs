@@ -17,4 +17,7 @@ pub mod server;
 pub mod service_token;
 pub mod telemetry;
 pub mod tls;
+pub mod work;
 pub mod yaml;
+
+pub use common_json as json;

@@ -31,6 +31,12 @@ const AS_WORD: usize = 4;
 const HEAD: usize = 16;
 /// What stands where a text was cut off: what of a value is before it gives it away too, be it shorter than that.
 const CUT: char = '…';
+/// So many different beginnings are looked for at once; they take some 100 MiB. Of a deployment with more secrets, all
+/// texts are hidden whole.
+const HEADS: usize = 250_000;
+/// Bytes compared for each byte of a text. A text that needs more repeats the beginnings of secrets over and over: it is
+/// hidden whole.
+const COMPARED_PER_BYTE: usize = 64;
 /// Each line of a value up to this size is a secret too: templates indent keys and certificates.
 const LINES_BYTES: usize = 64 * 1024;
 
@@ -38,9 +44,11 @@ const LINES_BYTES: usize = 64 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
     heads: Option<AhoCorasick>,
+    /// There are too many values to look for: every text is hidden whole.
+    hides_all: bool,
     /// The heads, sorted.
     starts: Vec<String>,
-    /// What begins with each head, in the order of the heads.
+    /// What begins with each head, sorted, in the order of the heads.
     forms: Vec<Vec<String>>,
 }
 
@@ -72,11 +80,11 @@ impl Redactor {
         let (heads, forms): (Vec<_>, Vec<_>) = by_head.into_iter().unzip();
         let mut builder = AhoCorasick::builder();
         builder.match_kind(MatchKind::Standard);
+        let is_little = !heads.is_empty() && heads.len() <= HEADS;
+        let built = is_little.then(|| builder.build(&heads).ok()).flatten();
         Self {
-            // It fails for more patterns than fit into memory only; the number of secrets is bounded by what is read.
-            heads: (!heads.is_empty())
-                .then(|| builder.build(&heads).ok())
-                .flatten(),
+            hides_all: built.is_none() && !heads.is_empty(),
+            heads: built,
             starts: heads,
             forms,
         }
@@ -84,7 +92,7 @@ impl Redactor {
 
     /// Whether it knows nothing to hide.
     pub fn is_empty(&self) -> bool {
-        self.heads.is_none()
+        self.heads.is_none() && !self.hides_all
     }
 
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -176,23 +184,29 @@ impl Redactor {
 
     /// Where something to hide is, in order and apart from each other.
     fn found(&self, text: &str) -> Vec<Range<usize>> {
+        let whole = std::iter::once(0..text.len());
+        if self.hides_all {
+            return whole.filter(|range| !range.is_empty()).collect();
+        }
         let Some(heads) = &self.heads else {
             return Vec::new();
         };
-        let mut ranges: Vec<Range<usize>> = heads
-            .find_overlapping_iter(text)
-            .filter_map(|found| {
-                let forms = self.forms.get(found.pattern().as_usize())?;
-                let longest = forms
-                    .iter()
-                    .filter_map(|form| at(text, found.start(), form));
-                longest.max().map(|end| found.start()..end)
-            })
-            .chain(
-                text.match_indices(CUT)
-                    .filter_map(|(end, _)| self.cut(text, end)),
-            )
-            .collect();
+        let mut compared = 0;
+        let mut ranges = Vec::new();
+        for found in heads.find_overlapping_iter(text) {
+            let Some(forms) = self.forms.get(found.pattern().as_usize()) else {
+                continue;
+            };
+            if let Some(end) = longest(text, found.start(), forms) {
+                compared += end - found.start();
+                ranges.push(found.start()..end);
+            }
+            if compared > COMPARED_PER_BYTE * text.len().max(ANYWHERE) {
+                return whole.collect();
+            }
+        }
+        let cuts = text.match_indices(CUT);
+        ranges.extend(cuts.filter_map(|(end, _)| self.cut(text, end)));
         ranges.sort_by_key(|range| (range.start, range.end));
         let mut apart: Vec<Range<usize>> = Vec::new();
         for range in ranges {
@@ -220,6 +234,16 @@ impl Redactor {
             .find(|start| begins(&text[*start..end]))
             .map(|start| start..end)
     }
+}
+
+/// Up to where the form that has most in common with the text stands there. Of sorted forms that is a neighbour of the
+/// place where the text would be among them.
+fn longest(text: &str, start: usize, forms: &[String]) -> Option<usize> {
+    let rest = &text[start..];
+    let place = forms.partition_point(|form| form.as_str() < rest);
+    let neighbours = &forms[place.saturating_sub(1)..forms.len().min(place + 1)];
+    let ends = neighbours.iter().filter_map(|form| at(text, start, form));
+    ends.max()
 }
 
 /// Up to where the form stands in the text, or so much of it that it is given away.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use actix_web::{HttpRequest, HttpResponse, web};
 use common::client::http::Endpoint;
 use common::client::{Access as ClientAccess, ClientError, ServiceFlags};
+use common::json::Limits;
 use common::server::health::{Check, readiness};
 use common::server::{Access, CallerFlags, Listen, Peer, ServeError, Tls, serve};
 use rcgen::{
@@ -115,7 +116,7 @@ impl Files {
             service_key: shows.map(|name| self.path(&format!("{name}.key"))),
             service_token_file: token.map(Path::to_owned),
         };
-        Endpoint::new("the service", url, &flags.access().unwrap()).unwrap()
+        Endpoint::new("the service", url, Limits::ANSWER, &flags.access().unwrap()).unwrap()
     }
 }
 
@@ -422,7 +423,13 @@ async fn strangers_hear_that_a_service_lives_and_is_ready_and_no_more() {
         only_the_manager(Some(tokens.clone())),
     )
     .await;
-    let stranger = Endpoint::new("the service", &url, &ClientAccess::default()).unwrap();
+    let stranger = Endpoint::new(
+        "the service",
+        &url,
+        Limits::ANSWER,
+        &ClientAccess::default(),
+    )
+    .unwrap();
     let health = stranger
         .send(stranger.request(Method::GET, &["healthz"]), None)
         .await;
@@ -465,7 +472,13 @@ async fn without_authentication_no_other_address_than_loopback_is_listened_on() 
 async fn answers_are_no_pages_and_are_not_kept() {
     let files = Files::new();
     let url = start(&files, Tls::default(), Access::Open("authentication")).await;
-    let client = Endpoint::new("the service", &url, &ClientAccess::default()).unwrap();
+    let client = Endpoint::new(
+        "the service",
+        &url,
+        Limits::ANSWER,
+        &ClientAccess::default(),
+    )
+    .unwrap();
     let http = common::client::http::builder().build().unwrap();
     for path in ["healthz", "peer", "%3Cscript%3Ealert(1)%3C%2Fscript%3E"] {
         let answer = http
@@ -480,4 +493,37 @@ async fn answers_are_no_pages_and_are_not_kept() {
         let kind = headers["content-type"].to_str().unwrap();
         assert!(!kind.contains("html"), "{path}: {kind}");
     }
+}
+
+/// What a service answers to a request for a path that names this host.
+async fn named(url: &str, path: &str, host: &str) -> u16 {
+    let client = common::client::http::builder().no_proxy().build().unwrap();
+    let request = client.get(format!("{url}{path}")).header("host", host);
+    let answer = request.timeout(PATIENCE).send().await.unwrap();
+    answer.status().as_u16()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_a_service_that_knows_its_callers_is_served_under_every_name() {
+    let files = Files::new();
+    let token = files.write("tokens", &"t".repeat(40));
+    let plain = Tls::default;
+    let open = start(&files, plain(), Access::Open("anything")).await;
+    let unguarded = start(&files, plain(), only_the_manager(None)).await;
+    for url in [open, unguarded] {
+        for (host, status) in [
+            ("localhost", 200),
+            ("[::1]:8080", 200),
+            ("rebound.example.com", 403),
+            ("10.0.0.1", 403),
+        ] {
+            assert_eq!(named(&url, "/peer", host).await, status, "{host}");
+            assert_eq!(named(&url, "/healthz", host).await, 200, "{host}");
+        }
+    }
+    let host = "dm.example.com";
+    let checked = start(&files, plain(), Access::Checked).await;
+    assert_eq!(named(&checked, "/peer", host).await, 200);
+    let guarded = start(&files, plain(), only_the_manager(Some(token))).await;
+    assert_eq!(named(&guarded, "/peer", host).await, 401);
 }

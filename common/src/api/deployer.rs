@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::ErrorBody;
+use super::job::Fence;
 use super::review::Access;
 use crate::model::{
     AppliedObject, ConflictPolicy, CreatePolicy, DeletePolicy, DeploymentName, Identity, Namespace,
@@ -34,6 +35,13 @@ pub struct ApplyRequest {
     /// How the objects were when the caller looked (a preview): if one of them has changed since, nothing is applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<Basis>,
+    /// Whether objects that were there before the deployment, and were acquired, are left in the cluster instead of deleted, with
+    /// the former values of the fields that were taken: for a way back from what was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restore_acquired: bool,
+    /// Whether a namespace may be deleted though others have objects in it, which go with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_deletes: bool,
     /// The configuration's outputs: what they refer to is put in once all is ready.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,
@@ -42,6 +50,10 @@ pub struct ApplyRequest {
     pub on_behalf_of: Option<Identity>,
     /// Time for all of it, readiness included, in milliseconds.
     pub timeout_ms: u64,
+    /// Under which take of an operation it is written. Absent where nothing is written, and in a request by hand: such a
+    /// job writes for as long as its caller reads the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fence: Option<Fence>,
 }
 
 /// Policies of a whole request: each overrides that of every resource.
@@ -205,19 +217,35 @@ pub struct DeleteRequest {
     /// What an interrupted apply may have left without a record; deleted only where the object says that it belongs to this deployment.
     #[serde(default)]
     pub unconfirmed: Vec<Resource>,
+    /// Objects that stay, although they are among the unconfirmed: a later apply has taken care of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<ObjectRef>,
     /// Overrides the policy of every resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delete_policy: Option<DeletePolicy>,
+    /// Whether objects that were there before the deployment, and were acquired, are left in the cluster instead of deleted, with
+    /// the former values of the fields that were taken: for a way back from what was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restore_acquired: bool,
+    /// Whether a namespace may be deleted though others have objects in it, which go with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_deletes: bool,
     /// In whose name the cluster is asked and written; absent where nobody is authenticated: then it is resourcifier's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<Identity>,
     pub timeout_ms: u64,
+    /// As of an [`ApplyRequest`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fence: Option<Fence>,
 }
 
 /// `POST /configurations/status`: the live state of recorded objects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusRequest {
+    /// Whose objects they are: many of them are then read by one list. One by one, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deployment: Option<DeploymentName>,
     pub objects: Vec<AppliedObject>,
     /// What they should be: without it, drift is not looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -276,6 +304,8 @@ pub enum Event {
     Resource(ResourceReport),
     /// Nothing new, but the work goes on. Sent so often that silence means a broken connection.
     Heartbeat,
+    /// A job with a fence asks for a sign of life: answer it with a [`super::job::Renewal`].
+    Beat { beat: u64 },
     /// The last event: the work is done, with or without failures.
     Report(Report),
     /// The last event of `POST /configurations/diff`, which takes an [`ApplyRequest`] and changes nothing.
@@ -351,6 +381,9 @@ pub struct Report {
     /// Each output whose value did not appear in time; it is not among `outputs`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_errors: Vec<ErrorBody>,
+    /// The job was stopped before all was done. What it did until then is in `objects` and `resources`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
 }
 
 impl Report {

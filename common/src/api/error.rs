@@ -50,9 +50,11 @@ codes! {
     TemplateForbidden      "TEMPLATE_FORBIDDEN"       400 "A template tried what the sandbox does not allow.";
     TemplateImport         "TEMPLATE_IMPORT"          400 "A template imports a module that is neither for templates nor among the imports.";
     TemplateCrashed        "TEMPLATE_CRASHED"         400 "A template brought its own process down, or garbled what it says.";
+    TemplateBlocked        "TEMPLATE_BLOCKED"         400 "A template brought its process down more than once, and is not run again for some minutes.";
     PatternTooCostly       "PATTERN_TOO_COSTLY"       400 "A schema's pattern takes more steps on a value than it may.";
     YamlTooLarge           "YAML_TOO_LARGE"           400 "A YAML text is larger or deeper than it may be, with what its aliases repeat.";
     TooDeep                "TOO_DEEP"                 400 "Templates are nested deeper than they may be.";
+    TooManyReferences      "TOO_MANY_REFERENCES"      400 "References and dependencies are more, or bring in more, than is followed.";
     TemplateUntrusted      "TEMPLATE_UNTRUSTED"       400 "The registry requires that its templates are signed, and this one is not, or is not what was signed.";
     TooManyResources       "TOO_MANY_RESOURCES"       400 "The configuration expands to more resources than it may.";
     InvalidBackup          "INVALID_BACKUP"           400 "What is to be restored is no backup, is damaged or cut off, or was made by a newer manager.";
@@ -70,9 +72,11 @@ codes! {
     InUse                  "IN_USE"                   409 "What is to be removed is used by what the message names.";
     OperationRunning       "OPERATION_RUNNING"        409 "Another operation is running on the deployment.";
     OperationStopped       "OPERATION_STOPPED"        409 "The operation was stopped on request; nothing was undone.";
+    NeverApplied           "NEVER_APPLIED"            409 "The manifest is a preview that was never applied: nothing can be rolled back to it.";
+    Superseded             "SUPERSEDED"               409 "A later operation has taken the deployment over: this one writes nothing any more.";
     NothingRunning         "NOTHING_RUNNING"          409 "There is no operation to stop: none is running, or it is done.";
     PreconditionFailed     "PRECONDITION_FAILED"      412 "What the caller goes by has changed since: the deployment (If-Match), or what a preview showed.";
-    PayloadTooLarge        "PAYLOAD_TOO_LARGE"        413 "The request's body is larger than it may be.";
+    PayloadTooLarge        "PAYLOAD_TOO_LARGE"        413 "The request's body, or an answer that a service gives to another for it, is larger than it may be: in bytes, values or levels.";
     UriTooLong             "URI_TOO_LONG"             414 "The request's path with its query is longer than it may be.";
     UnsupportedMediaType   "UNSUPPORTED_MEDIA_TYPE"   415 "The request's body is neither JSON nor YAML, or is compressed.";
     DeletesNotAllowed      "DELETES_NOT_ALLOWED"      422 "The update would delete most of the deployment's objects, and the request does not allow that (allowDeletes).";

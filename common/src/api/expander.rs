@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::manager::Expansion;
 use crate::model::{
     Configuration, DeploymentName, Import, InstanceOutputs, Layout, ManifestName, Namespace,
     ResolvedType, Scope, SecretValue,
 };
+
+/// The header that says who asks for an expansion: a digest of the user's name. expandybird shares its
+/// processes fairly among callers.
+pub const CALLER_HEADER: &str = "dm-caller";
 
 /// `POST /expand`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +33,22 @@ pub struct ExpandRequest {
     /// as the full references that they mean.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scopes: BTreeMap<String, Scope>,
+}
+
+impl ExpandRequest {
+    /// The value of [`CALLER_HEADER`]: the user is in the environment that templates see. A digest, because a
+    /// header cannot hold every name, and because the expander needs no names.
+    pub fn caller(&self) -> Option<String> {
+        let user = self.env.get("username")?.as_str()?;
+        let digest = Sha256::digest(user.as_bytes());
+        Some(
+            digest
+                .iter()
+                .take(16)
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        )
+    }
 }
 
 /// For whom an expansion is: what templates see as `env`, apart from what the expander adds for each.

@@ -17,6 +17,10 @@ use crate::model::{
 /// The header that makes a write safe to repeat: the same key with the same request is the same operation, for a day.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
+/// The header `Idempotent-Replayed: true` of an answer to a request that came before with its idempotency key. The answer
+/// is the recorded one: what it describes may have changed since, or may be deleted.
+pub const IDEMPOTENT_REPLAYED: &str = "idempotent-replayed";
+
 /// `POST /deployments`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -104,7 +108,8 @@ pub struct WriteQuery {
     /// Stores what would happen and applies nothing. For creates and updates.
     #[serde(default, skip_serializing_if = "is_false")]
     pub preview: bool,
-    /// Of an update or a rollback: that it may delete more than half of the deployment's objects.
+    /// Of an update or a rollback: that it may delete more than half of the deployment's objects. Of any write that deletes a
+    /// namespace: that the objects of others in it go with it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub allow_deletes: bool,
     /// A create or an update that fails while it is applied is undone: the deployment goes back to the manifest that
@@ -244,12 +249,13 @@ pub struct TypeInstance {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ResourcesQuery {
+    /// Of more than the most (5,000), the most is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_token: Option<String>,
-    /// `false`: drift is not looked for, which takes a dry run.
+    /// `false`: drift is not looked for, which takes a dry run of each object that is not as it was applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<bool>,
 }
@@ -311,15 +317,6 @@ impl OperationEvent {
     /// The names in `event:`.
     pub const OPERATION: &'static str = "operation";
     pub const RESOURCE: &'static str = "resource";
-
-    /// Nothing for an event of a name that a later version may have.
-    pub fn read(event: &str, data: &str) -> Result<Option<Self>, serde_json::Error> {
-        Ok(match event {
-            Self::OPERATION => Some(Self::Operation(serde_json::from_str(data)?)),
-            Self::RESOURCE => Some(Self::Resource(serde_json::from_str(data)?)),
-            _ => None,
-        })
-    }
 }
 
 /// `GET /deployments/{d}/manifests/{m}/diff?from=OTHER`: what going from one manifest to the other asks for.

@@ -20,8 +20,13 @@ pub struct PageQuery {
 impl PageQuery {
     /// How many items the page may have: what was asked, within the limits.
     pub fn limit(&self) -> usize {
-        self.limit.unwrap_or(PAGE_ITEMS).clamp(1, PAGE_ITEMS_MAX)
+        items(self.limit, PAGE_ITEMS_MAX)
     }
+}
+
+/// How many items a page has where this many are asked for: [`PAGE_ITEMS`] unless stated, `most` at most.
+pub fn items(limit: Option<usize>, most: usize) -> usize {
+    limit.unwrap_or(PAGE_ITEMS).clamp(1, most)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

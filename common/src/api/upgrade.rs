@@ -27,6 +27,7 @@ pub struct WhatIf {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WhatIfQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub limit: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_token: Option<String>,

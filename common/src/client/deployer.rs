@@ -14,7 +14,9 @@ use super::lines::documents;
 use crate::api::deployer::{
     ApplyRequest, CheckResponse, DeleteRequest, Event, ObjectStatus, StatusRequest,
 };
+use crate::api::job::{JobsStopped, Renewal, Renewed, StopJobs};
 use crate::api::review::{AccessReview, AccessVerdicts, TokenReview, TokenVerdict};
+use crate::json::Limits;
 use crate::server::health::Readiness;
 
 /// Heartbeats come every few seconds; silence for this long means that nobody works on it any more.
@@ -28,7 +30,7 @@ pub struct DeployerClient {
 impl DeployerClient {
     pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
         Ok(Self {
-            endpoint: Endpoint::new("resourcifier", url, access)?,
+            endpoint: Endpoint::new("resourcifier", url, Limits::ANSWER, access)?,
         })
     }
 
@@ -91,6 +93,30 @@ impl DeployerClient {
         self.endpoint.fetch_repeatedly(send, deadline).await
     }
 
+    /// A sign of life for a job. Not repeated: the next beat asks again.
+    pub async fn renew(
+        &self,
+        renewal: &Renewal,
+        deadline: Duration,
+    ) -> Result<Renewed, ClientError> {
+        let request = self.endpoint.request(Method::POST, &["jobs", "renew"]);
+        self.endpoint
+            .fetch(request.json(renewal), Some(deadline))
+            .await
+    }
+
+    /// Ends jobs. The answer comes when nothing of them reaches the cluster any more.
+    pub async fn stop(
+        &self,
+        stop: &StopJobs,
+        deadline: Duration,
+    ) -> Result<JobsStopped, ClientError> {
+        let request = self.endpoint.request(Method::POST, &["jobs", "stop"]);
+        self.endpoint
+            .fetch(request.json(stop), Some(deadline))
+            .await
+    }
+
     /// Whose the token is, as the cluster says.
     pub async fn review_token(
         &self,
@@ -109,7 +135,7 @@ impl DeployerClient {
         self.review("access", review, deadline).await
     }
 
-    async fn review<R: DeserializeOwned>(
+    async fn review<R: DeserializeOwned + Send + 'static>(
         &self,
         subject: &str,
         review: &impl Serialize,

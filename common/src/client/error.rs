@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::api::error::{ErrorBody, ErrorCode};
 use crate::duration;
+use crate::json::TooLarge;
 
 /// The longest wait that a service's answer brings about.
 const MOST: Duration = Duration::from_secs(60);
@@ -40,6 +41,12 @@ pub enum ClientError {
         url: String,
         reason: String,
     },
+    #[error("{service} at {url} gave an answer that is too large: {reason}")]
+    TooLarge {
+        service: &'static str,
+        url: String,
+        reason: TooLarge,
+    },
     #[error("{url:?} is not a service's address: {reason}")]
     InvalidUrl { url: String, reason: String },
     /// There was a token, and there is none to take its place.
@@ -72,6 +79,7 @@ impl ClientError {
             | Self::BrokenOff { .. }
             | Self::Untrusted { .. }
             | Self::CertificateRefused { .. } => ErrorBody::new(unavailable, self.to_string()),
+            Self::TooLarge { .. } => ErrorBody::new(ErrorCode::PayloadTooLarge, self.to_string()),
             Self::Malformed { .. } | Self::InvalidUrl { .. } | Self::NoToken { .. } => {
                 ErrorBody::new(ErrorCode::Internal, self.to_string())
             }
@@ -87,6 +95,7 @@ impl ClientError {
             Self::Unreachable { .. } | Self::BrokenOff { .. } => true,
             Self::TimedOut { .. }
             | Self::Malformed { .. }
+            | Self::TooLarge { .. }
             | Self::InvalidUrl { .. }
             | Self::NoToken { .. }
             | Self::Untrusted { .. }

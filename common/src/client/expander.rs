@@ -7,7 +7,8 @@ use reqwest::Method;
 use super::access::Access;
 use super::error::ClientError;
 use super::http::Endpoint;
-use crate::api::expander::{ExpandRequest, ExpandResponse};
+use crate::api::expander::{CALLER_HEADER, ExpandRequest, ExpandResponse};
+use crate::json::Limits;
 use crate::server::health::Readiness;
 
 #[derive(Debug, Clone)]
@@ -18,7 +19,7 @@ pub struct ExpanderClient {
 impl ExpanderClient {
     pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
         Ok(Self {
-            endpoint: Endpoint::new("expandybird", url, access)?,
+            endpoint: Endpoint::new("expandybird", url, Limits::ANSWER, access)?,
         })
     }
 
@@ -28,11 +29,14 @@ impl ExpanderClient {
         request: &ExpandRequest,
         deadline: Duration,
     ) -> Result<ExpandResponse, ClientError> {
-        let request = self
+        let mut message = self
             .endpoint
             .request(Method::POST, &["expand"])
             .json(request);
-        self.endpoint.fetch(request, Some(deadline)).await
+        if let Some(caller) = request.caller() {
+            message = message.header(CALLER_HEADER, caller);
+        }
+        self.endpoint.fetch(message, Some(deadline)).await
     }
 
     /// What the service says of itself, ready or not.

@@ -13,7 +13,8 @@ use super::access::{Access, Bearer};
 use super::error::ClientError;
 use super::handshake::{self, Fault};
 use crate::api::error::{ErrorBody, ErrorCode};
-use crate::request_id;
+use crate::json::{self, JsonError, Limits, Scan, TooLarge};
+use crate::{request_id, work};
 
 /// Connecting takes milliseconds where these services run; this long means nobody is there.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -23,8 +24,6 @@ const BACKOFF: [Duration; 3] = [
     Duration::from_millis(400),
     Duration::from_millis(1000),
 ];
-/// An error's body is read up to here.
-const ERROR_BYTES: usize = 1024 * 1024;
 
 /// A service at an address.
 #[derive(Clone)]
@@ -32,6 +31,7 @@ pub struct Endpoint {
     http: reqwest::Client,
     base: Url,
     service: &'static str,
+    answers: Limits,
     bearer: Option<Arc<dyn Bearer>>,
 }
 
@@ -44,8 +44,13 @@ impl fmt::Debug for Endpoint {
 }
 
 impl Endpoint {
-    /// `base` is like `http://127.0.0.1:8081`; `service` is what errors call it.
-    pub fn new(service: &'static str, base: &str, access: &Access) -> Result<Self, ClientError> {
+    /// `base` is like `http://127.0.0.1:8081`; `service` is what errors call it; `answers` is how large its answers may be.
+    pub fn new(
+        service: &'static str,
+        base: &str,
+        answers: Limits,
+        access: &Access,
+    ) -> Result<Self, ClientError> {
         let invalid = |reason: String| ClientError::InvalidUrl {
             url: base.to_owned(),
             reason,
@@ -67,6 +72,7 @@ impl Endpoint {
             http,
             base: url,
             service,
+            answers,
             bearer: access.bearer.clone(),
         })
     }
@@ -131,21 +137,59 @@ impl Endpoint {
     }
 
     /// Sends it and decodes the answer.
-    pub async fn fetch<T: DeserializeOwned>(
+    pub async fn fetch<T: DeserializeOwned + Send + 'static>(
         &self,
         request: RequestBuilder,
         deadline: Option<Duration>,
     ) -> Result<T, ClientError> {
         let response = self.send(request, deadline).await?;
-        let bytes = response
-            .bytes()
-            .await
-            .map_err(|error| self.failed(&error, deadline))?;
-        serde_json::from_slice(&bytes).map_err(|error| self.malformed(&error.to_string()))
+        let text = self.text(response, self.answers, deadline).await?;
+        self.read(text).await
+    }
+
+    /// The text of an answer. It is counted as it comes, and the first byte too many ends it.
+    async fn text(
+        &self,
+        mut response: Response,
+        limits: Limits,
+        deadline: Option<Duration>,
+    ) -> Result<Vec<u8>, ClientError> {
+        let mut scan = Scan::new(limits);
+        let mut text = Vec::new();
+        let failed = |error| self.failed(&error, deadline);
+        while let Some(part) = response.chunk().await.map_err(failed)? {
+            scan.take(&part).map_err(|reason| self.too_large(reason))?;
+            text.extend_from_slice(&part);
+        }
+        Ok(text)
+    }
+
+    /// The value of a text that [`Self::text`] let through.
+    async fn read<T: DeserializeOwned + Send + 'static>(
+        &self,
+        text: Vec<u8>,
+    ) -> Result<T, ClientError> {
+        let read = work::sized(text.len(), move || serde_json::from_slice(&text)).await;
+        read.map_err(|error| self.malformed(&error.to_string()))
+    }
+
+    /// The value of one text among others of an answer, such as a line of it.
+    pub(super) async fn document<T: DeserializeOwned + Send + 'static>(
+        &self,
+        text: String,
+    ) -> Result<T, ClientError> {
+        let limits = self.answers;
+        let read = work::sized(text.len(), move || {
+            json::from_slice(text.as_bytes(), &limits)
+        });
+        read.await.map_err(|error| match error {
+            JsonError::TooLarge(reason) => self.too_large(reason),
+            JsonError::Malformed(error) => self.malformed(&error.to_string()),
+        })
     }
 
     /// As [`Self::fetch`], tried again while the service is away: only for what is safe to repeat.
-    pub async fn fetch_repeatedly<T: DeserializeOwned>(
+    pub async fn fetch_repeatedly<T: DeserializeOwned + Send + 'static>(
         &self,
         request: impl Fn() -> RequestBuilder,
         deadline: impl Into<Option<Duration>>,
@@ -163,7 +207,7 @@ impl Endpoint {
     }
 
     /// `GET`, tried again while the service is away.
-    pub async fn get<T: DeserializeOwned>(
+    pub async fn get<T: DeserializeOwned + Send + 'static>(
         &self,
         segments: &[&str],
         query: &impl Serialize,
@@ -232,6 +276,14 @@ impl Endpoint {
         }
     }
 
+    fn too_large(&self, reason: TooLarge) -> ClientError {
+        ClientError::TooLarge {
+            service: self.service,
+            url: self.base.to_string(),
+            reason,
+        }
+    }
+
     pub(super) fn broken_off(&self, reason: impl Into<String>) -> ClientError {
         ClientError::BrokenOff {
             service: self.service,
@@ -240,17 +292,15 @@ impl Endpoint {
         }
     }
 
-    async fn refusal(&self, mut response: Response) -> ClientError {
+    async fn refusal(&self, response: Response) -> ClientError {
         let status = response.status();
         let retry_after = seconds(response.headers());
-        let mut bytes = Vec::new();
-        while let Ok(Some(chunk)) = response.chunk().await {
-            if bytes.len() + chunk.len() > ERROR_BYTES {
-                break;
-            }
-            bytes.extend_from_slice(&chunk);
-        }
-        match serde_json::from_slice::<ErrorBody>(&bytes) {
+        // What broke off says as little as what is no error body.
+        let text = match self.text(response, Limits::ERROR, None).await {
+            Err(error @ ClientError::TooLarge { .. }) => return error,
+            text => text.unwrap_or_default(),
+        };
+        match self.read::<ErrorBody>(text).await {
             Ok(mut body) => {
                 body.retry_after = retry_after;
                 ClientError::Answered(Box::new(body))
@@ -299,10 +349,7 @@ impl Endpoint {
     ) -> Result<crate::server::health::Readiness, ClientError> {
         let request = self.request(Method::GET, &["readyz"]).timeout(deadline);
         let response = self.answer(request, Some(deadline)).await?;
-        let bytes = response
-            .bytes()
-            .await
-            .map_err(|error| self.failed(&error, Some(deadline)))?;
-        serde_json::from_slice(&bytes).map_err(|error| self.malformed(&error.to_string()))
+        let text = self.text(response, Limits::ERROR, Some(deadline)).await?;
+        self.read(text).await
     }
 }

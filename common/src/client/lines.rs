@@ -15,7 +15,7 @@ use super::http::Endpoint;
 const LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// The documents of the answer. Silence for longer than `idle` is an error, and so is a line that does not decode.
-pub(super) fn documents<T: DeserializeOwned>(
+pub(super) fn documents<T: DeserializeOwned + Send + 'static>(
     endpoint: Endpoint,
     response: Response,
     idle: Duration,
@@ -32,8 +32,7 @@ pub(super) fn documents<T: DeserializeOwned>(
                 })?;
             let Some(line) = line else { return Ok(None) };
             let line = line.map_err(|error| endpoint.broken_off(error.to_string()))?;
-            let document = serde_json::from_str(&line)
-                .map_err(|error| endpoint.malformed(&error.to_string()))?;
+            let document = endpoint.document(line).await?;
             Ok(Some((document, lines)))
         }
     })

@@ -13,8 +13,8 @@ use tokio_util::io::StreamReader;
 use super::error::ClientError;
 use super::http::Endpoint;
 
-/// One event holds at most an operation with the errors of all its resources.
-const LINE_BYTES: usize = 64 * 1024 * 1024;
+/// One event, and so one line of it, holds at most an operation with the errors of all its resources.
+const EVENT_BYTES: usize = 64 * 1024 * 1024;
 
 /// One event. Fields that it does not have are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(super) fn events(
     idle: Duration,
 ) -> impl Stream<Item = Result<ServerSent, ClientError>> {
     let bytes = StreamReader::new(response.bytes_stream().map_err(std::io::Error::other));
-    let lines = FramedRead::new(bytes, LinesCodec::new_with_max_length(LINE_BYTES));
+    let lines = FramedRead::new(bytes, LinesCodec::new_with_max_length(EVENT_BYTES));
     let start = (Box::pin(lines), ServerSent::default());
     futures::stream::try_unfold(start, move |(mut lines, mut event)| {
         let endpoint = endpoint.clone();
@@ -68,6 +68,10 @@ pub(super) fn events(
                 let line = line.map_err(|error| endpoint.broken_off(error.to_string()))?;
                 if let Some(whole) = event.take(&line) {
                     return Ok(Some((whole, (lines, event))));
+                }
+                if event.data.len() > EVENT_BYTES {
+                    let limit = EVENT_BYTES / (1024 * 1024);
+                    return Err(endpoint.broken_off(format!("an event has over {limit} MiB")));
                 }
             }
         }

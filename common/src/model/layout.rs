@@ -64,6 +64,9 @@ fn walk_into<'a>(
     }
 }
 
+/// [`LayoutPath::parse`] for programs, in the schemas of the API.
+const LAYOUT_PATTERN: &str = r"^\$(\.resources\[[0-9]{1,18}\])*$";
+
 /// A JSON path into a layout, such as `$.resources[0].resources[1]`; `$` is the whole.
 #[derive(
     Debug,
@@ -79,6 +82,7 @@ fn walk_into<'a>(
     schemars::JsonSchema,
 )]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = LAYOUT_PATTERN))]
 pub struct LayoutPath(Vec<usize>);
 
 /// A value of the properties of a resource that nobody is to be told.

@@ -1,7 +1,9 @@
 //! Bounds on what callers may send, in one place, each with its reason.
 
-/// A request body: a manifest of 50 MiB is the largest the store must take, and JSON escapes add to it.
-pub const REQUEST_BYTES: usize = 64 * 1024 * 1024;
+use crate::json::Limits;
+
+/// A request body. What its JSON may hold is in the same row.
+pub const REQUEST_BYTES: usize = Limits::REQUEST.bytes;
 /// The longest time that a caller may give an operation: a day.
 pub const OPERATION_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Resources of one expanded configuration: the largest real ones have hundreds; beyond this a mistake is likelier than a wish.
@@ -12,6 +14,9 @@ pub const IMPORTS: usize = 1_000;
 pub const PAGE_ITEMS: usize = 100;
 /// Items of one page at most, whatever the caller asks.
 pub const PAGE_ITEMS_MAX: usize = 1_000;
+/// Objects of one page of a deployment's live state at most. It is larger than other pages, because each page takes a list of
+/// all objects of the deployment.
+pub const LIVE_ITEMS_MAX: usize = 5_000;
 /// Characters of one error message; longer ones are clipped, so that an error never carries a body.
 pub const MESSAGE_CHARS: usize = 4_000;
 /// Bytes of one part of an identity: a user's or a group's name, or one extra.

@@ -10,34 +10,72 @@ use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use futures::StreamExt;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::error::ApiError;
 use super::limits::Limits;
+use super::limits::bodies::Held;
 use super::limits::pace::PATIENCE;
 use crate::api::error::{ErrorBody, ErrorCode, Location};
+use crate::json::{Limits as JsonLimits, Scan, TooLarge};
 use crate::model::limits::REQUEST_BYTES;
+use crate::work;
 use crate::yaml::{self, Duplicates};
 
 /// The extractor. No content type means JSON.
 #[derive(Debug)]
 pub struct Body<T>(pub T);
 
-impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
+impl<T: DeserializeOwned + Send + 'static> FromRequest for Body<T> {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let raw = RawBody::from_request(request, payload);
+        Box::pin(async move {
+            let RawBody { format, bytes } = raw.await?;
+            let value = work::sized(bytes.len(), move || format.read(&bytes)).await;
+            value.map(Body)
+        })
+    }
+}
+
+/// The extractor of a body that somebody else reads: its bytes, within the limits of all bodies.
+#[derive(Debug)]
+pub struct RawBody {
+    pub format: Format,
+    pub bytes: Vec<u8>,
+}
+
+impl FromRequest for RawBody {
     type Error = ApiError;
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let format = Format::of(request.content_type());
-        let bytes = read(request.clone(), payload.take());
+        let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
             let format = format?;
-            format.read(&bytes.await?).map(Body)
+            let bytes = read(&request, format, payload).await?;
+            Ok(Self { format, bytes })
         })
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+/// Counts so many bytes of an answer among the bodies in memory, until the request is answered.
+///
+/// # Errors
+/// `Unavailable` if all bodies together take as much memory as they may.
+pub fn hold(request: &HttpRequest, bytes: usize) -> Result<(), ApiError> {
+    match request.extensions_mut().get_mut::<Held>() {
+        Some(held) => held.add(bytes),
+        None => Ok(()),
+    }
+}
+
+/// How a body is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Format {
     Json,
     Yaml,
 }
@@ -56,7 +94,11 @@ impl Format {
         }
     }
 
-    fn read<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T, ApiError> {
+    /// The value in a body.
+    ///
+    /// # Errors
+    /// `InvalidRequest`, with the field that does not fit.
+    pub fn read<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T, ApiError> {
         match self {
             Self::Json => read_json(bytes),
             Self::Yaml => read_yaml(bytes),
@@ -126,31 +168,67 @@ fn not_json(place: &str, error: &serde_json::Error) -> ApiError {
     )
 }
 
-/// All of the body, within its limit and what all bodies together may take until the request is answered.
-async fn read(request: HttpRequest, mut payload: Payload) -> Result<Vec<u8>, ApiError> {
-    let mut held = request
-        .app_data::<Data<Limits>>()
-        .map(|limits| limits.bodies.begin());
+/// A body as it comes, and what it takes of the memory for all bodies.
+struct Intake {
+    bytes: Vec<u8>,
+    /// Counts the values of JSON. The YAML reader counts its own.
+    scan: Option<Scan>,
+    held: Option<Held>,
+}
+
+impl Intake {
+    fn add(&mut self, part: &[u8]) -> Result<(), ApiError> {
+        if self.bytes.len() + part.len() > REQUEST_BYTES {
+            return Err(too_large());
+        }
+        let values = match &mut self.scan {
+            Some(scan) => {
+                let before = scan.values();
+                scan.take(part).map_err(beyond)?;
+                scan.values() - before
+            }
+            None => 0,
+        };
+        if let Some(held) = &mut self.held {
+            held.add(part.len() + values * JsonLimits::BYTES_OF_A_VALUE)?;
+        }
+        self.bytes.extend_from_slice(part);
+        Ok(())
+    }
+}
+
+/// All of the body, within its limits and what all bodies together may take until the request is answered.
+async fn read(
+    request: &HttpRequest,
+    format: Format,
+    mut payload: Payload,
+) -> Result<Vec<u8>, ApiError> {
+    let limits = request.app_data::<Data<Limits>>();
+    let mut intake = Intake {
+        bytes: Vec::new(),
+        scan: (format == Format::Json).then(|| Scan::new(JsonLimits::REQUEST)),
+        held: limits.map(|limits| limits.bodies.begin()),
+    };
     let declared = request.headers().get(CONTENT_LENGTH);
     let declared = declared.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if declared.is_some_and(|length| length > REQUEST_BYTES as u64) {
         return Err(too_large());
     }
-    let mut bytes = Vec::new();
     while let Some(part) = payload.next().await {
         let part = part.map_err(|error| unreadable(&error))?;
-        if bytes.len() + part.len() > REQUEST_BYTES {
-            return Err(too_large());
-        }
-        if let Some(held) = &mut held {
-            held.add(part.len())?;
-        }
-        bytes.extend_from_slice(&part);
+        intake.add(&part)?;
     }
-    if let Some(held) = held {
+    if let Some(held) = intake.held {
         request.extensions_mut().insert(held);
     }
-    Ok(bytes)
+    Ok(intake.bytes)
+}
+
+fn beyond(limit: TooLarge) -> ApiError {
+    ApiError::new(
+        ErrorCode::PayloadTooLarge,
+        format!("the body is too large: {limit}"),
+    )
 }
 
 fn too_large() -> ApiError {

@@ -44,6 +44,7 @@ fn check(door: &Door, request: &ServiceRequest) -> Result<Admission, ApiError> {
     match door {
         // Here callers are told apart by nothing but their address.
         Door::Open(_) => {
+            head::check_host(head)?;
             head::check_origin(head)?;
             let address = Peer::of(head).address;
             admit(

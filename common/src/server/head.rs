@@ -5,7 +5,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
-use actix_web::http::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, ORIGIN};
+use actix_web::http::header::{AUTHORIZATION, CONTENT_ENCODING, HOST, HeaderMap, ORIGIN};
 use url::{Host, Url};
 
 use super::error::ApiError;
@@ -78,20 +78,52 @@ pub(super) fn check_origin(request: &HttpRequest) -> Result<(), ApiError> {
     }
 }
 
+/// Where nobody proves who they are, a page from elsewhere could make its own name mean this machine (DNS rebinding), and
+/// then read and write here as a page of this machine. Its requests still name the page's host.
+///
+/// A request without any host is no browser's, and passes.
+pub(super) fn check_host(request: &HttpRequest) -> Result<(), ApiError> {
+    // HTTP/2, and HTTP/1.1 in absolute form, name the host in the request's target.
+    let target = request.uri().authority().map(|host| host.as_str());
+    let is_own = |host: &str| is_local(&format!("http://{host}"));
+    let mut named = request.headers().get_all(HOST);
+    match named.all(|host| host.to_str().is_ok_and(is_own)) && target.is_none_or(is_own) {
+        true => Ok(()),
+        false => Err(ApiError::new(
+            ErrorCode::Forbidden,
+            "the Host header names another host than this machine: no authentication is configured, and only localhost, 127.0.0.1 and [::1] are accepted; use one of them, let the proxy send it, or configure authentication",
+        )),
+    }
+}
+
+/// Whether an origin, such as `http://localhost:3000`, is this machine.
 fn is_local(origin: &str) -> bool {
     let Ok(url) = Url::parse(origin) else {
         return false;
     };
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
+    let is_origin = url.path() == "/"
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    is_origin
+        && match url.host() {
+            Some(Host::Domain(name)) => is_local_name(name),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+            None => false,
+        }
+}
+
+/// RFC 6761: `localhost` and all below it are this machine, also with the dot of the root.
+fn is_local_name(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name == "localhost" || name.ends_with(".localhost")
 }
 
 #[cfg(test)]
 mod tests {
+    use actix_web::http::header::HeaderValue;
     use actix_web::test::TestRequest;
 
     use super::*;
@@ -131,18 +163,83 @@ mod tests {
         }
     }
 
+    /// Spellings of this machine, and what only looks like one, for `Host` and (with a scheme) for `Origin`.
+    const HOSTS: &[(&str, bool)] = &[
+        ("localhost", true),
+        ("LOCALHOST", true),
+        ("localhost.", true),
+        ("dm.localhost", true),
+        ("127.0.0.1", true),
+        ("127.255.0.9", true),
+        ("[::1]", true),
+        ("[::ffff:127.0.0.1]", true),
+        ("", false),
+        ("example.com", false),
+        ("localhost.example.com", false),
+        ("notlocalhost", false),
+        ("127.0.0.1.example.com", false),
+        ("localhost@example.com", false),
+        ("example.com@localhost", false),
+        ("localhost/example.com", false),
+        ("example.com#localhost", false),
+        ("example.com?localhost", false),
+        ("localhost, example.com", false),
+        ("0.0.0.0", false),
+        ("10.0.0.1", false),
+        ("169.254.169.254", false),
+        ("[::]", false),
+        ("[::2]", false),
+        ("[::ffff:10.0.0.1]", false),
+        ("::1", false),
+        ("l\u{f6}calhost", false),
+    ];
+
+    fn hosts() -> impl Iterator<Item = (String, bool)> {
+        let ports = ["", ":80", ":8080", ":65535"];
+        let with = |port: &'static str| {
+            let all = HOSTS.iter();
+            all.map(move |(host, is_own)| (format!("{host}{port}"), *is_own))
+        };
+        let wrong = ["localhost:x", "localhost:99999", "localhost:80:80"];
+        let wrong = wrong.map(|host| (host.to_owned(), false));
+        ports.into_iter().flat_map(with).chain(wrong)
+    }
+
+    #[test]
+    fn where_nobody_is_known_only_this_machines_own_names_are_served() {
+        for (host, is_own) in hosts() {
+            let Ok(value) = HeaderValue::from_bytes(host.as_bytes()) else {
+                continue;
+            };
+            for method in [Method::GET, Method::POST] {
+                let request = TestRequest::default().method(method);
+                let request = request.insert_header((HOST, value.clone()));
+                let outcome = check_host(&request.to_http_request());
+                assert_eq!(outcome.is_ok(), is_own, "{host:?}");
+            }
+        }
+        let nameless = TestRequest::get().to_http_request();
+        assert!(check_host(&nameless).is_ok());
+        let target = TestRequest::with_uri("http://example.com/deployments");
+        let target = target.insert_header((HOST, "localhost"));
+        assert!(check_host(&target.to_http_request()).is_err());
+        let two = TestRequest::get()
+            .append_header((HOST, "localhost"))
+            .append_header((HOST, "example.com"));
+        assert!(check_host(&two.to_http_request()).is_err());
+    }
+
     #[test]
     fn web_pages_from_elsewhere_do_not_write_where_nobody_is_known() {
-        for (origin, let_in) in [
-            ("http://localhost:3000", true),
-            ("http://127.0.0.1:8080", true),
-            ("http://[::1]", true),
-            ("https://example.com", false),
-            ("http://localhost.example.com", false),
-            ("null", false),
-        ] {
-            let header = ("origin", origin);
-            let write = TestRequest::post().insert_header(header);
+        let origins = hosts().map(|(host, is_own)| (format!("http://{host}"), is_own));
+        let others = [("null", false), ("", false), ("localhost", false)];
+        let others = others.map(|(origin, is_own)| (origin.to_owned(), is_own));
+        for (origin, let_in) in origins.chain(others) {
+            let Ok(value) = HeaderValue::from_bytes(origin.as_bytes()) else {
+                continue;
+            };
+            let header = (ORIGIN, value);
+            let write = TestRequest::post().insert_header(header.clone());
             let refused = (!let_in).then_some(ErrorCode::Forbidden);
             assert_eq!(code(write), refused, "{origin}");
             assert_eq!(code(TestRequest::get().insert_header(header)), None);

@@ -18,7 +18,7 @@ mod serve;
 mod tls;
 
 pub use access::{Access, Stranger};
-pub use body::Body;
+pub use body::{Body, Format, RawBody};
 pub use callers::CallerFlags;
 pub use error::{ApiError, method_not_allowed};
 pub use limits::LimitFlags;

@@ -225,11 +225,9 @@ impl<'a> Composer<'_, 'a> {
             Event::SequenceEnd | Event::MappingEnd => {
                 self.open.pop();
             }
-            Event::Nothing
-            | Event::StreamStart
-            | Event::StreamEnd
-            | Event::DocumentStart(_)
-            | Event::DocumentEnd => {}
+            // An anchor is of its document.
+            Event::DocumentEnd => self.anchors.clear(),
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) => {}
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
-//! Spaces that YAML 1.2 wants and PyYAML does not.
+//! Spaces that YAML 1.2 wants and PyYAML does not, and characters that JSON writes in two halves.
 //!
 //! People write `[` at the end of a line and its `]` below the key, or go on with a quoted text at
 //! the start of a line; PyYAML looks at no indentation there, the parser insists on it. It also
-//! wants a blank before a comment that follows a bracket or a quote. Responsible for putting these
-//! spaces in, and for telling where a place in the new text was in the old one.
+//! wants a blank before a comment that follows a bracket or a quote. JSON writes a character beyond 16 bits as two
+//! escapes (`"\ud83d\ude00"`, RFC 8259 §7), which the parser refuses: here they become one. Responsible for these
+//! edits, and for saying where a place in the new text was in the old one.
 //!
 //! It looks at a text only after the parser has refused it, so it may guess: what it gets wrong
 //! stays refused. It knows of YAML what it needs to find brackets and quotes that mean something:
@@ -20,7 +21,9 @@ pub(super) struct Respaced {
 struct Edit {
     /// From 0, in bytes of the old text.
     at: usize,
-    spaces: usize,
+    /// What goes, in bytes, each of them a character.
+    removed: usize,
+    put_in: String,
     /// In the old text.
     location: Location,
 }
@@ -36,7 +39,9 @@ impl Respaced {
             .take_while(|edit| edit.location.line == location.line);
         let column = in_line.fold(location.column, |column, edit| {
             match column > edit.location.column {
-                true => column.saturating_sub(edit.spaces).max(edit.location.column),
+                true => (column + edit.removed)
+                    .saturating_sub(edit.put_in.len())
+                    .max(edit.location.column),
                 false => column,
             }
         });
@@ -63,8 +68,8 @@ pub(super) fn respace(text: &str) -> Option<Respaced> {
     let mut from = 0;
     for edit in &edits {
         respaced.push_str(text.get(from..edit.at)?);
-        respaced.extend(std::iter::repeat_n(' ', edit.spaces));
-        from = edit.at;
+        respaced.push_str(&edit.put_in);
+        from = edit.at + edit.removed;
     }
     respaced.push_str(text.get(from..)?);
     Some(Respaced {
@@ -72,6 +77,9 @@ pub(super) fn respace(text: &str) -> Option<Respaced> {
         edits,
     })
 }
+
+/// Characters of `\uXXXX`.
+const HALF: usize = 6;
 
 struct Scanner<'t> {
     bytes: &'t [u8],
@@ -237,6 +245,13 @@ impl Scanner<'_> {
             match self.peek(0)? {
                 b'\n' => self.continued()?,
                 b' ' | b'\t' | b'\r' | b',' => self.at += 1,
+                // Between brackets PyYAML needs no blank behind it.
+                b':' => {
+                    self.at += 1;
+                    if !self.is_blank(0) {
+                        self.put_in(1);
+                    }
+                }
                 b'#' if self.follows_blank() => self.skip_line(),
                 quote @ (b'"' | b'\'') => self.quoted(quote)?,
                 b'[' | b'{' => {
@@ -278,7 +293,7 @@ impl Scanner<'_> {
         loop {
             match self.peek(0)? {
                 b'\n' => self.continued()?,
-                b'\\' if quote == b'"' && self.peek(1) != Some(b'\n') => self.at += 2,
+                b'\\' if quote == b'"' && self.peek(1) != Some(b'\n') => self.escape(),
                 byte if byte == quote => {
                     self.at += 1;
                     if quote == b'\'' && self.peek(0) == Some(quote) {
@@ -291,6 +306,28 @@ impl Scanner<'_> {
                 _ => self.at += 1,
             }
         }
+    }
+
+    /// An escape; two that are the halves of one character become one.
+    fn escape(&mut self) {
+        let halves = [self.half(0), self.half(HALF)].map(|half| half.unwrap_or(0));
+        let mut characters = char::decode_utf16(halves);
+        match (halves[0], characters.next()) {
+            (0xd800..=0xdbff, Some(Ok(character))) => {
+                let put_in = format!("\\U{:08X}", u32::from(character));
+                self.edit(2 * HALF, put_in);
+                self.at += 2 * HALF;
+            }
+            _ => self.at += 2,
+        }
+    }
+
+    /// The number of `\uXXXX`.
+    fn half(&self, ahead: usize) -> Option<u16> {
+        let start = self.at + ahead;
+        let escape = self.bytes.get(start..start + HALF)?;
+        let digits = std::str::from_utf8(escape).ok()?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
     }
 
     /// A line within brackets or quotes: deeper than the block around.
@@ -317,6 +354,10 @@ impl Scanner<'_> {
     }
 
     fn put_in(&mut self, spaces: usize) {
+        self.edit(0, " ".repeat(spaces));
+    }
+
+    fn edit(&mut self, removed: usize, put_in: String) {
         let before = String::from_utf8_lossy(&self.bytes[self.line_start..self.at]);
         let location = Location {
             line: self.line,
@@ -324,7 +365,8 @@ impl Scanner<'_> {
         };
         self.edits.push(Edit {
             at: self.at,
-            spaces,
+            removed,
+            put_in,
             location,
         });
     }
@@ -352,9 +394,32 @@ mod tests {
             ("a: it's [\n b\nc: [\nd]\n", "a: it's [\n b\nc: [\n d]\n"),
             ("a: |\n  [\n  '\nb: [\nc]\n", "a: |\n  [\n  '\nb: [\n c]\n"),
             ("a: [it's, 'x',\nb]\n", "a: [it's, 'x',\n b]\n"),
+            ("{a :[b:c]}\n", "{a : [b:c]}\n"),
         ] {
             assert_eq!(respaced(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn the_halves_of_a_character_become_one_in_double_quotes() {
+        for (text, expected) in [
+            (
+                r#"["\ud83d\ude00", "\\ud83d\ude00"]"#,
+                r#"["\U0001F600", "\\ud83d\ude00"]"#,
+            ),
+            (
+                r#"{a: "\uD83D\uDE00x", b: '\ud83d\ude00'}"#,
+                r#"{a: "\U0001F600x", b: '\ud83d\ude00'}"#,
+            ),
+            (r#""\ud83d\u0041\ufeff""#, r#""\ud83d\u0041\ufeff""#),
+            (r#"{"a":"\ud83d\ude00"}"#, r#"{"a": "\U0001F600"}"#),
+        ] {
+            assert_eq!(respaced(text), expected, "{text:?}");
+        }
+        let respaced = respace(r#"["\ud83d\ude00", b]"#).unwrap();
+        let column = respaced.text.find('b').unwrap() + 1;
+        let at = respaced.original(Location { line: 1, column });
+        assert_eq!(at.column, 18);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::access::Access;
 use super::error::ClientError;
 use super::http::Endpoint;
 use crate::api::manager::Whoami;
+use crate::json::Limits;
 use crate::server::health::Readiness;
 use write::NOTHING;
 
@@ -38,7 +39,7 @@ impl ManagerClient {
 
     pub fn with(url: &str, access: &Access) -> Result<Self, ClientError> {
         Ok(Self {
-            endpoint: Endpoint::new("the manager", url, access)?,
+            endpoint: Endpoint::new("the manager", url, Limits::MANIFEST, access)?,
         })
     }
 
@@ -52,7 +53,10 @@ impl ManagerClient {
         self.read(&["whoami"]).await
     }
 
-    async fn read<T: DeserializeOwned>(&self, segments: &[&str]) -> Result<T, ClientError> {
+    async fn read<T: DeserializeOwned + Send + 'static>(
+        &self,
+        segments: &[&str],
+    ) -> Result<T, ClientError> {
         self.endpoint.get(segments, &(), READ).await
     }
 }

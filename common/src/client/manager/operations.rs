@@ -10,7 +10,8 @@ use super::{Answer, ManagerClient, NOTHING, READ, Write};
 use crate::api::manager::OperationEvent;
 use crate::api::page::{Page, PageQuery};
 use crate::client::error::ClientError;
-use crate::client::server_sent;
+use crate::client::http::Endpoint;
+use crate::client::server_sent::{self, ServerSent};
 use crate::model::{DeploymentName, Operation, OperationId};
 
 /// The manager sends a comment every 10 s where there is nothing to tell; after so long the connection is dead.
@@ -70,10 +71,28 @@ impl ManagerClient {
         let endpoint = self.endpoint.clone();
         let events = server_sent::events(self.endpoint.clone(), answer?, IDLE);
         Ok(events.try_filter_map(move |sent| {
-            let read = OperationEvent::read(&sent.event, &sent.data)
-                .map(|event| event.map(|event| (sent.id, event)))
-                .map_err(|error| endpoint.malformed(&error.to_string()));
-            futures::future::ready(read)
+            let endpoint = endpoint.clone();
+            async move {
+                let id = sent.id.clone();
+                let event = read(&endpoint, sent).await?;
+                Ok(event.map(|event| (id, event)))
+            }
         }))
     }
+}
+
+/// Nothing for an event of a name that a later version may have.
+async fn read(
+    endpoint: &Endpoint,
+    sent: ServerSent,
+) -> Result<Option<OperationEvent>, ClientError> {
+    Ok(match sent.event.as_str() {
+        OperationEvent::OPERATION => Some(OperationEvent::Operation(
+            endpoint.document(sent.data).await?,
+        )),
+        OperationEvent::RESOURCE => Some(OperationEvent::Resource(
+            endpoint.document(sent.data).await?,
+        )),
+        _ => None,
+    })
 }

@@ -50,7 +50,7 @@ impl Write {
 pub(super) const NOTHING: Option<&()> = None;
 
 impl ManagerClient {
-    pub(super) async fn post<T: DeserializeOwned>(
+    pub(super) async fn post<T: DeserializeOwned + Send + 'static>(
         &self,
         segments: &[&str],
         write: impl Into<Write>,
@@ -63,7 +63,7 @@ impl ManagerClient {
 
     /// Sent once, as whether a write that got no answer was done, only the deployment tells; with an idempotency key
     /// repeatedly. The manager bounds the time.
-    pub(super) async fn write<T: DeserializeOwned>(
+    pub(super) async fn write<T: DeserializeOwned + Send + 'static>(
         &self,
         method: Method,
         segments: &[&str],

@@ -46,14 +46,9 @@ pub struct LimitFlags {
         default_value = "5000"
     )]
     pub max_requests: NonZeroU32,
-    /// Mebibytes of requests' bodies in memory at once; what is over it is answered 503.
-    #[arg(
-        long,
-        env = "DM_MAX_BODY_MEMORY",
-        value_name = "MIB",
-        default_value = "512"
-    )]
-    pub max_body_memory: NonZeroU32,
+    /// Mebibytes of requests' bodies in memory at once; what is over it is answered 503 [default: 512; expandybird: an eighth of its memory, at most that].
+    #[arg(long, env = "DM_MAX_BODY_MEMORY", value_name = "MIB")]
+    pub max_body_memory: Option<NonZeroU32>,
     /// Reads of one caller in a second, twice as many at once; more are answered 429 [default: 1000; none without authentication].
     #[arg(long, env = "DM_CALLER_READS", value_name = "N")]
     pub caller_reads: Option<NonZeroU32>,
@@ -74,7 +69,7 @@ impl Default for LimitFlags {
         Self {
             max_connections: number(20_000),
             max_requests: number(5_000),
-            max_body_memory: number(512),
+            max_body_memory: None,
             caller_reads: None,
             caller_writes: None,
             caller_requests: None,
@@ -82,6 +77,9 @@ impl Default for LimitFlags {
         }
     }
 }
+
+/// Mebibytes of bodies at once, where nothing else is said.
+const BODY_MEMORY: u32 = 512;
 
 /// A caller's share; absent parts are unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -129,7 +127,7 @@ impl Limits {
     pub fn new(flags: &LimitFlags, known: bool) -> Self {
         Self {
             bodies: Arc::new(Bodies::new(
-                flags.max_body_memory.get() as usize * 1024 * 1024,
+                flags.max_body_memory.map_or(BODY_MEMORY, NonZeroU32::get) as usize * 1024 * 1024,
             )),
             shares: Arc::new(Shares::new(flags.share(known))),
             requests: Arc::default(),

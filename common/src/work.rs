@@ -1,0 +1,147 @@
+//! Work on strangers' input, away from the threads that serve requests.
+//!
+//! A thread that serves requests does nothing else while it computes: `/healthz` waits with all
+//! others. So what grows with a stranger's input – JSON, plans, references, differences, redaction –
+//! runs here, on threads that may block. At most one a processor runs at once, the rest waits in
+//! its order: more at once would finish no earlier, and hold the memory of all of them.
+//!
+//! Work that has not begun never begins once its caller is gone. Work that runs ends by itself: it
+//! is linear in an input that is bounded.
+
+use std::sync::{Arc, LazyLock};
+
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use tracing::Span;
+
+/// Input of this size takes about a millisecond, as much as moving the work to another thread may
+/// cost on a busy machine.
+const SMALL_BYTES: usize = 64 * 1024;
+
+static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    Arc::new(Semaphore::new(processors))
+});
+
+/// Does work whose input may be large, and gives its result. A panic of the work goes on here.
+pub async fn large<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
+    // Nobody closes the semaphore, so a place comes.
+    let place = PLACES.clone().acquire_owned().await.ok();
+    let span = Span::current();
+    let running = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        span.in_scope(work)
+    });
+    match running.await {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime shuts down, and this task with it.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+/// As [`large`], for an input of this many bytes; a small one is worked on here and now.
+pub async fn sized<R: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> R {
+    match bytes > SMALL_BYTES {
+        true => large(work).await,
+        false => work(),
+    }
+}
+
+/// About how many bytes values are as JSON. It stops counting where they are no longer a small input, so that it takes
+/// next to nothing of any input.
+pub fn bytes_of<'v>(values: impl IntoIterator<Item = &'v Value>) -> usize {
+    fn add(value: &Value, bytes: &mut usize) {
+        *bytes += 4;
+        match value {
+            _ if *bytes > SMALL_BYTES => {}
+            Value::String(text) => *bytes += text.len(),
+            Value::Array(items) => {
+                let mut items = items.iter();
+                while let Some(item) = items.next().filter(|_| *bytes <= SMALL_BYTES) {
+                    add(item, bytes);
+                }
+            }
+            Value::Object(map) => {
+                let mut fields = map.iter();
+                while let Some((key, value)) = fields.next().filter(|_| *bytes <= SMALL_BYTES) {
+                    *bytes += key.len();
+                    add(value, bytes);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let (mut bytes, mut values) = (0, values.into_iter());
+    while let Some(value) = values.next().filter(|_| bytes <= SMALL_BYTES) {
+        add(value, &mut bytes);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_thread_that_asks_goes_on_while_large_work_is_done() {
+        let (begin, begun) = mpsc::channel();
+        let work = tokio::spawn(large(move || begun.recv()));
+        // On one thread this is only reached because the work waits on another.
+        tokio::task::yield_now().await;
+        begin.send("done").unwrap();
+        assert_eq!(work.await.unwrap(), Ok("done"));
+    }
+
+    #[tokio::test]
+    async fn work_of_a_caller_who_is_gone_never_begins() {
+        let processors = std::thread::available_parallelism().unwrap().get();
+        let held: Vec<_> = (0..processors)
+            .map(|_| {
+                let (end, ended) = mpsc::channel::<()>();
+                (end, tokio::spawn(large(move || ended.recv())))
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        let (begin, begun) = mpsc::channel();
+        let waiting = tokio::spawn(large(move || begin.send(())));
+        tokio::task::yield_now().await;
+        waiting.abort();
+        assert!(waiting.await.unwrap_err().is_cancelled());
+        for (end, running) in held {
+            drop(end);
+            assert!(running.await.unwrap().is_err());
+        }
+        assert!(begun.recv().is_err());
+    }
+
+    #[test]
+    fn large_values_are_told_from_small_ones() {
+        let small = serde_json::json!({"a": ["b", 1, null]});
+        assert!((8..64).contains(&bytes_of([&small])));
+        for large in [
+            serde_json::json!(vec![0; SMALL_BYTES]),
+            serde_json::json!({ "x".repeat(SMALL_BYTES + 1): 0 }),
+            serde_json::json!([["x".repeat(SMALL_BYTES + 1)]]),
+        ] {
+            assert!(bytes_of([&small, &large]) > SMALL_BYTES);
+        }
+        assert!(bytes_of(std::iter::repeat(&small)) > SMALL_BYTES);
+    }
+
+    #[test]
+    fn a_panic_of_the_work_is_its_callers() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let work = runtime.spawn(large(|| panic!("by the work")));
+        assert!(runtime.block_on(work).unwrap_err().is_panic());
+    }
+}
