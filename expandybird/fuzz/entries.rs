@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use common::model::Import;
 use common::yaml::{self, Duplicates};
 use expandybird::engine::{Engine, EngineError, Instance, Output, Rendered};
-use expandybird::expansion::{Bounds, Budget, Files, Input, Stop, expand, schema_cache};
+use expandybird::expansion::{Bounds, Budget, Files, Input, Stop, Unwatched, expand, schema_cache};
 use serde_json::{Map, Value, json};
 
 /// Templates that all return the same.
@@ -47,7 +47,13 @@ fn expanded(content: &str, files: &[(&str, &str)], returned: Rendered) {
         scopes: &BTreeMap::new(),
     };
     let budget = Budget::new(BOUNDS, Stop::default());
-    let outcome = expand(&input, &mut Returns(returned), &schema_cache(), budget);
+    let outcome = expand(
+        &input,
+        &mut Returns(returned),
+        &schema_cache(),
+        budget,
+        &mut Unwatched,
+    );
     // What is sent to the caller must be writable, whatever it is.
     let written = match outcome {
         Ok(answer) => serde_json::to_string(&answer),

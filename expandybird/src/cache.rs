@@ -24,6 +24,10 @@ impl Key {
         Self(digest.finalize().into())
     }
 
+    pub fn bytes(self) -> [u8; 32] {
+        self.0
+    }
+
     /// Eight bytes of it, where a number is wanted that differs with the content.
     pub fn number(self) -> u64 {
         self.0

@@ -3,7 +3,7 @@
 //! People name files and read YAML. Programs write the request that they would have sent to the service to standard input
 //! and read what it would have answered from standard output: `dm expand --local` does.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,8 +11,10 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use common::api::expander::ExpandRequest;
 use common::model::{Import, limits};
+use common::server::Format;
 use common::yaml;
-use expandybird::service::Expander;
+use expandybird::admission::Caller;
+use expandybird::service::{Asked, Expander};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Args)]
@@ -39,22 +41,31 @@ pub async fn run(expander: &Expander, flags: &ExpandFlags) -> anyhow::Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// Standard input is local, but what is too large for the service is for this as well.
+/// Standard input is local, but what is too large for the service is for this as well. The answer goes out as
+/// the process wrote it.
 async fn request(expander: &Expander) -> anyhow::Result<ExitCode> {
-    let mut text = String::new();
+    let mut body = Vec::new();
     std::io::stdin()
         .take(limits::REQUEST_BYTES as u64)
-        .read_to_string(&mut text)
+        .read_to_end(&mut body)
         .context("cannot read the request")?;
-    let request =
-        serde_json::from_str(&text).context("the request is not what POST /expand takes")?;
-    match expander.expand(request).await {
+    let asked = Asked {
+        caller: Caller::default(),
+        request_id: String::new(),
+        format: Format::Json,
+        body,
+    };
+    let mut output = std::io::stdout();
+    match expander.answer(&asked, &|_| Ok(())).await {
         Ok(answer) => {
-            serde_json::to_writer(std::io::stdout(), &answer)?;
-            Ok(ExitCode::SUCCESS)
+            output.write_all(&answer.body)?;
+            Ok(match answer.code {
+                None => ExitCode::SUCCESS,
+                Some(_) => ExitCode::FAILURE,
+            })
         }
         Err(error) => {
-            serde_json::to_writer(std::io::stdout(), &error.0)?;
+            serde_json::to_writer(output, &error.0)?;
             Ok(ExitCode::FAILURE)
         }
     }

@@ -1,11 +1,14 @@
 //! The routes of expandybird.
 
-use actix_web::web::{self, Data, Json, ServiceConfig};
+use actix_web::http::StatusCode;
+use actix_web::http::header::ContentType;
+use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
-use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::server::{ApiError, Body, at, health, method_not_allowed, metrics};
+use common::api::expander::CALLER_HEADER;
+use common::server::{ApiError, RawBody, at, body, health, method_not_allowed, metrics};
 
-use crate::service::Expander;
+use crate::admission::Caller;
+use crate::service::{Answer, Asked, Expander};
 
 pub fn routes(config: &mut ServiceConfig, expander: &Data<Expander>) {
     config
@@ -24,10 +27,36 @@ pub fn routes(config: &mut ServiceConfig, expander: &Data<Expander>) {
 }
 
 async fn expand(
+    request: HttpRequest,
     expander: Data<Expander>,
-    request: Body<ExpandRequest>,
-) -> Result<Json<ExpandResponse>, ApiError> {
-    expander.expand(request.0).await.map(Json)
+    raw: RawBody,
+) -> Result<HttpResponse, ApiError> {
+    let asked = Asked {
+        caller: caller(&request),
+        request_id: common::request_id::current().unwrap_or_default(),
+        format: raw.format,
+        body: raw.bytes,
+    };
+    let room = |bytes| body::hold(&request, bytes);
+    expander.answer(&asked, &room).await.map(passed_on)
+}
+
+/// Who asks, as the manager says it: nobody else may call.
+fn caller(request: &HttpRequest) -> Caller {
+    let name = request.headers().get(CALLER_HEADER);
+    name.and_then(|name| name.to_str().ok())
+        .map(Caller::new)
+        .unwrap_or_default()
+}
+
+fn passed_on(answer: Answer) -> HttpResponse {
+    let status = answer
+        .code
+        .and_then(|code| StatusCode::from_u16(code.status()).ok())
+        .unwrap_or(StatusCode::OK);
+    HttpResponse::build(status)
+        .content_type(ContentType::json())
+        .body(answer.body)
 }
 
 async fn readyz(request: HttpRequest, expander: Data<Expander>) -> HttpResponse {

@@ -4,9 +4,13 @@
 //! http ─► service ─► expansion (pure) ─► engine (port) ◄─ jinja, python ─► sandbox ─► protocol
 //! ```
 
+pub mod admission;
+pub mod blame;
 pub mod cache;
 pub mod engine;
 pub mod expansion;
 pub mod http;
+pub mod memory;
+pub mod process;
 pub mod sandbox;
 pub mod service;

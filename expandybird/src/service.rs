@@ -1,225 +1,204 @@
-//! The one use case: expand a configuration, within a deadline.
+//! The one use case: have a configuration expanded, within a deadline.
 //!
-//! The expansion itself is synchronous and runs on a thread that may block; what is asynchronous
-//! (Python's sandbox) is reached from there. A caller that goes away, or a deadline that passes,
-//! stops it.
+//! Everything that a stranger wrote is read in an expansion process ([`crate::process`]). The server
+//! admits requests, hands their bytes over, passes the answers on, and says what went wrong when a process
+//! ends without one. A caller that goes away, or a deadline that passes, ends the process.
 
+mod conversation;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::model::limits;
-use common::server::ApiError;
 use common::server::health::Check;
-use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use common::server::{ApiError, Format};
 use tokio::time::Instant;
 
-use crate::cache::Key;
-use crate::engine::Engines;
-use crate::engine::jinja::{self, Jinja, JinjaCache};
-use crate::engine::python::{self, Opening, Python};
-use crate::expansion::{
-    self, Bounds, Budget, ExpansionError, Fault, Files, Input, SchemaCache, Stop,
-};
-use crate::sandbox::{self, Sandbox};
-
-/// Expansions at once; each may hold some hundred MiB at worst, and real ones end within milliseconds.
-const AT_ONCE: usize = 16;
+use crate::admission::{Caller, NoPlace, Place, Places};
+use crate::blame::Blame;
+use crate::process::{Death, Expand, Limits, Named, Pool, PoolOptions};
+use crate::sandbox::Sandbox;
+use conversation::{Conversation, Outcome};
 
 /// What an operator may set.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Wall time of one expansion, all of its templates together.
     pub timeout: Duration,
-    pub bounds: Bounds,
-    pub jinja: jinja::Limits,
-    pub python: sandbox::Limits,
+    /// Expansions at once, each in a process of its own.
+    pub at_once: usize,
+    pub limits: Limits,
+    /// The program that the processes run; by default this one.
+    pub program: Option<PathBuf>,
 }
 
-/// Expands configurations.
+/// A request, unread.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub caller: Caller,
+    pub request_id: String,
+    pub format: Format,
+    pub body: Vec<u8>,
+}
+
+/// An answer, unread: an `ExpandResponse` in JSON, or the error of this code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub code: Option<ErrorCode>,
+    pub body: Vec<u8>,
+}
+
+/// Asked before an answer of so many bytes is taken into memory.
+pub type Room<'a> = &'a dyn Fn(usize) -> Result<(), ApiError>;
+
+/// Has configurations expanded.
 pub struct Expander {
-    options: Options,
+    timeout: Duration,
+    memory_bytes: u64,
     sandbox: Arc<Sandbox>,
-    schemas: Arc<SchemaCache>,
-    templates: Arc<JinjaCache>,
-    turns: Arc<Semaphore>,
+    pool: Arc<Pool>,
+    places: Arc<Places>,
+    blame: Blame,
 }
 
 impl Expander {
-    pub fn new(options: Options, sandbox: Sandbox) -> Self {
-        Self {
-            options,
+    pub fn new(options: Options, sandbox: Sandbox) -> std::io::Result<Self> {
+        Ok(Self {
+            timeout: options.timeout,
+            memory_bytes: options.limits.memory_bytes,
             sandbox: Arc::new(sandbox),
-            schemas: Arc::new(expansion::schema_cache()),
-            templates: Arc::new(jinja::cache()),
-            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            places: Places::new(options.at_once),
+            pool: Pool::new(PoolOptions {
+                program: options.program,
+                limits: options.limits,
+            })?,
+            blame: Blame::default(),
+        })
+    }
+
+    /// The answer to a request. An error is the server's own: the request was not admitted, or its process
+    /// ended without an answer.
+    pub async fn answer(&self, asked: &Asked, room: Room<'_>) -> Result<Answer, ApiError> {
+        let deadline = Instant::now() + self.timeout;
+        let _place = self.place(&asked.caller, deadline).await?;
+        // An expansion has no effects: what was lost through no fault of its own begins again, and comes
+        // to the same bytes.
+        match self.attempt(asked, room, deadline).await? {
+            Outcome::Lost(first) => {
+                tracing::warn!(error = %first, "an expansion lost its process; trying again");
+                match self.attempt(asked, room, deadline).await? {
+                    Outcome::Lost(error) => Err(ApiError(error)),
+                    Outcome::Answered(answer) => Ok(answer),
+                }
+            }
+            Outcome::Answered(answer) => Ok(answer),
         }
     }
 
+    /// As [`Self::answer`], for a caller that has the request and wants the answer as values.
     pub async fn expand(&self, request: ExpandRequest) -> Result<ExpandResponse, ApiError> {
-        let deadline = Instant::now() + self.options.timeout;
-        check_size(&request)?;
-        let turn = tokio::time::timeout_at(deadline, Arc::clone(&self.turns).acquire_owned()).await;
-        let Ok(Ok(turn)) = turn else {
-            return Err(ApiError::new(
-                ErrorCode::Unavailable,
-                "all expansions that may run at once are running; try again",
-            ));
+        let body = serde_json::to_vec(&request).map_err(|error| ApiError::internal(&error))?;
+        let asked = Asked {
+            caller: Caller::default(),
+            request_id: String::new(),
+            format: Format::Json,
+            body,
         };
-        let stop = StopOnDrop(Stop::default());
-        let job = self.job(request, deadline, stop.0.clone());
-        let running = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
-            job.run()
+        let answer = self.answer(&asked, &|_| Ok(())).await?;
+        answer.read()
+    }
+
+    async fn place(&self, caller: &Caller, deadline: Instant) -> Result<Place, ApiError> {
+        let place = self.places.take(caller, deadline).await;
+        place.map_err(|reason| {
+            let message = match reason {
+                NoPlace::QueueFull => {
+                    "you have as many expansions waiting as one caller may: try again"
+                }
+                NoPlace::AllQueuesFull => "as many expansions wait as may: try again",
+                NoPlace::TooLate => "all expansions that may run at once are running; try again",
+            };
+            ApiError::new(ErrorCode::Unavailable, message)
+        })
+    }
+
+    async fn attempt(
+        &self,
+        asked: &Asked,
+        room: Room<'_>,
+        deadline: Instant,
+    ) -> Result<Outcome, ApiError> {
+        let lent = self.pool.take().await.map_err(|error| {
+            tracing::error!(%error, "an expansion process cannot be started");
+            ApiError::new(
+                ErrorCode::ExpanderUnavailable,
+                "a process for the expansion cannot be started: the server's log has the cause",
+            )
+        })?;
+        let expand = Expand {
+            request_id: asked.request_id.clone(),
+            format: asked.format,
+            body_bytes: asked.body.len(),
+            refused: self.blame.refused(std::time::Instant::now()),
+        };
+        let conversation = Conversation::new(&self.sandbox, &asked.caller, deadline);
+        match conversation.run(lent, &expand, &asked.body, room).await? {
+            Ok(outcome) => Ok(outcome),
+            Err(death) => self.died(&death, asked),
+        }
+    }
+
+    fn died(&self, death: &Death, asked: &Asked) -> Result<Outcome, ApiError> {
+        let mut error = death.error(Named {
+            timeout: self.timeout,
+            memory_bytes: self.memory_bytes,
         });
-        match tokio::time::timeout_at(deadline, running).await {
-            Ok(Ok(outcome)) => outcome.map_err(ApiError),
-            Ok(Err(panicked)) => Err(ApiError::internal(&panicked)),
-            Err(_) => Err(ApiError::new(
-                ErrorCode::TemplateTimeout,
-                too_long(self.options.timeout),
-            )),
+        error.request_id.clone_from(&asked.request_id);
+        if death.is_lost() {
+            return Ok(Outcome::Lost(error));
         }
+        if let Some(digest) = death.culprit() {
+            self.blame.died(digest, std::time::Instant::now());
+        }
+        Err(ApiError(error))
     }
 
-    fn job(&self, request: ExpandRequest, deadline: Instant, stop: Stop) -> Job {
-        Job {
-            request,
-            deadline,
-            stop,
-            options: self.options,
-            sandbox: Arc::clone(&self.sandbox),
-            schemas: Arc::clone(&self.schemas),
-            templates: Arc::clone(&self.templates),
-            runtime: Handle::current(),
-        }
-    }
-
-    /// Jinja needs nothing; Python needs its worker, and a kernel that locks it in.
+    /// Jinja needs a process; Python needs its worker too, and a kernel that locks it in.
     pub async fn checks(&self) -> Vec<Check> {
-        let health = self.sandbox.health().await.map(|health| {
+        let jinja = self.pool.warm_up().await.map(|()| {
+            format!(
+                "{} processes wait, {} may run at once",
+                self.pool.waiting(),
+                self.places.total()
+            )
+        });
+        let python = self.sandbox.health().await.map(|health| {
             let missing = health.lockdown.missing();
             let lockdown = match missing.is_empty() {
                 true => "locked down".to_owned(),
                 false => format!("NOT fully locked down: {} missing", missing.join(", ")),
             };
             format!(
-                "Python {}, {lockdown}, {} sessions",
-                health.python_version, health.sessions
+                "Python {}, {lockdown}, process {}, {} sessions",
+                health.python_version, health.process_id, health.sessions
             )
         });
-        vec![
-            Check::ready("jinja", "in process"),
-            Check::of("python", health),
-        ]
+        vec![Check::of("jinja", jinja), Check::of("python", python)]
     }
 }
 
-fn too_long(timeout: Duration) -> String {
-    format!(
-        "the expansion took longer than {} s, which is the most it may",
-        timeout.as_secs_f32()
-    )
-}
-
-fn check_size(request: &ExpandRequest) -> Result<(), ApiError> {
-    if request.imports.len() <= limits::IMPORTS {
-        return Ok(());
-    }
-    let message = format!(
-        "the request has {} imports; {} are the most",
-        request.imports.len(),
-        limits::IMPORTS
-    );
-    Err(ApiError::new(ErrorCode::InvalidRequest, message))
-}
-
-/// Nobody waits any more once this is dropped.
-struct StopOnDrop(Stop);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.set();
-    }
-}
-
-/// One expansion, on a thread that may block.
-struct Job {
-    request: ExpandRequest,
-    deadline: Instant,
-    stop: Stop,
-    options: Options,
-    sandbox: Arc<Sandbox>,
-    schemas: Arc<SchemaCache>,
-    templates: Arc<JinjaCache>,
-    runtime: Handle,
-}
-
-impl Job {
-    /// Begins once more where the processes of templates were lost on the way: an expansion has no
-    /// effects, and from its beginning it comes to the same bytes.
-    fn run(mut self) -> Result<ExpandResponse, ErrorBody> {
-        let seed = self.seed();
-        let imports = std::mem::take(&mut self.request.imports);
-        let files =
-            Files::new(imports).map_err(|error| unlocated(error.into(), &self.request.name))?;
-        let outcome = match self.attempt(&files, seed) {
-            (Err(error), true) => {
-                tracing::warn!(%error, "an expansion lost its process; trying again");
-                self.attempt(&files, seed).0
+impl Answer {
+    /// The answer as values, for one who may die of it: `expandybird expand`, tests.
+    pub fn read(&self) -> Result<ExpandResponse, ApiError> {
+        let unreadable = |error: serde_json::Error| ApiError::internal(&error);
+        match self.code {
+            None => serde_json::from_slice(&self.body).map_err(unreadable),
+            Some(_) => {
+                let error: ErrorBody = serde_json::from_slice(&self.body).map_err(unreadable)?;
+                Err(ApiError(error))
             }
-            (outcome, _) => outcome,
-        };
-        Ok(outcome?)
+        }
     }
-
-    /// The outcome, and whether it failed only because a process was lost.
-    fn attempt(&self, files: &Files, seed: u64) -> (Result<ExpandResponse, ExpansionError>, bool) {
-        let request = &self.request;
-        let opening = Opening {
-            files: files.clone(),
-            limits: self.options.python,
-            current_time: python::current_time(&request.env),
-            seed,
-        };
-        let sandbox = Arc::clone(&self.sandbox);
-        let mut engines = Engines {
-            jinja: Jinja::new(
-                files,
-                self.options.jinja,
-                &self.templates,
-                self.stop.clone(),
-            ),
-            python: Python::new(self.runtime.clone(), sandbox, self.deadline, opening),
-        };
-        let input = Input {
-            name: &request.name,
-            content: &request.content,
-            files,
-            env: &request.env,
-            scopes: &request.scopes,
-        };
-        let budget = Budget::new(self.options.bounds, self.stop.clone());
-        let outcome = expansion::expand(&input, &mut engines, &self.schemas, budget);
-        (outcome, engines.python.is_lost())
-    }
-
-    /// Randomness in templates differs from input to input, and only then.
-    fn seed(&self) -> u64 {
-        let request = &self.request;
-        let imports = request
-            .imports
-            .iter()
-            .flat_map(|import| [import.name.as_str(), import.content.as_str()]);
-        Key::of([request.content.as_str()].into_iter().chain(imports)).number()
-    }
-}
-
-fn unlocated(fault: Fault, name: &str) -> ExpansionError {
-    fault.at(common::api::error::Location {
-        file: Some(name.to_owned()),
-        ..Default::default()
-    })
 }

@@ -24,6 +24,7 @@ use common::model::Import;
 use common::yaml::{self, Duplicates, Limits};
 use expandybird::engine::jinja;
 use expandybird::expansion::Bounds;
+use expandybird::process;
 use expandybird::sandbox::{self, Sandbox, SandboxOptions};
 use expandybird::service::{Expander, Options};
 use serde_json::{Map, Value};
@@ -49,8 +50,7 @@ fn expander() -> Expander {
         allow_weak_lockdown: false,
         max_sessions: 2,
     });
-    let options = Options {
-        timeout: Duration::from_secs(20),
+    let limits = process::Limits {
         bounds: Bounds::default(),
         jinja: jinja::Limits::default(),
         python: sandbox::Limits {
@@ -58,8 +58,15 @@ fn expander() -> Expander {
             cpu_seconds: 20,
             output_bytes: 1 << 20,
         },
+        memory_bytes: 256 << 20,
     };
-    Expander::new(options, sandbox.unwrap())
+    let options = Options {
+        timeout: Duration::from_secs(20),
+        at_once: 2,
+        limits,
+        program: Some(env!("CARGO_BIN_EXE_expandybird").into()),
+    };
+    Expander::new(options, sandbox.unwrap()).unwrap()
 }
 
 fn read(path: &Path) -> Value {

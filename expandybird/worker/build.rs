@@ -1,9 +1,11 @@
 //! Ties the worker to the interpreter it is built for: where its shared library is, and its home.
+//! Puts the worker's own clocks in the place of the C library's.
 
 use std::process::Command;
 
 fn main() {
     pyo3_build_config::add_libpython_rpath_link_args();
+    own_clocks();
     // An embedded interpreter would guess its home from a program's folder, which is not its own.
     println!("cargo:rustc-env=WORKER_PYTHON_HOME={}", python_home());
 }
@@ -22,4 +24,15 @@ fn python_home() -> String {
             String::new()
         }
     }
+}
+
+/// Nothing of ours calls these functions, so the linker must be asked to keep them.
+fn own_clocks() {
+    const SOURCE: &str = "src/native/machine.c";
+    println!("cargo:rerun-if-changed={SOURCE}");
+    cc::Build::new()
+        .file(SOURCE)
+        .warnings_into_errors(true)
+        .link_lib_modifier("+whole-archive")
+        .compile("machine");
 }

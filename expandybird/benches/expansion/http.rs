@@ -21,7 +21,7 @@ impl Connection {
     /// The body of the answer, which must be 200.
     pub fn post(&mut self, path: &str, body: &[u8]) -> Result<Vec<u8>> {
         let mut message = format!(
-            "POST {path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
             body.len()
         )
         .into_bytes();

@@ -54,14 +54,18 @@ impl Service {
         })
     }
 
-    /// The process id of the warm worker, the server's only child.
+    /// The process id of the warm worker: the server's other children are expansion processes.
     fn worker(&self) -> Result<u32> {
         let mut children = String::new();
         for task in std::fs::read_dir(self.process("task"))? {
             children += &std::fs::read_to_string(task?.path().join("children"))?;
         }
-        let first = children.split_whitespace().next();
-        Ok(first.context("the service has no worker")?.parse()?)
+        let is_worker = |id: &&str| {
+            let name = std::fs::read_to_string(format!("/proc/{id}/comm"));
+            name.is_ok_and(|name| name.starts_with("expandybird-wo"))
+        };
+        let worker = children.split_whitespace().find(is_worker);
+        Ok(worker.context("the service has no worker")?.parse()?)
     }
 
     fn process(&self, file: &str) -> PathBuf {

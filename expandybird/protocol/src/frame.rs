@@ -5,12 +5,13 @@
 
 use std::io::{self, Read, Write};
 
+use common_json::{JsonError, Limits, TooLarge};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The longest payload either side accepts. A session's imports travel in one frame, and a request
-/// to the server is capped well below this.
-pub const MAX_PAYLOAD_BYTES: usize = 64 << 20;
+/// What either side accepts in one frame: the bounds hold before a value is made of it. A session's
+/// imports travel in one frame as well, and the server takes no larger request.
+pub const MAX_PAYLOAD: Limits = Limits::TEMPLATE;
 
 /// How many bytes announce the length of the payload.
 pub const HEADER_BYTES: usize = 4;
@@ -18,8 +19,10 @@ pub const HEADER_BYTES: usize = 4;
 /// Why a frame could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    #[error("a frame of {bytes} bytes is over the limit of {MAX_PAYLOAD_BYTES} bytes")]
-    TooLarge { bytes: usize },
+    #[error("a frame of {bytes} bytes is over the limit of {} bytes", MAX_PAYLOAD.bytes)]
+    TooLong { bytes: usize },
+    #[error("a frame is too large: {0}")]
+    TooLarge(#[source] TooLarge),
     #[error("a frame is not the expected JSON")]
     Malformed(#[source] serde_json::Error),
     #[error("the stream broke inside a frame")]
@@ -37,22 +40,25 @@ pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, FrameError> {
 
 fn header(length: usize) -> Result<[u8; HEADER_BYTES], FrameError> {
     match u32::try_from(length) {
-        Ok(short) if length <= MAX_PAYLOAD_BYTES => Ok(short.to_le_bytes()),
-        _ => Err(FrameError::TooLarge { bytes: length }),
+        Ok(short) if length <= MAX_PAYLOAD.bytes => Ok(short.to_le_bytes()),
+        _ => Err(FrameError::TooLong { bytes: length }),
     }
 }
 
 /// The length a header announces.
 pub fn payload_bytes(header: [u8; HEADER_BYTES]) -> Result<usize, FrameError> {
     match u32::from_le_bytes(header) as usize {
-        bytes if bytes <= MAX_PAYLOAD_BYTES => Ok(bytes),
-        bytes => Err(FrameError::TooLarge { bytes }),
+        bytes if bytes <= MAX_PAYLOAD.bytes => Ok(bytes),
+        bytes => Err(FrameError::TooLong { bytes }),
     }
 }
 
 /// The message in a payload.
 pub fn decode<T: DeserializeOwned>(payload: &[u8]) -> Result<T, FrameError> {
-    serde_json::from_slice(payload).map_err(FrameError::Malformed)
+    common_json::from_slice(payload, &MAX_PAYLOAD).map_err(|error| match error {
+        JsonError::TooLarge(limit) => FrameError::TooLarge(limit),
+        JsonError::Malformed(error) => FrameError::Malformed(error),
+    })
 }
 
 /// Writes one frame.
@@ -106,7 +112,7 @@ mod tests {
     fn an_oversized_frame_is_refused_before_it_is_read() {
         let mut stream = &u32::MAX.to_le_bytes()[..];
         let error = read::<String>(&mut stream).unwrap_err();
-        assert!(matches!(error, FrameError::TooLarge { bytes } if bytes == u32::MAX as usize));
+        assert!(matches!(error, FrameError::TooLong { bytes } if bytes == u32::MAX as usize));
     }
 
     #[test]

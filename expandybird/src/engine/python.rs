@@ -1,26 +1,33 @@
 //! Python templates, in the sandbox: one session an expansion, opened by the first of them.
 //!
-//! Blocks the thread that it is called on, which is one that may block; the session's deadline
-//! bounds every call.
+//! Blocks the thread that it is called on. The server ends the expansion at its deadline.
 
-use std::sync::Arc;
+use std::io::{Read, Write};
 
 use common::api::error::ErrorCode;
 use serde_json::{Map, Value};
-use tokio::runtime::Handle;
-use tokio::time::Instant;
 
 use super::{Engine, EngineError, Instance, Output, Rendered};
 use crate::expansion::Files;
-use crate::sandbox::{self, Failure, Sandbox, SandboxError, Session, TemplateResult};
+use crate::sandbox::{
+    self, Conversation, Ended, Failure, HowEnded, SandboxError, TemplateResult, ended,
+};
 
-pub struct Python {
-    runtime: Handle,
-    sandbox: Arc<Sandbox>,
-    deadline: Instant,
+/// Where processes for Python templates come from.
+pub trait Sessions {
+    type Stream: Read + Write;
+
+    /// The stream of a process that waits for a session.
+    fn open(&mut self) -> Result<Self::Stream, SandboxError>;
+
+    /// How the process ended that closed its stream. `opened`: it had a template.
+    fn how_it_ended(&mut self, opened: bool) -> Result<HowEnded, SandboxError>;
+}
+
+pub struct Python<S: Sessions> {
+    sessions: S,
     opening: Opening,
-    session: Option<Session>,
-    is_lost: bool,
+    session: Option<Conversation<S::Stream>>,
 }
 
 /// What a session is opened with.
@@ -32,29 +39,16 @@ pub struct Opening {
     pub seed: u64,
 }
 
-impl Python {
-    pub fn new(
-        runtime: Handle,
-        sandbox: Arc<Sandbox>,
-        deadline: Instant,
-        opening: Opening,
-    ) -> Self {
+impl<S: Sessions> Python<S> {
+    pub fn new(sessions: S, opening: Opening) -> Self {
         Self {
-            runtime,
-            sandbox,
-            deadline,
+            sessions,
             opening,
             session: None,
-            is_lost: false,
         }
     }
 
-    /// Whether the session was lost through no fault of a template: the whole may be tried again.
-    pub fn is_lost(&self) -> bool {
-        self.is_lost
-    }
-
-    fn open(&self) -> Result<Session, SandboxError> {
+    fn open(&mut self) -> Result<Conversation<S::Stream>, SandboxError> {
         let imports = self
             .opening
             .files
@@ -71,8 +65,7 @@ impl Python {
             current_time: self.opening.current_time,
             seed: self.opening.seed,
         };
-        self.runtime
-            .block_on(self.sandbox.session(open, self.deadline))
+        Conversation::new(self.sessions.open()?, open)
     }
 
     fn call(&mut self, instance: &Instance<'_>) -> Result<sandbox::Output, SandboxError> {
@@ -85,18 +78,24 @@ impl Python {
             env: instance.env.clone(),
             properties: instance.properties.cloned(),
         };
-        let output = self.runtime.block_on(session.call(call));
+        let output = session.call(call);
+        let opened = session.is_open();
         self.session = Some(session);
-        output
+        output.map_err(|error| match error {
+            Ended::Failed(error) => error,
+            Ended::Closed => self
+                .sessions
+                .how_it_ended(opened)
+                .map_or_else(|error| error, ended),
+        })
     }
 }
 
-impl Engine for Python {
+impl<S: Sessions> Engine for Python<S> {
     fn render(&mut self, instance: &Instance<'_>) -> Result<Output, EngineError> {
-        let output = self.call(instance).map_err(|error| {
-            self.is_lost |= matches!(error, SandboxError::Lost);
-            described(&error, instance.template.path())
-        })?;
+        let output = self
+            .call(instance)
+            .map_err(|error| described(&error, instance.template.path()))?;
         Ok(Output {
             result: match output.result {
                 TemplateResult::Text(text) => Rendered::Text(text),
@@ -132,10 +131,10 @@ fn described(error: &SandboxError, file: &str) -> EngineError {
     };
     EngineError {
         code: error.code(),
-        message: if error.code() == ErrorCode::ExpanderUnavailable {
-            error.to_string()
-        } else {
-            message
+        message: match error.code() {
+            // The template has nothing to do with it.
+            ErrorCode::ExpanderUnavailable | ErrorCode::Unavailable => error.to_string(),
+            _ => message,
         },
         file: Some(innermost.map_or_else(|| file.to_owned(), |frame| frame.file.clone())),
         line: innermost.map(|frame| frame.line),

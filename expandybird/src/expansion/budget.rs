@@ -10,7 +10,7 @@ use common::model::limits;
 
 use super::error::Fault;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Bounds {
     /// Templates within templates.
     pub depth: usize,

@@ -90,6 +90,14 @@ pub enum Fault {
     UnknownDependency { name: String },
     #[error("references and dependencies form a cycle: {chain}")]
     Cycle { chain: String },
+    #[error(
+        "following the references takes more than {limit} steps; give resources of the same name other names, and refer to fewer outputs"
+    )]
+    TooManyReferences { limit: usize },
+    #[error(
+        "references to outputs and 'dependsOn' bring in more than {limit} values; depend on fewer resources, and refer to the part of an output that is needed"
+    )]
+    TooMuchBroughtIn { limit: usize },
     #[error("templates are nested deeper than {limit} levels: {chain}")]
     TooDeep { limit: usize, chain: String },
     #[error("the configuration expands to more than {limit} resources")]
@@ -98,6 +106,10 @@ pub enum Fault {
     TooMuchOutput { limit_bytes: usize },
     #[error("the expansion took longer than it may")]
     TimeIsUp,
+    #[error(
+        "'{file}' brought down the process that expands it more than once; it is not tried again for some minutes, unless it changes"
+    )]
+    Blocked { file: String },
     #[error("{0}")]
     Engine(#[from] EngineError),
 }
@@ -130,10 +142,14 @@ impl Fault {
             | Self::AmbiguousReference { .. }
             | Self::UnknownDependency { .. }
             | Self::Cycle { .. } => ErrorCode::InvalidReference,
+            Self::TooManyReferences { .. } | Self::TooMuchBroughtIn { .. } => {
+                ErrorCode::TooManyReferences
+            }
             Self::TooDeep { .. } => ErrorCode::TooDeep,
             Self::TooManyResources { .. } => ErrorCode::TooManyResources,
             Self::TooMuchOutput { .. } => ErrorCode::TemplateOutput,
             Self::TimeIsUp => ErrorCode::TemplateTimeout,
+            Self::Blocked { .. } => ErrorCode::TemplateBlocked,
             Self::Engine(error) => error.code,
         }
     }

@@ -19,6 +19,7 @@ mod reading;
 mod references;
 mod schema;
 mod tree;
+mod watch;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -41,6 +42,7 @@ use reading::Text;
 use schema::{Refusal, Schema, SchemaFault};
 pub use schema::{SchemaCache, cache as schema_cache};
 use tree::{Body, Node};
+pub use watch::{At, Step, Unwatched, Watch};
 
 /// What is expanded.
 #[derive(Debug)]
@@ -61,6 +63,7 @@ pub fn expand(
     engine: &mut dyn Engine,
     schemas: &SchemaCache,
     budget: Budget,
+    watch: &mut dyn Watch,
 ) -> Result<ExpandResponse, ExpansionError> {
     let text = Text::configuration(input.name, input.content);
     let (configuration, warnings) = text.read()?;
@@ -69,6 +72,8 @@ pub fn expand(
         engine,
         schemas,
         budget,
+        watch,
+        env: input.env.clone(),
         warnings,
         secrets: Vec::new(),
         hidden: Vec::new(),
@@ -114,6 +119,9 @@ struct Expander<'a> {
     engine: &'a mut dyn Engine,
     schemas: &'a SchemaCache,
     budget: Budget,
+    watch: &'a mut dyn Watch,
+    /// What every template sees, with the name and the type of the instance at hand.
+    env: Map<String, Value>,
     warnings: Vec<String>,
     /// What schemas marked so far.
     secrets: Vec<SecretValue>,
@@ -141,6 +149,9 @@ impl Expander<'_> {
         configuration: &Value,
     ) -> Result<Expanded, ExpansionError> {
         let level = self.level(text, configuration, &LayoutPath::root(), &[])?;
+        self.watch
+            .before(Step::Whole)
+            .map_err(|fault| text.fault(fault, "", &LayoutPath::root()))?;
         let flat = references::resolve(&level.nodes, level.outputs, text)?;
         let instance_outputs = level.nodes.iter().filter_map(Node::promised).collect();
         let resources = level.nodes.into_iter().map(Node::into_layout).collect();
@@ -213,7 +224,7 @@ impl Expander<'_> {
                     .check_depth(chain, &template.name)
                     .map_err(|fault| at(fault, "/type"))?;
                 let properties = self
-                    .properties(template, given, &path)
+                    .properties(template, given, read.name.as_str(), &path)
                     .map_err(|fault| refused(fault, text, &pointer, &path, read.name.as_str()))?;
                 self.template(template, read.name.as_str(), properties, &path, chain)
                     .map_err(|failure| match failure {
@@ -237,11 +248,17 @@ impl Expander<'_> {
         &mut self,
         template: &Import,
         given: Option<&Value>,
+        resource: &str,
         path: &LayoutPath,
     ) -> Result<Option<Value>, Fault> {
         let Some(file) = self.input.files.schema_of(template) else {
             return Ok(given.cloned());
         };
+        self.watch.before(Step::Schema(At {
+            file,
+            resource,
+            path,
+        }))?;
         let schema = Schema::read(&file.name, &file.content, self.schemas)?;
         for wanted in &schema.imports {
             if self.input.files.required(wanted, template.path()).is_none() {
@@ -284,7 +301,9 @@ impl Expander<'_> {
             if let Some(template) = template.cloned() {
                 // What is wrong with it, the expansion has told or will tell once the rest is right.
                 let path = LayoutPath::root().child(index);
-                let _ = self.properties(&template, resource.get("properties"), &path);
+                let name = resource.get("name").and_then(Value::as_str);
+                let name = name.unwrap_or_default();
+                let _ = self.properties(&template, resource.get("properties"), name, &path);
             }
         }
     }
@@ -305,15 +324,22 @@ impl Expander<'_> {
                 supported: Language::supported(),
             }));
         };
-        let mut env = self.input.env.clone();
-        env.insert("name".to_owned(), Value::from(name));
-        env.insert("type".to_owned(), Value::from(template.name.as_str()));
+        self.env.insert("name".to_owned(), Value::from(name));
+        let type_name = Value::from(template.name.as_str());
+        self.env.insert("type".to_owned(), type_name);
         let instance = Instance {
             template,
             language,
-            env: &env,
+            env: &self.env,
             properties: properties.as_ref(),
         };
+        self.watch
+            .before(Step::Template(At {
+                file: template,
+                resource: name,
+                path,
+            }))
+            .map_err(Failed::Here)?;
         let rendered = self
             .engine
             .render(&instance)

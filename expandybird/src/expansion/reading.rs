@@ -3,15 +3,17 @@
 //! Knows how a fault in one is located: in the configuration by line and column, in a template's
 //! output by the template alone, for its author never sees the output.
 
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
 use common::api::error::Location;
 use common::model::{LayoutPath, Output};
-use common::yaml::{self, Duplicates, Limits};
+use common::yaml::{self, Duplicates, Limits, Places};
 use serde_json::Value;
 
 use super::error::{ExpansionError, Fault, kind};
 
 /// A text, as far as faults in it are to be located.
-#[derive(Debug)]
 pub struct Text<'a> {
     /// The file that the user knows.
     file: &'a str,
@@ -19,6 +21,8 @@ pub struct Text<'a> {
     pub list: &'a str,
     /// Present if its lines mean something to the user.
     content: Option<&'a str>,
+    /// Read again for the first fault, once for all of them.
+    places: OnceCell<Places<'a>>,
 }
 
 impl<'a> Text<'a> {
@@ -27,6 +31,7 @@ impl<'a> Text<'a> {
             file: name,
             list: name,
             content: Some(content),
+            places: OnceCell::new(),
         }
     }
 
@@ -35,6 +40,7 @@ impl<'a> Text<'a> {
             file,
             list: template,
             content: None,
+            places: OnceCell::new(),
         }
     }
 
@@ -101,7 +107,11 @@ impl<'a> Text<'a> {
     }
 
     fn place(&self, pointer: &str) -> Option<yaml::Location> {
-        yaml::locate(self.content?, pointer, &Limits::DEFAULT)
+        let content = self.content?;
+        let places = self
+            .places
+            .get_or_init(|| Places::of(content, &Limits::DEFAULT));
+        places.at(pointer)
     }
 
     fn point(&self, place: Option<yaml::Location>) -> Location {
@@ -164,13 +174,14 @@ pub fn outputs(
     let entries = list(configuration, "outputs", "a name and a value")
         .map_err(|fault| text.fault(fault, "/outputs", path))?;
     let mut read: Vec<Output> = Vec::with_capacity(entries.len());
+    let mut met = HashSet::with_capacity(entries.len());
     for (index, entry) in entries.iter().enumerate() {
         let at = |fault| text.fault(fault, &format!("/outputs/{index}"), path);
         let name = entry.get("name").and_then(Value::as_str);
         let (Some(name), Some(value)) = (name, entry.get("value")) else {
             return Err(at(Fault::IncompleteOutput));
         };
-        if read.iter().any(|output| output.name == name) {
+        if !met.insert(name) {
             return Err(at(Fault::DuplicateOutput {
                 name: name.to_owned(),
                 list: text.list.to_owned(),

@@ -6,6 +6,8 @@ use expandybird_protocol::frame::FrameError;
 use expandybird_protocol::session::{Failure, FailureKind};
 use nix::sys::signal::Signal;
 
+use super::lease::HowEnded;
+
 /// One variant for everything that ends differently for the one who asked.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
@@ -37,6 +39,9 @@ pub enum SandboxError {
     SessionOver,
     #[error("all {sessions} processes for templates are busy; try again")]
     Busy { sessions: usize },
+    /// As the server says it to an expansion process.
+    #[error("{message}")]
+    NotGranted { code: ErrorCode, message: String },
     #[error("python templates cannot be run: {reason}")]
     NotAvailable { reason: String },
     #[error("failed to talk to the template's process")]
@@ -63,6 +68,7 @@ impl SandboxError {
                 ErrorCode::TemplateCrashed
             }
             Self::Lost | Self::Busy { .. } => ErrorCode::Unavailable,
+            Self::NotGranted { code, .. } => *code,
             Self::NotAvailable { .. } => ErrorCode::ExpanderUnavailable,
             Self::SessionOver => ErrorCode::Internal,
         }
@@ -85,6 +91,7 @@ impl SandboxError {
             | Self::Lost
             | Self::SessionOver
             | Self::Busy { .. }
+            | Self::NotGranted { .. }
             | Self::NotAvailable { .. }
             | Self::Protocol(_)
             | Self::OutOfTurn => None,
@@ -118,12 +125,21 @@ impl SandboxError {
     }
 
     /// What the end of a process, in the middle of a call, says about the template.
-    pub(super) fn from_exit(exit: Exit) -> Self {
+    fn from_exit(exit: Exit) -> Self {
         match exit {
             Exit::Signal(signal) if signal == Signal::SIGSYS as i32 => Self::ForbiddenSyscall,
             Exit::Signal(signal) if signal == Signal::SIGXCPU as i32 => Self::Timeout,
             Exit::Signal(_) | Exit::Code(_) => Self::WorkerDied { exit },
         }
+    }
+}
+
+/// What the end of a process that closed its stream, in the middle of a call, means.
+pub fn ended(how: HowEnded) -> SandboxError {
+    match how {
+        HowEnded::Exit(exit) => SandboxError::from_exit(exit),
+        HowEnded::Lost => SandboxError::Lost,
+        HowEnded::Running => SandboxError::OutOfTurn,
     }
 }
 

@@ -30,22 +30,24 @@
 //! and only of children it has not reaped, so no signal can hit a stranger. A session's place in
 //! the pool is free again when its process is reaped, not before.
 
-mod channel;
+mod conversation;
 mod error;
+mod lease;
 mod pool;
 mod process;
-mod session;
 
 use std::path::PathBuf;
 
-pub use error::SandboxError;
+pub use conversation::{Conversation, Ended};
+pub use error::{SandboxError, ended};
 pub use expandybird_protocol::control::Exit;
 pub use expandybird_protocol::session::{
     Call, Failure, FailureKind, Frame, Import, Limits, Lockdown, Open, Output, TemplateResult,
 };
-pub use session::Session;
+pub use lease::{HowEnded, Lease};
 use tokio::time::Instant;
 
+use crate::admission::Caller;
 use pool::Pool;
 
 /// How a sandbox is set up.
@@ -72,6 +74,8 @@ pub struct Sandbox {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     pub python_version: String,
+    /// Of the warm process.
+    pub process_id: u32,
     pub lockdown: Lockdown,
     /// Processes that run templates now.
     pub sessions: usize,
@@ -92,10 +96,10 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// A fresh process for one request. It ends when the session is dropped, or at the deadline.
+    /// A fresh process for one request, which waits for its session. It ends when the lease is dropped.
     /// Whether the system locks it down as it must shows with the first call.
-    pub async fn session(&self, open: Open, deadline: Instant) -> Result<Session, SandboxError> {
-        self.pool.session(open, deadline).await
+    pub async fn lease(&self, caller: &Caller, deadline: Instant) -> Result<Lease, SandboxError> {
+        self.pool.lease(caller, deadline).await
     }
 
     /// Whether templates can run, and under which protection; starts the worker if need be.
@@ -103,6 +107,7 @@ impl Sandbox {
         let warm = self.pool.warm().await?;
         Ok(Health {
             python_version: warm.zygote.python_version.clone(),
+            process_id: warm.zygote.process_id,
             lockdown: warm.lockdown,
             sessions: warm.zygote.running(),
         })

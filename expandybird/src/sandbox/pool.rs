@@ -3,19 +3,22 @@
 //! One process is forked ahead of need, so that a request does not wait for the fork; it serves one
 //! request like any other, and no place in the pool is taken until then.
 
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use expandybird_protocol::control::Configuration;
-use expandybird_protocol::session::{Limits, Lockdown, Open, ToWorker};
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use expandybird_protocol::session::{Limits, Lockdown, Open};
+use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use super::SandboxOptions;
-use super::error::SandboxError;
+use super::conversation::{Conversation, Ended};
+use super::error::{SandboxError, ended};
+use super::lease::{Lease, Spare};
 use super::process::Zygote;
-use super::session::{Session, Spare};
+use crate::admission::{Caller, Places};
 
 /// A zygote that failed to start is not tried again for this long: every request would pay for it.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -32,8 +35,7 @@ const PROBE_LIMITS: Limits = Limits {
 pub(super) struct Pool {
     worker: PathBuf,
     configuration: Configuration,
-    max_sessions: usize,
-    permits: Arc<Semaphore>,
+    places: Arc<Places>,
     current: Mutex<Current>,
 }
 
@@ -94,48 +96,34 @@ impl Pool {
                 python_path,
                 allow_weak_lockdown: options.allow_weak_lockdown,
             },
-            max_sessions: options.max_sessions,
-            permits: Arc::new(Semaphore::new(options.max_sessions)),
+            places: Places::new(options.max_sessions),
             current: Mutex::new(Current::None),
         })
     }
 
-    /// Waits for its turn, then opens a session; all of it within the deadline.
-    pub(super) async fn session(
+    /// Waits for its turn, then takes a process; all of it within the deadline.
+    pub(super) async fn lease(
         &self,
-        open: Open,
+        caller: &Caller,
         deadline: Instant,
-    ) -> Result<Session, SandboxError> {
-        let limits = open.limits;
-        let open = ToWorker::Open(open);
-        match self.open(&open, limits, deadline).await {
+    ) -> Result<Lease, SandboxError> {
+        match self.try_lease(caller, deadline).await {
             // No template ran yet, so beginning again with another process repeats nothing.
-            Err(SandboxError::Lost) => self.open(&open, limits, deadline).await,
+            Err(SandboxError::Lost) => self.try_lease(caller, deadline).await,
             outcome => outcome,
         }
     }
 
-    async fn open(
-        &self,
-        open: &ToWorker,
-        limits: Limits,
-        deadline: Instant,
-    ) -> Result<Session, SandboxError> {
-        let permit = self.permit(deadline).await?;
+    async fn try_lease(&self, caller: &Caller, deadline: Instant) -> Result<Lease, SandboxError> {
+        let place = self.places.take(caller, deadline).await;
+        let place = place.map_err(|_| SandboxError::Busy {
+            sessions: self.places.total(),
+        })?;
         let warm = timeout_at(deadline, self.warm())
             .await
             .map_err(|_| SandboxError::Timeout)??;
         let spare = warm.take_spare()?;
-        Session::new(warm, spare, permit, open, limits, deadline)
-    }
-
-    async fn permit(&self, deadline: Instant) -> Result<OwnedSemaphorePermit, SandboxError> {
-        match timeout_at(deadline, self.permits.clone().acquire_owned()).await {
-            Ok(Ok(permit)) => Ok(permit),
-            Ok(Err(_)) | Err(_) => Err(SandboxError::Busy {
-                sessions: self.max_sessions,
-            }),
-        }
+        Lease::new(warm, spare, place)
     }
 
     /// The living zygote; a new one if there is none.
@@ -177,20 +165,31 @@ impl Pool {
 
 /// What the kernel enforces, as seen by a session that locks itself down and runs nothing.
 async fn probe(warm: &Warm) -> Result<Lockdown, SandboxError> {
-    let permits = Arc::new(Semaphore::new(1));
-    let permit = permits
-        .try_acquire_owned()
-        .map_err(|error| SandboxError::unavailable("probe the sandbox", &error))?;
-    let open = ToWorker::Open(Open {
-        imports: Vec::new(),
-        limits: PROBE_LIMITS,
-        current_time: 0,
-        seed: 0,
-    });
     let deadline = Instant::now() + PROBE_TIMEOUT;
-    let spare = warm.take_spare()?;
-    let session = Session::new(warm.clone(), spare, permit, &open, PROBE_LIMITS, deadline)?;
-    session.lockdown().await
+    let caller = Caller::default();
+    let place = Places::new(1).take(&caller, deadline).await;
+    let place = place.map_err(|_| SandboxError::Timeout)?;
+    let mut lease = Lease::new(warm.clone(), warm.take_spare()?, place)?;
+    let Some(stream) = lease.stream() else {
+        return Err(SandboxError::SessionOver);
+    };
+    let stream = UnixStream::from(stream);
+    let asked = tokio::task::spawn_blocking(move || {
+        let open = Open {
+            imports: Vec::new(),
+            limits: PROBE_LIMITS,
+            current_time: 0,
+            seed: 0,
+        };
+        Conversation::new(stream, open)?.lockdown()
+    });
+    match timeout_at(deadline, asked).await {
+        Ok(Ok(Ok(lockdown))) => Ok(lockdown),
+        Ok(Ok(Err(Ended::Failed(error)))) => Err(error),
+        Ok(Ok(Err(Ended::Closed))) => Err(ended(lease.how_it_ended(false).await)),
+        Ok(Err(panicked)) => Err(SandboxError::unavailable("probe the sandbox", &panicked)),
+        Err(_) => Err(SandboxError::Timeout),
+    }
 }
 
 fn reason(error: &SandboxError) -> String {

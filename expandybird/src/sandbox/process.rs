@@ -19,10 +19,11 @@ use nix::sys::socket::{
     AddressFamily, ControlMessage, MsgFlags, Shutdown, SockFlag, SockType, recv, sendmsg, shutdown,
     socketpair,
 };
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::error::SandboxError;
+use crate::admission::Place;
 
 /// Loading Python and its packages takes a tenth of a second; a cold disk takes longer.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
@@ -42,6 +43,7 @@ const ENVIRONMENT: [(&str, &str); 5] = [
 pub(super) struct Zygote {
     control: Arc<OwnedFd>,
     sessions: Arc<Mutex<Sessions>>,
+    pub(super) process_id: u32,
     pub(super) python_version: String,
 }
 
@@ -57,7 +59,7 @@ struct Running {
     ended: oneshot::Sender<Exit>,
     /// Held until the process is reaped, not merely until its session is dropped. None while the
     /// process waits for its session.
-    permit: Option<OwnedSemaphorePermit>,
+    place: Option<Place>,
 }
 
 /// A session's process, as the one who started it sees it.
@@ -74,6 +76,7 @@ impl Zygote {
     ) -> Result<Self, SandboxError> {
         let (ours, theirs) = control_sockets()?;
         let child = spawn(worker, theirs)?;
+        let process_id = child.id();
         let control = Arc::new(ours);
         let sessions = Arc::new(Mutex::new(Sessions {
             next: 0,
@@ -83,6 +86,7 @@ impl Zygote {
         let mut zygote = Self {
             control,
             sessions,
+            process_id,
             python_version: String::new(),
         };
         zygote
@@ -111,14 +115,14 @@ impl Zygote {
         }
         let entry = Running {
             ended: sender,
-            permit: None,
+            place: None,
         };
         running.insert(id, entry);
         Ok(Started { id, ended })
     }
 
     /// Takes a place in the pool for a process that waited; false if it has ended meanwhile.
-    pub(super) fn occupy(&self, session: u64, permit: OwnedSemaphorePermit) -> bool {
+    pub(super) fn occupy(&self, session: u64, place: Place) -> bool {
         let mut sessions = lock(&self.sessions);
         let running = sessions
             .running
@@ -126,7 +130,7 @@ impl Zygote {
             .and_then(|all| all.get_mut(&session));
         match running {
             Some(running) => {
-                running.permit = Some(permit);
+                running.place = Some(place);
                 true
             }
             None => false,
@@ -153,7 +157,7 @@ impl Zygote {
     pub(super) fn running(&self) -> usize {
         let sessions = lock(&self.sessions);
         let running = sessions.running.iter().flat_map(HashMap::values);
-        running.filter(|running| running.permit.is_some()).count()
+        running.filter(|running| running.place.is_some()).count()
     }
 
     /// Both sides read the end of the stream: the zygote ends, the listener reaps it.

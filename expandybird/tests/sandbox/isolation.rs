@@ -10,7 +10,7 @@ use crate::support::{Request, sandbox};
 const LEAVE: &str = "
 import builtins, copy, datetime, decimal, importlib, io, jinja2, json, locale, logging, os
 import random, re, string, sys, time, types, warnings, yaml
-gc, signal = map(importlib.import_module, ('gc', 'signal'))
+gc, signal = map(importlib.import_module, ('gc', '_signal'))
 os.environ['LEFT'] = os.environ['PATH'] = '1'
 sys.modules['left'] = json
 sys.path.append('/left')
@@ -38,7 +38,7 @@ yaml.SafeLoader.add_constructor('!left', lambda *_: 'left')
 yaml.SafeLoader.yaml_implicit_resolvers.clear()
 jinja2.filters.FILTERS['left'] = len
 jinja2.defaults.DEFAULT_NAMESPACE['left'] = 1
-gc, signal = map(importlib.import_module, ('gc', 'signal'))
+gc, signal = map(importlib.import_module, ('gc', '_signal'))
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 try: open('/tmp/expandybird-left', 'w')
 except OSError: pass
@@ -48,7 +48,7 @@ return {}";
 const LOOK: &str = "
 import builtins, datetime, decimal, importlib, jinja2, json, logging, os
 import random, string, sys, time, uuid, warnings, yaml
-gc, signal = map(importlib.import_module, ('gc', 'signal'))
+gc, signal = map(importlib.import_module, ('gc', '_signal'))
 return [
     dict(os.environ), sorted(sys.modules), sys.path, sys.argv, [str(f) for f in sys.meta_path[1:]],
     sys.getrecursionlimit(), type(sys.stdout).__name__, sorted(vars(builtins)), sorted(vars(json)),

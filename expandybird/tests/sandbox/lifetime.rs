@@ -1,6 +1,8 @@
 //! Processes: who starts, waits for and outlives whom.
 
-use expandybird::sandbox::{SandboxError, TemplateResult};
+use expandybird::sandbox::{Sandbox, SandboxError};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::support::{self, sandbox};
 use crate::{body, result_of};
@@ -36,51 +38,49 @@ async fn a_call_abandoned_half_way_ends_the_session() {
 #[tokio::test]
 async fn a_zygote_that_died_is_replaced_unnoticed() {
     let sandbox = sandbox().await;
-    let zygote = result_of(&sandbox, "import os\nreturn os.getppid()").await;
-    let id = i32::try_from(zygote.as_i64().unwrap()).unwrap();
-    nix::sys::signal::kill(
-        nix::unistd::Pid::from_raw(id),
-        nix::sys::signal::Signal::SIGKILL,
-    )
-    .unwrap();
+    let first = zygote(&sandbox).await;
+    kill(first, Signal::SIGKILL).unwrap();
     // Until then the process that was forked ahead may still serve.
-    support::process_is_gone(id).await;
-    let next = result_of(&sandbox, "import os\nreturn os.getppid()").await;
-    assert_ne!(next, zygote);
+    support::process_is_gone(first).await;
+    assert_eq!(result_of(&sandbox, "return 1").await, 1);
+    assert_ne!(zygote(&sandbox).await, first);
 }
 
 #[tokio::test]
 async fn the_zygote_and_its_children_end_with_the_sandbox() {
     let sandbox = sandbox().await;
-    let ids = result_of(&sandbox, "import os\nreturn [os.getppid()]").await;
-    let request = body("import os\nreturn os.getpid()");
+    let zygote = zygote(&sandbox).await;
+    let request = body("return 1");
     let mut session = request.open(&sandbox).await.unwrap();
-    let TemplateResult::Data(child) = session.call(request.call()).await.unwrap().result else {
-        panic!("expected a number");
-    };
+    session.call(request.call()).await.unwrap();
+    let children = support::children(zygote);
+    assert!(!children.is_empty(), "the session has a process");
     drop((session, sandbox));
-    for id in [&ids[0], &child] {
-        support::process_is_gone(i32::try_from(id.as_i64().unwrap()).unwrap()).await;
+    for process in children.into_iter().chain([zygote]) {
+        support::process_is_gone(process).await;
     }
 }
 
 #[tokio::test]
 async fn a_childs_process_ends_when_the_zygote_is_killed() {
     let sandbox = sandbox().await;
-    let request = body("import os\nreturn [os.getpid(), os.getppid()]");
+    let zygote = zygote(&sandbox).await;
+    let request = body("return 1");
     let mut session = request.open(&sandbox).await.unwrap();
-    let TemplateResult::Data(ids) = session.call(request.call()).await.unwrap().result else {
-        panic!("expected two numbers");
-    };
-    let [child, zygote] = [0, 1].map(|n| i32::try_from(ids[n].as_i64().unwrap()).unwrap());
-    nix::sys::signal::kill(
-        nix::unistd::Pid::from_raw(zygote),
-        nix::sys::signal::Signal::SIGKILL,
-    )
-    .unwrap();
-    support::process_is_gone(child).await;
+    session.call(request.call()).await.unwrap();
+    let children = support::children(zygote);
+    assert!(!children.is_empty(), "the session has a process");
+    kill(zygote, Signal::SIGKILL).unwrap();
+    for child in children {
+        support::process_is_gone(child).await;
+    }
     let error = session.call(request.call()).await.unwrap_err();
     assert!(matches!(error, SandboxError::Lost), "{error:?}");
+}
+
+async fn zygote(sandbox: &Sandbox) -> Pid {
+    let id = sandbox.health().await.unwrap().process_id;
+    Pid::from_raw(id.try_into().unwrap())
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@
 
 mod attacks;
 mod failures;
+mod hermetic;
 mod isolation;
 mod lifetime;
 mod modules;

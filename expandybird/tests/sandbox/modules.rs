@@ -92,6 +92,50 @@ impl Text for TemplateResult {
 }
 
 #[tokio::test]
+async fn a_byte_order_mark_and_lines_that_end_as_on_windows_are_read() {
+    let source = "\u{feff}import helper\r\ndef GenerateConfig(context):\r\n    return helper.V\r\n";
+    let helper = "\u{feff}V = '''a\r\nb'''\r\n";
+    let request = Request::template(source).import("helper.py", helper);
+    assert_eq!(result(request).await.unwrap(), json!("a\nb"));
+    let wrong = "\u{feff}def GenerateConfig(context):\r\n    return nope\r\n";
+    let failure = error(Request::template(wrong)).await;
+    let frame = failure.failure().unwrap().frames.last().unwrap();
+    assert_eq!((frame.line, frame.source.as_str()), (2, "return nope"));
+}
+
+#[tokio::test]
+async fn the_list_of_modules_in_the_documentation_is_the_set() {
+    let documentation = include_str!("../../COMPATIBILITY.md");
+    let lines = documentation
+        .lines()
+        .filter_map(|line| line.strip_prefix("> "));
+    let listed: Vec<&str> = lines
+        .flat_map(str::split_whitespace)
+        .map(|module| module.trim_matches('`'))
+        .collect();
+    let code = "import sys\nlibrary = sys.modules['expandybird_library']\nreturn sorted(library.RESERVED | library.YIELDING)";
+    assert_eq!(result(body(code)).await.unwrap(), json!(listed));
+}
+
+#[tokio::test]
+async fn modules_that_joined_the_set_later_work() {
+    let code = "
+import bz2, contextvars, email.message, getopt, io, lzma, optparse, platform, plistlib, queue, tarfile, tomllib, zipfile
+import xml.etree.ElementTree as tree
+message = email.message.EmailMessage()
+message['To'] = 'a@b.c'
+waiting = queue.Queue()
+waiting.put(1)
+return [
+    tree.fromstring('<a b=\"c\"/>').get('b'), tomllib.loads('a = 1'), message.as_string(), waiting.get(),
+    platform.system(), bz2.decompress(bz2.compress(b'x')).decode(), lzma.decompress(lzma.compress(b'y')).decode(),
+    contextvars.ContextVar('v', default=1).get(), plistlib.loads(plistlib.dumps({'a': 1})),
+]";
+    let expected = json!(["c", {"a": 1}, "To: a@b.c\n\n", 1, "Linux", "x", "y", 1, {"a": 1}]);
+    assert_eq!(result(body(code)).await.unwrap(), expected);
+}
+
+#[tokio::test]
 async fn modules_outside_the_set_are_refused_by_name() {
     for module in [
         "ctypes",

@@ -3,9 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use std::os::unix::net::UnixStream;
+
+use expandybird::admission::Caller;
 use expandybird::sandbox::{
-    Call, Import, Limits, Open, Output, Sandbox, SandboxError, SandboxOptions, Session,
+    Call, Conversation, Ended, Import, Lease, Limits, Open, Output, Sandbox, SandboxError,
+    SandboxOptions, ended,
 };
+use nix::unistd::Pid;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
@@ -73,12 +78,53 @@ pub async fn no_session_is_left(sandbox: &Sandbox) {
     }
 }
 
+/// The processes that this one has forked and not reaped.
+pub fn children(parent: Pid) -> Vec<Pid> {
+    let list = format!("/proc/{parent}/task/{parent}/children");
+    let list = std::fs::read_to_string(list).expect("the parent is alive");
+    let ids = list.split_whitespace().map(str::parse);
+    ids.map(|id| Pid::from_raw(id.expect("a process id")))
+        .collect()
+}
+
 /// Waits until no such process exists.
-pub async fn process_is_gone(id: i32) {
+pub async fn process_is_gone(id: Pid) {
     let deadline = Instant::now() + PATIENCE;
     while Path::new(&format!("/proc/{id}")).exists() {
         assert!(Instant::now() < deadline, "process {id} is still there");
         tokio::task::yield_now().await;
+    }
+}
+
+/// What the server and an expansion process do for one request, in one place.
+#[derive(Debug)]
+pub struct Session {
+    lease: Lease,
+    /// `None` after a call that was not waited for.
+    conversation: Option<Conversation<UnixStream>>,
+    deadline: Instant,
+}
+
+impl Session {
+    pub async fn call(&mut self, call: Call) -> Result<Output, SandboxError> {
+        let Some(mut conversation) = self.conversation.take() else {
+            return Err(SandboxError::SessionOver);
+        };
+        let calling = tokio::task::spawn_blocking(move || {
+            let outcome = conversation.call(call);
+            (conversation, outcome)
+        });
+        let Ok(called) = tokio::time::timeout_at(self.deadline, calling).await else {
+            return Err(SandboxError::Timeout);
+        };
+        let (conversation, outcome) = called.expect("a conversation does not panic");
+        let opened = conversation.is_open();
+        self.conversation = Some(conversation);
+        match outcome {
+            Ok(output) => Ok(output),
+            Err(Ended::Failed(error)) => Err(error),
+            Err(Ended::Closed) => Err(ended(self.lease.how_it_ended(opened).await)),
+        }
     }
 }
 
@@ -148,6 +194,11 @@ impl Request {
         self
     }
 
+    pub fn output_mib(mut self, mebibytes: usize) -> Self {
+        self.open.limits.output_bytes = mebibytes << 20;
+        self
+    }
+
     pub fn memory_mib(mut self, mebibytes: u64) -> Self {
         self.open.limits.memory_bytes = mebibytes << 20;
         self
@@ -160,7 +211,13 @@ impl Request {
 
     pub async fn open(&self, sandbox: &Sandbox) -> Result<Session, SandboxError> {
         let deadline = Instant::now() + self.deadline;
-        sandbox.session(self.open.clone(), deadline).await
+        let mut lease = sandbox.lease(&Caller::default(), deadline).await?;
+        let stream = UnixStream::from(lease.stream().expect("it is given out once"));
+        Ok(Session {
+            conversation: Some(Conversation::new(stream, self.open.clone())?),
+            lease,
+            deadline,
+        })
     }
 
     pub async fn run(&self, sandbox: &Sandbox) -> Result<Output, SandboxError> {

@@ -20,6 +20,7 @@ use common::model::Import;
 use common::yaml::{self, Duplicates};
 use expandybird::engine::jinja;
 use expandybird::expansion::Bounds;
+use expandybird::process::Limits;
 use expandybird::sandbox::{self, Sandbox, SandboxOptions};
 use expandybird::service::{Expander, Options};
 use serde_json::Value;
@@ -33,8 +34,7 @@ fn expander(timeout: Duration, jinja: jinja::Limits) -> Expander {
         allow_weak_lockdown: false,
         max_sessions: 2,
     });
-    let options = Options {
-        timeout,
+    let limits = Limits {
         bounds: Bounds::default(),
         jinja,
         python: sandbox::Limits {
@@ -42,8 +42,15 @@ fn expander(timeout: Duration, jinja: jinja::Limits) -> Expander {
             cpu_seconds: 20,
             output_bytes: 1 << 20,
         },
+        memory_bytes: 256 << 20,
     };
-    Expander::new(options, sandbox.unwrap())
+    let options = Options {
+        timeout,
+        at_once: 2,
+        limits,
+        program: Some(env!("CARGO_BIN_EXE_expandybird").into()),
+    };
+    Expander::new(options, sandbox.unwrap()).unwrap()
 }
 
 /// An instance of a template.
@@ -104,7 +111,7 @@ async fn a_file_expands_without_a_server_to_the_same_with_the_imports_beside_it(
         content: schema.to_owned(),
     });
     same.env.insert("deployment".to_owned(), "d".into());
-    let answer = expander(Duration::from_secs(20), jinja::Limits::default())
+    let answer = expander(Duration::from_secs(60), jinja::Limits::default())
         .expand(same)
         .await
         .unwrap_or_else(|error| panic!("{}", error.0));
@@ -122,7 +129,7 @@ async fn configurations_and_properties_of_megabytes_expand_in_every_language() {
     let jinja = "resources: [{name: b, type: T, properties: {n: {{ properties.text|length }}}}]";
     let python = "def GenerateConfig(context):\n    return {'resources': [\n        \
                   {'name': 'b', 'type': 'T', 'properties': {'n': len(context.properties['text'])}}]}\n";
-    let expander = expander(Duration::from_secs(20), jinja::Limits::default());
+    let expander = expander(Duration::from_secs(60), jinja::Limits::default());
     for (name, template) in [("t.jinja", jinja), ("t.py", python)] {
         let configuration =
             format!("resources: [{{name: a, type: {name}, properties: {{text: {text}}}}}]");
@@ -149,9 +156,9 @@ def GenerateConfig(context):
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_request_gives_the_same_bytes() {
-    let first = expander(Duration::from_secs(20), jinja::Limits::default());
+    let first = expander(Duration::from_secs(60), jinja::Limits::default());
     // Of another process, from another zygote.
-    let second = expander(Duration::from_secs(20), jinja::Limits::default());
+    let second = expander(Duration::from_secs(60), jinja::Limits::default());
     let mut answers = Vec::new();
     for expander in [&first, &first, &second] {
         let answer = expander.expand(request("t.py", VARYING)).await;
@@ -195,8 +202,8 @@ resources:
 async fn the_same_jinja_template_gives_the_same_bytes() {
     let configuration =
         "resources: [{name: a, type: t.jinja, properties: {z: 1, a: {y: 2, b: [x]}}}]";
-    let first = expander(Duration::from_secs(20), jinja::Limits::default());
-    let second = expander(Duration::from_secs(20), jinja::Limits::default());
+    let first = expander(Duration::from_secs(60), jinja::Limits::default());
+    let second = expander(Duration::from_secs(60), jinja::Limits::default());
     let mut answers = Vec::new();
     for expander in [&first, &first, &second] {
         let request = request_of(configuration, &[("t.jinja", VARYING_JINJA)]);

@@ -32,16 +32,8 @@ pub enum WorkerError {
     Unexpected(&'static str),
     #[error("cannot talk to the server")]
     Frame(#[from] FrameError),
-    #[error("cannot prepare the file rules")]
-    FileRules(#[source] landlock::RulesetError),
-    #[error("cannot open {folder} for the file rules")]
-    Folder {
-        folder: String,
-        #[source]
-        source: landlock::PathFdError,
-    },
-    #[error("cannot prepare the system call filters: {0}")]
-    SystemCalls(String),
+    #[error(transparent)]
+    Confinement(#[from] expandybird_confinement::Error),
 }
 
 impl WorkerError {

@@ -39,6 +39,7 @@ def GenerateConfig(context):
     return {'resources': [resource], 'outputs': [{'name': 'o', 'value': '{}!'.format(len(items))}]}
 ";
 const REHEARSED_HELPER: &str = "def named(name): return ''.join([name, 'x'])\n";
+const REHEARSED_MODULES: [&str; 2] = ["rehearsed", "rehearsed_helper"];
 const REHEARSALS: usize = 20;
 
 /// What a description of a failure may take; its parts are cut far below that.
@@ -50,8 +51,6 @@ pub struct Interpreter<'py> {
     leave: Bound<'py, PyAny>,
     templates: Bound<'py, PyModule>,
     failures: Bound<'py, PyModule>,
-    /// The folders that templates may read.
-    pub folders: Vec<String>,
     pub version: String,
 }
 
@@ -60,17 +59,15 @@ impl<'py> Interpreter<'py> {
         let failed = || WorkerError::python("load its library");
         let [process, library, fixed, _, templates, failures] = load(py).map_err(failed())?;
         process.call_method0("close_inherited").map_err(failed())?;
-        let folders = library
+        fixed.call_method0("check").map_err(failed())?;
+        library
             .call_method1("warm_up", (configuration.python_path.as_deref(),))
-            .and_then(|folders| folders.extract())
             .map_err(failed())?;
-        fixed.call_method0("install").map_err(failed())?;
         let interpreter = Self {
             leave: process.getattr("leave").map_err(failed())?,
             process,
             templates,
             failures,
-            folders,
             version: version(py),
         };
         interpreter.rehearse()?;
@@ -78,8 +75,10 @@ impl<'py> Interpreter<'py> {
         Ok(interpreter)
     }
 
-    /// Runs sessions of our own. A page that is written to after the fork is copied for every
-    /// session; what Python writes once (caches of its own, memory it takes) it writes here.
+    /// Runs sessions of our own, of which nothing is left.
+    ///
+    /// The kernel copies a page when a process first writes to it after the fork. What Python writes once
+    /// (its caches, memory it takes) it writes here.
     fn rehearse(&self) -> Result<(), WorkerError> {
         let failed = || WorkerError::python("rehearse a session");
         let rehearsal = self.templates.call_method0("Rehearsal").map_err(failed())?;
@@ -90,7 +89,10 @@ impl<'py> Interpreter<'py> {
                 reason: error.to_string(),
             })?;
         }
-        rehearsal.call_method0("end").map_err(failed())?;
+        let modules = REHEARSED_MODULES;
+        rehearsal
+            .call_method1("end", (modules,))
+            .map_err(failed())?;
         Ok(())
     }
 

@@ -32,13 +32,17 @@ fn main() -> ExitCode {
 }
 
 /// Begins again with Python's home in the environment, unless it is there: an embedded interpreter
-/// reads it nowhere else, and would guess from the current folder.
+/// reads it nowhere else, and would guess from the current folder. The time zone is there for the C
+/// library, which reads it once; given in full, it needs no file.
 fn at_home() -> Result<(), WorkerError> {
     if std::env::var_os("PYTHONHOME").is_some() {
         return Ok(());
     }
     let source = match std::env::current_exe() {
-        Ok(program) => Command::new(program).env("PYTHONHOME", PYTHON_HOME).exec(),
+        Ok(program) => Command::new(program)
+            .env("PYTHONHOME", PYTHON_HOME)
+            .env("TZ", "UTC0")
+            .exec(),
         Err(error) => error,
     };
     let action = "start with Python's home";

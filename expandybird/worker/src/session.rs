@@ -1,31 +1,27 @@
 //! The life of a session's process: open, lock down, run templates until the server hangs up.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::BufReader;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
 use expandybird_protocol::frame;
 use expandybird_protocol::session::{FromWorker, Open, ToWorker};
-use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout};
+use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout};
 
 use crate::error::{WorkerError, chain};
 use crate::interpreter::{Interpreter, Templates};
 use crate::lockdown::{self, Prepared};
 
-/// Serves the session whose stream is standard input.
+/// Serves a session.
 pub fn run(
     interpreter: &Interpreter<'_>,
     prepared: Prepared,
-    zygote: Pid,
+    mut stream: UnixStream,
     allow_weak_lockdown: bool,
 ) -> Result<(), WorkerError> {
-    if !lockdown::die_with(zygote)? {
-        return Ok(());
-    }
-    let mut stream = take_stream()?;
-    // Before the server asks: a process may be forked ahead of need, and what is done by then
-    // costs no request any time.
+    // Before the server asks: a process is forked ahead of need, and what is done before the request
+    // arrives costs no request any time.
     let lockdown = prepared.apply();
     let Some(open) = read_open(&mut stream)? else {
         return Ok(());
@@ -43,8 +39,20 @@ pub fn run(
     }
 }
 
-/// Keeps the stream, and leaves the standard streams pointing nowhere.
-fn take_stream() -> Result<UnixStream, WorkerError> {
+/// The end of all standard streams.
+pub fn nowhere() -> Result<File, WorkerError> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/null")
+        .map_err(|source| WorkerError::Io {
+            action: "open /dev/null",
+            source,
+        })
+}
+
+/// The session's stream is standard input: keeps it, and leaves the standard streams leading nowhere.
+pub fn take_stream(nowhere: &File) -> Result<UnixStream, WorkerError> {
     let stream = std::io::stdin()
         .as_fd()
         .try_clone_to_owned()
@@ -52,17 +60,9 @@ fn take_stream() -> Result<UnixStream, WorkerError> {
             action: "take the session's stream",
             source,
         })?;
-    let nowhere = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open("/dev/null")
-        .map_err(|source| WorkerError::Io {
-            action: "open /dev/null",
-            source,
-        })?;
-    dup2_stdin(&nowhere)
-        .and_then(|()| dup2_stdout(&nowhere))
-        .and_then(|()| dup2_stderr(&nowhere))
+    dup2_stdin(nowhere)
+        .and_then(|()| dup2_stdout(nowhere))
+        .and_then(|()| dup2_stderr(nowhere))
         .map_err(WorkerError::system("replace the standard streams"))?;
     Ok(UnixStream::from(stream))
 }

@@ -1,117 +1,77 @@
-//! The system calls of a session: which pass, which fail, and that everything else ends it.
+//! The system calls of a session: which pass, which fail, and which end it.
 //!
-//! Two filters, of whose answers the kernel takes the stricter:
+//! | call | [`known`], since the zygote | [`refused`], since the zygote | [`forking`], in a session | in a session |
+//! |---|---|---|---|---|
+//! | computing, memory, its own stream | allow | allow | allow | it passes |
+//! | starting and confining a session | allow | allow | `EPERM` | Python raises `PermissionError` |
+//! | files, sockets, clocks, signals, names | allow | `EPERM` | allow | Python raises `PermissionError` |
+//! | anything else | kill | allow | allow | the process dies of `SIGSYS` |
 //!
-//! | call | [`Known`], since the zygote | [`Allowed`], in a session | together |
-//! |---|---|---|---|
-//! | computing, reading, memory | allow | allow | it passes |
-//! | sockets, processes, signals, writing | allow | `EPERM` | Python raises `PermissionError` |
-//! | anything else | kill | `EPERM` | the process dies of `SIGSYS` |
+//! The kernel takes the strictest answer of the three. A session inherits the first two and installs
+//! the third only, which is short: the kernel looks at every call that there is, once for each filter
+//! that it takes, and a session waits for that.
 //!
-//! The first is as long as the second and costs the kernel half a millisecond to take; the zygote's
-//! children inherit it for nothing.
-//!
-//! Which files may be read is not decided here: a filter cannot see paths. That is
-//! [`crate::lockdown`]'s, with Landlock.
+//! No call opens, lists or examines a file, so neither the library nor `/proc` exists for a session.
 
-use std::collections::BTreeMap;
-
+use expandybird_confinement::{Action, Compare, Error, Filter, Rule, Rules, all_of, always};
 use nix::libc;
-use seccompiler::{
-    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
-    SeccompFilter, SeccompRule,
-};
 
-use crate::error::WorkerError;
-
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
-
-/// Kills whoever makes a call that neither we nor Python have any use for.
-pub struct Known(BpfProgram);
-
-/// Refuses what a session has no use for.
-pub struct Allowed(BpfProgram);
-
-impl Known {
-    pub fn compile() -> Result<Self, WorkerError> {
-        let mut rules = conditional().map_err(explain)?;
-        rules.values_mut().for_each(Vec::clear);
-        rules.extend(
-            always(ALLOWED)
-                .chain(always(REFUSED))
-                .chain(always(SETTING_UP)),
-        );
-        program(rules, SeccompAction::KillProcess).map(Self)
-    }
-
-    /// For this process and all it will fork.
-    pub fn install(&self) -> Result<(), WorkerError> {
-        install(&self.0)
-    }
+/// Ends a process that makes a call that neither we nor Python have any use for. For the zygote and all
+/// that it will fork.
+pub fn known() -> Result<Filter, Error> {
+    let calls = always(ALLOWED)
+        .chain(always(FORKING))
+        .chain(always(REFUSED))
+        .chain(always(CONDITIONAL));
+    Filter::compile(calls.collect(), Action::Kill)
 }
 
-impl Allowed {
-    pub fn compile() -> Result<Self, WorkerError> {
-        let mut rules = conditional().map_err(explain)?;
-        rules.extend(always(ALLOWED));
-        program(rules, SeccompAction::Errno(libc::EPERM as u32)).map(Self)
-    }
-
-    /// For good: it does not allow installing another.
-    pub fn install(&self) -> Result<(), WorkerError> {
-        install(&self.0)
-    }
+/// Refuses what neither the zygote, once it is warm, nor a session has any use for.
+pub fn refused() -> Result<Filter, Error> {
+    let mut rules = conditional()?;
+    rules.extend(always(REFUSED));
+    Filter::refusing(rules)
 }
 
-fn install(program: &BpfProgram) -> Result<(), WorkerError> {
-    seccompiler::apply_filter(program).map_err(|error| WorkerError::SystemCalls(error.to_string()))
+/// Refuses what only the zygote has a use for: starting sessions. It does not allow installing another filter.
+pub fn forking() -> Result<Filter, Error> {
+    Filter::refusing(always(FORKING).collect())
 }
 
-fn program(rules: Rules, otherwise: SeccompAction) -> Result<BpfProgram, WorkerError> {
-    let arch = std::env::consts::ARCH.try_into().map_err(explain)?;
-    SeccompFilter::new(rules, otherwise, SeccompAction::Allow, arch)
-        .and_then(BpfProgram::try_from)
-        .map_err(explain)
-}
-
-fn explain(error: BackendError) -> WorkerError {
-    WorkerError::SystemCalls(error.to_string())
-}
-
-fn always(calls: &[i64]) -> impl Iterator<Item = (i64, Vec<SeccompRule>)> {
-    calls.iter().map(|&call| (call, Vec::new()))
-}
-
-/// Calls that pass or fail by what they ask for.
-fn conditional() -> Result<Rules, BackendError> {
-    let not_executable = SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64);
+/// Calls that are refused for what they ask.
+fn conditional() -> Result<Rules, Error> {
+    let executable = libc::PROT_EXEC as u64;
+    let asks_to_execute = || all_of(&[(2, Compare::MaskedEq(executable), executable)]);
     Ok(Rules::from([
         // No new code: modules written in C are loaded before the lockdown, none after it.
-        (libc::SYS_mmap, vec![rule(2, not_executable.clone(), 0)?]),
-        (libc::SYS_mprotect, vec![rule(2, not_executable, 0)?]),
+        (libc::SYS_mmap, vec![asks_to_execute()?]),
+        (libc::SYS_mprotect, vec![asks_to_execute()?]),
         // Not the limits of other processes.
-        (libc::SYS_prlimit64, vec![rule(0, SeccompCmpOp::Eq, 0)?]),
+        (libc::SYS_prlimit64, vec![all_of(&[(0, Compare::Ne, 0)])?]),
         // Not the owner or signal of a descriptor: they could kill the parent.
-        (libc::SYS_fcntl, one_of(1, FCNTL)?),
+        (libc::SYS_fcntl, vec![none_of(1, FCNTL)?]),
         // Not what happens when its processor time is up: that signal says why it ended.
         (
             libc::SYS_rt_sigaction,
-            vec![rule(0, SeccompCmpOp::Ne, libc::SIGXCPU as u64)?],
+            vec![all_of(&[(0, Compare::Eq, libc::SIGXCPU as u64)])?],
         ),
-        (libc::SYS_ioctl, one_of(1, IOCTL)?),
+        (libc::SYS_ioctl, vec![none_of(1, IOCTL)?]),
     ]))
 }
 
-fn one_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {
-    let values = values.iter();
-    values
-        .map(|&value| rule(argument, SeccompCmpOp::Eq, value))
-        .collect()
-}
+/// The calls of [`conditional`].
+const CONDITIONAL: &[i64] = &[
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+    libc::SYS_prlimit64,
+    libc::SYS_fcntl,
+    libc::SYS_rt_sigaction,
+    libc::SYS_ioctl,
+];
 
-fn rule(argument: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
-    let length = SeccompCmpArgLen::Dword;
-    SeccompRule::new(vec![SeccompCondition::new(argument, length, op, value)?])
+fn none_of(argument: u8, values: &[u64]) -> Result<Rule, Error> {
+    let other = |&value: &u64| (argument, Compare::Ne, value);
+    all_of(&values.iter().map(other).collect::<Vec<_>>())
 }
 
 const FCNTL: &[u64] = &[
@@ -122,15 +82,14 @@ const FCNTL: &[u64] = &[
     libc::F_DUPFD_CLOEXEC as u64,
 ];
 
-/// What opening a file in Python asks: is it a terminal, and close it on exec.
+/// What Python asks of a descriptor: is it a terminal, and close it on exec.
 const IOCTL: &[u64] = &[libc::TCGETS, libc::FIOCLEX, libc::FIONCLEX];
 
-/// What a computing interpreter needs, beside what [`conditional`] says.
+/// What a computing interpreter needs, beside what [`conditional`] leaves.
 const ALLOWED: &[i64] = &[
-    // Descriptors that are open, and files that Landlock lets it open.
+    // Descriptors that are open.
     libc::SYS_read,
     libc::SYS_readv,
-    libc::SYS_pread64,
     libc::SYS_write,
     libc::SYS_writev,
     libc::SYS_recvfrom,
@@ -139,14 +98,6 @@ const ALLOWED: &[i64] = &[
     libc::SYS_close_range,
     libc::SYS_lseek,
     libc::SYS_dup,
-    libc::SYS_openat,
-    libc::SYS_fstat,
-    libc::SYS_newfstatat,
-    libc::SYS_statx,
-    libc::SYS_faccessat,
-    libc::SYS_faccessat2,
-    libc::SYS_readlinkat,
-    libc::SYS_getdents64,
     libc::SYS_getcwd,
     libc::SYS_ppoll,
     libc::SYS_pselect6,
@@ -155,7 +106,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_munmap,
     libc::SYS_mremap,
     libc::SYS_madvise,
-    // Its own signals, threads and time.
+    // Its own signals and threads, and waiting.
     libc::SYS_rt_sigreturn,
     libc::SYS_sigaltstack,
     libc::SYS_futex,
@@ -163,54 +114,66 @@ const ALLOWED: &[i64] = &[
     libc::SYS_rseq,
     libc::SYS_restart_syscall,
     libc::SYS_sched_yield,
-    libc::SYS_sched_getaffinity,
-    libc::SYS_clock_gettime,
-    libc::SYS_clock_getres,
-    libc::SYS_gettimeofday,
     libc::SYS_nanosleep,
     libc::SYS_clock_nanosleep,
-    libc::SYS_getrandom,
-    libc::SYS_getrusage,
-    libc::SYS_times,
     libc::SYS_exit,
     libc::SYS_exit_group,
-    // Who it is.
+    // The older names of the above.
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_poll,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_select,
+];
+
+/// How the zygote starts a session, and how that one locks itself down; refused to it once it has.
+const FORKING: &[i64] = &[
+    libc::SYS_recvmsg,
+    libc::SYS_clone,
+    libc::SYS_clone3,
+    // A mask could hold back the signal that ends processor time.
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_wait4,
+    libc::SYS_waitid,
+    libc::SYS_kill,
+    libc::SYS_dup3,
     libc::SYS_getpid,
     libc::SYS_getppid,
     libc::SYS_gettid,
+    libc::SYS_prctl,
+    libc::SYS_seccomp,
+    libc::SYS_landlock_restrict_self,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_dup2,
+];
+
+/// What templates try, by accident or not, and get a Python exception for.
+const REFUSED: &[i64] = &[
+    // Files: even the library is in memory. The metadata of a file would reveal the time.
+    libc::SYS_openat,
+    libc::SYS_fstat,
+    libc::SYS_newfstatat,
+    libc::SYS_statx,
+    libc::SYS_faccessat,
+    libc::SYS_faccessat2,
+    libc::SYS_readlinkat,
+    libc::SYS_getdents64,
+    libc::SYS_pread64,
+    // Clocks, entropy and what was used of the machine: native/machine.c has others.
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_getres,
+    libc::SYS_gettimeofday,
+    libc::SYS_getrandom,
+    libc::SYS_getrusage,
+    libc::SYS_times,
+    // Who it is, and where: native/machine.c has other answers.
     libc::SYS_getuid,
     libc::SYS_geteuid,
     libc::SYS_getgid,
     libc::SYS_getegid,
     libc::SYS_uname,
-    // The older names of the above.
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_open,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_stat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_lstat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_access,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_readlink,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_poll,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_select,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_time,
-];
-
-/// How a session's process locks itself down; refused to it once it has.
-const SETTING_UP: &[i64] = &[
-    libc::SYS_prctl,
-    libc::SYS_seccomp,
-    libc::SYS_landlock_restrict_self,
-];
-
-/// What templates try, by accident or not, and get a Python exception for.
-const REFUSED: &[i64] = &[
+    libc::SYS_sched_getaffinity,
+    libc::SYS_getcpu,
     // Network.
     libc::SYS_socket,
     libc::SYS_socketpair,
@@ -221,7 +184,6 @@ const REFUSED: &[i64] = &[
     libc::SYS_accept4,
     libc::SYS_sendmsg,
     libc::SYS_sendmmsg,
-    libc::SYS_recvmsg,
     libc::SYS_recvmmsg,
     libc::SYS_getsockname,
     libc::SYS_getpeername,
@@ -229,12 +191,8 @@ const REFUSED: &[i64] = &[
     libc::SYS_setsockopt,
     libc::SYS_shutdown,
     // Processes and threads.
-    libc::SYS_clone,
-    libc::SYS_clone3,
     libc::SYS_execve,
     libc::SYS_execveat,
-    libc::SYS_wait4,
-    libc::SYS_waitid,
     libc::SYS_setsid,
     libc::SYS_setpgid,
     libc::SYS_getpgid,
@@ -245,9 +203,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
-    // Signals and timers. A mask could hold back the signal that ends processor time.
-    libc::SYS_rt_sigprocmask,
-    libc::SYS_kill,
+    // Signals and timers.
     libc::SYS_tkill,
     libc::SYS_tgkill,
     libc::SYS_rt_sigqueueinfo,
@@ -291,7 +247,6 @@ const REFUSED: &[i64] = &[
     libc::SYS_memfd_create,
     // Further descriptors.
     libc::SYS_pipe2,
-    libc::SYS_dup3,
     libc::SYS_eventfd2,
     libc::SYS_epoll_create1,
     libc::SYS_inotify_init1,
@@ -312,6 +267,22 @@ const REFUSED: &[i64] = &[
     libc::SYS_setns,
     libc::SYS_sysinfo,
     // The older names of the above.
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_open,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_creat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_stat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lstat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_access,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_readlink,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_getdents,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_time,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_fork,
     #[cfg(target_arch = "x86_64")]
@@ -352,8 +323,6 @@ const REFUSED: &[i64] = &[
     libc::SYS_utime,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_utimes,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_dup2,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_pipe,
     #[cfg(target_arch = "x86_64")]

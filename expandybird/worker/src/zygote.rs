@@ -4,6 +4,7 @@
 //! that nobody else ever has to trust a process id. It reads nothing that a template wrote.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::{Stdin, stdin};
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -29,69 +30,54 @@ pub fn run() -> Result<(), WorkerError> {
         return Ok(());
     };
     Python::initialize();
-    Python::attach(|py| {
-        let warm = Interpreter::warm_up(py, &configuration)
-            .and_then(|interpreter| Ok((Prepared::new(&interpreter.folders)?, interpreter)));
-        match warm {
-            Ok((prepared, interpreter)) => {
-                if let Err(error) = lockdown::narrow() {
-                    eprintln!("expandybird-worker: {}", chain(&error));
-                }
-                control.send(&FromZygote::Ready {
-                    python_version: interpreter.version.clone(),
-                })?;
-                let zygote = Zygote::new(control, configuration, interpreter, prepared)?;
-                zygote.serve()
-            }
-            Err(error) => control.send(&FromZygote::Failed {
-                reason: chain(&error),
-            }),
+    Python::attach(|py| match Zygote::new(py, &configuration) {
+        Ok(zygote) => {
+            control.send(&FromZygote::Ready {
+                python_version: zygote.interpreter.version.clone(),
+            })?;
+            zygote.serve(&control, &configuration)
         }
+        Err(error) => control.send(&FromZygote::Failed {
+            reason: chain(&error),
+        }),
     })
 }
 
 struct Zygote<'py> {
-    control: Control,
-    configuration: Configuration,
     interpreter: Interpreter<'py>,
     prepared: Prepared,
+    /// Where the standard streams of sessions lead.
+    nowhere: File,
     id: Pid,
     child_ended: SignalFd,
     children: HashMap<Pid, u64>,
 }
 
 impl<'py> Zygote<'py> {
-    fn new(
-        control: Control,
-        configuration: Configuration,
-        interpreter: Interpreter<'py>,
-        prepared: Prepared,
-    ) -> Result<Self, WorkerError> {
-        let mut ended = SigSet::empty();
-        ended.add(Signal::SIGCHLD);
-        let waiting = WorkerError::system("wait for children");
-        let child_ended = ended
-            .thread_block()
-            .and_then(|()| {
-                SignalFd::with_flags(&ended, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)
-            })
-            .map_err(waiting)?;
+    /// Opens and loads all that sessions need; after that there are no files.
+    fn new(py: Python<'py>, configuration: &Configuration) -> Result<Self, WorkerError> {
+        let interpreter = Interpreter::warm_up(py, configuration)?;
+        let child_ended = child_ended()?;
+        let nowhere = session::nowhere()?;
         Ok(Self {
-            control,
-            configuration,
             interpreter,
-            prepared,
+            prepared: Prepared::new()?,
+            nowhere,
             id: getpid(),
             child_ended,
             children: HashMap::new(),
         })
     }
 
-    fn serve(mut self) -> Result<(), WorkerError> {
+    fn serve(
+        mut self,
+        control: &Control,
+        configuration: &Configuration,
+    ) -> Result<(), WorkerError> {
         loop {
-            let (message, ended) = self.wait()?;
+            let (message, ended) = self.wait(control)?;
             if ended {
-                self.reap()?;
+                self.reap(control)?;
             }
             if !message {
                 continue;
@@ -105,7 +91,7 @@ impl<'py> Zygote<'py> {
                 (ToZygote::Start { session }, Some(stream)) => {
                     match self.interpreter.fork(stream)? {
                         Some(child) => drop(self.children.insert(child, session)),
-                        None => return self.become_session(),
+                        None => return self.become_session(configuration),
                     }
                 }
                 (ToZygote::Kill { session }, _) => self.kill(session)?,
@@ -115,9 +101,9 @@ impl<'py> Zygote<'py> {
     }
 
     /// Blocks until the server wrote (first) or a child ended (second).
-    fn wait(&self) -> Result<(bool, bool), WorkerError> {
+    fn wait(&self, control: &Control) -> Result<(bool, bool), WorkerError> {
         let mut sources = [
-            PollFd::new(self.control.socket.as_fd(), PollFlags::POLLIN),
+            PollFd::new(control.socket.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.child_ended.as_fd(), PollFlags::POLLIN),
         ];
         match poll(&mut sources, PollTimeout::NONE) {
@@ -128,7 +114,7 @@ impl<'py> Zygote<'py> {
         Ok((message, ended))
     }
 
-    fn reap(&mut self) -> Result<(), WorkerError> {
+    fn reap(&mut self, control: &Control) -> Result<(), WorkerError> {
         while let Ok(Some(_)) = self.child_ended.read_signal() {}
         loop {
             let (child, exit) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
@@ -139,7 +125,7 @@ impl<'py> Zygote<'py> {
                 Err(source) => return Err(WorkerError::system("reap a child")(source)),
             };
             if let Some(session) = self.children.remove(&child) {
-                self.control.send(&FromZygote::Exited { session, exit })?;
+                control.send(&FromZygote::Exited { session, exit })?;
             }
         }
     }
@@ -156,16 +142,27 @@ impl<'py> Zygote<'py> {
     }
 
     /// In the child: lets go of all that is the zygote's.
-    fn become_session(self) -> Result<(), WorkerError> {
+    fn become_session(self, configuration: &Configuration) -> Result<(), WorkerError> {
         drop(self.child_ended);
-        session::run(
-            &self.interpreter,
-            self.prepared,
-            self.id,
-            self.configuration.allow_weak_lockdown,
-        )?;
+        if !lockdown::die_with(self.id)? {
+            return Ok(());
+        }
+        let stream = session::take_stream(&self.nowhere)?;
+        drop(self.nowhere);
+        let weak = configuration.allow_weak_lockdown;
+        session::run(&self.interpreter, self.prepared, stream, weak)?;
         self.interpreter.leave()
     }
+}
+
+/// Becomes readable when a child ends.
+fn child_ended() -> Result<SignalFd, WorkerError> {
+    let mut ended = SigSet::empty();
+    ended.add(Signal::SIGCHLD);
+    ended
+        .thread_block()
+        .and_then(|()| SignalFd::with_flags(&ended, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC))
+        .map_err(WorkerError::system("wait for children"))
 }
 
 /// The server's socket: standard input, both ways.

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexMap;
 use minijinja::value::{
-    Enumerator, Kwargs, Object, ObjectRepr, Rest, Tuple, ValueKind, ValueOrKwargs, from_args,
+    Enumerator, Object, ObjectRepr, Tuple, ValueKind, ValueOrKwargs, from_args,
 };
-use minijinja::{Error, ErrorKind, State, Value};
+use minijinja::{Error, ErrorKind, Value};
 
-use super::{meter, repr, values};
+use super::signature::Call;
+use super::{filters, meter, python, repr, values};
 
 /// What minijinja's own maps are made of.
 pub type Entries = IndexMap<Value, Value>;
@@ -41,15 +42,6 @@ impl Dict {
         Ok(Self::unchecked(owned))
     }
 
-    /// `dict(other, a=1)`, where the other one is a map or pairs.
-    pub fn construct(args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-        let dict = Arc::new(Self::default());
-        let mut all = args.0;
-        all.push(Value::from(named));
-        dict.update(&all)?;
-        Ok(Value::from_dyn_object(dict))
-    }
-
     fn entries(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -67,65 +59,74 @@ impl Dict {
         values::raise_all(entries.values(), level + 1)
     }
 
-    fn set(&self, key: Value, value: Value) -> Result<(), Error> {
+    pub fn set(&self, key: Value, value: Value) -> Result<(), Error> {
         let value = values::admit(value, self.level(), || self.level())?;
         insert(&mut self.entries(), key, value)
     }
 
-    fn update(&self, args: &[Value]) -> Result<Value, Error> {
-        let (other, named): (Option<&Value>, Kwargs) = from_args(args)?;
-        if let Some(other) = other.filter(|other| !other.is_undefined()) {
-            let is_map = other.kind() == ValueKind::Map;
-            for item in values::items(other)? {
-                let (key, value) = match is_map {
-                    true => (item.clone(), other.get_item(&item)?),
-                    false => (item.get_item_by_index(0)?, item.get_item_by_index(1)?),
-                };
-                self.set(key, value)?;
-            }
-        }
-        for name in named.args() {
-            self.set(Value::from(name), named.get(name)?)?;
-        }
-        Ok(Value::from(()))
+    pub fn get(&self, key: &Value) -> Option<Value> {
+        found(&self.entries(), key).cloned()
     }
 
-    fn pop(&self, args: &[Value]) -> Result<Value, Error> {
-        let (key, default): (&Value, Option<Value>) = from_args(args)?;
+    /// What another map or pairs hold, and what is named.
+    pub fn update(&self, other: &Value, named: Vec<(String, Value)>) -> Result<(), Error> {
+        let pairs = match other.kind() {
+            ValueKind::Undefined => Vec::new(),
+            ValueKind::Map => python::pairs(other)?,
+            _ => {
+                let items = python::items(other)?.into_iter();
+                items.map(filters::pair).collect::<Result<_, _>>()?
+            }
+        };
+        let named = named
+            .into_iter()
+            .map(|(name, value)| (Value::from(name), value));
+        pairs
+            .into_iter()
+            .chain(named)
+            .try_for_each(|(key, value)| self.set(key, value))
+    }
+
+    pub fn remove(&self, key: &Value) -> Result<Option<Value>, Error> {
+        check_key(key)?;
         let mut entries = self.entries();
         meter::charge(entries.len())?;
-        match (entries.shift_remove(key), default) {
-            (Some(value), _) => Ok(value),
-            (None, Some(default)) => Ok(default),
-            (None, None) => Err(missing(key)),
-        }
+        let own = own_key(&entries, key);
+        Ok(entries.shift_remove(&own))
     }
 
-    fn setdefault(&self, args: &[Value]) -> Result<Value, Error> {
-        let (key, default): (&Value, Option<Value>) = from_args(args)?;
-        let found = self.entries().get(key).cloned();
-        if let Some(found) = found {
-            return Ok(found);
-        }
-        self.set(key.clone(), default.unwrap_or_else(|| Value::from(())))?;
-        Ok(self.entries().get(key).cloned().unwrap_or_default())
+    /// The last entry.
+    pub fn pop(&self) -> Option<(Value, Value)> {
+        self.entries().pop()
     }
 
-    fn popitem(&self) -> Result<Value, Error> {
-        let last = self.entries().pop();
-        let (key, value) = last.ok_or_else(|| {
-            Error::new(
-                ErrorKind::InvalidOperation,
-                "popitem(): dictionary is empty",
-            )
-        })?;
-        Ok(Value::from(Tuple::from([key, value])))
+    pub fn clear(&self) -> Result<Value, Error> {
+        let cleared = std::mem::take(&mut *self.entries());
+        drop(cleared);
+        Ok(Value::from(()))
     }
 }
 
+/// `dict(other, a=1)`, where the other one is a map or pairs.
+pub fn construct(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let named = std::mem::take(&mut call.named);
+    let other = match call.rest.as_slice() {
+        [] => Value::UNDEFINED,
+        [other] => other.clone(),
+        _ => {
+            return Err(python::invalid(
+                "dict takes at most 1 argument besides the named ones",
+            ));
+        }
+    };
+    let dict = Arc::new(Dict::default());
+    dict.update(&other, named)?;
+    Ok(Value::from_dyn_object(dict))
+}
+
 /// `namespace(a=1)`, also from a map: what a loop can assign to.
-pub fn namespace(args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-    let defaults = Dict::construct(args, named)?;
+pub fn namespace(call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let defaults = construct(call)?;
     minijinja::functions::namespace(Some(from_args::<(ValueOrKwargs,)>(&[defaults])?.0))
 }
 
@@ -136,23 +137,56 @@ fn insert(entries: &mut Entries, key: Value, value: Value) -> Result<(), Error> 
             format!("a map of more than {ENTRIES} entries"),
         ));
     }
-    if matches!(key.kind(), ValueKind::Map | ValueKind::Seq)
-        && key.downcast_object_ref::<Tuple>().is_none()
-    {
-        return Err(Error::new(
-            ErrorKind::InvalidOperation,
-            format!("unhashable type: a {} cannot be a key", key.kind()),
-        ));
-    }
+    check_key(&key)?;
     meter::charge(2 * size_of::<Value>())?;
+    let key = own_key(entries, &key);
     entries.insert(key, value);
     Ok(())
 }
 
-fn missing(key: &Value) -> Error {
-    match meter::text(|out| repr::write_repr(out, key, 0)) {
-        Ok(key) => Error::new(ErrorKind::InvalidOperation, format!("KeyError: {key}")),
-        Err(error) => error,
+/// Lists and maps cannot be keys, nor tuples that hold some.
+pub fn check_key(key: &Value) -> Result<(), Error> {
+    if let Some(tuple) = key.downcast_object_ref::<Tuple>() {
+        return tuple.iter().try_for_each(check_key);
+    }
+    match key.kind() {
+        ValueKind::Map | ValueKind::Seq if repr::is_dict(key) || python::is_mutable_list(key) => {
+            Err(python::invalid(format!(
+                "unhashable type: '{}'",
+                repr::type_name(key)
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A key as others are compared with it: a boolean is the integer that it equals.
+pub fn hashed(key: Value) -> Value {
+    match key.kind() {
+        ValueKind::Bool => Value::from(i64::from(key.is_true())),
+        _ => key,
+    }
+}
+
+/// The key that is in the map already and equals this one, or else this one.
+fn own_key(entries: &Entries, key: &Value) -> Value {
+    let equal = [Value::from(false), Value::from(true)];
+    let equal = equal.into_iter().find(|flag| hashed(flag.clone()) == *key);
+    let other = match key.kind() {
+        ValueKind::Bool => Some(hashed(key.clone())),
+        ValueKind::Number => equal,
+        _ => None,
+    };
+    match other.filter(|other| !entries.contains_key(key) && entries.contains_key(other)) {
+        Some(other) => other,
+        None => key.clone(),
+    }
+}
+
+fn found<'e>(entries: &'e Entries, key: &Value) -> Option<&'e Value> {
+    match key.kind() {
+        ValueKind::Bool | ValueKind::Number => entries.get(&own_key(entries, key)),
+        _ => entries.get(key),
     }
 }
 
@@ -162,7 +196,7 @@ impl Object for Dict {
     }
 
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        self.entries().get(key).cloned()
+        found(&self.entries(), key).cloned()
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
@@ -172,31 +206,5 @@ impl Object for Dict {
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
         Some(self.entries().len())
-    }
-
-    fn call_method(
-        self: &Arc<Self>,
-        _state: &mut State<'_, '_>,
-        method: &str,
-        args: &[Value],
-    ) -> Result<Value, Error> {
-        match method {
-            "update" => self.update(args),
-            "pop" => self.pop(args),
-            "setdefault" => self.setdefault(args),
-            "popitem" => from_args::<()>(args).and_then(|()| self.popitem()),
-            "clear" => from_args::<()>(args).map(|()| {
-                self.entries().clear();
-                Value::from(())
-            }),
-            "copy" => {
-                from_args::<()>(args).and_then(|()| Self::make(self.entries().clone().into_iter()))
-            }
-            "__setitem__" => {
-                let (key, value): (Value, Value) = from_args(args)?;
-                self.set(key, value).map(|()| Value::from(()))
-            }
-            _ => Err(Error::from(ErrorKind::UnknownMethod)),
-        }
     }
 }

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::sync::atomic::{AtomicUsize, Ordering as Memory};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use minijinja::value::{Enumerator, Kwargs, Object, ObjectRepr, from_args};
-use minijinja::{Error, ErrorKind, State, Value};
+use minijinja::value::{Enumerator, Object, ObjectRepr};
+use minijinja::{Error, ErrorKind, Value};
 
 use super::{meter, order, values};
 
@@ -58,15 +58,13 @@ impl List {
         values::admit(value.clone(), self.level(), || self.level())
     }
 
-    fn append(&self, args: &[Value]) -> Result<Value, Error> {
-        let (item,): (&Value,) = from_args(args)?;
+    pub fn append(&self, item: &Value) -> Result<Value, Error> {
         let item = self.admit(item)?;
         push(&mut self.items(), item)?;
         Ok(Value::from(()))
     }
 
-    fn extend(&self, args: &[Value]) -> Result<Value, Error> {
-        let (more,): (&Value,) = from_args(args)?;
+    pub fn extend(&self, more: &Value) -> Result<Value, Error> {
         for item in values::items(more)? {
             let item = self.admit(&item)?;
             push(&mut self.items(), item)?;
@@ -74,8 +72,7 @@ impl List {
         Ok(Value::from(()))
     }
 
-    fn insert(&self, args: &[Value]) -> Result<Value, Error> {
-        let (at, item): (i64, &Value) = from_args(args)?;
+    pub fn insert(&self, at: i64, item: &Value) -> Result<Value, Error> {
         let item = self.admit(item)?;
         let mut items = self.items();
         meter::charge(items.len())?;
@@ -84,11 +81,9 @@ impl List {
         Ok(Value::from(()))
     }
 
-    fn pop(&self, args: &[Value]) -> Result<Value, Error> {
-        let (at,): (Option<i64>,) = from_args(args)?;
+    pub fn pop(&self, index: i64) -> Result<Value, Error> {
         let mut items = self.items();
         meter::charge(items.len())?;
-        let index = at.unwrap_or(-1);
         let is_there = i64::try_from(items.len()).is_ok_and(|len| -len <= index && index < len);
         if !is_there {
             return Err(invalid("pop from a list that has no such item"));
@@ -97,20 +92,30 @@ impl List {
         Ok(items.remove(at))
     }
 
-    fn remove(&self, args: &[Value]) -> Result<Value, Error> {
-        let (unwanted,): (&Value,) = from_args(args)?;
+    pub fn remove(&self, unwanted: &Value) -> Result<Value, Error> {
         let items = self.items().clone();
         meter::charge(items.len())?;
-        let at = items.iter().position(|item| item == unwanted);
-        let at = at.ok_or_else(|| invalid("list.remove(x): x not in list"))?;
-        self.items().remove(at);
+        for (at, item) in items.iter().enumerate() {
+            if order::equal(item, unwanted)? {
+                self.items().remove(at);
+                return Ok(Value::from(()));
+            }
+        }
+        Err(invalid("list.remove(x): x not in list"))
+    }
+
+    pub fn reverse(&self) -> Result<Value, Error> {
+        self.items().reverse();
         Ok(Value::from(()))
     }
 
-    fn sort(&self, args: &[Value]) -> Result<Value, Error> {
-        let (options,): (Kwargs,) = from_args(args)?;
-        let reverse = options.get::<Option<bool>>("reverse")?.unwrap_or(false);
-        options.assert_all_used()?;
+    pub fn clear(&self) -> Result<Value, Error> {
+        let cleared = std::mem::take(&mut *self.items());
+        drop(cleared);
+        Ok(Value::from(()))
+    }
+
+    pub fn sort(&self, reverse: bool) -> Result<Value, Error> {
         let mut items = self.items().clone();
         order::sort(&mut items, reverse, |item| Ok(item.clone()))?;
         *self.items() = items;
@@ -159,33 +164,5 @@ impl Object for List {
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
         Some(self.items().len())
-    }
-
-    fn call_method(
-        self: &Arc<Self>,
-        _state: &mut State<'_, '_>,
-        method: &str,
-        args: &[Value],
-    ) -> Result<Value, Error> {
-        match method {
-            "append" => self.append(args),
-            "extend" => self.extend(args),
-            "insert" => self.insert(args),
-            "pop" => self.pop(args),
-            "remove" => self.remove(args),
-            "sort" => self.sort(args),
-            "reverse" => from_args::<()>(args).map(|()| {
-                self.items().reverse();
-                Value::from(())
-            }),
-            "clear" => from_args::<()>(args).map(|()| {
-                self.items().clear();
-                Value::from(())
-            }),
-            "copy" => {
-                from_args::<()>(args).and_then(|()| Self::make(self.items().clone().into_iter()))
-            }
-            _ => Err(Error::from(ErrorKind::UnknownMethod)),
-        }
     }
 }

@@ -10,28 +10,37 @@
 
 mod cycler;
 mod dict;
+mod failure;
 mod filters;
+mod formatting;
+mod globals;
 mod list;
 mod meter;
 mod methods;
 mod operators;
 mod order;
+mod predicates;
+mod pretty;
+mod python;
 mod random;
 mod range;
 mod repr;
 mod rewrite;
+mod signature;
+mod slice;
 mod values;
 mod variadic;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use common::api::error::ErrorCode;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
 
 use super::{Engine, EngineError, Instance, Output, Rendered};
 use crate::cache::{Cache, Key};
 use crate::expansion::{Files, Stop};
 use dict::Dict;
+use failure::Failure;
 use meter::{Meter, Running};
 
 /// Sets of templates kept compiled.
@@ -39,8 +48,12 @@ const KEPT: usize = 128;
 /// Nested macros, includes and blocks; each is a few frames of the thread's stack.
 const RECURSION: usize = 100;
 
+/// What an error says that was a panic.
+pub const PANICKED: &str =
+    "the template engine itself failed here; please report it with the template";
+
 /// What one rendering may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Limits {
     /// Steps of the template; a loop of three expressions takes about ten a round.
     pub fuel: u64,
@@ -73,7 +86,7 @@ pub struct Templates {
 
 impl Templates {
     fn new(files: &Files, limits: Limits) -> Self {
-        let mut environment = Environment::new();
+        let mut environment = Environment::empty();
         let sources = files.clone();
         environment.set_loader(move |name| {
             Ok(sources
@@ -100,6 +113,8 @@ impl Templates {
         environment.set_unknown_method_callback(methods::call);
         operators::register(&mut environment);
         filters::register(&mut environment);
+        predicates::register(&mut environment);
+        globals::register(&mut environment);
         let imports = files
             .all()
             .iter()
@@ -107,6 +122,25 @@ impl Templates {
         environment.add_global("imports", Value::from_pairs(imports));
         Self { environment }
     }
+}
+
+/// Everything that a template can call by a name, in groups, each name with its parameters as Python writes them.
+pub fn callables() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
+    let groups = [
+        ("filters", filters::ROWS),
+        ("tests", predicates::ROWS),
+        ("globals", globals::ROWS),
+    ];
+    let all = groups.into_iter().chain(methods::TYPES);
+    all.map(|(group, rows)| {
+        (
+            group,
+            rows.iter()
+                .map(|&(name, parameters, _)| (name, parameters))
+                .collect(),
+        )
+    })
+    .collect()
 }
 
 /// The engine of one expansion.
@@ -155,7 +189,11 @@ impl Jinja {
         if let Some(properties) = instance.properties {
             context.push(("properties", values::from_json(properties)));
         }
-        let captured = template.render_captured(Value::from_pairs(context))?;
+        let context = Value::from_pairs(context);
+        // A panic of the library is this template's failure, and nobody else's.
+        let rendering = AssertUnwindSafe(|| template.render_captured(context));
+        let captured = catch_unwind(rendering)
+            .map_err(|_| Error::new(ErrorKind::InvalidOperation, PANICKED))??;
         let printed_undefined = captured
             .state()
             .get_extension::<Meter>()
@@ -168,49 +206,16 @@ impl Jinja {
     fn undefined_at(&self, instance: &Instance<'_>) -> String {
         let mut strict = self.templates.environment.clone();
         strict.set_undefined_behavior(UndefinedBehavior::SemiStrict);
-        let place = match self.run(&strict, instance) {
-            Err(error) if error.kind() == ErrorKind::UndefinedError => self.place(&error, instance),
-            Ok(_) | Err(_) => instance.template.path().to_owned(),
+        let (place, name) = match self.run(&strict, instance) {
+            Err(error) if error.kind() == ErrorKind::UndefinedError => {
+                let failure = Failure::new(&error, &self.files, instance);
+                let name = failure.undefined_name().map(str::to_owned);
+                (failure.place(), name)
+            }
+            Ok(_) | Err(_) => (instance.template.path().to_owned(), None),
         };
-        format!("{place}: an undefined value is printed, as nothing")
-    }
-
-    fn place(&self, error: &Error, instance: &Instance<'_>) -> String {
-        let file = self.file(error, instance);
-        error
-            .line()
-            .map_or_else(|| file.clone(), |line| format!("{file}:{line}"))
-    }
-
-    fn file(&self, error: &Error, instance: &Instance<'_>) -> String {
-        let name = error.name().unwrap_or(&instance.template.name);
-        self.files
-            .named(name)
-            .map_or(name, |import| import.path())
-            .to_owned()
-    }
-
-    fn described(&self, error: &Error, instance: &Instance<'_>) -> EngineError {
-        let error = innermost(error);
-        let file = self.file(error, instance);
-        let source = error
-            .name()
-            .and_then(|name| self.files.named(name))
-            .unwrap_or(instance.template);
-        let line = error.line();
-        let shown = line.and_then(|line| source.content.lines().nth(line.checked_sub(1)?));
-        let number = |value: usize| u32::try_from(value).ok();
-        EngineError {
-            code: code(error),
-            message: format!("template '{file}' failed: {}", sentence(error)),
-            file: Some(file),
-            line: line.and_then(number),
-            column: None,
-            excerpt: shown
-                .zip(line)
-                .map(|(text, line)| excerpt(text, line))
-                .unwrap_or_default(),
-        }
+        let name = name.map(|name| format!(" '{name}'")).unwrap_or_default();
+        format!("{place}: an undefined value{name} is printed, as nothing")
     }
 }
 
@@ -218,59 +223,11 @@ impl Engine for Jinja {
     fn render(&mut self, instance: &Instance<'_>) -> Result<Output, EngineError> {
         let rendered = self.run(&self.templates.environment, instance);
         let (text, printed_undefined) =
-            rendered.map_err(|error| self.described(&error, instance))?;
+            rendered.map_err(|error| Failure::new(&error, &self.files, instance).into_error())?;
         let warnings = printed_undefined.then(|| self.undefined_at(instance));
         Ok(Output {
             result: Rendered::Text(text),
             warnings: warnings.into_iter().collect(),
         })
     }
-}
-
-fn code(error: &Error) -> ErrorCode {
-    match error.kind() {
-        ErrorKind::OutOfFuel if error.detail() == Some(meter::TIME_IS_UP) => {
-            ErrorCode::TemplateTimeout
-        }
-        ErrorKind::OutOfFuel => ErrorCode::TemplateFuel,
-        ErrorKind::WriteFailure => ErrorCode::TemplateOutput,
-        _ => ErrorCode::TemplateFailed,
-    }
-}
-
-/// The error of an included file, a macro or a block, where it happened.
-fn innermost(error: &Error) -> &Error {
-    let mut innermost = error;
-    while let Some(inner) =
-        std::error::Error::source(innermost).and_then(|source| source.downcast_ref::<Error>())
-    {
-        innermost = inner;
-    }
-    innermost
-}
-
-fn sentence(error: &Error) -> String {
-    let kind = error.kind().to_string();
-    let detail = error.detail().map_or_else(
-        || kind.clone(),
-        |detail| match error.kind() {
-            ErrorKind::InvalidOperation => detail.to_owned(),
-            _ => format!("{kind}: {detail}"),
-        },
-    );
-    rewrite::undone(&detail)
-}
-
-/// The line with the whole of it marked: a column in the rewritten text would mislead.
-fn excerpt(line: &str, number: usize) -> String {
-    const SHOWN: usize = 120;
-    let indent = line.chars().take_while(|c| c.is_whitespace()).count();
-    let text: String = line.chars().take(SHOWN).collect();
-    let margin = number.to_string().len();
-    format!(
-        "{number} | {}\n{:margin$} | {:indent$}^",
-        text.replace('\t', " ").trim_end(),
-        "",
-        ""
-    )
 }

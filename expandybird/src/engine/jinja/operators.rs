@@ -1,16 +1,24 @@
-//! `%`, `*`, `+`, `~` and comparisons as Python has them, bounded; [`super::rewrite`] turns the operators into calls of these.
+//! Arithmetic, comparison, slices and literals as Python has them, bounded; [`super::rewrite`] turns operators into calls
+//! of these.
 
-use minijinja::formatting::{FormatStyle, format};
-use minijinja::value::{Tuple, ValueKind};
+use minijinja::value::{Rest, Tuple, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Value};
 
+pub use super::formatting::percent;
 use super::list::List;
+use super::range::Range;
 use super::variadic::Variadic;
-use super::{meter, order, repr, values};
+use super::{meter, order, python, repr, values};
 
 pub const ADD: &str = "__add__";
+pub const SUBTRACT: &str = "__sub__";
 pub const CONCAT: &str = "__concat__";
 pub const MODULO: &str = "__mod__";
+pub const DIVIDE: &str = "__truediv__";
+pub const FLOOR: &str = "__floordiv__";
+pub const POWER: &str = "__pow__";
+pub const NEGATIVE: &str = "__neg__";
+pub const POSITIVE: &str = "__pos__";
 /// Around a literal, and around what is assigned: makes it a template's own.
 pub const OWN: &str = "__own__";
 /// Around what a loop goes through.
@@ -22,27 +30,46 @@ pub const LATER: &str = "__later__";
 pub const MULTIPLY: &str = "__mul__";
 /// Values, and what stands between them.
 pub const COMPARE: &str = "__compare__";
+/// In place of the arguments of `loop.cycle()`, which minijinja divides by.
+pub const NO_ITEMS: &str = "__no_items__";
+/// A method of everything: `x[a:b:c]`.
+pub const SLICE: &str = "__slice__";
+
+/// What an operator does with two values.
+pub type Binary = fn(&Value, &Value) -> Result<Value, Error>;
+
+/// The calls that operators become, and the operators.
+pub const BINARY: [(&str, &str, Binary); 7] = [
+    (ADD, "+", add),
+    (SUBTRACT, "-", subtract),
+    (MULTIPLY, "*", multiply),
+    (DIVIDE, "/", divide),
+    (FLOOR, "//", floor),
+    (MODULO, "%", modulo),
+    (POWER, "**", power),
+];
 
 pub fn register(environment: &mut Environment<'_>) {
-    environment.add_function(ADD, |a: &Value, b: &Value| add(a, b));
-    environment.add_function(CONCAT, |parts: minijinja::value::Rest<Value>| {
-        concat(&parts)
-    });
-    environment.add_function(MULTIPLY, |a: &Value, b: &Value| multiply(a, b));
-    environment.add_function(COMPARE, |chain: minijinja::value::Rest<Value>| {
-        order::holds(&chain)
+    for (name, _, operator) in BINARY {
+        environment.add_function(name, move |a: &Value, b: &Value| operator(a, b));
+    }
+    environment.add_function(CONCAT, |parts: Rest<Value>| concat(&parts));
+    environment.add_function(NEGATIVE, |value: &Value| negative(value));
+    environment.add_function(POSITIVE, |value: &Value| positive(value));
+    environment.add_function(COMPARE, |chain: Rest<Value>| order::holds(&chain));
+    environment.add_function(NO_ITEMS, || {
+        Err::<Value, _>(invalid("no items for cycling given"))
     });
     environment.add_function(OWN, values::own);
     environment.add_function(EACH, values::each);
     environment.add_function(VARIADIC, Variadic::wrap);
-    environment.add_function(MODULO, |a: &Value, b: &Value| modulo(a, b));
 }
 
 fn concat(parts: &[Value]) -> Result<Value, Error> {
     meter::text(|out| parts.iter().try_for_each(|part| repr::write_str(out, part))).map(Value::from)
 }
 
-fn add(a: &Value, b: &Value) -> Result<Value, Error> {
+pub fn add(a: &Value, b: &Value) -> Result<Value, Error> {
     if let (Some(left), Some(right)) = (a.as_str(), b.as_str()) {
         meter::check(left.len() + right.len())?;
         return Ok(Value::from([left, right].concat()));
@@ -69,7 +96,7 @@ fn join(a: &Value, b: &Value) -> Result<Value, Error> {
 }
 
 /// Numbers, or a text or a list so many times.
-fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
+pub fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
     match (number(a), number(b)) {
         (Some(Number::Int(a)), Some(Number::Int(b))) => {
             a.checked_mul(b).map(integer).ok_or_else(overflow)
@@ -107,7 +134,7 @@ fn repeat(value: &Value, times: i128) -> Option<Result<Value, Error>> {
     })
 }
 
-fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
+pub fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
     if let Some(text) = a.as_str() {
         return percent(text, b);
     }
@@ -121,141 +148,166 @@ fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
                 rest
             }))
         }
-        (Some(a), Some(b)) if b.float() == 0.0 => Err(invalid(&format!(
-            "float modulo by zero: {} % 0.0",
-            a.float()
-        ))),
-        (Some(a), Some(b)) => {
-            let (a, b) = (a.float(), b.float());
-            let rest = a % b;
-            Ok(Value::from(if rest != 0.0 && (rest < 0.0) != (b < 0.0) {
-                rest + b
-            } else {
-                rest
-            }))
-        }
+        (Some(_), Some(b)) if b.float() == 0.0 => Err(invalid("float modulo by zero")),
+        (Some(a), Some(b)) => Ok(Value::from(float_parts(a.float(), b.float()).1)),
         _ => Err(unsupported("%", a, b)),
     }
 }
 
-/// `'%s-%d' % (a, b)`: a tuple gives its items, a map its names, anything else itself.
-pub fn percent(text: &str, argument: &Value) -> Result<Value, Error> {
-    check_widths(text)?;
-    let arguments: Vec<Value> = match argument.downcast_object_ref::<Tuple>() {
-        Some(tuple) => tuple.to_vec(),
-        None => vec![argument.clone()],
-    };
-    let conversions = conversions(text);
-    let is_tuple = argument.downcast_object_ref::<Tuple>().is_some();
-    let has_letters = text.replace("%%", "").contains('%');
-    if is_tuple && arguments.len() > conversions.len() && (!conversions.is_empty() || !has_letters)
-    {
-        return Err(invalid(
-            "not all arguments converted during string formatting",
-        ));
+/// A quotient without its fraction, and the remainder, which has the sign of the divisor: CPython's `float_divmod`.
+fn float_parts(a: f64, b: f64) -> (f64, f64) {
+    let mut rest = a % b;
+    let mut quotient = (a - rest) / b;
+    if rest == 0.0 {
+        rest = 0.0_f64.copysign(b);
+    } else if (rest < 0.0) != (b < 0.0) {
+        rest += b;
+        quotient -= 1.0;
     }
-    let shown = arguments.iter().enumerate().map(|(index, value)| {
-        let conversion = conversions.get(index).map(|&at| text.as_bytes()[at]);
-        printable(value, conversion)
-    });
-    let shown: Vec<Value> = shown.collect::<Result<_, _>>()?;
-    let mut text = text.to_owned();
-    for &at in conversions
-        .iter()
-        .filter(|&&at| matches!(text.as_bytes()[at], b'r' | b'a'))
-        .collect::<Vec<_>>()
-    {
-        text.replace_range(at..=at, "s");
+    if quotient == 0.0 {
+        return (0.0_f64.copysign(a / b), rest);
     }
-    let formatted = format(FormatStyle::Printf, &text, &shown)?;
-    meter::check(formatted.len())?;
-    Ok(Value::from(formatted))
+    let whole = quotient.floor();
+    (
+        if quotient - whole > 0.5 {
+            whole + 1.0
+        } else {
+            whole
+        },
+        rest,
+    )
 }
 
-/// Where the letters of the conversions stand that take an argument each; none if they take named ones.
-fn conversions(text: &str) -> Vec<usize> {
-    let bytes = text.as_bytes();
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(percent) = text[at..].find('%').map(|offset| at + offset) {
-        let flags = bytes[percent + 1..]
-            .iter()
-            .take_while(|byte| b"#0- +.123456789".contains(byte))
-            .count();
-        let letter = percent + 1 + flags;
-        match bytes.get(letter) {
-            Some(b'%') => {}
-            Some(letter_byte) if letter_byte.is_ascii_alphabetic() => found.push(letter),
-            _ => return Vec::new(),
+fn subtract(a: &Value, b: &Value) -> Result<Value, Error> {
+    match (number(a), number(b)) {
+        (Some(Number::Int(a)), Some(Number::Int(b))) => {
+            a.checked_sub(b).map(integer).ok_or_else(overflow)
         }
-        at = letter + 1;
-    }
-    found
-}
-
-/// Lists and maps as Python prints them, `%d` of a float without its fraction, `%r` and `%a` of anything
-/// as its `repr`; a map of named arguments stays a map.
-fn printable(value: &Value, conversion: Option<u8>) -> Result<Value, Error> {
-    match (conversion, value.kind()) {
-        (Some(b'r'), _) => meter::text(|out| repr::write_repr(out, value, 0)).map(Value::from),
-        (Some(b'a'), _) => {
-            let shown = meter::text(|out| repr::write_repr(out, value, 0))?;
-            meter::text(|out| shown.chars().try_for_each(|c| write_ascii(out, c))).map(Value::from)
-        }
-        (Some(b'd' | b'i' | b'u'), ValueKind::Number) if !value.is_integer() => {
-            let whole = f64::try_from(value.clone())?.trunc();
-            i128::try_from(Value::from(whole)).map(integer)
-        }
-        (Some(b's'), ValueKind::Number)
-        | (_, ValueKind::Seq | ValueKind::Iterable | ValueKind::None | ValueKind::Undefined) => {
-            meter::text(|out| repr::write_str(out, value)).map(Value::from)
-        }
-        (Some(b's'), ValueKind::Map) => {
-            meter::text(|out| repr::write_str(out, value)).map(Value::from)
-        }
-        _ => Ok(value.clone()),
+        (Some(a), Some(b)) => Ok(Value::from(a.float() - b.float())),
+        _ => Err(unsupported("-", a, b)),
     }
 }
 
-/// As Python's `ascii` writes what is none.
-fn write_ascii(out: &mut dyn std::fmt::Write, character: char) -> std::fmt::Result {
-    match u32::from(character) {
-        0..=0x7f => out.write_char(character),
-        code @ 0x80..=0xff => write!(out, "\\x{code:02x}"),
-        code @ 0x100..=0xffff => write!(out, "\\u{code:04x}"),
-        code => write!(out, "\\U{code:08x}"),
+/// A float, whatever the operands are.
+fn divide(a: &Value, b: &Value) -> Result<Value, Error> {
+    match (number(a), number(b)) {
+        (Some(_), Some(b)) if b.float() == 0.0 => Err(invalid("division by zero")),
+        (Some(Number::Int(a)), Some(Number::Int(b))) => Ok(Value::from(quotient(a, b))),
+        (Some(a), Some(b)) => Ok(Value::from(a.float() / b.float())),
+        _ => Err(unsupported("/", a, b)),
     }
 }
 
-/// A width or precision of millions is an attack on memory.
-pub fn check_widths(text: &str) -> Result<(), Error> {
-    const DIGITS: usize = 5;
-    let mut run = 0;
-    for (index, byte) in text.bytes().enumerate() {
-        run = if byte.is_ascii_digit() { run + 1 } else { 0 };
-        if run > DIGITS
-            && text[..index]
-                .rfind(['%', '{'])
-                .is_some_and(|at| index - at <= run + 4)
-        {
-            return Err(Error::new(
-                ErrorKind::WriteFailure,
-                "a width of more than 99999 characters",
-            ));
+/// The float nearest to the quotient of two integers, as Python has it: floats of large integers are no longer exact.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "the digits that are lost are rounded as Python rounds them"
+)]
+fn quotient(a: i128, b: i128) -> f64 {
+    /// Integers up to here are exact as floats.
+    const EXACT: u128 = 1 << 53;
+    /// Bits of a quotient that is rounded once only, with one for what is left over.
+    const BITS: u32 = 62;
+    let (top, bottom) = (a.unsigned_abs(), b.unsigned_abs());
+    let sign = if (a < 0) == (b < 0) { 1.0 } else { -1.0 };
+    if top <= EXACT && bottom <= EXACT {
+        return sign * (top as f64 / bottom as f64);
+    }
+    let (mut whole, mut rest) = (top / bottom, top % bottom);
+    let mut exponent = 0;
+    while whole < 1 << BITS && rest != 0 && bottom <= u128::MAX / 2 {
+        let (doubled, digit) = match rest >= bottom - rest {
+            true => (rest - (bottom - rest), 1),
+            false => (rest * 2, 0),
+        };
+        (whole, rest) = (whole * 2 + digit, doubled);
+        exponent += 1;
+    }
+    let sticky = whole | u128::from(rest != 0);
+    sign * (sticky as f64) * 2f64.powi(-exponent)
+}
+
+fn floor(a: &Value, b: &Value) -> Result<Value, Error> {
+    match (number(a), number(b)) {
+        (Some(Number::Int(_)), Some(Number::Int(0))) => {
+            Err(invalid("integer division or modulo by zero"))
         }
+        (Some(Number::Int(a)), Some(Number::Int(b))) => {
+            let quotient = a.checked_div(b).ok_or_else(overflow)?;
+            let is_inexact = a % b != 0 && (a < 0) != (b < 0);
+            Ok(integer(quotient - i128::from(is_inexact)))
+        }
+        (Some(_), Some(b)) if b.float() == 0.0 => Err(invalid("float floor division by zero")),
+        (Some(a), Some(b)) => Ok(Value::from(float_parts(a.float(), b.float()).0)),
+        _ => Err(unsupported("//", a, b)),
     }
-    Ok(())
 }
 
-#[derive(Clone, Copy)]
-enum Number {
+/// Integers stay integers unless the exponent is negative.
+pub fn power(a: &Value, b: &Value) -> Result<Value, Error> {
+    match (number(a), number(b)) {
+        (Some(Number::Int(a)), Some(Number::Int(b))) if b >= 0 => {
+            let trivial = matches!(a, -1..=1);
+            let exponent = if trivial { b.min(2 + b % 2) } else { b };
+            let power = u32::try_from(exponent)
+                .ok()
+                .and_then(|exponent| a.checked_pow(exponent));
+            power.map(integer).ok_or_else(overflow)
+        }
+        (Some(a), Some(b)) => {
+            let (a, b) = (a.float(), b.float());
+            let power = a.powf(b);
+            match (
+                a == 0.0 && b < 0.0,
+                power.is_nan() && !a.is_nan() && !b.is_nan(),
+            ) {
+                (true, _) => Err(invalid("0.0 cannot be raised to a negative power")),
+                (_, true) => Err(invalid("the power is a complex number")),
+                _ if power.is_infinite() && a.is_finite() && b.is_finite() => {
+                    Err(invalid("Numerical result out of range"))
+                }
+                _ => Ok(Value::from(power)),
+            }
+        }
+        _ => Err(unsupported("**", a, b)),
+    }
+}
+
+fn negative(value: &Value) -> Result<Value, Error> {
+    match number(value) {
+        Some(Number::Int(number)) => number.checked_neg().map(integer).ok_or_else(overflow),
+        Some(Number::Float(number)) => Ok(Value::from(-number)),
+        None => Err(unsupported_sign("-", value)),
+    }
+}
+
+fn positive(value: &Value) -> Result<Value, Error> {
+    match number(value) {
+        Some(Number::Int(number)) => Ok(integer(number)),
+        Some(Number::Float(_)) => Ok(value.clone()),
+        None => Err(unsupported_sign("+", value)),
+    }
+}
+
+fn unsupported_sign(sign: &str, value: &Value) -> Error {
+    match value.is_undefined() {
+        true => python::undefined(value, "has no sign"),
+        false => invalid(&format!(
+            "bad operand type for unary {sign}: '{}'",
+            repr::type_name(value)
+        )),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
     Int(i128),
     Float(f64),
 }
 
 impl Number {
     #[expect(clippy::cast_precision_loss, reason = "as Python does it")]
-    fn float(self) -> f64 {
+    pub fn float(self) -> f64 {
         match self {
             Self::Int(number) => number as f64,
             Self::Float(number) => number,
@@ -264,7 +316,7 @@ impl Number {
 }
 
 /// Booleans are integers, in Python.
-fn number(value: &Value) -> Option<Number> {
+pub fn number(value: &Value) -> Option<Number> {
     match value.kind() {
         ValueKind::Bool => Some(Number::Int(i128::from(value.is_true()))),
         ValueKind::Number if value.is_integer() => {
@@ -275,19 +327,20 @@ fn number(value: &Value) -> Option<Number> {
     }
 }
 
-fn integer(number: i128) -> Value {
+pub fn integer(number: i128) -> Value {
     i64::try_from(number).map_or_else(|_| Value::from(number), Value::from)
 }
 
+/// A list or a tuple; a range can be neither added nor repeated.
 fn is_list(value: &Value) -> bool {
-    matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable)
+    python::is_list(value) && value.downcast_object_ref::<Range>().is_none()
 }
 
 fn is_tuple(value: &Value) -> bool {
     value.downcast_object_ref::<Tuple>().is_some()
 }
 
-fn overflow() -> Error {
+pub fn overflow() -> Error {
     invalid("an integer of more than 128 bits")
 }
 
@@ -296,15 +349,12 @@ fn invalid(message: &str) -> Error {
 }
 
 fn unsupported(operator: &str, a: &Value, b: &Value) -> Error {
-    if a.is_undefined() || b.is_undefined() {
-        return Error::new(
-            ErrorKind::UndefinedError,
-            format!("an operand of {operator} is undefined"),
-        );
+    if let Some(missing) = [a, b].into_iter().find(|value| value.is_undefined()) {
+        return python::undefined(missing, "cannot be computed with");
     }
     invalid(&format!(
         "unsupported operand types for {operator}: {} and {}",
-        a.kind(),
-        b.kind()
+        repr::type_name(a),
+        repr::type_name(b)
     ))
 }

@@ -6,7 +6,8 @@ use std::cmp::Ordering;
 use minijinja::value::{Tuple, ValueKind};
 use minijinja::{Error, ErrorKind, Value};
 
-use super::{meter, repr};
+use super::range::Range;
+use super::{dict, meter, python, repr, values};
 
 /// Sorts by a key, and keeps the order of what is equal.
 pub fn sort(
@@ -36,9 +37,11 @@ pub fn holds(chain: &[Value]) -> Result<bool, Error> {
     for link in chain.windows(3).step_by(2) {
         let [a, operator, b] = link else { continue };
         let holds = match operator.as_str() {
-            Some("==") => a == b,
-            Some("!=") => a != b,
-            _ if is_nan(a) || is_nan(b) => false,
+            Some("==") => equal(a, b)?,
+            Some("!=") => !equal(a, b)?,
+            Some("in") => contains(b, a)?,
+            Some("not in") => !contains(b, a)?,
+            Some(_) if is_nan(a) && is_number(b) || is_nan(b) && is_number(a) => false,
             Some("<") => compare(a, b)?.is_lt(),
             Some("<=") => compare(a, b)?.is_le(),
             Some(">") => compare(a, b)?.is_gt(),
@@ -49,6 +52,79 @@ pub fn holds(chain: &[Value]) -> Result<bool, Error> {
         }
     }
     Ok(true)
+}
+
+/// `a == b`: numbers by their value, lists and maps by what they hold, anything else by what it is.
+pub fn equal(a: &Value, b: &Value) -> Result<bool, Error> {
+    meter::tick()?;
+    if is_number(a) && is_number(b) {
+        return Ok(number(a) == number(b) && !is_nan(a));
+    }
+    match (a.kind(), b.kind()) {
+        (ValueKind::Seq, ValueKind::Seq) => equal_items(a, b),
+        (ValueKind::Map, ValueKind::Map) => equal_maps(a, b),
+        (a_kind, b_kind) if a_kind != b_kind => Ok(false),
+        _ => Ok(a == b),
+    }
+}
+
+fn equal_items(a: &Value, b: &Value) -> Result<bool, Error> {
+    let is_range = |value: &Value| value.downcast_object_ref::<Range>().is_some();
+    if is_tuple(a) != is_tuple(b) || is_range(a) != is_range(b) || a.len() != b.len() {
+        return Ok(false);
+    }
+    for (a, b) in a.try_iter()?.zip(b.try_iter()?) {
+        if !equal(&a, &b)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn equal_maps(a: &Value, b: &Value) -> Result<bool, Error> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    for key in a.try_iter()? {
+        let (Some(a), Some(b)) = (found(a, &key), found(b, &key)) else {
+            return Ok(false);
+        };
+        if !equal(&a, &b)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn found(map: &Value, key: &Value) -> Option<Value> {
+    map.get_item(key).ok().filter(|value| !value.is_undefined())
+}
+
+/// `item in container`: a part of a text, an item of a list, a key of a map.
+pub fn contains(container: &Value, item: &Value) -> Result<bool, Error> {
+    if let Some(text) = container.as_str() {
+        let part = item.as_str().ok_or_else(|| {
+            let kind = repr::type_name(item);
+            invalid(format!(
+                "'in <string>' requires string as left operand, not {kind}"
+            ))
+        })?;
+        return Ok(text.contains(part));
+    }
+    if container.kind() == ValueKind::Map {
+        dict::check_key(item)?;
+        return Ok(found(container, item).is_some());
+    }
+    for own in values::items(container)? {
+        if equal(&own, item)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn invalid(message: String) -> Error {
+    Error::new(ErrorKind::InvalidOperation, message)
 }
 
 /// A number that has no order.
@@ -72,9 +148,8 @@ pub fn compare(a: &Value, b: &Value) -> Result<Ordering, Error> {
     if are_lists && is_tuple(a) == is_tuple(b) {
         return compare_items(a, b);
     }
-    if a.is_undefined() || b.is_undefined() {
-        let message = "an undefined value has no order";
-        return Err(Error::new(ErrorKind::UndefinedError, message));
+    if let Some(missing) = [a, b].into_iter().find(|value| value.is_undefined()) {
+        return Err(python::undefined(missing, "has no order"));
     }
     Err(Error::new(
         ErrorKind::InvalidOperation,
@@ -93,7 +168,7 @@ fn compare_items(a: &Value, b: &Value) -> Result<Ordering, Error> {
             (None, None) => return Ok(Ordering::Equal),
             (None, Some(_)) => return Ok(Ordering::Less),
             (Some(_), None) => return Ok(Ordering::Greater),
-            (Some(a), Some(b)) if a == b => {}
+            (Some(a), Some(b)) if equal(&a, &b)? => {}
             (Some(a), Some(b)) => return compare(&a, &b),
         }
     }

@@ -3,10 +3,10 @@
 
 use std::cell::Cell;
 
-use minijinja::value::{Kwargs, Rest};
 use minijinja::{Error, Value};
 
-use super::values;
+use super::signature::Call;
+use super::{python, values};
 
 thread_local! {
     static STATE: Cell<u64> = const { Cell::new(0) };
@@ -58,18 +58,17 @@ fn below(bound: usize) -> usize {
 }
 
 /// One item of a list, or one character of a text.
-pub fn random(value: &Value) -> Result<Value, Error> {
-    let items = values::items(value)?;
+pub fn random(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let items = values::items(&call.subject())?;
     Ok(items.get(below(items.len())).cloned().unwrap_or_default())
 }
 
 /// Paragraphs of words that mean nothing.
-pub fn lipsum(args: Rest<Value>, named: Kwargs) -> Result<String, Error> {
-    let [count, html, least, most] =
-        super::filters::given::given(["n", "html", "min", "max"], args, &named)?;
-    let count = count.whole()?.unwrap_or(5).min(PARAGRAPHS);
-    let least = least.whole()?.unwrap_or(20).min(WORDS);
-    let most = most.whole()?.unwrap_or(100).clamp(least, WORDS);
+pub fn lipsum(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [count, html, least, most] = call.arguments();
+    let count = python::count(&count.or(5))?.min(PARAGRAPHS);
+    let least = python::count(&least.or(20))?.min(WORDS);
+    let most = python::count(&most.or(100))?.clamp(least, WORDS);
     let paragraph = || {
         let words = (0..least + below(most - least)).map(|_| LOREM[below(LOREM.len())]);
         let text = words.collect::<Vec<_>>().join(" ");
@@ -82,12 +81,13 @@ pub fn lipsum(args: Rest<Value>, named: Kwargs) -> Result<String, Error> {
             .collect::<String>()
     };
     let paragraphs: Vec<String> = (0..count).map(|_| paragraph()).collect();
-    Ok(match html.flag(true) {
+    let text = match html.flag(true) {
         true => paragraphs
             .iter()
             .map(|text| format!("<p>{text}</p>"))
             .collect::<Vec<_>>()
             .join("\n"),
         false => paragraphs.join("\n\n"),
-    })
+    };
+    Ok(Value::from(text))
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use minijinja::value::{Enumerator, Object, ObjectRepr, from_args};
-use minijinja::{Error, ErrorKind, State, Value};
+use minijinja::value::{Enumerator, Object, ObjectRepr};
+use minijinja::{Error, ErrorKind, Value};
 
-use super::meter;
+use super::{meter, slice};
 
 /// Numbers of one range.
 const NUMBERS: u64 = 100_000;
@@ -49,16 +49,25 @@ fn invalid(message: String) -> Error {
 }
 
 impl Range {
+    /// `range(…)[start:stop:step]`, a range as well.
+    pub fn slice(&self, start: Option<i64>, stop: Option<i64>, step: i64) -> Result<Value, Error> {
+        let len = usize::try_from(self.len).unwrap_or(usize::MAX);
+        let (start, stop) = slice::adjusted(len, start, stop, step);
+        let at = |index: i64| {
+            index
+                .checked_mul(self.step)
+                .and_then(|offset| self.start.checked_add(offset))
+        };
+        let step = step.checked_mul(self.step);
+        match (at(start), at(stop), step) {
+            (Some(start), Some(stop), Some(step)) => range(start, Some(stop), Some(step)),
+            _ => Err(invalid("a range beyond 64 bits".to_owned())),
+        }
+    }
+
     fn at(self, index: u64) -> Option<Value> {
         let index = i64::try_from(index).ok().filter(|_| index < self.len)?;
         Some(Value::from(self.start + index * self.step))
-    }
-
-    fn position(&self, value: &Value) -> Option<u64> {
-        let wanted = i128::from(value.as_i64()?) - i128::from(self.start);
-        let step = i128::from(self.step);
-        let index = u64::try_from(wanted / step).ok()?;
-        (wanted % step == 0 && wanted / step >= 0 && index < self.len).then_some(index)
     }
 }
 
@@ -79,22 +88,5 @@ impl Object for Range {
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
         usize::try_from(self.len).ok()
-    }
-
-    fn call_method(
-        self: &Arc<Self>,
-        _state: &mut State<'_, '_>,
-        method: &str,
-        args: &[Value],
-    ) -> Result<Value, Error> {
-        let (value,): (&Value,) = match method {
-            "index" | "count" => from_args(args)?,
-            _ => return Err(Error::from(ErrorKind::UnknownMethod)),
-        };
-        match (method, self.position(value)) {
-            ("count", found) => Ok(Value::from(usize::from(found.is_some()))),
-            (_, Some(index)) => Ok(Value::from(index)),
-            (_, None) => Err(invalid(format!("{value} is not in range"))),
-        }
     }
 }

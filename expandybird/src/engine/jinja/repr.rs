@@ -5,6 +5,8 @@ use std::fmt::{self, Write};
 use minijinja::Value;
 use minijinja::value::{Tuple, ValueKind};
 
+use super::dict::{Dict, Entries};
+use super::filters::Group;
 use super::range::Range;
 
 /// Lists within lists. Deeper ones are shown as dots, as Python shows a list in itself.
@@ -52,11 +54,21 @@ pub fn type_name(value: &Value) -> &'static str {
         ValueKind::Number if value.is_integer() => "int",
         ValueKind::Number => "float",
         ValueKind::String => "str",
-        ValueKind::Seq if value.downcast_object_ref::<Tuple>().is_some() => "tuple",
+        ValueKind::Seq if value.downcast_object_ref::<Range>().is_some() => "range",
+        ValueKind::Seq if value.downcast_object_ref::<Tuple>().is_some() || is_group(value) => {
+            "tuple"
+        }
         ValueKind::Seq => "list",
-        ValueKind::Map => "dict",
+        ValueKind::Map if is_dict(value) => "dict",
+        ValueKind::Map => "Namespace",
         _ => "object",
     }
+}
+
+/// A map whose keys are its items, and no object with names of its own.
+pub fn is_dict(value: &Value) -> bool {
+    value.downcast_object_ref::<Dict>().is_some()
+        || value.downcast_object_ref::<Entries>().is_some()
 }
 
 /// A float as Python writes it: the shortest digits that read back, with an exponent below 1e-4 and from 1e16 on.
@@ -99,13 +111,29 @@ fn write_quoted<W: Write + ?Sized>(out: &mut W, text: &str) -> fmt::Result {
             '\r' => out.write_str("\\r")?,
             '\t' => out.write_str("\\t")?,
             c if c == quote => write!(out, "\\{c}")?,
-            c if (c as u32) < 0x20 || (0x7f..=0xa0).contains(&(c as u32)) || c == '\u{ad}' => {
-                write!(out, "\\x{:02x}", c as u32)?
-            }
-            c => out.write_char(c)?,
+            c if is_printable(c) => out.write_char(c)?,
+            c => write_escaped(out, c)?,
         }
     }
     out.write_char(quote)
+}
+
+fn write_escaped<W: Write + ?Sized>(out: &mut W, character: char) -> fmt::Result {
+    match u32::from(character) {
+        code @ 0..=0xff => write!(out, "\\x{code:02x}"),
+        code @ 0x100..=0xffff => write!(out, "\\u{code:04x}"),
+        code => write!(out, "\\U{code:08x}"),
+    }
+}
+
+/// Whether `repr` writes a character as it is: none of controls, marks of direction, separators and private ones.
+pub fn is_printable(character: char) -> bool {
+    let is_hidden = matches!(
+        character,
+        '\u{ad}' | '\u{600}'..='\u{605}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{f0000}'..='\u{10ffff}'
+    );
+    character == ' ' || !(character.is_control() || character.is_whitespace() || is_hidden)
 }
 
 fn write_list<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {
@@ -137,10 +165,7 @@ fn write_list<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fm
 
 /// A pair of `groupby`, which has names for its two parts.
 fn is_group(value: &Value) -> bool {
-    value.len() == Some(2)
-        && value
-            .get_attr("grouper")
-            .is_ok_and(|name| !name.is_undefined())
+    value.downcast_object_ref::<Group>().is_some()
 }
 
 fn write_map<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {

@@ -14,8 +14,9 @@ use minijinja::{Error, ErrorKind, Value};
 use serde_json::Value as Json;
 
 use super::dict::{Dict, Entries};
+use super::filters::Group;
 use super::list::List;
-use super::meter;
+use super::{meter, python};
 
 /// Lists and maps within each other: more than YAML may nest, and few enough for recursion.
 const LEVELS: usize = 200;
@@ -55,10 +56,7 @@ pub fn own(value: Value) -> Result<Value, Error> {
 /// What a loop goes through, in a way that ends with the request.
 pub fn each(value: Value) -> Result<Value, Error> {
     match value.kind() {
-        ValueKind::None => Err(Error::new(
-            ErrorKind::InvalidOperation,
-            "'NoneType' object is not iterable",
-        )),
+        ValueKind::None => Err(not_iterable(&value)),
         ValueKind::String => List::make(items(&value)?.into_iter()),
         _ => own(value),
     }
@@ -96,13 +94,24 @@ fn collection(value: Value) -> Result<Value, Error> {
 
 /// The items of a list, the keys of a map, the characters of a text.
 pub fn items(value: &Value) -> Result<Vec<Value>, Error> {
+    if value.is_none() || !python::is_iterable(value) {
+        return Err(not_iterable(value));
+    }
     let mut items = Vec::new();
-    for item in value.try_iter()?.checked() {
+    for item in value.try_iter().map_err(|_| not_iterable(value))?.checked() {
         meter::tick()?;
         meter::charge(size_of::<Value>())?;
         items.push(item?);
     }
     Ok(items)
+}
+
+fn not_iterable(value: &Value) -> Error {
+    let kind = super::repr::type_name(value);
+    Error::new(
+        ErrorKind::InvalidOperation,
+        format!("'{kind}' object is not iterable"),
+    )
 }
 
 /// Makes all that the values hold deeper than `level`.
@@ -128,6 +137,9 @@ fn raise(value: &Value, level: usize) -> Result<(), Error> {
     }
     if let Some(dict) = value.downcast_object_ref::<Dict>() {
         return dict.raise(level);
+    }
+    if let Some(group) = value.downcast_object_ref::<Group>() {
+        return raise_all(group.parts(), level + 1);
     }
     match value.downcast_object_ref::<Tuple>() {
         Some(tuple) => raise_all(tuple.iter(), level + 1),

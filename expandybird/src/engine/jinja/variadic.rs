@@ -6,25 +6,37 @@ use minijinja::value::{Kwargs, Object, ObjectRepr, Tuple};
 use minijinja::{Error, State, Value};
 
 use super::dict::Dict;
+use super::python;
 
-/// Parameters that the macro has besides its own.
-const REST: [&str; 2] = ["varargs", "kwargs"];
+/// The parameter that takes what is given by place beyond the macro's own.
+const REST: &str = "varargs";
+/// The parameter that takes what is given by names that are not the macro's own.
+const NAMES: &str = "kwargs";
 
 #[derive(Debug)]
 pub struct Variadic {
     inner: Value,
     parameters: Vec<String>,
+    takes_rest: bool,
+    takes_names: bool,
 }
 
 impl Variadic {
     pub fn wrap(inner: Value) -> Result<Value, Error> {
         let names = inner.get_attr("arguments")?;
-        let parameters = names
-            .try_iter()?
-            .map(|name| name.to_string())
-            .filter(|name| !REST.contains(&name.as_str()))
-            .collect();
-        Ok(Value::from_object(Self { inner, parameters }))
+        let mut parameters: Vec<String> = names.try_iter()?.map(|name| name.to_string()).collect();
+        let mut take = |name: &str| match parameters.last().is_some_and(|last| last == name) {
+            true => parameters.pop().is_some(),
+            false => false,
+        };
+        let takes_names = take(NAMES);
+        let takes_rest = take(REST);
+        Ok(Value::from_object(Self {
+            inner,
+            parameters,
+            takes_rest,
+            takes_names,
+        }))
     }
 
     /// The arguments of the call, as the macro inside takes them.
@@ -39,20 +51,47 @@ impl Variadic {
             ),
         };
         let (own, rest) = by_place.split_at(by_place.len().min(self.parameters.len()));
-        let mut known = vec![(REST[0].to_owned(), Value::from(Tuple::from(rest)))];
+        let mut known = Vec::new();
+        match (self.takes_rest, rest.len()) {
+            (true, _) => known.push((REST.to_owned(), Value::from(Tuple::from(rest)))),
+            (false, 0) => {}
+            (false, _) => return Err(python::invalid(self.too_many())),
+        }
+        let others = self.named(&by_name, &mut known)?;
+        if self.takes_names {
+            known.push((NAMES.to_owned(), Dict::make(others.into_iter())?));
+        }
+        let mut sorted = own.to_vec();
+        sorted.push(Value::from(Kwargs::from_iter(known)));
+        Ok(sorted)
+    }
+
+    /// The arguments by name: those of the macro go into `known`, the others are returned.
+    fn named(
+        &self,
+        by_name: &Kwargs,
+        known: &mut Vec<(String, Value)>,
+    ) -> Result<Vec<(Value, Value)>, Error> {
         let mut others = Vec::new();
         for name in by_name.args() {
             let value: Value = by_name.get(name)?;
             let is_known = name == "caller" || self.parameters.iter().any(|own| own == name);
-            match is_known {
-                true => known.push((name.to_owned(), value)),
-                false => others.push((Value::from(name), value)),
+            match (is_known, self.takes_names) {
+                (true, _) => known.push((name.to_owned(), value)),
+                (false, true) => others.push((Value::from(name), value)),
+                (false, false) => {
+                    let known = self.parameters.join(", ");
+                    let message = format!("the macro has no argument '{name}'; it takes: {known}");
+                    return Err(python::invalid(message));
+                }
             }
         }
-        known.push((REST[1].to_owned(), Dict::make(others.into_iter())?));
-        let mut sorted = own.to_vec();
-        sorted.push(Value::from(Kwargs::from_iter(known)));
-        Ok(sorted)
+        Ok(others)
+    }
+
+    fn too_many(&self) -> String {
+        let most = self.parameters.len();
+        format!("the macro takes at most {most} arguments; remove the others")
     }
 }
 

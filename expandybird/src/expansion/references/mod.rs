@@ -10,7 +10,7 @@ mod place;
 mod scope;
 mod syntax;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use common::model::{Configuration, Output, Resource};
 use serde_json::{Map, Value};
@@ -70,18 +70,20 @@ fn primitive(
         name: node.name.clone(),
         type_name: node.type_name.clone(),
         properties,
-        metadata: metadata(tree, id, needed)?,
+        metadata: metadata(tree, resolver, id, needed)?,
     })
 }
 
 /// A primitive's own metadata, and what the templates around it say for all that they hold.
 fn metadata(
     tree: &Tree<'_>,
+    resolver: &mut Resolver<'_>,
     id: usize,
     needed: &mut BTreeSet<usize>,
 ) -> Result<Option<Value>, Fault> {
     let mut merged: Option<Map<String, Value>> = None;
     let mut depends_on: Vec<Value> = Vec::new();
+    let mut met: HashSet<&str> = HashSet::new();
     for around in tree.outwards(id) {
         let Some(Value::Object(own)) = &tree.node(around).metadata else {
             continue;
@@ -92,19 +94,22 @@ fn metadata(
             .into_iter()
             .flatten()
         {
-            let primitives = dependency(tree, around, name)?;
-            let found: Vec<_> = primitives
-                .iter()
-                .map(|&id| Value::from(tree.node(id).name.as_str()))
-                .collect();
-            let is_to_come = found.is_empty() && !is_there(tree, around, name);
-            for name in if is_to_come {
-                vec![name.clone()]
-            } else {
-                found
-            } {
-                if !depends_on.contains(&name) {
-                    depends_on.push(name);
+            let wanted = name.as_str().unwrap_or_default();
+            let found = tree.nearest(wanted, tree.scope(around));
+            let primitives = match found {
+                Some(found) => tree.primitives_within(found),
+                None if tree.may_grow() => Vec::new(),
+                None => {
+                    let name = wanted.to_owned();
+                    return Err(Fault::UnknownDependency { name });
+                }
+            };
+            resolver.take_dependencies(1 + primitives.len())?;
+            let to_come = found.is_none().then_some(wanted);
+            let names = primitives.iter().map(|&id| tree.node(id).name.as_str());
+            for name in names.chain(to_come) {
+                if met.insert(name) {
+                    depends_on.push(Value::from(name));
                 }
             }
             needed.extend(primitives);
@@ -132,29 +137,11 @@ fn metadata(
     Ok(merged.map(Value::Object))
 }
 
-/// All primitives that a name in `dependsOn` stands for; none for one that may still come.
-fn dependency(tree: &Tree<'_>, id: usize, name: &Value) -> Result<Vec<usize>, Fault> {
-    let wanted = name.as_str().unwrap_or_default();
-    match tree.find(wanted, tree.scope(id)).first() {
-        Some(&found) => Ok(tree.primitives_within(found)),
-        None if tree.may_grow() => Ok(Vec::new()),
-        None => Err(Fault::UnknownDependency {
-            name: wanted.to_owned(),
-        }),
-    }
-}
-
-fn is_there(tree: &Tree<'_>, id: usize, name: &Value) -> bool {
-    !tree
-        .find(name.as_str().unwrap_or_default(), tree.scope(id))
-        .is_empty()
-}
-
 /// References in what templates were given are checked even where no template uses them.
 fn check_given_properties(
     tree: &Tree<'_>,
     resolver: &mut Resolver<'_>,
-    places: Places<'_>,
+    places: Places<'_, '_>,
 ) -> Result<(), ExpansionError> {
     for id in tree.all() {
         let node = tree.node(id);

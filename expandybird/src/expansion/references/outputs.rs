@@ -1,6 +1,8 @@
 //! Puts the outputs of templates in where they are referred to.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -12,11 +14,27 @@ use super::syntax::{self, Malformed, Piece, Step, Written};
 /// An output of a template instance: the instance, and the output's place in its list.
 type OutputId = (usize, usize);
 
+/// Steps of following references: candidates looked at, needs of outputs taken over, lengths of paths. All of them take
+/// some seconds.
+const STEPS: usize = 10_000_000;
+/// Values that references to outputs, and names that `dependsOn` bring in: as many as one YAML text may hold. Each
+/// reference brings in a copy, and outputs of outputs double with every level.
+const BROUGHT_IN: usize = 1_000_000;
+/// Bytes of text that weigh as much as one value.
+const BYTES_OF_A_VALUE: usize = 64;
+
+/// What an output comes to, and the primitives that it refers to.
+#[derive(Debug)]
+struct Resolved {
+    value: Value,
+    needs: BTreeSet<usize>,
+}
+
 #[derive(Debug, Clone)]
 enum Known {
     /// Being resolved: to come back here is a cycle.
     Visiting,
-    Resolved(Value, BTreeSet<usize>),
+    Resolved(Rc<Resolved>),
 }
 
 #[derive(Debug)]
@@ -25,6 +43,8 @@ pub struct Resolver<'t> {
     known: HashMap<OutputId, Known>,
     /// The outputs on the way to the one that is resolved now.
     trail: Vec<OutputId>,
+    steps: usize,
+    brought_in: usize,
 }
 
 enum Target {
@@ -38,7 +58,37 @@ impl<'t> Resolver<'t> {
             tree,
             known: HashMap::new(),
             trail: Vec::new(),
+            steps: 0,
+            brought_in: 0,
         }
+    }
+
+    /// Counts steps of following references.
+    pub fn take_steps(&mut self, steps: usize) -> Result<(), Fault> {
+        self.steps = self.steps.saturating_add(steps);
+        match self.steps > STEPS {
+            true => Err(Fault::TooManyReferences { limit: STEPS }),
+            false => Ok(()),
+        }
+    }
+
+    /// Counts names that `dependsOn` brings in: one that stands for a template becomes as many as it holds.
+    pub fn take_dependencies(&mut self, count: usize) -> Result<(), Fault> {
+        self.bring_in(count)
+    }
+
+    fn bring_in(&mut self, values: usize) -> Result<(), Fault> {
+        self.brought_in = self.brought_in.saturating_add(values);
+        match self.brought_in > BROUGHT_IN {
+            true => Err(Fault::TooMuchBroughtIn { limit: BROUGHT_IN }),
+            false => Ok(()),
+        }
+    }
+
+    /// A copy of what an output says, within what all references may bring in.
+    fn brought_in(&mut self, value: Cow<'_, Value>) -> Result<Value, Fault> {
+        self.bring_in(weight(&value))?;
+        Ok(value.into_owned())
     }
 
     /// The value with outputs put in; `needed` gets the primitives that it refers to.
@@ -111,75 +161,81 @@ impl<'t> Resolver<'t> {
                 Ok(Value::from(written.whole))
             }
             Target::Output(output, rest) => {
-                let (value, needs) = self.output(output)?;
-                needed.extend(needs);
-                within(value, &rest, written)
+                let resolved = self.output(output)?;
+                self.take_steps(resolved.needs.len())?;
+                needed.extend(&resolved.needs);
+                self.brought_in(within(&resolved.value, &rest, written)?)
             }
         }
     }
 
-    fn target(&self, written: &Written<'_>, scope: Scope) -> Result<Target, Fault> {
+    fn target(&mut self, written: &Written<'_>, scope: Scope) -> Result<Target, Fault> {
+        let tree = self.tree;
         let mut instance = None;
-        for (name, path) in written.splits() {
-            let found = self.tree.find(name, scope);
-            if found.is_empty() {
+        for (name, path) in written.splits(tree.lengths()) {
+            let bearers = tree.bearers(name);
+            if bearers.is_empty() {
                 continue;
             }
+            self.take_steps(1 + path.len() / BYTES_OF_A_VALUE)?;
             let steps = written.path(path)?;
-            let fitting: Vec<_> = found
-                .iter()
-                .filter_map(|&id| Some((id, self.fit(id, &steps)?)))
-                .collect();
-            match fitting.len() {
-                0 => instance = instance.or(found.first().copied()),
-                count if self.tree.distance(fitting[0].0, scope) == usize::MAX && count > 1 => {
+            let outwards = tree.outwards_named(name, scope);
+            if let Some(nearest) = outwards.iter().find_map(|&id| self.fit(id, &steps)) {
+                return Ok(nearest);
+            }
+            self.take_steps(bearers.len())?;
+            let elsewhere = bearers.iter().filter(|id| !outwards.contains(id));
+            let mut fitting = elsewhere.filter_map(|&id| self.fit(id, &steps));
+            match (fitting.next(), fitting.count()) {
+                (Some(only), 0) => return Ok(only),
+                (Some(_), others) => {
                     return Err(Fault::AmbiguousReference {
                         text: written.whole.to_owned(),
                         name: name.to_owned(),
-                        count,
+                        count: others + 1,
                     });
                 }
-                _ => {
-                    let nearest = fitting.into_iter().next().map(|(_, target)| target);
-                    return nearest.ok_or_else(|| unknown(written));
-                }
+                (None, _) => instance = instance.or(tree.nearest(name, scope)),
             }
         }
         // Also tells a path that is wrong in itself, which an unknown name must not hide.
-        written.path(written.splits().last().map_or("", |(_, path)| path))?;
+        written.path(written.longest_path())?;
         Err(instance.map_or_else(|| unknown(written), |id| self.no_such_output(id, written)))
     }
 
     fn fit(&self, id: usize, steps: &[Step]) -> Option<Target> {
         match &self.tree.node(id).body {
             Body::Primitive(_) => Some(Target::Primitive(id)),
-            Body::Template { outputs, .. } => {
+            Body::Template { .. } => {
                 let (Step::Key(first), rest) = steps.split_first()? else {
                     return None;
                 };
-                let place = outputs.iter().position(|output| output.name == *first)?;
+                let place = self.tree.output(id, first)?;
                 Some(Target::Output((id, place), rest.to_vec()))
             }
         }
     }
 
-    fn output(&mut self, id: OutputId) -> Result<(Value, BTreeSet<usize>), Fault> {
+    fn output(&mut self, id: OutputId) -> Result<Rc<Resolved>, Fault> {
         match self.known.get(&id) {
-            Some(Known::Resolved(value, needs)) => return Ok((value.clone(), needs.clone())),
+            Some(Known::Resolved(resolved)) => return Ok(resolved.clone()),
             Some(Known::Visiting) => return Err(self.cycle(id)),
             None => {}
         }
-        let Body::Template { outputs, .. } = &self.tree.node(id.0).body else {
-            return Ok((Value::Null, BTreeSet::new()));
-        };
-        self.known.insert(id, Known::Visiting);
-        self.trail.push(id);
         let mut needs = BTreeSet::new();
-        let value = self.value(&outputs[id.1].value, Scope::Within(id.0), &mut needs)?;
-        self.trail.pop();
-        self.known
-            .insert(id, Known::Resolved(value.clone(), needs.clone()));
-        Ok((value, needs))
+        let value = match &self.tree.node(id.0).body {
+            Body::Primitive(_) => Value::Null,
+            Body::Template { outputs, .. } => {
+                self.known.insert(id, Known::Visiting);
+                self.trail.push(id);
+                let value = self.value(&outputs[id.1].value, Scope::Within(id.0), &mut needs)?;
+                self.trail.pop();
+                value
+            }
+        };
+        let resolved = Rc::new(Resolved { value, needs });
+        self.known.insert(id, Known::Resolved(resolved.clone()));
+        Ok(resolved)
     }
 
     fn cycle(&self, id: OutputId) -> Fault {
@@ -205,22 +261,27 @@ impl<'t> Resolver<'t> {
 
     fn no_such_output(&self, id: usize, written: &Written<'_>) -> Fault {
         let node = self.tree.node(id);
-        let names: Vec<_> = match &node.body {
-            Body::Template { outputs, .. } => {
-                outputs.iter().map(|output| output.name.as_str()).collect()
-            }
-            Body::Primitive(_) => Vec::new(),
+        let outputs = match &node.body {
+            Body::Template { outputs, .. } => outputs.as_slice(),
+            Body::Primitive(_) => &[],
         };
+        let names = outputs.iter().take(LISTED);
+        let names: Vec<_> = names.map(|output| output.name.as_str()).collect();
+        let names = names.join(", ");
         Fault::UnknownOutput {
             text: written.whole.to_owned(),
             name: node.name.to_string(),
-            outputs: match names.is_empty() {
-                true => "no outputs".to_owned(),
-                false => format!("the outputs {}", names.join(", ")),
+            outputs: match outputs.len().checked_sub(LISTED) {
+                _ if outputs.is_empty() => "no outputs".to_owned(),
+                None | Some(0) => format!("the outputs {names}"),
+                Some(more) => format!("the outputs {names} and {more} more"),
             },
         }
     }
 }
+
+/// How many outputs an error lists.
+const LISTED: usize = 20;
 
 fn unknown(written: &Written<'_>) -> Fault {
     Fault::UnknownReference {
@@ -231,26 +292,44 @@ fn unknown(written: &Written<'_>) -> Fault {
 
 /// What lies at the path within an output's value. Where the value is itself a reference to a
 /// primitive, the path goes on from there.
-fn within(value: Value, rest: &[Step], written: &Written<'_>) -> Result<Value, Fault> {
-    let Some((first, further)) = rest.split_first() else {
-        return Ok(value);
-    };
-    if let Value::String(text) = &value
-        && let Ok(pieces) = syntax::pieces(text)
-        && let [Piece::Reference(reference)] = pieces[..]
-    {
-        let path: String = rest.iter().map(ToString::to_string).collect();
-        return Ok(Value::String(format!("$(ref.{}{path})", reference.inner)));
+fn within<'v>(
+    mut value: &'v Value,
+    path: &[Step],
+    written: &Written<'_>,
+) -> Result<Cow<'v, Value>, Fault> {
+    for (depth, step) in path.iter().enumerate() {
+        if let Value::String(text) = value
+            && let Ok(pieces) = syntax::pieces(text)
+            && let [Piece::Reference(reference)] = pieces[..]
+        {
+            let path: String = path[depth..].iter().map(ToString::to_string).collect();
+            let further = format!("$(ref.{}{path})", reference.inner);
+            return Ok(Cow::Owned(Value::String(further)));
+        }
+        let inner = match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(index) => value.get(index),
+        };
+        value = inner.ok_or_else(|| Fault::NoSuchPath {
+            text: written.whole.to_owned(),
+            segment: step.to_string().trim_start_matches('.').to_owned(),
+        })?;
     }
-    let inner = match first {
-        Step::Key(key) => value.get(key),
-        Step::Index(index) => value.get(index),
+    Ok(Cow::Borrowed(value))
+}
+
+/// How many values it is, long texts counted by their bytes.
+fn weight(value: &Value) -> usize {
+    let inner = match value {
+        Value::String(text) => text.len() / BYTES_OF_A_VALUE,
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| 1 + key.len() / BYTES_OF_A_VALUE + weight(value))
+            .sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     };
-    let inner = inner.cloned().ok_or_else(|| Fault::NoSuchPath {
-        text: written.whole.to_owned(),
-        segment: first.to_string().trim_start_matches('.').to_owned(),
-    })?;
-    within(inner, further, written)
+    1 + inner
 }
 
 fn as_text(value: &Value) -> String {

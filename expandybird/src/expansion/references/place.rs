@@ -10,12 +10,12 @@ use super::super::tree::{Body, Node};
 
 /// The configuration, and the nodes that stand in it.
 #[derive(Clone, Copy)]
-pub struct Places<'a> {
+pub struct Places<'a, 't> {
     pub nodes: &'a [Node],
-    pub text: &'a Text<'a>,
+    pub text: &'a Text<'t>,
 }
 
-impl Places<'_> {
+impl Places<'_, '_> {
     pub fn at(&self, fault: Fault, node: &Node) -> ExpansionError {
         let index = self.nodes.iter().position(|top| top.path == node.path);
         let mut error = match index {

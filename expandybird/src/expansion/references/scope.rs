@@ -1,11 +1,11 @@
 //! Which resource a name means, seen from one place in the tree.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::super::tree::{Body, Node};
 
 /// Whose list a name is looked for in first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The configuration's own list.
     Top,
@@ -18,6 +18,13 @@ pub enum Scope {
 pub struct Tree<'n> {
     nodes: Vec<(&'n Node, Scope)>,
     by_name: HashMap<&'n str, Vec<usize>>,
+    /// A list has a name once at most.
+    by_place: HashMap<(Scope, &'n str), usize>,
+    /// An output's place in the list of its instance.
+    outputs: HashMap<(usize, &'n str), usize>,
+    /// How long names are, the longest first.
+    lengths: Vec<usize>,
+    may_grow: bool,
 }
 
 impl<'n> Tree<'n> {
@@ -25,8 +32,14 @@ impl<'n> Tree<'n> {
         let mut tree = Self {
             nodes: Vec::new(),
             by_name: HashMap::new(),
+            by_place: HashMap::new(),
+            outputs: HashMap::new(),
+            lengths: Vec::new(),
+            may_grow: false,
         };
         tree.add(nodes, Scope::Top);
+        let lengths: BTreeSet<usize> = tree.by_name.keys().map(|name| name.len()).collect();
+        tree.lengths = lengths.into_iter().rev().collect();
         tree
     }
 
@@ -35,8 +48,19 @@ impl<'n> Tree<'n> {
             let id = self.nodes.len();
             self.nodes.push((node, scope));
             self.by_name.entry(node.name.as_str()).or_default().push(id);
-            if let Body::Template { children, .. } = &node.body {
-                self.add(children, Scope::Within(id));
+            self.by_place.insert((scope, node.name.as_str()), id);
+            match &node.body {
+                Body::Template {
+                    children, outputs, ..
+                } => {
+                    let named = outputs.iter().enumerate();
+                    self.outputs
+                        .extend(named.map(|(place, output)| ((id, output.name.as_str()), place)));
+                    self.add(children, Scope::Within(id));
+                }
+                Body::Primitive(_) => {
+                    self.may_grow |= may_be_template(node.type_name.as_str());
+                }
             }
         }
     }
@@ -81,38 +105,42 @@ impl<'n> Tree<'n> {
     /// Whether a primitive may turn out to be a template that the manager finds in a registry. Its
     /// resources are not known yet, so a name that is not there may still come.
     pub fn may_grow(&self) -> bool {
-        let mut types = self
-            .nodes
-            .iter()
-            .map(|(node, _)| node)
-            .filter(|node| matches!(node.body, Body::Primitive(_)));
-        types.any(|node| may_be_template(node.type_name.as_str()))
+        self.may_grow
     }
 
-    /// Every node of that name: siblings first, then outwards, then elsewhere.
-    pub fn find(&self, name: &str, from: Scope) -> Vec<usize> {
-        let mut found = self.by_name.get(name).cloned().unwrap_or_default();
-        if found.len() > 1 {
-            found.sort_by_key(|&id| self.distance(id, from));
-        }
-        found
+    /// How long names are, the longest first.
+    pub fn lengths(&self) -> &[usize] {
+        &self.lengths
     }
 
-    /// How many lists outwards from `from` the list of `id` is; the largest number for elsewhere.
-    pub fn distance(&self, id: usize, from: Scope) -> usize {
-        let wanted = self.scope(id);
-        let mut scope = from;
-        let mut steps = 0;
-        loop {
-            if scope == wanted {
-                return steps;
-            }
-            let Scope::Within(instance) = scope else {
-                return usize::MAX;
-            };
-            scope = self.scope(instance);
-            steps += 1;
-        }
+    /// The place of an instance's output.
+    pub fn output(&self, instance: usize, name: &str) -> Option<usize> {
+        self.outputs.get(&(instance, name)).copied()
+    }
+
+    /// Every node of that name, in the tree's order.
+    pub fn bearers(&self, name: &str) -> &[usize] {
+        self.by_name
+            .get(name)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    }
+
+    /// The nodes of that name in the list `from` and in those around it, outwards.
+    pub fn outwards_named(&self, name: &str, from: Scope) -> Vec<usize> {
+        let lists = std::iter::successors(Some(from), |&scope| match scope {
+            Scope::Top => None,
+            Scope::Within(instance) => Some(self.scope(instance)),
+        });
+        lists
+            .filter_map(|list| self.by_place.get(&(list, name)).copied())
+            .collect()
+    }
+
+    /// The node that a name means: a sibling, else one outwards, else any.
+    pub fn nearest(&self, name: &str, from: Scope) -> Option<usize> {
+        let outwards = self.outwards_named(name, from);
+        outwards.first().or(self.bearers(name).first()).copied()
     }
 }
 

@@ -84,12 +84,22 @@ pub fn malformed(text: &str, reason: &'static str) -> Malformed {
 }
 
 impl<'t> Written<'t> {
-    /// Every way to split it into a name and a path, the longest name first.
-    pub fn splits(&self) -> Vec<(&'t str, &'t str)> {
+    /// Every way to split it into a name of one of these lengths and a path, in their order. There may be as many dots
+    /// as bytes, so only those are looked at where a name can end.
+    pub fn splits<'l>(
+        &self,
+        lengths: &'l [usize],
+    ) -> impl Iterator<Item = (&'t str, &'t str)> + use<'t, 'l> {
         let inner = self.inner;
-        let dots = inner.match_indices('.').rev();
-        dots.map(|(dot, _)| (&inner[..dot], &inner[dot + 1..]))
-            .collect()
+        let dots = lengths
+            .iter()
+            .filter(|&&length| inner.as_bytes().get(length) == Some(&b'.'));
+        dots.map(|&dot| (&inner[..dot], &inner[dot + 1..]))
+    }
+
+    /// What follows the first dot: all of the path, if no name has a dot.
+    pub fn longest_path(&self) -> &'t str {
+        self.inner.split_once('.').map_or("", |(_, path)| path)
     }
 
     /// The name up to the first dot: what is told when there is no such name.
@@ -111,6 +121,9 @@ impl<'t> Written<'t> {
         steps(path).map_err(|reason| malformed(self.whole, reason))
     }
 }
+
+/// No value has more levels.
+const STEPS: usize = 127;
 
 /// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +148,7 @@ impl std::fmt::Display for Step {
 fn steps(path: &str) -> Result<Vec<Step>, &'static str> {
     let mut steps = Vec::new();
     let mut rest = path;
-    loop {
+    while steps.len() < STEPS {
         if let Some(bracket) = rest.strip_prefix('[') {
             let (step, after) = bracketed(bracket)?;
             steps.push(step);
@@ -152,6 +165,7 @@ fn steps(path: &str) -> Result<Vec<Step>, &'static str> {
             None => return Err("its path has text behind a ']'"),
         }
     }
+    Err("its path has more steps than a value has levels (127)")
 }
 
 fn key(text: &str) -> Result<Step, &'static str> {
@@ -216,7 +230,7 @@ mod tests {
                 Ok(Piece::Reference(written)) => {
                     let checked = written
                         .check()
-                        .and_then(|()| written.path(written.splits().last().map_or("", |s| s.1)));
+                        .and_then(|()| written.path(written.longest_path()));
                     checked.unwrap_err()
                 }
                 Ok(Piece::Text(_)) => panic!("{text} is no reference at all"),

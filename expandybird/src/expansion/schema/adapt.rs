@@ -6,8 +6,9 @@
 //! Schemas may stand anywhere, for a `$ref` may lead anywhere; only what can be nothing but data
 //! (`default`, `enum`) is left alone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use indexmap::IndexMap;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
@@ -58,17 +59,23 @@ impl Originals {
         Ok(())
     }
 
-    /// Those of `patternProperties`; two that mean the same both count.
+    /// Those of `patternProperties`; of several that mean the same all count.
     fn names(&mut self, parts: &mut Map<String, Value>) -> Result<(), String> {
+        let mut by_name: IndexMap<String, Vec<Value>> = IndexMap::new();
         for (name, mut part) in std::mem::take(parts) {
             self.schema(&mut part)?;
-            let name = self.translated(&name)?;
-            let part = match parts.remove(&name) {
-                None => part,
-                Some(other) => serde_json::json!({ "allOf": [other, part] }),
-            };
-            parts.insert(name, part);
+            by_name
+                .entry(self.translated(&name)?)
+                .or_default()
+                .push(part);
         }
+        let together = by_name
+            .into_iter()
+            .map(|(name, mut same)| match same.len() {
+                1 => (name, same.remove(0)),
+                _ => (name, serde_json::json!({ "allOf": same })),
+            });
+        parts.extend(together);
         Ok(())
     }
 
@@ -103,29 +110,48 @@ fn choices(schema: &mut Map<String, Value>) {
     let Some(Value::Array(choices)) = schema.get_mut("enum") else {
         return;
     };
-    let all = std::mem::take(choices);
-    for choice in all {
-        if !choices.iter().any(|known| is_same(known, &choice)) {
-            choices.push(choice);
-        }
-    }
+    let mut met = HashSet::with_capacity(choices.len());
+    choices.retain(|choice| met.insert(identity(choice)));
     if choices.is_empty() {
         schema.remove("enum");
         schema.insert("not".to_owned(), Value::Object(Map::new()));
     }
 }
 
-/// As the validator's own rule has it, `1` and `1.0` are one value.
-fn is_same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+/// A text that two values share if they are one value by the validator's own rule: `1` and `1.0` are, and the order of
+/// fields does not matter.
+fn identity(value: &Value) -> String {
+    let mut text = String::new();
+    write_identity(value, &mut text);
+    text
+}
+
+fn write_identity(value: &Value, text: &mut String) {
+    match value {
+        Value::Number(number) => {
+            // All zeros are one.
+            let number = number.as_f64().unwrap_or_default() + 0.0;
+            text.push_str(&format!("{:x}", number.to_bits()));
         }
-        (Value::Object(a), Value::Object(b)) => {
-            let same = |(key, a): (&String, &Value)| b.get(key).is_some_and(|b| is_same(a, b));
-            a.len() == b.len() && a.iter().all(same)
+        Value::Array(items) => {
+            text.push('[');
+            for item in items {
+                write_identity(item, text);
+                text.push(',');
+            }
+            text.push(']');
         }
-        _ => a == b,
+        Value::Object(map) => {
+            let sorted: BTreeMap<&String, &Value> = map.iter().collect();
+            text.push('{');
+            for (key, value) in sorted {
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push(':');
+                write_identity(value, text);
+                text.push(',');
+            }
+            text.push('}');
+        }
+        other => text.push_str(&other.to_string()),
     }
 }

@@ -54,7 +54,7 @@ struct Filler<'s> {
 
 impl<'s> Filler<'s> {
     fn fill(&mut self, at: &At<'s>, instance: &mut Value, depth: usize) -> Result<(), WalkError> {
-        self.walk.enter(depth)?;
+        self.walk.enter(at, depth)?;
         if let (Some(Value::String(pattern)), Value::String(_)) =
             (at.schema.get("pattern"), &*instance)
         {
@@ -71,7 +71,7 @@ impl<'s> Filler<'s> {
         if instance.is_object() {
             self.fill_dependencies(at, instance, depth)?;
         }
-        for part in at.list("allOf") {
+        for part in (0..at.len("allOf")).filter_map(|index| at.item("allOf", index)) {
             self.fill(&part, instance, depth + 1)?;
         }
         self.fill_branches(at, "anyOf", instance, depth)?;
@@ -85,14 +85,20 @@ impl<'s> Filler<'s> {
         depth: usize,
     ) -> Result<(), WalkError> {
         let properties = at.map("properties");
-        for name in properties.iter().flat_map(|properties| properties.keys()) {
+        self.walk.look(properties.map_or(0, Map::len))?;
+        for (name, part) in properties.into_iter().flatten() {
+            let fills = || part.get("default").is_some() || part.get("$ref").is_some();
+            if !map.contains_key(name) && !fills() {
+                continue;
+            }
             let Some(property) = at.child(&["properties", name]) else {
                 continue;
             };
             if !map.contains_key(name)
                 && let Some(default) = self.default_of(&property, 0)?
             {
-                map.insert(name.clone(), default.clone());
+                let default = self.walk.filled(default)?;
+                map.insert(name.clone(), default);
             }
             if let Some(value) = map.get_mut(name) {
                 self.fill(&property, value, depth + 1)?;
@@ -167,13 +173,14 @@ impl<'s> Filler<'s> {
         items: &mut [Value],
         depth: usize,
     ) -> Result<(), WalkError> {
-        let positions = at.list("items");
-        let rest = match positions.is_empty() {
-            true => at.child(&["items"]),
-            false => at.child(&["additionalItems"]),
+        let positions = at.len("items");
+        let rest = match positions {
+            0 => at.child(&["items"]),
+            _ => at.child(&["additionalItems"]),
         };
         for (index, item) in items.iter_mut().enumerate() {
-            if let Some(part) = positions.get(index).or(rest.as_ref()) {
+            let position = (index < positions).then(|| at.item("items", index));
+            if let Some(part) = position.flatten().as_ref().or(rest.as_ref()) {
                 self.fill(part, item, depth + 1)?;
             }
         }
@@ -186,18 +193,14 @@ impl<'s> Filler<'s> {
         instance: &mut Value,
         depth: usize,
     ) -> Result<(), WalkError> {
-        for name in at
-            .map("dependencies")
-            .iter()
-            .flat_map(|dependencies| dependencies.keys())
-        {
-            let Some(part) = at
-                .child(&["dependencies", name])
-                .filter(|part| part.schema.is_object())
-            else {
+        let dependencies = at.map("dependencies");
+        self.walk.look(dependencies.map_or(0, Map::len))?;
+        for name in dependencies.into_iter().flat_map(Map::keys) {
+            if instance.get(name).is_none() {
                 continue;
-            };
-            if instance.get(name).is_some() {
+            }
+            let part = at.child(&["dependencies", name]);
+            if let Some(part) = part.filter(|part| part.schema.is_object()) {
                 self.fill(&part, instance, depth + 1)?;
             }
         }
@@ -212,7 +215,7 @@ impl<'s> Filler<'s> {
         instance: &mut Value,
         depth: usize,
     ) -> Result<(), WalkError> {
-        for branch in at.list(key) {
+        for branch in (0..at.len(key)).filter_map(|index| at.item(key, index)) {
             self.fill(&branch, instance, depth + 1)?;
             let validator = self
                 .branches

@@ -55,7 +55,7 @@ impl<'s> Marker<'s> {
         pointer: &str,
         depth: usize,
     ) -> Result<(), WalkError> {
-        self.walk.enter(depth)?;
+        self.walk.enter(at, depth)?;
         if at.schema.as_object().is_some_and(is_marked) {
             self.found.insert(pointer.to_owned());
             return Ok(());
@@ -68,15 +68,18 @@ impl<'s> Marker<'s> {
             Value::Array(items) => self.list(at, items, pointer, depth)?,
             _ => {}
         }
-        for branch in ["allOf", "anyOf", "oneOf"]
-            .iter()
-            .flat_map(|key| at.list(key))
-        {
-            self.visit(&branch, instance, pointer, depth + 1)?;
+        for key in ["allOf", "anyOf", "oneOf"] {
+            for branch in (0..at.len(key)).filter_map(|index| at.item(key, index)) {
+                self.visit(&branch, instance, pointer, depth + 1)?;
+            }
         }
-        for name in at.map("dependencies").into_iter().flat_map(Map::keys) {
-            let part = at.child(&["dependencies", name]);
-            if let Some(part) = part.filter(|_| instance.get(name).is_some()) {
+        let dependencies = at.map("dependencies");
+        self.walk.look(dependencies.map_or(0, Map::len))?;
+        for name in dependencies.into_iter().flat_map(Map::keys) {
+            if instance.get(name).is_none() {
+                continue;
+            }
+            if let Some(part) = at.child(&["dependencies", name]) {
                 self.visit(&part, instance, pointer, depth + 1)?;
             }
         }
@@ -120,13 +123,14 @@ impl<'s> Marker<'s> {
         pointer: &str,
         depth: usize,
     ) -> Result<(), WalkError> {
-        let positions = at.list("items");
-        let rest = match positions.is_empty() {
-            true => at.child(&["items"]),
-            false => at.child(&["additionalItems"]),
+        let positions = at.len("items");
+        let rest = match positions {
+            0 => at.child(&["items"]),
+            _ => at.child(&["additionalItems"]),
         };
         for (index, item) in items.iter().enumerate() {
-            if let Some(part) = positions.get(index).or(rest.as_ref()) {
+            let position = (index < positions).then(|| at.item("items", index));
+            if let Some(part) = position.flatten().as_ref().or(rest.as_ref()) {
                 self.visit(part, item, &format!("{pointer}/{index}"), depth + 1)?;
             }
         }

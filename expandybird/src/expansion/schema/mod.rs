@@ -10,19 +10,19 @@ mod adapt;
 mod defaults;
 mod marks;
 mod pattern;
+mod refusal;
 mod walk;
 
 use std::collections::BTreeSet;
 
 use common::api::error::ErrorCode;
-use common::redact::REDACTED;
-use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator, ValidatorMap};
 use serde_json::{Map, Value};
 
 use crate::cache::{Cache, Key};
 use adapt::Originals;
 use common::yaml::{self, Duplicates};
+pub use refusal::Refusal;
 use walk::WalkError;
 
 /// Schemas kept compiled. Compiling one takes about a millisecond; a deployment has a dozen.
@@ -31,6 +31,9 @@ const KEPT: usize = 256;
 const BACKTRACK_STEPS: usize = 100_000;
 /// Bytes of a compiled pattern.
 const PATTERN_BYTES: usize = 1 << 20;
+
+/// Refusals of one value that are reported: nobody mends more at once, and each carries a part of the value.
+const REFUSALS: usize = 100;
 
 /// Compiled schemas, by their text.
 pub type SchemaCache = Cache<Schema>;
@@ -66,39 +69,6 @@ impl SchemaFault {
                 let costly = refusals.iter().find(|refusal| refusal.is_too_costly);
                 costly.map_or(ErrorCode::InvalidProperties, Refusal::code)
             }
-        }
-    }
-}
-
-/// One thing that the schema refuses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// JSON pointer into the properties; empty for all of them.
-    pub pointer: String,
-    pub message: String,
-    /// Nobody knows whether the value fits: matching it was given up.
-    pub is_too_costly: bool,
-}
-
-impl Refusal {
-    pub fn code(&self) -> ErrorCode {
-        match self.is_too_costly {
-            true => ErrorCode::PatternTooCostly,
-            false => ErrorCode::InvalidProperties,
-        }
-    }
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.pointer.as_str() {
-            "" => f.write_str(&self.message),
-            pointer => write!(
-                f,
-                "{}: {}",
-                json_path(pointer).trim_start_matches('.'),
-                self.message
-            ),
         }
     }
 }
@@ -171,7 +141,7 @@ impl Schema {
         };
         let imports = imports(&document).map_err(&invalid)?;
         let originals = adapt::adapt(&mut document).map_err(&invalid)?;
-        let reason = |error: &ValidationError<'_>| invalid(described(error));
+        let reason = |error: &ValidationError<'_>| invalid(refusal::of_schema(error, text));
         let validator = options().build(&document).map_err(|error| reason(&error))?;
         let branches = match defaults::has_branches(&document) {
             true => Some(branches(&document).map_err(|error| reason(&error))?),
@@ -210,11 +180,13 @@ impl Schema {
         properties: &Value,
         marked: &BTreeSet<String>,
     ) -> Result<(), SchemaFault> {
-        let refusals: Vec<_> = self
-            .validator
-            .iter_errors(properties)
-            .map(|error| refusal(&error, &self.originals, marked))
-            .collect();
+        let refusing = refusal::Refusing {
+            schema: &self.document,
+            originals: &self.originals,
+            marked,
+        };
+        let errors = self.validator.iter_errors(properties).take(REFUSALS);
+        let refusals: Vec<_> = errors.map(|error| refusing.refusal(&error)).collect();
         match refusals.is_empty() {
             true => Ok(()),
             false => Err(SchemaFault::Refused {
@@ -229,9 +201,12 @@ fn endless(schema: &str, error: &WalkError) -> SchemaFault {
     let (schema, reason) = (schema.to_owned(), error.to_string());
     match error {
         WalkError::TooManyMatches => SchemaFault::TooCostly { schema, reason },
-        WalkError::TooDeep | WalkError::TooMany | WalkError::UnknownReference(_) => {
-            SchemaFault::Invalid { schema, reason }
-        }
+        WalkError::TooDeep
+        | WalkError::TooMany
+        | WalkError::TooManyLooks
+        | WalkError::TooMuchFilled
+        | WalkError::TooLongNames
+        | WalkError::UnknownReference(_) => SchemaFault::Invalid { schema, reason },
     }
 }
 
@@ -279,58 +254,6 @@ fn imports(document: &Value) -> Result<Vec<String>, String> {
             .ok_or_else(|| "an entry of 'imports' has no 'path'".to_owned())
     };
     entries.iter().map(name).collect()
-}
-
-fn described(error: &ValidationError<'_>) -> String {
-    match error.instance_path().as_str() {
-        "" => error.to_string(),
-        pointer => format!("{}: {error}", json_path(pointer).trim_start_matches('.')),
-    }
-}
-
-fn refusal(
-    error: &ValidationError<'_>,
-    originals: &Originals,
-    marked: &BTreeSet<String>,
-) -> Refusal {
-    let pointer = error.instance_path().as_str();
-    let instance = match marked.iter().any(|marked| touches(marked, pointer)) {
-        true => Some(REDACTED),
-        false => None,
-    };
-    let is_too_costly = matches!(
-        error.kind(),
-        ValidationErrorKind::BacktrackLimitExceeded { .. }
-    );
-    let message = match error.kind() {
-        ValidationErrorKind::BacktrackLimitExceeded { .. } => format!(
-            "the schema's pattern takes more than {BACKTRACK_STEPS} steps here; \
-             write it without repetitions within repetitions"
-        ),
-        ValidationErrorKind::Pattern { pattern } => {
-            let pattern = originals.of(pattern);
-            let shown = instance.map_or_else(|| error.instance().to_string(), str::to_owned);
-            format!("{shown} does not match \"{pattern}\"")
-        }
-        _ => match instance {
-            Some(instance) => error.masked_with(instance).to_string(),
-            None => error.to_string(),
-        },
-    };
-    Refusal {
-        pointer: pointer.to_owned(),
-        message,
-        is_too_costly,
-    }
-}
-
-/// Whether one of two JSON pointers leads through the other.
-fn touches(a: &str, b: &str) -> bool {
-    let leads = |outer: &str, inner: &str| {
-        let rest = inner.strip_prefix(outer);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    leads(a, b) || leads(b, a)
 }
 
 #[cfg(test)]

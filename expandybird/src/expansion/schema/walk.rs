@@ -13,6 +13,15 @@ const STEPS: usize = 100_000;
 /// is the only walk over schema and instance that can be stopped before the validator's own.
 const COSTLY_MATCHES: usize = 5_000;
 
+/// Looks at a keyword's part that may turn out to be of no concern: some 20 ns each.
+const LOOKS: usize = 3_000_000;
+/// Values that defaults fill in: as many as one YAML text may hold. Each place gets a copy.
+const FILLED: usize = 1_000_000;
+/// Bytes of a text that count as one value or step.
+const BYTES_OF_A_STEP: usize = 64;
+/// Each part's address is a copy of the one around it, with a name more.
+const POINTER_BYTES: usize = 16 * 1024;
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WalkError {
     #[error("its parts never end: they nest deeper than {DEPTH} levels")]
@@ -24,6 +33,14 @@ pub enum WalkError {
          write them without (?=, (?!, (?<, \\1 and the like"
     )]
     TooManyMatches,
+    #[error(
+        "looking for its parts in the value takes more than {LOOKS} steps; write fewer keywords, or give fewer items"
+    )]
+    TooManyLooks,
+    #[error("its defaults fill in more than {FILLED} values")]
+    TooMuchFilled,
+    #[error("the names of its parts are longer than {POINTER_BYTES} bytes together")]
+    TooLongNames,
     #[error("'{0}' refers to nothing in the schema")]
     UnknownReference(String),
 }
@@ -57,16 +74,15 @@ impl<'s> At<'s> {
         Some(At { schema, pointer })
     }
 
-    /// The schemas in a list, such as `allOf`.
-    pub fn list(&self, key: &str) -> Vec<At<'s>> {
-        let len = self
-            .schema
-            .get(key)
-            .and_then(Value::as_array)
-            .map_or(0, Vec::len);
-        (0..len)
-            .filter_map(|index| self.child(&[key, &index.to_string()]))
-            .collect()
+    /// How many schemas a list has, such as `allOf`.
+    pub fn len(&self, key: &str) -> usize {
+        let list = self.schema.get(key).and_then(Value::as_array);
+        list.map_or(0, Vec::len)
+    }
+
+    /// One of the schemas in a list.
+    pub fn item(&self, key: &str, index: usize) -> Option<At<'s>> {
+        self.child(&[key, &index.to_string()])
     }
 
     pub fn map(&self, key: &str) -> Option<&'s Map<String, Value>> {
@@ -79,6 +95,8 @@ pub struct Walk<'s> {
     /// Those of `patternProperties`, compiled when first needed; none if it is no pattern.
     patterns: HashMap<&'s str, Option<Validator>>,
     steps: usize,
+    looks: usize,
+    filled: usize,
     costly_matches: usize,
 }
 
@@ -88,21 +106,42 @@ impl<'s> Walk<'s> {
             root,
             patterns: HashMap::new(),
             steps: 0,
+            looks: 0,
+            filled: 0,
             costly_matches: 0,
         }
     }
 
     /// One schema further, so deep.
-    pub fn enter(&mut self, depth: usize) -> Result<(), WalkError> {
-        self.take_step()?;
-        match depth > DEPTH {
-            true => Err(WalkError::TooDeep),
+    pub fn enter(&mut self, at: &At<'s>, depth: usize) -> Result<(), WalkError> {
+        self.take_steps(1)?;
+        match at.pointer.len() {
+            _ if depth > DEPTH => Err(WalkError::TooDeep),
+            length if length > POINTER_BYTES => Err(WalkError::TooLongNames),
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks at so many parts of a keyword.
+    pub fn look(&mut self, parts: usize) -> Result<(), WalkError> {
+        self.looks += parts;
+        match self.looks > LOOKS {
+            true => Err(WalkError::TooManyLooks),
             false => Ok(()),
         }
     }
 
-    fn take_step(&mut self) -> Result<(), WalkError> {
-        self.steps += 1;
+    /// A copy of a default, within what all defaults may fill in.
+    pub fn filled(&mut self, default: &Value) -> Result<Value, WalkError> {
+        self.filled += weight(default);
+        match self.filled > FILLED {
+            true => Err(WalkError::TooMuchFilled),
+            false => Ok(default.clone()),
+        }
+    }
+
+    fn take_steps(&mut self, steps: usize) -> Result<(), WalkError> {
+        self.steps += steps;
         match self.steps > STEPS {
             true => Err(WalkError::TooMany),
             false => Ok(()),
@@ -119,7 +158,7 @@ impl<'s> Walk<'s> {
 
     /// A Python search, bounded; a pattern that cannot be compiled has been refused before.
     pub fn matches(&mut self, pattern: &'s str, name: &str) -> Result<bool, WalkError> {
-        self.take_step()?;
+        self.take_steps(1 + name.len() / BYTES_OF_A_STEP)?;
         self.take_match(pattern)?;
         let validator = self
             .patterns
@@ -145,6 +184,20 @@ impl<'s> Walk<'s> {
             pointer: format!("#{decoded}"),
         }))
     }
+}
+
+/// How many values it is, long texts counted by their bytes.
+fn weight(value: &Value) -> usize {
+    let inner = match value {
+        Value::String(text) => text.len() / BYTES_OF_A_STEP,
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| 1 + key.len() / BYTES_OF_A_STEP + weight(value))
+            .sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    1 + inner
 }
 
 /// Whether a pattern may go back over its steps, by what it is written with. Without any of these a

@@ -155,7 +155,8 @@ def _syntax_frame(error, sources):
 
 
 def _frame(file, line, column, function):
-    lines = file.content.splitlines()
+    # Not `splitlines`, which ends a line at a form feed too.
+    lines = re.split("\r\n|\r|\n", file.source())
     source = lines[line - 1].strip() if 0 < line <= len(lines) else ""
     return {
         "file": file.path,

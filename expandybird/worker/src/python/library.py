@@ -7,13 +7,15 @@ about this machine. The set is a promise to authors, not a wall: the walls are t
 import errno
 import gc
 import importlib
+import importlib.machinery
 import os
+import pkgutil
 import posix
 import sys
 
-# Computing, text and data; nothing that talks to anyone. Every one is loaded before the first fork:
-# it costs a session nothing, and modules written in C cannot be loaded once a session is locked down.
-ALLOWED = frozenset(
+# Computing, text and data; nothing that talks to anyone. Every one is loaded before the first fork,
+# with all that belongs to it: it costs a session nothing, and no session can open a file.
+RESERVED = frozenset(
     """
     __future__ abc argparse array ast base64 binascii bisect builtins calendar cmath codecs collections
     colorsys configparser contextlib copy copyreg csv dataclasses datetime decimal difflib enum errno
@@ -26,40 +28,64 @@ ALLOWED = frozenset(
     """.split()
 )
 
+# As harmless. They joined the set later, so a helper module of such a name goes before them.
+YIELDING = frozenset(
+    """
+    bz2 contextvars email getopt lzma optparse pickletools platform plistlib queue tarfile tomllib xml
+    zipfile
+    """.split()
+)
+
 # What those above, being written in C, import in the name of the template that calls them.
 BEHIND_THEM = frozenset(
     "_collections_abc _compat_pickle _io _operator _strptime _weakrefset encodings".split()
 )
 
-# Loaded on first use by those above.
-_ON_FIRST_USE = """
-    collections.abc encodings.ascii encodings.idna encodings.latin_1 encodings.punycode
-    encodings.utf_16 encodings.utf_32 encodings.utf_8_sig importlib.util jinja2.debug jinja2.ext
-    jinja2.loaders jinja2.meta jinja2.sandbox json.tool logging.config os.path six.moves
-    urllib.parse
-""".split()
+# Loaded on first use by those above, in ways that looking through their folders does not show.
+_ON_FIRST_USE = ["os.path", "six.moves", "six.moves.urllib.parse"]
+
+# The TLS library has entropy of its own, is large, and reaches nobody from here. Every library that is loaded
+# makes every fork slower, so the tables of East Asian encodings other than Unicode are left out too.
+_WITHOUT = "_ssl _multibytecodec _codecs_cn _codecs_hk _codecs_iso2022 _codecs_jp _codecs_kr _codecs_tw".split()
 
 _PACKAGES = ("yaml", "six", "jinja2")
 _SITE = ("site-packages", "dist-packages")
 
 
 def warm_up(python_path):
-    """Loads everything and returns the folders that a session may read."""
+    """Loads everything; from here on, nothing is looked for in files."""
     if python_path is not None:
         python_path = os.fspath(python_path)
     _forget_the_machine()
     _refuse_shells()
-    folders = _search_only(python_path)
+    _search_only(python_path)
     for name in _PACKAGES:
         _require(name, python_path)
-    for name in sorted(ALLOWED | BEHIND_THEM) + _ON_FIRST_USE:
-        # Some interpreters are built without zlib, zoneinfo and the like.
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            if name in _PACKAGES:
-                raise
-    return folders
+    sys.modules.update(dict.fromkeys(_WITHOUT))
+    for name in sorted(RESERVED | YIELDING | BEHIND_THEM):
+        if _load(name):
+            _load_below(sys.modules[name])
+    for name in _ON_FIRST_USE:
+        _load(name)
+    sys.meta_path.remove(importlib.machinery.PathFinder)
+
+
+def _load(name):
+    """Some interpreters are built without zlib, zoneinfo and the like."""
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        if name in _PACKAGES:
+            raise
+        return False
+    return True
+
+
+def _load_below(package):
+    """All modules of a package, but those that are programs or tests."""
+    for module in pkgutil.iter_modules(getattr(package, "__path__", ()), package.__name__ + "."):
+        if module.name.rpartition(".")[2] not in ("__main__", "test", "tests") and _load(module.name):
+            _load_below(sys.modules[module.name])
 
 
 def settle():
@@ -82,7 +108,6 @@ def _refuse_shells():
 
 def _forget_the_machine():
     os.environ.clear()
-    # Given in full, it needs no file of time zones.
     os.environ["TZ"] = "UTC0"
     sys.argv = [""]
 
@@ -96,7 +121,6 @@ def _search_only(python_path):
     # Packages of this machine may have added finders of their own.
     wanted = ("BuiltinImporter", "FrozenImporter", "PathFinder")
     sys.meta_path[:] = [f for f in sys.meta_path if getattr(f, "__name__", None) in wanted]
-    return list(sys.path)
 
 
 def _require(name, python_path):

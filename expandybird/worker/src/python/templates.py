@@ -42,9 +42,13 @@ class File:
         self.content = content
         self._code = None
 
+    def source(self):
+        """What Python reads. An editor may have put a byte-order mark before it."""
+        return self.content.removeprefix("\ufeff")
+
     def code(self):
         if self._code is None:
-            self._code = compile(self.content, self.path, "exec", dont_inherit=True)
+            self._code = compile(self.source(), self.path, "exec", dont_inherit=True)
         return self._code
 
     def module_name(self):
@@ -102,7 +106,7 @@ class Session:
         self._texts = {file.name: file.content for file in self._files.values()}
         self.sources = {file.path: file for file in self._files.values()}
         self._finder = helpers.Finder(
-            helpers.Helpers(self._files.values()), library.ALLOWED, self._prepare
+            helpers.Helpers(self._files.values()), library.RESERVED, self._prepare
         )
         sys.meta_path.insert(0, self._finder)
         _builtins["__import__"] = self._import
@@ -150,10 +154,12 @@ class Session:
 
     def _check_import(self, name):
         top = name.partition(".")[0]
-        if top in library.ALLOWED or top in library.BEHIND_THEM:
+        if top in library.RESERVED or top in library.BEHIND_THEM:
             return
         if self._finder.is_helper(name):
             self._finder.make_way(name)
+        elif top in library.YIELDING:
+            return
         elif top in sys.stdlib_module_names or top in sys.modules:
             raise ForbiddenImport(f"module '{name}' is not available to templates", name=name)
         else:
@@ -161,16 +167,16 @@ class Session:
 
 
 class Rehearsal:
-    """Takes back what sessions leave behind that are no session's, but run before the fork."""
+    """Takes back what sessions of our own leave behind."""
 
     def __init__(self):
         self._streams = sys.stdout, sys.stderr
         self._finders = list(sys.meta_path)
-        self._modules = dict(sys.modules)
 
-    def end(self):
+    def end(self, modules):
+        """Not a comparison of all modules: that would write to every one of them."""
         sys.stdout, sys.stderr = self._streams
         sys.meta_path[:] = self._finders
-        for name in sys.modules.keys() - self._modules.keys():
-            del sys.modules[name]
+        for name in modules:
+            sys.modules.pop(name, None)
         del _builtins["__import__"]

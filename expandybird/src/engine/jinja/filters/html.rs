@@ -1,14 +1,12 @@
 //! For web pages: escapes, attributes, tags, queries.
 
-use std::fmt::Write as _;
-
-use minijinja::value::{Kwargs, Rest, ValueKind};
-use minijinja::{Error, ErrorKind, Value};
+use minijinja::value::ValueKind;
+use minijinja::{Error, Value};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::given::given;
-use super::string;
-use crate::engine::jinja::{meter, values};
+use crate::engine::jinja::python::{self, string};
+use crate::engine::jinja::signature::Call;
+use crate::engine::jinja::{meter, repr, values};
 
 /// What Python's `urllib.parse.quote` leaves as it is, apart from letters and digits.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC
@@ -19,17 +17,30 @@ const QUERY: &AsciiSet = &NON_ALPHANUMERIC
 const PATH: &AsciiSet = &QUERY.remove(b'/');
 
 /// `&`, `<`, `>` and quotes; what is escaped already stays.
-pub fn escape(value: &Value) -> Result<Value, Error> {
+pub fn escape(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    escaped_once(&call.subject())
+}
+
+fn escaped_once(value: &Value) -> Result<Value, Error> {
     match value.is_safe() {
         true => Ok(value.clone()),
-        false => forceescape(value),
+        false => escaped_again(value),
     }
 }
 
-pub fn forceescape(value: &Value) -> Result<Value, Error> {
+pub fn forceescape(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    escaped_again(&call.subject())
+}
+
+fn escaped_again(value: &Value) -> Result<Value, Error> {
     let escaped = escaped(&string(value)?);
     meter::check(escaped.len())?;
     Ok(Value::from_safe_string(escaped))
+}
+
+/// A text that is escaped already.
+pub fn safe(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    string(&call.subject()).map(Value::from_safe_string)
 }
 
 fn escaped(text: &str) -> String {
@@ -48,11 +59,12 @@ fn escaped(text: &str) -> String {
 }
 
 /// Without tags and comments, white space as single blanks, entities as what they stand for.
-pub fn striptags(value: &Value) -> Result<String, Error> {
-    let text = without(&string(value)?, "<!--", "-->");
+pub fn striptags(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let text = without(&string(&call.subject())?, "<!--", "-->");
     let text = without(&text, "<", ">");
-    let words: Vec<&str> = text.split_whitespace().collect();
-    Ok(unescaped(&words.join(" ")))
+    let words = text.split(python::is_space).filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.collect();
+    Ok(Value::from(unescaped(&words.join(" "))))
 }
 
 fn without(text: &str, open: &str, close: &str) -> String {
@@ -109,58 +121,77 @@ fn entity(name: &str) -> Option<char> {
 }
 
 /// ` a="1" b="x"`, without what is none or undefined.
-pub fn xmlattr(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-    let [autospace] = given(["autospace"], args, &named)?;
+pub fn xmlattr(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, autospace] = call.arguments();
     let mut attributes = Vec::new();
-    for key in values::items(value)? {
-        let content = value.get_item(&key)?;
+    for (key, content) in map_pairs(&value.value())? {
         if content.is_none() || content.is_undefined() {
             continue;
         }
-        let name = string(&key)?;
-        if name.contains([' ', '/', '>', '=']) || name.contains(char::is_whitespace) {
-            return Err(Error::new(
-                ErrorKind::InvalidOperation,
-                format!("invalid character in attribute name: '{name}'"),
-            ));
+        let name = python::text(&key)?;
+        if name.contains(|c: char| "/>=".contains(c) || c.is_ascii_whitespace() || c == '\u{b}') {
+            return Err(python::invalid(format!(
+                "invalid character in attribute name: '{name}'"
+            )));
         }
-        let content = escape(&content)?;
-        attributes.push(format!("{}=\"{}\"", escaped(&name), string(&content)?));
+        let content = escaped_once(&content)?;
+        attributes.push(format!("{}=\"{}\"", escaped(name), string(&content)?));
     }
     let mut text = attributes.join(" ");
     if autospace.flag(true) && !text.is_empty() {
         text.insert(0, ' ');
     }
     meter::check(text.len())?;
-    Ok(Value::from_safe_string(text))
+    Ok(Value::from(text))
+}
+
+fn map_pairs(value: &Value) -> Result<Vec<(Value, Value)>, Error> {
+    match value.kind() {
+        ValueKind::Map => python::pairs(value),
+        ValueKind::Undefined => Err(python::undefined(value, "has no attributes")),
+        _ => Err(python::invalid(format!(
+            "xmlattr takes a map, not {}",
+            repr::type_name(value)
+        ))),
+    }
 }
 
 /// A text for a path, or a map or pairs for a query.
-pub fn urlencode(value: &Value) -> Result<String, Error> {
-    let quoted = |value: &Value, set| {
-        let text = string(value)?;
-        Ok::<_, Error>(utf8_percent_encode(&text, set).to_string())
+pub fn urlencode(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let value = call.subject();
+    let pairs = match value.kind() {
+        ValueKind::Map => python::pairs(&value)?,
+        ValueKind::Seq | ValueKind::Iterable => {
+            let items = values::items(&value)?.into_iter();
+            items.map(pair).collect::<Result<_, _>>()?
+        }
+        _ => return quoted(&value, PATH).map(Value::from),
     };
-    let is_map = value.kind() == ValueKind::Map;
-    if !is_map && !matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable) {
-        return quoted(value, PATH);
-    }
-    let mut query = String::new();
-    for item in values::items(value)? {
-        let (key, content) = match is_map {
-            true => (item.clone(), value.get_item(&item)?),
-            false => (item.get_item_by_index(0)?, item.get_item_by_index(1)?),
-        };
-        let separator = if query.is_empty() { "" } else { "&" };
+    let mut parts = Vec::with_capacity(pairs.len());
+    for (key, content) in pairs {
         let (key, content) = (quoted(&key, QUERY)?, quoted(&content, QUERY)?);
-        // A string takes whatever is written to it.
-        let _ = write!(
-            query,
-            "{separator}{}={}",
-            key.replace("%20", "+"),
-            content.replace("%20", "+")
-        );
+        parts.push(format!("{key}={content}").replace("%20", "+"));
     }
+    let query = parts.join("&");
     meter::check(query.len())?;
-    Ok(query)
+    Ok(Value::from(query))
+}
+
+fn quoted(value: &Value, set: &'static AsciiSet) -> Result<String, Error> {
+    let text = string(value)?;
+    Ok(utf8_percent_encode(&text, set).to_string())
+}
+
+/// What holds two items.
+pub fn pair(value: Value) -> Result<(Value, Value), Error> {
+    if value.is_undefined() {
+        return Err(python::undefined(&value, "is no pair"));
+    }
+    match <[Value; 2]>::try_from(python::items(&value)?) {
+        Ok([key, value]) => Ok((key, value)),
+        Err(items) => Err(python::invalid(format!(
+            "a pair has two items, not {}",
+            items.len()
+        ))),
+    }
 }

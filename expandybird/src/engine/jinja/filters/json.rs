@@ -1,29 +1,26 @@
 //! `tojson`, as Python's `json.dumps` writes it.
 
-use minijinja::value::{Kwargs, Rest};
-use minijinja::{Error, ErrorKind, Value};
-use serde_json::Value as Json;
+use minijinja::value::ValueKind;
+use minijinja::{Error, Value};
 
-use super::given::given;
-use super::{repr, string};
-use crate::engine::jinja::meter;
+use crate::engine::jinja::signature::Call;
+use crate::engine::jinja::{meter, order, python, repr};
+
+/// Lists and maps within each other, as deep as values can be.
+const DEPTH: usize = 250;
 
 /// As `json.dumps` writes it, with what HTML would misread escaped.
-pub fn tojson(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-    let [indent] = given(["indent"], args, &named)?;
-    let indent = indent.whole()?;
-    if value.is_undefined() {
-        return Err(Error::new(
-            ErrorKind::UndefinedError,
-            "an undefined value is no JSON",
-        ));
-    }
-    // Also bounds it: the value may be far larger than the memory it takes.
-    string(value)?;
-    let json = serde_json::to_value(value)
-        .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?;
-    let mut text = String::new();
-    write_json(&json, indent, 0, &mut text);
+pub fn tojson(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, indent] = call.arguments();
+    let mut writer = Writer {
+        indent: indent
+            .some()
+            .map(|indent| indentation(&indent))
+            .transpose()?,
+        text: String::new(),
+    };
+    writer.write(&value.value(), 0)?;
+    let mut text = writer.text;
     for (from, to) in [
         ('<', "\\u003c"),
         ('>', "\\u003e"),
@@ -36,57 +33,131 @@ pub fn tojson(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<Value, 
     Ok(Value::from_safe_string(text))
 }
 
-/// Keys are sorted, as Jinja's policy has it.
-fn write_json(value: &Json, indent: Option<usize>, depth: usize, out: &mut String) {
-    match value {
-        Json::Array(items) if !items.is_empty() => {
-            let items: Vec<_> = items.iter().map(|item| (None, item)).collect();
-            write_items(&items, ('[', ']'), indent, depth, out);
+fn indentation(indent: &Value) -> Result<String, Error> {
+    match indent.as_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => {
+            let width = python::count(indent)?;
+            meter::check(width)?;
+            Ok(" ".repeat(width))
         }
-        Json::Object(map) if !map.is_empty() => {
-            let mut entries: Vec<_> = map.iter().map(|(key, value)| (Some(key), value)).collect();
-            entries.sort_by_key(|(key, _)| *key);
-            write_items(&entries, ('{', '}'), indent, depth, out);
-        }
-        Json::String(text) => write_ascii(text, out),
-        Json::Number(number) if number.is_f64() => {
-            out.push_str(&repr::float(number.as_f64().unwrap_or_default()))
-        }
-        other => out.push_str(&other.to_string()),
     }
 }
 
-fn write_items(
-    items: &[(Option<&String>, &Json)],
-    (open, close): (char, char),
-    indent: Option<usize>,
-    depth: usize,
-    out: &mut String,
-) {
-    let line = |depth: usize, out: &mut String| {
-        if let Some(indent) = indent {
-            out.push('\n');
-            out.push_str(&" ".repeat(indent.min(64) * depth));
+struct Writer {
+    indent: Option<String>,
+    text: String,
+}
+
+impl Writer {
+    fn write(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
+        if self.text.len() > meter::TEXT_BYTES || depth > DEPTH {
+            meter::check(self.text.len())?;
+            return Err(python::invalid("the value is too deep for JSON"));
         }
-    };
-    out.push(open);
-    for (index, (key, value)) in items.iter().enumerate() {
-        if index > 0 {
-            out.push_str(if indent.is_some() { "," } else { ", " });
+        match value.kind() {
+            ValueKind::None => self.text.push_str("null"),
+            ValueKind::Bool => self
+                .text
+                .push_str(if value.is_true() { "true" } else { "false" }),
+            ValueKind::Number => self.text.push_str(&number(value)),
+            ValueKind::String => write_ascii(value.as_str().unwrap_or_default(), &mut self.text),
+            ValueKind::Seq | ValueKind::Iterable => {
+                let items = python::items(value)?
+                    .into_iter()
+                    .map(|item| (None, item))
+                    .collect();
+                self.items(items, ('[', ']'), depth)?;
+            }
+            ValueKind::Map => {
+                let entries = sorted(python::pairs(value)?)?;
+                self.items(entries, ('{', '}'), depth)?;
+            }
+            ValueKind::Undefined => return Err(python::undefined(value, "is no JSON")),
+            _ => {
+                let kind = repr::type_name(value);
+                return Err(python::invalid(format!(
+                    "Object of type {kind} is not JSON serializable"
+                )));
+            }
         }
-        line(depth + 1, out);
-        if let Some(key) = key {
-            write_ascii(key, out);
-            out.push_str(": ");
-        }
-        write_json(value, indent, depth + 1, out);
+        Ok(())
     }
-    line(depth, out);
-    out.push(close);
+
+    fn items(
+        &mut self,
+        items: Vec<(Option<String>, Value)>,
+        (open, close): (char, char),
+        depth: usize,
+    ) -> Result<(), Error> {
+        self.text.push(open);
+        let is_empty = items.is_empty();
+        for (index, (key, value)) in items.into_iter().enumerate() {
+            if index > 0 {
+                self.text
+                    .push_str(if self.indent.is_some() { "," } else { ", " });
+            }
+            self.line(depth + 1);
+            if let Some(key) = key {
+                write_ascii(&key, &mut self.text);
+                self.text.push_str(": ");
+            }
+            self.write(&value, depth + 1)?;
+        }
+        if !is_empty {
+            self.line(depth);
+        }
+        self.text.push(close);
+        Ok(())
+    }
+
+    fn line(&mut self, depth: usize) {
+        if let Some(indent) = &self.indent {
+            self.text.push('\n');
+            self.text.push_str(&indent.repeat(depth));
+        }
+    }
+}
+
+/// Keys in order, as Jinja's policy has it, each as a text.
+fn sorted(pairs: Vec<(Value, Value)>) -> Result<Vec<(Option<String>, Value)>, Error> {
+    let mut keys: Vec<Value> = pairs.iter().map(|(key, _)| key.clone()).collect();
+    order::sort(&mut keys, false, |key| Ok(key.clone()))?;
+    let mut values: std::collections::HashMap<Value, Value> = pairs.into_iter().collect();
+    let entries = keys.into_iter().map(|key| {
+        let value = values.remove(&key).unwrap_or_default();
+        Ok((Some(key_text(&key)?), value))
+    });
+    entries.collect()
+}
+
+fn key_text(key: &Value) -> Result<String, Error> {
+    match (key.as_str(), key.kind()) {
+        (Some(text), _) => Ok(text.to_owned()),
+        (_, ValueKind::None) => Ok("null".to_owned()),
+        (_, ValueKind::Bool) => Ok(key.is_true().to_string()),
+        (_, ValueKind::Number) => Ok(number(key)),
+        _ => Err(python::invalid(format!(
+            "keys must be str, int, float, bool or None, not {}",
+            repr::type_name(key)
+        ))),
+    }
+}
+
+fn number(value: &Value) -> String {
+    match f64::try_from(value.clone()) {
+        Ok(number) if !value.is_integer() => match number {
+            number if number.is_nan() => "NaN".to_owned(),
+            f64::INFINITY => "Infinity".to_owned(),
+            f64::NEG_INFINITY => "-Infinity".to_owned(),
+            number => repr::float(number),
+        },
+        _ => value.to_string(),
+    }
 }
 
 fn write_ascii(text: &str, out: &mut String) {
-    let quoted = Json::from(text).to_string();
+    let quoted = serde_json::Value::from(text).to_string();
     let mut units = [0; 2];
     for character in quoted.chars() {
         if character.is_ascii() {

@@ -1,166 +1,204 @@
-//! Lists: joined, sorted, their ends and their length.
+//! Lists: joined, sorted, added up, their ends and their length.
 
-use minijinja::value::{Kwargs, Rest, Tuple, ValueKind};
-use minijinja::{Error, ErrorKind, Value};
+use minijinja::value::{Tuple, ValueKind};
+use minijinja::{Error, Value};
 
-use super::given::given;
+use crate::engine::jinja::dict::Dict;
 use crate::engine::jinja::list::List;
-use crate::engine::jinja::{meter, order, repr, values};
+use crate::engine::jinja::signature::{Argument, Call};
+use crate::engine::jinja::{meter, operators, order, python, repr, slice};
 
-pub fn join(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<String, Error> {
-    let [separator, attribute] = given(["d", "attribute"], args, &named)?;
-    let separator = separator.text()?.unwrap_or_default();
-    let attribute = attribute.0.filter(|attribute| !attribute.is_none());
-    let items = values::items(value)?
-        .into_iter()
-        .map(|item| match &attribute {
-            Some(attribute) => by_path(&item, attribute),
-            None => Ok(item),
-        });
+pub fn join(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, separator, attribute] = call.arguments();
+    let separator = python::string(&separator.or(""))?;
+    let path = python::path(&attribute.or(()));
+    let items = python::items(&value.value())?.into_iter();
+    let items = items.map(|item| python::follow(&item, &path, None));
     let items: Vec<Value> = items.collect::<Result<_, _>>()?;
-    meter::text(|out| {
+    let text = meter::text(|out| {
         items.iter().enumerate().try_for_each(|(index, item)| {
             if index > 0 {
                 out.write_str(&separator)?;
             }
             repr::write_str(out, item)
         })
-    })
-}
-
-/// `a.b.0` of an item.
-fn by_path(item: &Value, path: &Value) -> Result<Value, Error> {
-    let Some(path) = path.as_str() else {
-        return item.get_item(path);
-    };
-    path.split('.')
-        .try_fold(item.clone(), |value, step| match step.parse::<usize>() {
-            Ok(index) => value.get_item_by_index(index),
-            Err(_) => value.get_attr(step),
-        })
+    });
+    text.map(Value::from)
 }
 
 /// By the whole item, or by attributes with commas between them; texts without regard to case.
-pub fn sort(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-    let names = ["reverse", "case_sensitive", "attribute"];
-    let [reverse, case_sensitive, attribute] = given(names, args, &named)?;
+pub fn sort(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, reverse, case_sensitive, attribute] = call.arguments();
     let case_sensitive = case_sensitive.flag(false);
-    let paths: Option<Vec<Value>> =
-        attribute
-            .0
-            .filter(|a| !a.is_none())
-            .map(|attribute| match attribute.as_str() {
-                Some(paths) => paths
-                    .split(',')
-                    .map(|path| Value::from(path.trim()))
-                    .collect(),
-                None => vec![attribute],
-            });
-    let key = |item: &Value| match &paths {
-        None => Ok(folded(item, case_sensitive)),
-        Some(paths) => {
-            let parts = paths
-                .iter()
-                .map(|path| Ok(folded(&by_path(item, path)?, case_sensitive)));
-            parts
-                .collect::<Result<Vec<Value>, Error>>()
-                .map(Value::from)
-        }
+    let attribute = attribute.or(());
+    let paths: Vec<Vec<Value>> = match attribute.as_str() {
+        Some(paths) => paths
+            .split(',')
+            .map(|path| python::path(&Value::from(path)))
+            .collect(),
+        None => vec![python::path(&attribute)],
     };
-    let mut items = values::items(value)?;
-    order::sort(&mut items, reverse.flag(false), key)?;
+    let key = |item: &Value| {
+        let parts = paths.iter().map(|path| {
+            let found = python::follow(item, path, None)?;
+            Ok(python::folded(found, case_sensitive))
+        });
+        parts
+            .collect::<Result<Vec<Value>, Error>>()
+            .map(Value::from)
+    };
+    let mut items = python::items(&value.value())?;
+    order::sort(&mut items, reverse.switch()?, key)?;
     List::make(items.into_iter())
 }
 
-fn folded(value: &Value, case_sensitive: bool) -> Value {
-    match value.as_str() {
-        Some(text) if !case_sensitive => Value::from(text.to_lowercase()),
-        _ => value.clone(),
-    }
-}
-
 /// The pairs of a map, by key or by value.
-pub fn dictsort(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-    let [case_sensitive, by, reverse] = given(["case_sensitive", "by", "reverse"], args, &named)?;
+pub fn dictsort(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, case_sensitive, by, reverse] = call.arguments();
     let case_sensitive = case_sensitive.flag(false);
     let place = match by.or("key").as_str() {
         Some("key") => 0,
         Some("value") => 1,
         _ => {
-            let message = "You can only sort by either 'key' or 'value'";
-            return Err(Error::new(ErrorKind::InvalidOperation, message));
+            return Err(python::invalid(
+                "You can only sort by either 'key' or 'value'",
+            ));
         }
     };
-    let mut pairs = pairs(value)?;
-    let key = |pair: &Value| Ok(folded(&pair.get_item_by_index(place)?, case_sensitive));
-    order::sort(&mut pairs, reverse.flag(false), key)?;
+    let mut pairs = pairs(&value.value())?;
+    let key = |pair: &Value| {
+        Ok(python::folded(
+            pair.get_item_by_index(place)?,
+            case_sensitive,
+        ))
+    };
+    order::sort(&mut pairs, reverse.switch()?, key)?;
     List::make(pairs.into_iter())
 }
 
-fn pairs(map: &Value) -> Result<Vec<Value>, Error> {
-    if map.kind() != ValueKind::Map {
-        return Err(Error::new(
-            ErrorKind::InvalidOperation,
-            format!("a {} has no pairs of keys and values", map.kind()),
-        ));
+/// The pairs of a map, each a tuple.
+pub fn pairs(map: &Value) -> Result<Vec<Value>, Error> {
+    if map.is_undefined() {
+        return Err(python::undefined(map, "has no pairs of keys and values"));
     }
-    let keys = values::items(map)?.into_iter();
-    let pairs = keys.map(|key| {
-        let value = map.get_item(&key)?;
-        Ok(Value::from(Tuple::from([key, value])))
-    });
-    pairs.collect()
+    if !python::is_map(map) {
+        let kind = repr::type_name(map);
+        return Err(python::invalid(format!(
+            "a {kind} has no pairs of keys and values"
+        )));
+    }
+    let pairs = python::pairs(map)?.into_iter();
+    Ok(pairs
+        .map(|(key, value)| Value::from(Tuple::from([key, value])))
+        .collect())
 }
 
 /// The pairs of a map; of nothing, none.
-pub fn items(value: &Value) -> Result<Value, Error> {
+pub fn items(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let value = call.subject();
     match value.is_undefined() {
         true => List::make(std::iter::empty()),
-        false => List::make(pairs(value)?.into_iter()),
+        false => List::make(pairs(&value)?.into_iter()),
     }
 }
 
-pub fn list(value: &Value) -> Result<Value, Error> {
-    match value.is_undefined() {
-        true => List::make(std::iter::empty()),
-        false => List::make(values::items(value)?.into_iter()),
-    }
+pub fn list(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    List::make(python::items(&call.subject())?.into_iter())
 }
 
-pub fn length(value: &Value) -> Result<usize, Error> {
-    if value.is_undefined() {
-        return Ok(0);
-    }
-    value.len().ok_or_else(|| {
-        let kind = repr::type_name(value);
-        Error::new(
-            ErrorKind::InvalidOperation,
-            format!("object of type '{kind}' has no len()"),
-        )
+pub fn length(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let value = call.subject();
+    let length = match (value.is_undefined(), value.as_str()) {
+        (true, _) => Some(0),
+        (_, Some(text)) => Some(text.chars().count()),
+        _ => value.len().filter(|_| python::is_iterable(&value)),
+    };
+    length.map(Value::from).ok_or_else(|| {
+        let kind = repr::type_name(&value);
+        python::invalid(format!("object of type '{kind}' has no len()"))
     })
 }
 
-pub fn first(value: &Value) -> Result<Value, Error> {
-    match value.is_undefined() {
-        true => Ok(Value::UNDEFINED),
-        false => Ok(value.try_iter()?.next().unwrap_or_default()),
-    }
+pub fn first(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    Ok(python::items(&call.subject())?
+        .into_iter()
+        .next()
+        .unwrap_or_default())
 }
 
-pub fn last(value: &Value) -> Result<Value, Error> {
-    match value.is_undefined() {
-        true => Ok(Value::UNDEFINED),
-        false => Ok(values::items(value)?.pop().unwrap_or_default()),
+pub fn last(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    Ok(python::items(&call.subject())?.pop().unwrap_or_default())
+}
+
+/// A text or a list from its end.
+pub fn reverse(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let value = call.subject();
+    if value.as_str().is_some() {
+        return slice::slice(&value, &().into(), &().into(), &(-1).into());
     }
+    List::make(python::items(&value)?.into_iter().rev())
+}
+
+pub fn min(call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    extreme(call, std::cmp::Ordering::is_lt)
+}
+
+pub fn max(call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    extreme(call, std::cmp::Ordering::is_gt)
+}
+
+/// The first item whose key is beyond that of all others.
+fn extreme(
+    mut call: Call<'_, '_, '_>,
+    is_beyond: fn(std::cmp::Ordering) -> bool,
+) -> Result<Value, Error> {
+    let [value, case_sensitive, attribute] = call.arguments();
+    let case_sensitive = case_sensitive.flag(false);
+    let path = python::path(&attribute.or(()));
+    let mut found: Option<(Value, Value)> = None;
+    for item in python::items(&value.value())? {
+        let key = python::folded(python::follow(&item, &path, None)?, case_sensitive);
+        match &found {
+            Some((_, best)) if !is_beyond(order::compare(&key, best)?) => {}
+            _ => found = Some((item, key)),
+        }
+    }
+    Ok(found.map(|(item, _)| item).unwrap_or_default())
+}
+
+pub fn sum(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, attribute, start] = call.arguments();
+    let path = python::path(&attribute.or(()));
+    let start = start.or(0);
+    if start.as_str().is_some() {
+        return Err(python::invalid("sum() can't sum strings; use join instead"));
+    }
+    python::items(&value.value())?
+        .iter()
+        .try_fold(start, |sum, item| {
+            operators::add(&sum, &python::follow(item, &path, None)?)
+        })
 }
 
 /// What is undefined, and on demand what is empty, is replaced.
-pub fn default(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-    let [default, boolean] = given(["default_value", "boolean"], args, &named)?;
+pub fn default(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, default, boolean] = call.arguments();
+    let value = value.value();
     let is_missing = value.is_undefined() || boolean.flag(false) && !value.is_true();
-    Ok(if is_missing {
-        default.or("")
-    } else {
-        value.clone()
+    Ok(if is_missing { default.or("") } else { value })
+}
+
+/// An attribute, and never an item.
+pub fn attr(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, name] = call.arguments::<2>().map(Argument::value);
+    if value.is_undefined() {
+        return Err(python::undefined(&value, "has no attributes"));
+    }
+    let name = python::text(&name)?;
+    let has_attributes = value.kind() == ValueKind::Plain
+        || value.kind() == ValueKind::Map && value.downcast_object_ref::<Dict>().is_none();
+    Ok(match has_attributes {
+        true => value.get_attr(name)?,
+        false => Value::UNDEFINED,
     })
 }

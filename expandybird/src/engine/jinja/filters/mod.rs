@@ -1,7 +1,7 @@
-//! Filters, tests and functions of Jinja 3.1 that minijinja lacks, does differently, or does without
-//! bounds.
+//! The filters of Jinja 3.1, with its signatures.
 
-pub mod given;
+mod choose;
+mod groups;
 mod html;
 mod json;
 mod lists;
@@ -9,79 +9,127 @@ mod numbers;
 mod text;
 mod wrap;
 
-use minijinja::value::{Rest, ValueKind};
-use minijinja::{Environment, Error, Value};
+use minijinja::Environment;
 
-use super::cycler::Cycler;
-use super::dict::Dict;
-use super::{dict, meter, random, range, repr};
-pub use text::{center, replace};
+use super::random;
+use super::signature::{Row, table};
+pub use groups::Group;
+pub use html::pair;
+pub use lists::pairs;
+pub use numbers::truncated;
+pub use text::{center, replaced};
+
+/// Every filter: `urlize` alone is missing, which makes links for web pages.
+pub const ROWS: &[Row] = &[
+    ("abs", "x, /", numbers::abs),
+    ("attr", "obj, name", lists::attr),
+    ("batch", "value, linecount, fill_with=None", groups::batch),
+    ("capitalize", "s", text::capitalize),
+    ("center", "value, width=80", text::centered),
+    ("count", "obj, /", lists::length),
+    (
+        "d",
+        "value, default_value='', boolean=False",
+        lists::default,
+    ),
+    (
+        "default",
+        "value, default_value='', boolean=False",
+        lists::default,
+    ),
+    (
+        "dictsort",
+        "value, case_sensitive=False, by='key', reverse=False",
+        lists::dictsort,
+    ),
+    ("e", "s, /", html::escape),
+    ("escape", "s, /", html::escape),
+    (
+        "filesizeformat",
+        "value, binary=False",
+        numbers::filesizeformat,
+    ),
+    ("first", "seq", lists::first),
+    ("float", "value, default=0.0", numbers::float),
+    ("forceescape", "value", html::forceescape),
+    ("format", "value, *args, **kwargs", text::format),
+    (
+        "groupby",
+        "value, attribute, default=None, case_sensitive=False",
+        groups::groupby,
+    ),
+    (
+        "indent",
+        "s, width=4, first=False, blank=False",
+        text::indent,
+    ),
+    ("int", "value, default=0, base=10", numbers::int),
+    ("items", "value", lists::items),
+    ("join", "value, d='', attribute=None", lists::join),
+    ("last", "seq", lists::last),
+    ("length", "obj, /", lists::length),
+    ("list", "value", lists::list),
+    ("lower", "s", text::lower),
+    ("map", "value, *args, **kwargs", choose::map),
+    (
+        "max",
+        "value, case_sensitive=False, attribute=None",
+        lists::max,
+    ),
+    (
+        "min",
+        "value, case_sensitive=False, attribute=None",
+        lists::min,
+    ),
+    ("pprint", "value", text::pprint),
+    ("random", "seq", random::random),
+    ("reject", "value, *args, **kwargs", choose::reject),
+    ("rejectattr", "value, *args, **kwargs", choose::rejectattr),
+    ("replace", "s, old, new, count=None", text::replace),
+    ("reverse", "value", lists::reverse),
+    (
+        "round",
+        "value, precision=0, method='common'",
+        numbers::round,
+    ),
+    ("safe", "value", html::safe),
+    ("select", "value, *args, **kwargs", choose::select),
+    ("selectattr", "value, *args, **kwargs", choose::selectattr),
+    ("slice", "value, slices, fill_with=None", groups::slice),
+    (
+        "sort",
+        "value, reverse=False, case_sensitive=False, attribute=None",
+        lists::sort,
+    ),
+    ("string", "s, /", text::string),
+    ("striptags", "value", html::striptags),
+    ("sum", "iterable, attribute=None, start=0", lists::sum),
+    ("title", "s", text::title),
+    ("tojson", "value, indent=None", json::tojson),
+    ("trim", "value, chars=None", text::trim),
+    (
+        "truncate",
+        "s, length=255, killwords=False, end='...', leeway=None",
+        text::truncate,
+    ),
+    (
+        "unique",
+        "value, case_sensitive=False, attribute=None",
+        groups::unique,
+    ),
+    ("upper", "s", text::upper),
+    ("urlencode", "value", html::urlencode),
+    ("wordcount", "s", text::wordcount),
+    (
+        "wordwrap",
+        "s, width=79, break_long_words=True, wrapstring=None, break_on_hyphens=True",
+        wrap::wordwrap,
+    ),
+    ("xmlattr", "d, autospace=True", html::xmlattr),
+];
 
 pub fn register(environment: &mut Environment<'_>) {
-    register_text(environment);
-    register_lists(environment);
-    environment.add_filter("int", numbers::int);
-    environment.add_filter("float", numbers::float);
-    environment.add_filter("round", numbers::round);
-    environment.add_filter("filesizeformat", numbers::filesizeformat);
-    environment.add_function("range", range::range);
-    environment.add_function("dict", Dict::construct);
-    environment.add_function("namespace", dict::namespace);
-    environment.add_function("cycler", |items: Rest<Value>| Cycler::of(items.0));
-    environment.add_function("joiner", minijinja_contrib::globals::joiner);
-    environment.add_function("lipsum", random::lipsum);
-    environment.add_test("sequence", |value: &Value| {
-        matches!(
-            value.kind(),
-            ValueKind::Seq | ValueKind::Iterable | ValueKind::String | ValueKind::Map
-        )
-    });
-    environment.add_test("callable", |value: &Value| value.kind() == ValueKind::Plain);
-    // Not in Jinja: names that a template would find undefined there.
-    for filter in ["lines", "split", "chain", "zip", "bool"] {
-        environment.remove_filter(filter);
+    for (name, function) in table(ROWS) {
+        environment.add_filter(name, function.into_callable());
     }
-    environment.remove_global("debug");
-}
-
-fn register_text(environment: &mut Environment<'_>) {
-    environment.add_filter("string", string);
-    environment.add_filter("replace", replace);
-    environment.add_filter("tojson", json::tojson);
-    environment.add_filter("center", |text: &Value, width: Option<usize>| {
-        center(text, width.unwrap_or(80), " ")
-    });
-    environment.add_filter("indent", text::indent);
-    environment.add_filter("format", text::format);
-    environment.add_filter("truncate", text::truncate);
-    environment.add_filter("wordcount", text::wordcount);
-    environment.add_filter("wordwrap", wrap::wordwrap);
-    environment.add_filter("escape", html::escape);
-    environment.add_filter("e", html::escape);
-    environment.add_filter("forceescape", html::forceescape);
-    environment.add_filter("striptags", html::striptags);
-    environment.add_filter("xmlattr", html::xmlattr);
-    environment.add_filter("urlencode", html::urlencode);
-    environment.add_filter("pprint", |value: &Value| {
-        meter::text(|out| repr::write_repr(out, value, 0))
-    });
-}
-
-fn register_lists(environment: &mut Environment<'_>) {
-    environment.add_filter("join", lists::join);
-    environment.add_filter("sort", lists::sort);
-    environment.add_filter("dictsort", lists::dictsort);
-    environment.add_filter("items", lists::items);
-    environment.add_filter("list", lists::list);
-    environment.add_filter("length", lists::length);
-    environment.add_filter("count", lists::length);
-    environment.add_filter("first", lists::first);
-    environment.add_filter("last", lists::last);
-    environment.add_filter("default", lists::default);
-    environment.add_filter("d", lists::default);
-    environment.add_filter("random", random::random);
-}
-
-fn string(value: &Value) -> Result<String, Error> {
-    meter::text(|out| repr::write_str(out, value))
 }

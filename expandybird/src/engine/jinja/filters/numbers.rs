@@ -1,144 +1,218 @@
 //! Numbers out of texts, rounded, and for people to read.
 
-use minijinja::value::{Kwargs, Rest, ValueKind};
-use minijinja::{Error, ErrorKind, Value};
+use minijinja::{Error, Value};
 
-use super::given::given;
+use crate::engine::jinja::operators::{self, Number, integer, number};
+use crate::engine::jinja::python;
+use crate::engine::jinja::signature::Call;
+
+/// The largest power of ten that one rounds to; beyond it nothing is left of a number.
+const DIGITS: i64 = 400;
+
+pub fn abs(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    match number(&call.subject()) {
+        Some(Number::Int(number)) => number
+            .checked_abs()
+            .map(integer)
+            .ok_or_else(operators::overflow),
+        Some(Number::Float(number)) => Ok(Value::from(number.abs())),
+        None => Err(python::invalid("abs takes a number")),
+    }
+}
 
 /// As Python's `int()`, with a default where that would fail.
-pub fn int(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-    let [default, base] = given(["default", "base"], args, &named)?;
-    let default = default.or(0);
-    let base = u32::try_from(base.or(10))?;
+pub fn int(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, default, base] = call.arguments();
+    let (value, default) = (value.value(), default.or(0));
     if let Some(text) = value.as_str() {
-        let text = text.trim().replace('_', "");
-        return Ok(parsed(&text, base).map_or(default, integer));
+        let base = base.integer()?.unwrap_or(10);
+        let text = text.trim_matches(python::is_space);
+        let whole = without_underscores(text).and_then(|text| parsed(&text, base));
+        return Ok(whole
+            .or_else(|| parsed_float(text).and_then(truncated))
+            .map_or(default, integer));
     }
-    match value.kind() {
-        ValueKind::Undefined => Err(undefined()),
-        ValueKind::Bool => Ok(Value::from(i64::from(value.is_true()))),
-        ValueKind::Number if value.is_integer() => Ok(value.clone()),
-        ValueKind::Number => Ok(truncated(f64::try_from(value.clone())?).map_or(default, integer)),
-        _ => Ok(default),
+    match number(&value) {
+        _ if value.is_undefined() => Err(python::undefined(&value, "is no number")),
+        Some(Number::Int(number)) => Ok(integer(number)),
+        Some(Number::Float(number)) if number.is_infinite() => {
+            Err(python::invalid("cannot convert float infinity to integer"))
+        }
+        Some(Number::Float(number)) if number.is_nan() => Ok(default),
+        Some(Number::Float(number)) => truncated(number)
+            .map(integer)
+            .ok_or_else(operators::overflow),
+        None => Ok(default),
     }
 }
 
-fn undefined() -> Error {
-    Error::new(ErrorKind::UndefinedError, "an undefined value is no number")
+/// Python takes an underscore between two digits.
+fn without_underscores(text: &str) -> Option<String> {
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let bytes = text.as_bytes();
+    let is_between =
+        |at: usize| at > 0 && is_digit(bytes.get(at - 1)) && is_digit(bytes.get(at + 1));
+    let mut underscores = text.match_indices('_');
+    underscores
+        .all(|(at, _)| is_between(at))
+        .then(|| text.replace('_', ""))
 }
 
-fn integer(number: i128) -> Value {
-    i64::try_from(number).map_or_else(|_| Value::from(number), Value::from)
-}
-
-fn parsed(text: &str, base: u32) -> Option<i128> {
+fn parsed(text: &str, base: i64) -> Option<i128> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),
         None => ("", text.strip_prefix('+').unwrap_or(text)),
     };
     let lower = digits.to_ascii_lowercase();
-    let prefixed = |prefix: &str, its: u32| match base {
-        base if base == its || base == 0 => lower
-            .strip_prefix(prefix)
-            .map(|digits| (digits.to_owned(), its)),
-        _ => None,
-    };
-    let found = prefixed("0x", 16)
-        .or_else(|| prefixed("0o", 8))
-        .or_else(|| prefixed("0b", 2));
-    let (digits, base) = found.unwrap_or((lower.clone(), if base == 0 { 10 } else { base }));
-    let is_base = (2..=36).contains(&base);
-    let whole = is_base
+    let prefixes = [("0x", 16), ("0o", 8), ("0b", 2)];
+    let prefixed = prefixes.iter().find_map(|&(prefix, its)| {
+        let fits = base == i64::from(its) || base == 0;
+        fits.then(|| lower.strip_prefix(prefix))
+            .flatten()
+            .map(|digits| (digits, its))
+    });
+    let base = u32::try_from(if base == 0 { 10 } else { base })
+        .ok()
+        .filter(|base| (2..=36).contains(base))?;
+    let (digits, base) = prefixed.unwrap_or((&lower, base));
+    let has_digits = digits.starts_with(|c: char| c.is_ascii_alphanumeric());
+    has_digits
         .then(|| i128::from_str_radix(&format!("{sign}{digits}"), base).ok())
-        .flatten();
-    whole.or_else(|| text.parse().ok().and_then(truncated))
+        .flatten()
+}
+
+fn parsed_float(text: &str) -> Option<f64> {
+    without_underscores(text)?.parse().ok()
 }
 
 #[expect(
     clippy::cast_possible_truncation,
     reason = "checked to be within the range before"
 )]
-fn truncated(number: f64) -> Option<i128> {
+pub fn truncated(number: f64) -> Option<i128> {
     (number.abs() < 1.7e38).then_some(number as i128)
 }
 
 /// As Python's `float()`, with a default where that would fail.
-pub fn float(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-    let [default] = given(["default"], args, &named)?;
-    let default = default.or(0.0);
-    Ok(match (value.as_str(), value.kind()) {
-        (_, ValueKind::Undefined) => return Err(undefined()),
-        (Some(text), _) => text.trim().parse::<f64>().map_or(default, Value::from),
-        (None, ValueKind::Bool) => Value::from(if value.is_true() { 1.0 } else { 0.0 }),
-        (None, ValueKind::Number) => f64::try_from(value.clone()).map_or(default, Value::from),
-        _ => default,
-    })
-}
-
-/// Half to even and by the exact value, as in Python; an integer stays one.
-pub fn round(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-    let [precision, method] = given(["precision", "method"], args, &named)?;
-    let precision = i32::try_from(precision.or(0))?;
-    let number = f64::try_from(value.clone())?;
-    let scale = 10f64.powi(precision);
-    match method.or("common").as_str() {
-        Some("common") if value.is_integer() && precision >= 0 => Ok(value.clone()),
-        Some("common") if value.is_integer() => {
-            Ok(truncated(round_half_even(number, precision)).map_or(value.clone(), integer))
+pub fn float(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, default] = call.arguments();
+    let (value, default) = (value.value(), default.or(0.0));
+    match value.as_str() {
+        Some(text) => {
+            Ok(parsed_float(text.trim_matches(python::is_space)).map_or(default, Value::from))
         }
-        Some("common") => Ok(Value::from(round_half_even(number, precision))),
-        Some("ceil") => Ok(Value::from((number * scale).ceil() / scale)),
-        Some("floor") => Ok(Value::from((number * scale).floor() / scale)),
-        _ => Err(Error::new(
-            ErrorKind::InvalidOperation,
-            "method must be common, ceil or floor",
-        )),
+        None if value.is_undefined() => Err(python::undefined(&value, "is no number")),
+        None => Ok(python::float(&value).map_or(default, Value::from)),
     }
 }
 
+/// Half to even and by the exact value, as in Python; an integer stays one.
+pub fn round(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, precision, method] = call.arguments();
+    let (value, precision) = (value.value(), precision.or(0));
+    let method = method.or("common");
+    let toward = match method.as_str() {
+        Some("common") => return common(&value, &precision),
+        Some("ceil") => f64::ceil,
+        Some("floor") => f64::floor,
+        _ => return Err(python::invalid("method must be common, ceil or floor")),
+    };
+    let scale = operators::power(&Value::from(10), &precision)?;
+    let scaled = python::float(&operators::multiply(&value, &scale)?)?;
+    if !scaled.is_finite() {
+        return Err(python::invalid(
+            "cannot convert float infinity or NaN to integer",
+        ));
+    }
+    Ok(Value::from(toward(scaled) / python::float(&scale)?))
+}
+
+fn common(value: &Value, precision: &Value) -> Result<Value, Error> {
+    let digits = match precision.is_none() {
+        true => 0,
+        false => python::integer(precision)?.clamp(-DIGITS, DIGITS),
+    };
+    match number(value) {
+        Some(Number::Int(number)) => Ok(integer(rounded(number, digits))),
+        Some(Number::Float(number)) if precision.is_none() => truncated(number.round_ties_even())
+            .map(integer)
+            .ok_or_else(|| python::invalid("cannot convert float infinity or NaN to integer")),
+        Some(Number::Float(number)) => Ok(Value::from(half_even(number, digits))),
+        None if value.is_undefined() => Err(python::undefined(value, "is no number")),
+        None => Err(python::invalid("round takes a number")),
+    }
+}
+
+/// An integer, half to even.
+fn rounded(number: i128, digits: i64) -> i128 {
+    let places = u32::try_from(-digits).unwrap_or(0);
+    let Some(unit) = 10_i128.checked_pow(places) else {
+        return 0;
+    };
+    let (whole, rest) = (number.div_euclid(unit), number.rem_euclid(unit));
+    let is_up = rest > unit - rest || rest == unit - rest && whole % 2 != 0;
+    (whole + i128::from(is_up && unit > 1)).saturating_mul(unit)
+}
+
 /// Rust's formatting rounds the exact decimal value half to even, which is what Python does.
-fn round_half_even(number: f64, precision: i32) -> f64 {
-    match usize::try_from(precision) {
-        Ok(digits) => format!("{number:.*}", digits.min(400))
-            .parse()
-            .unwrap_or(number),
+fn half_even(number: f64, digits: i64) -> f64 {
+    if !number.is_finite() {
+        return number;
+    }
+    match usize::try_from(digits) {
+        Ok(digits) => format!("{number:.digits$}").parse().unwrap_or(number),
         Err(_) => {
-            let scale = 10f64.powi(-precision);
-            (number / scale).round_ties_even() * scale
+            let unit = 10f64.powi(i32::try_from(-digits).unwrap_or(i32::MAX));
+            let rounded = (number / unit).round_ties_even();
+            // Nothing is left, apart from the sign.
+            if rounded == 0.0 {
+                rounded
+            } else {
+                rounded * unit
+            }
         }
     }
 }
 
 /// `1.5 MB`, or `1.4 MiB` with powers of 1024.
-pub fn filesizeformat(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<String, Error> {
-    let [binary] = given(["binary"], args, &named)?;
+pub fn filesizeformat(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, binary] = call.arguments();
+    let value = value.value();
     let (base, infix) = if binary.flag(false) {
         (1024.0, "iB")
     } else {
         (1000.0, "B")
     };
-    let bytes = f64::try_from(match value.as_str() {
-        Some(text) => text
-            .trim()
-            .parse::<f64>()
-            .map_or_else(|_| value.clone(), Value::from),
-        None => value.clone(),
-    })?;
+    let bytes = match value.as_str() {
+        Some(text) => parsed_float(text.trim_matches(python::is_space)).ok_or_else(|| {
+            python::invalid(format!("could not convert string to float: '{text}'"))
+        })?,
+        None => python::float(&value)?,
+    };
     if bytes == 1.0 {
-        return Ok("1 Byte".to_owned());
+        return Ok(Value::from("1 Byte"));
     }
     if bytes < base {
-        return Ok(format!("{} Bytes", bytes.trunc()));
+        let whole = truncated(bytes)
+            .ok_or_else(|| python::invalid("cannot convert float infinity to integer"))?;
+        return Ok(Value::from(format!("{whole} Bytes")));
     }
     let prefixes = if infix == "B" { "kMGTPEZY" } else { "KMGTPEZY" };
     let mut unit = base;
     let mut shown = String::new();
     for prefix in prefixes.chars() {
-        shown = format!("{:.1} {prefix}{infix}", bytes / unit);
         unit *= base;
+        shown = format!("{} {prefix}{infix}", one_digit(base * bytes / unit));
         if bytes < unit {
             break;
         }
     }
-    Ok(shown)
+    Ok(Value::from(shown))
+}
+
+fn one_digit(number: f64) -> String {
+    match number.is_nan() {
+        true => "nan".to_owned(),
+        false => format!("{number:.1}"),
+    }
 }

@@ -1,32 +1,90 @@
-//! Texts: cut, padded, indented, wrapped, replaced, formatted.
+//! Texts: cut, padded, indented, replaced, formatted.
 
-use minijinja::value::{Kwargs, Rest, Tuple};
-use minijinja::{Error, ErrorKind, Value};
+use minijinja::value::Tuple;
+use minijinja::{Error, Value};
 
-use super::given::given;
-use super::string;
-use crate::engine::jinja::{meter, operators};
+use crate::engine::jinja::signature::{Argument, Call};
+use crate::engine::jinja::{meter, operators, pretty, python};
 
-pub fn replace(
-    text: &Value,
-    old: &Value,
-    new: &Value,
-    count: Option<i64>,
-) -> Result<String, Error> {
-    let (text, old, new) = (string(text)?, string(old)?, string(new)?);
-    let found = text.matches(old.as_str()).count();
-    let times = count
-        .and_then(|count| usize::try_from(count).ok())
-        .map_or(found, |count| count.min(found));
-    meter::check(text.len() + times.saturating_mul(new.len()))?;
-    Ok(text.replacen(&old, &new, times))
+/// Between these, `title` begins a word.
+const BEGINNINGS: &str = "-({[<";
+
+/// The text of what the filter is applied to.
+fn subject(call: &mut Call<'_, '_, '_>) -> Result<String, Error> {
+    python::string(&call.subject())
 }
 
-pub fn center(text: &Value, width: usize, fill: &str) -> Result<String, Error> {
-    let text = string(text)?;
+pub fn string(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    subject(&mut call).map(Value::from)
+}
+
+pub fn upper(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    Ok(Value::from(subject(&mut call)?.to_uppercase()))
+}
+
+pub fn lower(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    Ok(Value::from(subject(&mut call)?.to_lowercase()))
+}
+
+pub fn capitalize(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    Ok(Value::from(python::capitalized(&subject(&mut call)?)))
+}
+
+/// Capitals where words begin: behind white space, hyphens and opening brackets.
+pub fn title(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let text = subject(&mut call)?;
+    let is_beginning = |c: char| python::is_space(c) || BEGINNINGS.contains(c);
+    let mut titled = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(first) = rest.chars().next() {
+        let wanted = is_beginning(first);
+        let end = rest
+            .find(|c| is_beginning(c) != wanted)
+            .unwrap_or(rest.len());
+        let word = &rest[..end];
+        titled.extend(first.to_uppercase());
+        titled.push_str(&word[first.len_utf8()..].to_lowercase());
+        rest = &rest[end..];
+    }
+    Ok(Value::from(titled))
+}
+
+pub fn trim(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, characters] = call.arguments();
+    let text = python::string(&value.value())?;
+    let stripped = python::stripped(&text, characters.some(), python::Sides::Both)?;
+    Ok(Value::from(stripped))
+}
+
+pub fn replace(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [text, old, new, count] = call.arguments();
+    let [text, old, new] = [text, old, new].map(|argument| python::string(&argument.value()));
+    let count = Argument(count.some()).integer()?;
+    replaced(&text?, &old?, &new?, count.unwrap_or(-1)).map(Value::from)
+}
+
+/// At most so many times; all of them where the count is negative.
+pub fn replaced(text: &str, old: &str, new: &str, count: i64) -> Result<String, Error> {
+    let found = text.matches(old).count();
+    let times = usize::try_from(count).map_or(found, |count| count.min(found));
+    meter::check(text.len().saturating_add(times.saturating_mul(new.len())))?;
+    Ok(text.replacen(old, new, times))
+}
+
+pub fn centered(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [text, width] = call.arguments();
+    let text = python::string(&text.value())?;
+    let width = python::count(&width.or(80))?;
+    center(&text, width, " ").map(Value::from)
+}
+
+pub fn center(text: &str, width: usize, fill: &str) -> Result<String, Error> {
     let length = text.chars().count();
     let missing = width.saturating_sub(length);
-    meter::check(text.len() + missing)?;
+    meter::check(
+        text.len()
+            .saturating_add(missing.saturating_mul(fill.len())),
+    )?;
     // Python puts the odd one left if the width is odd.
     let left = missing / 2 + (missing & width & 1);
     Ok(format!(
@@ -36,70 +94,69 @@ pub fn center(text: &Value, width: usize, fill: &str) -> Result<String, Error> {
     ))
 }
 
-pub fn indent(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<String, Error> {
-    let [width, first, blank] = given(["width", "first", "blank"], args, &named)?;
+pub fn indent(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [text, width, first, blank] = call.arguments();
     let (first, blank) = (first.flag(false), blank.flag(false));
-    let text = string(value)?;
+    let text = text.value();
+    let text = python::text(&text)?;
     let width = width.or(4);
     let prefix = match width.as_str() {
         Some(prefix) => prefix.to_owned(),
         None => {
-            let width = width.as_usize().ok_or_else(|| {
-                Error::new(
-                    ErrorKind::InvalidOperation,
-                    "the width of indent is a number or text",
-                )
-            })?;
+            let width = python::count(&width)?;
             meter::check(width)?;
             " ".repeat(width)
         }
     };
-    let lines: Vec<_> = text.split('\n').collect();
-    meter::check(
-        text.len()
-            .saturating_add(lines.len().saturating_mul(prefix.len())),
-    )?;
+    // The newline behind it keeps an empty last line.
+    let text = format!("{text}\n");
+    let lines = python::lines(&text, false);
+    let added = lines.len().saturating_mul(prefix.len());
+    meter::check(text.len().saturating_add(added))?;
     let indented = lines.iter().enumerate().map(|(index, line)| {
-        let skip = if index == 0 {
-            !first
+        let is_indented = if index == 0 {
+            first
         } else {
-            line.is_empty() && !blank
+            blank || !line.is_empty()
         };
-        if skip {
-            (*line).to_owned()
-        } else {
-            format!("{prefix}{line}")
-        }
+        format!("{}{line}", if is_indented { prefix.as_str() } else { "" })
     });
-    Ok(indented.collect::<Vec<_>>().join("\n"))
+    Ok(Value::from(indented.collect::<Vec<_>>().join("\n")))
 }
 
 /// `'%s, %s'|format(a, b)`, or by name.
-pub fn format(text: &Value, arguments: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
-    let text = string(text)?;
-    let names: Vec<String> = named.args().map(str::to_owned).collect();
-    if names.is_empty() {
-        return operators::percent(&text, &Value::from(Tuple::new(arguments.0)));
+pub fn format(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let text = subject(&mut call)?;
+    match (call.rest.is_empty(), call.named.is_empty()) {
+        (false, false) => Err(python::invalid(
+            "can't handle positional and keyword arguments at the same time",
+        )),
+        (_, true) => operators::percent(&text, &Value::from(Tuple::new(call.rest))),
+        (true, false) => operators::percent(&text, &Value::from_pairs(call.named)),
     }
-    let values = names
-        .into_iter()
-        .map(|name| Ok((name.clone(), named.get::<Value>(&name)?)));
-    let values: Vec<(String, Value)> = values.collect::<Result<_, Error>>()?;
-    operators::percent(&text, &Value::from_pairs(values))
 }
 
 /// At most so many characters, cut between words unless they are to be killed.
-pub fn truncate(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<String, Error> {
-    let names = ["length", "killwords", "end", "leeway"];
-    let [length, kill_words, end, leeway] = given(names, args, &named)?;
-    let length = length.whole()?.unwrap_or(255);
+pub fn truncate(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, length, kill_words, end, leeway] = call.arguments();
+    let value = value.value();
+    let length = length.integer()?.unwrap_or(255);
     let end = end.text()?.unwrap_or_else(|| "...".to_owned());
-    let leeway = leeway.whole()?.unwrap_or(5);
-    let text = string(value)?;
-    if text.chars().count() <= length.saturating_add(leeway) {
-        return Ok(text);
+    let leeway = Argument(leeway.some()).integer()?.unwrap_or(5);
+    let ending = i64::try_from(end.chars().count()).unwrap_or(i64::MAX);
+    if length < ending || leeway < 0 {
+        return Err(python::invalid(format!(
+            "expected length >= {ending} and leeway >= 0, got {length} and {leeway}"
+        )));
     }
-    let kept = length.saturating_sub(end.chars().count());
+    let Some(text) = value.as_str() else {
+        return unchanged(value, length.saturating_add(leeway));
+    };
+    if i64::try_from(text.chars().count()).is_ok_and(|count| count <= length.saturating_add(leeway))
+    {
+        return Ok(value);
+    }
+    let kept = usize::try_from(length - ending).unwrap_or(0);
     let kept: String = text.chars().take(kept).collect();
     let kept = match kill_words.flag(false) {
         true => kept.as_str(),
@@ -107,12 +164,29 @@ pub fn truncate(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<Strin
             .rsplit_once(' ')
             .map_or(kept.as_str(), |(kept, _)| kept),
     };
-    Ok(format!("{kept}{end}"))
+    Ok(Value::from(format!("{kept}{end}")))
 }
 
-pub fn wordcount(text: &Value) -> Result<usize, Error> {
+/// What is no text stays as it is while it is short enough.
+fn unchanged(value: Value, most: i64) -> Result<Value, Error> {
+    let length = if value.is_undefined() {
+        Some(0)
+    } else {
+        value.len()
+    };
+    match length.and_then(|length| i64::try_from(length).ok()) {
+        Some(length) if length <= most => Ok(value),
+        _ => Err(python::invalid("truncate takes a text")),
+    }
+}
+
+pub fn wordcount(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let text = string(text)?;
+    let text = subject(&mut call)?;
     let words = text.split(|c| !is_word(c));
-    Ok(words.filter(|word| !word.is_empty()).count())
+    Ok(Value::from(words.filter(|word| !word.is_empty()).count()))
+}
+
+pub fn pprint(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    pretty::pretty(&call.subject()).map(Value::from)
 }

@@ -1,38 +1,34 @@
 //! `wordwrap`, line by line as Python's `textwrap` does it.
 
-use minijinja::value::{Kwargs, Rest};
-use minijinja::{Error, ErrorKind, Value};
+use minijinja::{Error, Value};
 
-use super::given::given;
-use super::string;
-use crate::engine::jinja::meter;
+use crate::engine::jinja::signature::Call;
+use crate::engine::jinja::{meter, python};
 
-pub fn wordwrap(value: &Value, args: Rest<Value>, named: Kwargs) -> Result<String, Error> {
-    let names = [
-        "width",
-        "break_long_words",
-        "wrapstring",
-        "break_on_hyphens",
-    ];
-    let [width, break_long_words, wrapstring, break_on_hyphens] = given(names, args, &named)?;
+pub fn wordwrap(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
+    let [value, width, break_long_words, newline, break_on_hyphens] = call.arguments();
     let wrapper = Wrapper {
-        width: width.whole()?.unwrap_or(79),
+        width: python::count(&width.or(79))?,
         break_long_words: break_long_words.flag(true),
         break_on_hyphens: break_on_hyphens.flag(true),
     };
-    if wrapper.width == 0 {
-        let message = "the width of wordwrap must be more than 0";
-        return Err(Error::new(ErrorKind::InvalidOperation, message));
-    }
-    let newline = wrapstring.text()?.unwrap_or_else(|| "\n".to_owned());
-    let text = string(value)?;
+    let newline = newline.some().unwrap_or_else(|| Value::from("\n"));
+    let newline = python::text(&newline)?;
+    let value = value.value();
     let mut lines = Vec::new();
-    for line in text.lines() {
-        lines.push(wrapper.wrap(line).join(&newline));
+    let mut bytes = 0_usize;
+    for line in python::lines(python::text(&value)?, false) {
+        if wrapper.width == 0 {
+            return Err(python::invalid("invalid width 0 (must be > 0)"));
+        }
+        let wrapped = wrapper.wrap(line);
+        bytes = bytes
+            .saturating_add(line.len())
+            .saturating_add(newline.len().saturating_mul(wrapped.len() + 1));
+        meter::check(bytes)?;
+        lines.push(wrapped.join(newline));
     }
-    let bytes = lines.iter().map(|line| line.len() + newline.len()).sum();
-    meter::check(bytes)?;
-    Ok(lines.join(&newline))
+    Ok(Value::from(lines.join(newline)))
 }
 
 struct Wrapper {

@@ -1,7 +1,9 @@
 //! What is put in, by place: calls around operands, literals and what is assigned.
 
+use std::borrow::Cow;
+
 use super::tokens::{Kind, Token};
-use crate::engine::jinja::operators::{ADD, COMPARE, CONCAT, MODULO, MULTIPLY, OWN};
+use crate::engine::jinja::operators::{BINARY, COMPARE, CONCAT, NEGATIVE, OWN, POSITIVE, SLICE};
 
 /// What is put in, by place.
 #[derive(Debug, Default)]
@@ -32,8 +34,8 @@ impl Edits {
         self.put(at, Rank::Call, 0, text);
     }
 
-    pub fn replace(&mut self, token: Token, text: &str) {
-        self.put(token.start, Rank::Replacement, 1, text);
+    pub fn replace(&mut self, token: Token, source: &str, text: &str) {
+        self.put(token.start, Rank::Replacement, token.of(source).len(), text);
     }
 
     pub fn put(&mut self, at: usize, rank: Rank, replaced: usize, put_in: &str) {
@@ -57,129 +59,177 @@ impl Edits {
         self.insert(end, ")");
     }
 
+    /// `x[a:b:c]` becomes a call of a method of `x`; `close` is the bracket at the end.
+    pub fn slice(&mut self, open: usize, inside: &[Token], close: Token, source: &str) {
+        let colons = || inside.iter().filter(|token| token.of(source) == ":");
+        if !(1..=2).contains(&colons().count()) {
+            return;
+        }
+        let is_empty = |part: &[Token]| part.is_empty();
+        let mut parts = inside.split(|token| token.of(source) == ":");
+        let none = |part: Option<&[Token]>| {
+            if part.is_some_and(is_empty) {
+                "none"
+            } else {
+                ""
+            }
+        };
+        let first = none(parts.next());
+        self.put(open, Rank::Replacement, 1, &format!(" .{SLICE}({first}"));
+        for colon in colons() {
+            let part = none(parts.next());
+            self.replace(*colon, source, &format!(", {part}"));
+        }
+        let step = if colons().count() == 1 { ", none" } else { "" };
+        self.replace(close, source, &format!("{step})"));
+    }
+
     /// One level of brackets: expressions between separators.
     pub fn expression(&mut self, tokens: &[Token], source: &str) {
-        self.drop_signs(tokens);
+        let tokens = with_not_in(tokens, source);
         for comparison in tokens.split(|token| token.kind == Kind::Separator) {
-            self.order(comparison, source);
-            for part in comparison.split(|token| token.kind.is_end()) {
+            self.comparison(comparison, source);
+            for part in comparison.split(|token| token.kind == Kind::Compare) {
                 let terms = split(part, &[Kind::Plus, Kind::Minus]);
-                self.sum(&terms);
+                self.sum(&terms, source);
             }
         }
     }
 
-    /// Values between `<`, `<=`, `>` and `>=`, perhaps also `==` and `!=`; those of equality alone
-    /// are minijinja's.
-    fn order(&mut self, comparison: &[Token], source: &str) {
-        let operators = || comparison.iter().filter(|token| token.kind.is_end());
-        let is_order = operators().any(|token| token.kind == Kind::Order)
-            && operators().all(|token| token.of(source) != "in");
-        let (true, [first, ..], [.., last]) = (is_order, comparison, comparison) else {
+    /// Values between `==`, `<`, `in` and their like.
+    fn comparison(&mut self, comparison: &[Token], source: &str) {
+        let mut operators = comparison
+            .iter()
+            .filter(|token| token.kind == Kind::Compare)
+            .peekable();
+        let (Some(_), [first, ..], [.., last]) = (operators.peek(), comparison, comparison) else {
             return;
         };
         self.insert(first.start, &format!("{COMPARE}("));
-        for operator in operators() {
+        for operator in operators {
             let (start, text) = (operator.start, operator.of(source));
-            self.put(
-                start,
-                Rank::Replacement,
-                text.len(),
-                &format!(", '{text}',"),
-            );
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let lines = "\n".repeat(text.matches('\n').count());
+            let put_in = format!(", '{}',{lines}", words.join(" "));
+            self.put(start, Rank::Replacement, text.len(), &put_in);
         }
         self.insert(last.end, ")");
     }
 
-    /// A `+` before an operand does nothing, and minijinja has none.
-    fn drop_signs(&mut self, tokens: &[Token]) {
-        for (index, token) in tokens.iter().enumerate() {
-            let is_sign = index == 0 || tokens[index - 1].kind != Kind::Operand;
-            if token.kind == Kind::Plus && is_sign {
-                self.replace(*token, " ");
-            }
-        }
-    }
-
     /// Terms between `+` and `-`, from the left.
-    fn sum(&mut self, terms: &[(Option<Token>, &[Token])]) {
-        let Some(start) = terms
-            .first()
-            .and_then(|(_, term)| term.first())
-            .map(|token| token.start)
-        else {
-            return;
-        };
-        for (operator, term) in terms.iter().skip(1).rev() {
-            if let (Some(operator), Some(last)) = (
-                operator.filter(|token| token.kind == Kind::Plus),
-                term.last(),
-            ) {
-                self.call(ADD, start, operator, last.end);
-            }
-        }
+    fn sum(&mut self, terms: &[(Option<Token>, &[Token])], source: &str) {
+        self.chain(terms, source);
         for (_, term) in terms {
-            self.concatenation(&split(term, &[Kind::Tilde]));
+            self.concatenation(&split(term, &[Kind::Tilde]), source);
         }
     }
 
-    fn concatenation(&mut self, parts: &[(Option<Token>, &[Token])]) {
+    /// Calls for operators of one rank, from the left.
+    fn chain(&mut self, parts: &[(Option<Token>, &[Token])], source: &str) {
+        let first = parts.first().and_then(|(_, part)| part.first());
+        for (operator, part) in parts.iter().skip(1).rev() {
+            if let (Some(first), Some(operator), Some(last)) = (first, operator, part.last()) {
+                self.call(first.start, *operator, last.end, source);
+            }
+        }
+    }
+
+    fn concatenation(&mut self, parts: &[(Option<Token>, &[Token])], source: &str) {
         let first = parts.first().and_then(|(_, part)| part.first());
         let last = parts.last().and_then(|(_, part)| part.last());
         if let (Some(first), Some(last), true) = (first, last, parts.len() > 1) {
             self.insert(first.start, &format!("{CONCAT}("));
             for operator in parts.iter().filter_map(|(operator, _)| *operator) {
-                self.replace(operator, ",");
+                self.replace(operator, source, ",");
             }
             self.insert(last.end, ")");
         }
         for (_, part) in parts {
-            self.product(&split(part, &[Kind::Percent, Kind::Times, Kind::Divide]));
+            self.product(&split(part, &[Kind::Times]), source);
         }
     }
 
-    /// `*`, `%`, `/` and `//`, from the left.
-    fn product(&mut self, factors: &[(Option<Token>, &[Token])]) {
-        let Some(start) = factors
-            .first()
-            .and_then(|(_, factor)| factor.first())
-            .map(|token| token.start)
-        else {
-            return;
-        };
-        for (operator, factor) in factors.iter().skip(1).rev() {
-            let (Some(operator), Some(last)) = (operator, factor.last()) else {
-                continue;
-            };
-            match operator.kind {
-                Kind::Percent => self.call(MODULO, start, *operator, last.end),
-                Kind::Times => self.call(MULTIPLY, start, *operator, last.end),
-                _ => {}
+    /// Factors between `*`, `/`, `//` and `%`, and powers in them.
+    fn product(&mut self, factors: &[(Option<Token>, &[Token])], source: &str) {
+        self.chain(factors, source);
+        for (_, factor) in factors {
+            let powers = split(factor, &[Kind::Power]);
+            self.chain(&powers, source);
+            for (_, power) in powers {
+                self.signs(power, source);
             }
         }
     }
 
-    fn call(&mut self, function: &str, start: usize, operator: Token, end: usize) {
-        self.insert(start, &format!("{function}("));
-        self.replace(operator, ",");
-        self.insert(end, ")");
+    /// `-x` and `+x`: a sign belongs to what follows up to a filter or a test.
+    fn signs(&mut self, operand: &[Token], source: &str) {
+        let signs = operand
+            .iter()
+            .take_while(|token| matches!(token.kind, Kind::Plus | Kind::Minus));
+        let signs: Vec<Token> = signs.copied().collect();
+        let rest = &operand[signs.len()..];
+        let is_end = |token: &Token| matches!(token.of(source), "|" | "is");
+        let end = rest.iter().position(is_end).unwrap_or(rest.len());
+        let Some(last) = rest[..end].last() else {
+            return;
+        };
+        for sign in signs {
+            let function = if sign.kind == Kind::Minus {
+                NEGATIVE
+            } else {
+                POSITIVE
+            };
+            self.replace(sign, source, &format!("{function}("));
+            self.insert(last.end, ")");
+        }
     }
 
-    /// Outer calls were put in first, and stay first where they begin at the same place.
-    pub fn apply(mut self, source: &str) -> String {
-        if self.list.is_empty() {
-            return source.to_owned();
+    fn call(&mut self, start: usize, operator: Token, end: usize, source: &str) {
+        let found = BINARY
+            .iter()
+            .find(|(_, text, _)| *text == operator.of(source));
+        if let Some((function, ..)) = found {
+            self.insert(start, &format!("{function}("));
+            self.replace(operator, source, ",");
+            self.insert(end, ")");
         }
+    }
+
+    /// The rewritten text.
+    pub fn apply(self, source: &str) -> String {
+        self.pieces(source)
+            .into_iter()
+            .map(|(_, piece)| piece)
+            .collect()
+    }
+
+    /// Where a place of the rewritten text was in the source; of what was put in, where it stands.
+    pub fn original(self, source: &str, at: usize) -> usize {
+        let mut end = 0;
+        for (place, piece) in self.pieces(source) {
+            let start = end;
+            end += piece.len();
+            if at < end {
+                let is_source = source[place..].starts_with(&*piece);
+                return if is_source { place + at - start } else { place };
+            }
+        }
+        source.len()
+    }
+
+    /// What the rewritten text is made of: pieces of the source, and what is put in, each with its place in the source.
+    /// Outer calls were put in first, and stay first where they begin at the same place.
+    fn pieces(mut self, source: &str) -> Vec<(usize, Cow<'_, str>)> {
         self.list.sort_by_key(|edit| (edit.at, edit.rank));
-        let mut text = String::with_capacity(source.len() + 16 * self.list.len());
+        let mut pieces = Vec::with_capacity(2 * self.list.len() + 1);
         let mut from = 0;
         for edit in self.list {
-            text.push_str(&source[from..edit.at]);
-            text.push_str(&edit.put_in);
+            pieces.push((from, Cow::Borrowed(&source[from..edit.at])));
+            pieces.push((edit.at, Cow::Owned(edit.put_in)));
             from = edit.at + edit.replaced;
         }
-        text.push_str(&source[from..]);
-        text
+        pieces.push((from, Cow::Borrowed(&source[from..])));
+        pieces
     }
 }
 
@@ -198,4 +248,22 @@ fn split<'t>(tokens: &'t [Token], operators: &[Kind]) -> Vec<(Option<Token>, &'t
     }
     parts.push((operator, &tokens[from..]));
     parts
+}
+
+/// The tokens, with `not in` as one of them.
+fn with_not_in(tokens: &[Token], source: &str) -> Vec<Token> {
+    let mut joined: Vec<Token> = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        match joined.last_mut() {
+            Some(not)
+                if token.kind == Kind::Compare
+                    && token.of(source) == "in"
+                    && not.of(source) == "not" =>
+            {
+                (not.kind, not.end) = (Kind::Compare, token.end);
+            }
+            _ => joined.push(*token),
+        }
+    }
+    joined
 }

@@ -1,4 +1,4 @@
-//! Turns the operators `%`, `*`, `+`, `~`, `<`, `<=`, `>` and `>=` of a template into calls of [`super::operators`].
+//! Turns the operators and slices of a template into calls of [`super::operators`].
 //!
 //! Works on the text, for minijinja lets nobody at its syntax tree: only calls and commas are put
 //! in, nothing is moved, so every line keeps its number. What it does not understand it leaves as
@@ -19,7 +19,9 @@ mod statements;
 mod strings;
 mod tokens;
 
-use super::operators::{ADD, COMPARE, CONCAT, EACH, MODULO, MULTIPLY, OWN};
+use std::borrow::Cow;
+
+use super::operators::{BINARY, COMPARE, CONCAT, EACH, NEGATIVE, NO_ITEMS, OWN, POSITIVE, SLICE};
 use edits::{Edits, Rank};
 use statements::{Statement, Statements};
 use tokens::{Kind, Token, kind, length};
@@ -28,7 +30,22 @@ use tokens::{Kind, Token, kind, length};
 const PLAIN_BYTES: usize = 256;
 const STEP: &str = "{{''}}";
 
+/// The template as minijinja takes it.
 pub fn rewrite(source: &str) -> String {
+    let source = with_newlines(source);
+    edits(&source).apply(&source)
+}
+
+/// The line and the column, both from 1, of a byte of the rewritten template.
+pub fn place(source: &str, at: usize) -> (usize, usize) {
+    let source = with_newlines(source);
+    let at = edits(&source).original(&source, at);
+    let before = &source[..source.floor_char_boundary(at)];
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+fn edits(source: &str) -> Edits {
     let mut edits = Edits::default();
     let mut statements = Statements::default();
     let mut at = 0;
@@ -42,24 +59,40 @@ pub fn rewrite(source: &str) -> String {
         };
         steps(source, at, start, &mut edits);
         let Some(end) = end else {
-            return edits.apply(source);
+            return edits;
         };
         at = end;
     }
     steps(source, at, source.len(), &mut edits);
-    edits.apply(source)
+    edits
+}
+
+/// With `\n` at the end of every line, as Jinja reads templates.
+fn with_newlines(source: &str) -> Cow<'_, str> {
+    match source.contains('\r') {
+        true => source.replace("\r\n", "\n").replace('\r', "\n").into(),
+        false => source.into(),
+    }
 }
 
 /// What was put in, taken out of a message.
 pub fn undone(message: &str) -> String {
-    message
-        .replace(ADD, "+")
-        .replace(CONCAT, "~")
-        .replace(MODULO, "%")
-        .replace(MULTIPLY, "*")
-        .replace(COMPARE, "a comparison")
-        .replace(EACH, "")
-        .replace(OWN, "")
+    let operators = BINARY
+        .iter()
+        .map(|&(function, operator, _)| (function, operator));
+    let others = [
+        (CONCAT, "~"),
+        (NEGATIVE, "-"),
+        (POSITIVE, "+"),
+        (COMPARE, "a comparison"),
+        (SLICE, "a slice"),
+        (EACH, ""),
+        (OWN, ""),
+    ];
+    let all = operators.chain(others);
+    all.fold(message.to_owned(), |message, (function, shown)| {
+        message.replace(function, shown)
+    })
 }
 
 /// Steps within plain text, between two characters that no whitespace control can reach.
@@ -105,6 +138,28 @@ fn statement(
     }
 }
 
+/// A bracket that is open.
+#[derive(Debug, Clone, Copy)]
+struct Bracket {
+    start: usize,
+    kind: BracketKind,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum BracketKind {
+    /// Around an expression, or around arguments.
+    Round,
+    /// `x[…]`.
+    Subscript,
+    /// A list or a map.
+    Literal,
+}
+
+/// Whether `loop.cycle(` is the last that was read.
+fn is_cycle(tokens: &[Token], source: &str) -> bool {
+    matches!(tokens, [.., dot, name, _] if dot.of(source) == "." && name.of(source) == "cycle")
+}
+
 /// Rewrites what is between the delimiters, and returns where it ends. None if it does not.
 fn code(
     source: &str,
@@ -114,13 +169,13 @@ fn code(
     edits: &mut Edits,
 ) -> Option<usize> {
     let mut levels: Vec<Vec<Token>> = vec![Vec::new()];
-    // Where the brackets that are open began, if they are literals.
-    let mut literals: Vec<Option<usize>> = Vec::new();
+    let mut brackets: Vec<Bracket> = Vec::new();
     let mut bracketed = Vec::new();
     let mut at = start + 2;
     // The markers of whitespace control are no operators.
     at += usize::from(source[at..].starts_with(['-', '+']));
     let mut is_first = close == "%}";
+    let mut is_loop = false;
     loop {
         let rest = &source[at..];
         let character = rest.chars().next()?;
@@ -137,6 +192,7 @@ fn code(
                     let statement = Statement {
                         tokens,
                         bracketed: &bracketed,
+                        start,
                         end,
                         strip: if rest.starts_with('-') { "-" } else { "" },
                     };
@@ -149,6 +205,11 @@ fn code(
         let mut kind = kind(&source[at..end], levels.last()?, source);
         if std::mem::take(&mut is_first) {
             kind = Kind::Separator;
+            is_loop = source[at..end] == *"for";
+        } else if is_loop && levels.len() == 1 && kind == Kind::Compare {
+            // The `in` of a loop is no operator.
+            kind = Kind::Separator;
+            is_loop = false;
         }
         let token = Token {
             kind,
@@ -160,8 +221,16 @@ fn code(
             ')' | ']' | '}' => {
                 bracketed = levels.pop()?;
                 edits.expression(&bracketed, source);
-                if let Some(start) = literals.pop()? {
-                    edits.literal(start, end);
+                let bracket = brackets.pop()?;
+                match bracket.kind {
+                    BracketKind::Literal => edits.literal(bracket.start, end),
+                    BracketKind::Subscript => edits.slice(bracket.start, &bracketed, token, source),
+                    BracketKind::Round
+                        if bracketed.is_empty() && is_cycle(levels.last()?, source) =>
+                    {
+                        edits.insert(at, &format!("{NO_ITEMS}()"))
+                    }
+                    BracketKind::Round => {}
                 }
                 levels.last_mut()?.push(Token {
                     kind: Kind::Operand,
@@ -181,7 +250,14 @@ fn code(
             let follows_operand = levels[outside]
                 .last()
                 .is_some_and(|token| token.kind == Kind::Operand);
-            literals.push((character != '(' && !follows_operand).then_some(at));
+            brackets.push(Bracket {
+                start: at,
+                kind: match (character, follows_operand) {
+                    ('(', _) => BracketKind::Round,
+                    (_, true) => BracketKind::Subscript,
+                    (_, false) => BracketKind::Literal,
+                },
+            });
             // The bracket belongs to the operand outside of it.
             levels[outside].push(Token {
                 kind: Kind::Operand,
@@ -202,7 +278,7 @@ mod tests {
             ("{{ a + b }}", "{{ __add__(a , b) }}"),
             (
                 "{{ a + b - c + d }}",
-                "{{ __add__(__add__(a , b) - c , d) }}",
+                "{{ __add__(__sub__(__add__(a , b) , c) , d) }}",
             ),
             (
                 "{{ a + b * c % d }}",
@@ -214,20 +290,20 @@ mod tests {
             ),
             (
                 "{{ -a % b|f(1 + 2) }}",
-                "{{ __mod__(-a , b|f(__add__(1 , 2))) }}",
+                "{{ __mod__(__neg__(a) , b|f(__add__(1 , 2))) }}",
             ),
             ("{{ '%s' % (a, b) }}", "{{ __mod__('%s' , (a, b)) }}"),
             (
                 "{% if a % 2 == 0 and b + 1 %}",
-                "{% if __mod__(a , 2) == 0 and __add__(b , 1) %}",
+                "{% if __compare__(__mod__(a , 2) , '==', 0) and __add__(b , 1) %}",
             ),
             (
                 "{{ a < b + 1 and not c >= -d or x(e=f > 1) }}",
-                "{{ __compare__(a , '<', __add__(b , 1)) and not __compare__(c , '>=', -d) or x(e=__compare__(f , '>', 1)) }}",
+                "{{ __compare__(a , '<', __add__(b , 1)) and not __compare__(c , '>=', __neg__(d)) or x(e=__compare__(f , '>', 1)) }}",
             ),
             (
                 "{{ a < b == c }}{{ a in b }}{{ a == b }}",
-                "{{ __compare__(a , '<', b , '==', c) }}{{ a in b }}{{ a == b }}",
+                "{{ __compare__(a , '<', b , '==', c) }}{{ __compare__(a , 'in', b) }}{{ __compare__(a , '==', b) }}",
             ),
             ("{{ 'a\\\nb' + c }}", "{{ __add__('ab'\n , c) }}"),
             (
@@ -253,7 +329,7 @@ mod tests {
             ),
             (
                 "{% macro m(a) %}{{ varargs }}{% endmacro -%} x",
-                "{% macro m(a, varargs=(), kwargs={}) %}{{''}}{{ varargs }}{% endmacro -%}{% set m = __variadic__(m) -%} x",
+                "{% macro m(a, varargs=()) %}{{''}}{{ varargs }}{% endmacro -%}{% set m = __variadic__(m) -%} x",
             ),
             (
                 "{% set a, b=[1], 2 %}",
@@ -263,10 +339,27 @@ mod tests {
                 "{{ a is not in b + c }}",
                 "{{ __add__(a is not in b , c) }}",
             ),
-            ("{{ 1e+3 + -1 }}", "{{ __add__(1e+3 , -1) }}"),
+            ("{{ 1e+3 + -1 }}", "{{ __add__(1e+3 , __neg__(1)) }}"),
             (
                 "{{ a - b }} + ~ % {# a + b #}",
-                "{{ a - b }} + ~ % {# a + b #}",
+                "{{ __sub__(a , b) }} + ~ % {# a + b #}",
+            ),
+            (
+                "{{ a not in b[1:] ** 2 / -c[0]|f }}",
+                "{{ __compare__(a , 'not in', __truediv__(__pow__(b .__slice__(1, none, none) , 2) , __neg__(c[0])|f)) }}",
+            ),
+            (
+                "{{ 'a'[::-1] }}{{ x[a:b, c] }}",
+                "{{ 'a' .__slice__(none, none, __neg__(1)) }}{{ x .__slice__(a, b, c, none) }}",
+            ),
+            ("a\r\nb\rc", "a\nb\nc"),
+            (
+                "{% filter upper -%} x {%- endfilter %}",
+                "{% filter upper -%}{% with -%} x {%- endwith %}{%- endfilter %}",
+            ),
+            (
+                "{% with a = 1, b = a %}{% endwith -%}",
+                "{% with __outer_a = 1, __outer_b = a %}{% with a=__outer_a, b=__outer_b %}{% endwith -%}{% endwith -%}",
             ),
             (
                 "{% raw %}{{ a + b }}{% endraw %}",
@@ -280,6 +373,22 @@ mod tests {
             ),
         ] {
             assert_eq!(rewrite(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_place_in_the_rewritten_template_is_found_in_the_source() {
+        let source = "a\r\n{{ x.é + y.nope[1:] }}";
+        let rewritten = rewrite(source);
+        for (wanted, expected) in [
+            ("x.", (2, 4)),
+            ("y.", (2, 10)),
+            (".nope", (2, 11)),
+            ("1, none", (2, 17)),
+            ("__add__", (2, 4)),
+        ] {
+            let at = rewritten.find(wanted).unwrap();
+            assert_eq!(place(source, at), expected, "{wanted} in {rewritten}");
         }
     }
 

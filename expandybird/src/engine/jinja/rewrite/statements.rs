@@ -4,12 +4,17 @@
 //! - `for NAMES in VALUE`: what is gone through as well, and it may be a tuple without its brackets;
 //! - `macro`: one that mentions `varargs` or `kwargs` gets them as parameters, and is wrapped into
 //!   what fills them; a default that mentions an earlier parameter is evaluated in the body, for
-//!   minijinja evaluates the last one first.
+//!   minijinja evaluates the last one first;
+//! - `filter`: what it sets stays in it;
+//! - `with a = 1, b = 2`: no value sees the names beside it.
 
 use super::STEP;
 use super::edits::{Edits, Rank};
-use super::tokens::Token;
+use super::tokens::{Kind, Token};
 use crate::engine::jinja::operators::{EACH, LATER, OWN, VARIADIC};
+
+/// Before the names of a `with` block while its values are computed.
+const OUTER: &str = "__outer_";
 
 /// A statement that has been read: `{% … %}`.
 pub struct Statement<'t> {
@@ -17,16 +22,20 @@ pub struct Statement<'t> {
     pub tokens: &'t [Token],
     /// What is in the last brackets.
     pub bracketed: &'t [Token],
+    /// Before its `{%`.
+    pub start: usize,
     /// Behind its `%}`.
     pub end: usize,
     /// `-` if it takes away the white space behind it.
     pub strip: &'static str,
 }
 
-/// The macros that are open.
+/// The macros and `with` blocks that are open.
 #[derive(Debug, Default)]
 pub struct Statements {
     macros: Vec<Macro>,
+    /// Whether there are two blocks in place of the one that was written.
+    withs: Vec<bool>,
 }
 
 #[derive(Debug)]
@@ -35,15 +44,18 @@ struct Macro {
     /// Where the bracket behind its parameters stands.
     close: usize,
     has_parameters: bool,
-    is_variadic: bool,
+    takes_rest: bool,
+    takes_names: bool,
 }
 
 impl Statements {
     /// A name that an expression mentions.
     pub fn mention(&mut self, name: &str) {
-        if let ("varargs" | "kwargs", Some(inner)) = (name, self.macros.last_mut()) {
-            inner.is_variadic = true;
-        }
+        let Some(inner) = self.macros.last_mut() else {
+            return;
+        };
+        inner.takes_rest |= name == "varargs";
+        inner.takes_names |= name == "kwargs";
     }
 
     pub fn read(&mut self, source: &str, statement: &Statement<'_>, edits: &mut Edits) {
@@ -55,6 +67,22 @@ impl Statements {
             "for" => iteration(source, statement.tokens, edits),
             "macro" => self.open(source, statement, edits),
             "endmacro" => self.close(statement, edits),
+            "filter" => edits.insert(statement.end, &format!("{{% with {}%}}", statement.strip)),
+            "endfilter" => {
+                let strip = if source[statement.start..].starts_with("{%-") {
+                    "-"
+                } else {
+                    ""
+                };
+                edits.insert(statement.start, &format!("{{%{strip} endwith %}}"));
+            }
+            "with" => self.withs.push(with(source, statement, edits)),
+            "endwith" if self.withs.pop() == Some(true) => {
+                edits.insert(
+                    statement.end,
+                    &format!("{{% endwith {}%}}", statement.strip),
+                );
+            }
             _ => {}
         }
     }
@@ -67,7 +95,8 @@ impl Statements {
             name: name.of(source).to_owned(),
             close: close.start,
             has_parameters: !statement.bracketed.is_empty(),
-            is_variadic: false,
+            takes_rest: false,
+            takes_names: false,
         });
         let mut before = Vec::new();
         let mut later = String::new();
@@ -104,22 +133,54 @@ impl Statements {
     }
 
     fn close(&mut self, statement: &Statement<'_>, edits: &mut Edits) {
-        let Some(closed) = self.macros.pop().filter(|closed| closed.is_variadic) else {
+        let Some(closed) = self
+            .macros
+            .pop()
+            .filter(|closed| closed.takes_rest || closed.takes_names)
+        else {
             return;
         };
+        let added = match (closed.takes_rest, closed.takes_names) {
+            (true, true) => "varargs=(), kwargs={}",
+            (true, false) => "varargs=()",
+            _ => "kwargs={}",
+        };
         let comma = if closed.has_parameters { ", " } else { "" };
-        edits.put(
-            closed.close,
-            Rank::Literal,
-            0,
-            &format!("{comma}varargs=(), kwargs={{}}"),
-        );
+        edits.put(closed.close, Rank::Literal, 0, &format!("{comma}{added}"));
         let (name, strip) = (&closed.name, statement.strip);
         edits.insert(
             statement.end,
             &format!("{{% set {name} = {VARIADIC}({name}) {strip}%}}"),
         );
     }
+}
+
+/// `with a = 1, b = a`: each value is that of the names outside, so they are assigned in a block of their own. Whether they are.
+fn with(source: &str, statement: &Statement<'_>, edits: &mut Edits) -> bool {
+    let Some((_, assignments)) = statement.tokens.split_first() else {
+        return false;
+    };
+    let assignments = assignments.split(|token| token.of(source) == ",");
+    let names = assignments.map(|assignment| match assignment {
+        [name, equals, _, ..] if equals.of(source) == "=" => Some(*name),
+        _ => None,
+    });
+    let names: Option<Vec<Token>> = names.collect();
+    let Some(names) = names.filter(|names| names.len() > 1) else {
+        return false;
+    };
+    names
+        .iter()
+        .for_each(|name| edits.insert(name.start, OUTER));
+    let inner = names
+        .iter()
+        .map(|name| format!("{0}={OUTER}{0}", name.of(source)));
+    let inner = inner.collect::<Vec<_>>().join(", ");
+    edits.insert(
+        statement.end,
+        &format!("{{% with {inner} {}%}}", statement.strip),
+    );
+    true
 }
 
 fn assignment(source: &str, tokens: &[Token], edits: &mut Edits) {
@@ -131,7 +192,7 @@ fn assignment(source: &str, tokens: &[Token], edits: &mut Edits) {
 }
 
 fn iteration(source: &str, tokens: &[Token], edits: &mut Edits) {
-    let is = |token: &Token, word: &str| token.kind.is_end() && token.of(source) == word;
+    let is = |token: &Token, word: &str| token.kind == Kind::Separator && token.of(source) == word;
     let Some(from) = tokens.iter().position(|token| is(token, "in")) else {
         return;
     };

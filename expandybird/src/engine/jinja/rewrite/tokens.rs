@@ -7,23 +7,14 @@ pub enum Kind {
     Plus,
     Minus,
     Tilde,
-    Percent,
+    /// `*`, `/`, `//` and `%`.
     Times,
-    /// `/` and `//`.
-    Divide,
-    /// `<`, `<=`, `>` and `>=`.
-    Order,
-    /// `==`, `!=` and `in`.
+    /// `**`.
+    Power,
+    /// `==`, `!=`, `<`, `<=`, `>`, `>=`, `in` and `not in`.
     Compare,
     /// Ends an expression: keywords, commas, brackets.
     Separator,
-}
-
-impl Kind {
-    /// Whether arithmetic ends here.
-    pub fn is_end(self) -> bool {
-        matches!(self, Self::Separator | Self::Compare | Self::Order)
-    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -94,11 +85,9 @@ pub fn kind(token: &str, before: &[Token], source: &str) -> Kind {
         "+" => Kind::Plus,
         "-" => Kind::Minus,
         "~" => Kind::Tilde,
-        "%" => Kind::Percent,
-        "*" => Kind::Times,
-        "/" | "//" => Kind::Divide,
-        "<" | ">" | "<=" | ">=" => Kind::Order,
-        "==" | "!=" => Kind::Compare,
+        "*" | "/" | "//" | "%" => Kind::Times,
+        "**" => Kind::Power,
+        "==" | "!=" | "<" | ">" | "<=" | ">=" => Kind::Compare,
         "," | ":" | "=" => Kind::Separator,
         // `a.in` is an attribute; `is in` and `is not` belong to a test.
         _ if last == Some(".") => Kind::Operand,

@@ -1,0 +1,258 @@
+//! How much memory there is, and how it is shared out so that it suffices at worst.
+//!
+//! ```text
+//! server + bodies + expansions × (memory + stack) + sessions × (memory + reserve)  ≤  what there is
+//! ```
+//!
+//! What an operator does not set is derived from the memory of the container, or of the machine. What an
+//! operator sets is kept; if it cannot add up, the service does not start.
+//!
+//! Not the crate `sysinfo`: it reads all of a system for the one file that is needed.
+
+use std::path::{Path, PathBuf};
+
+use crate::process::STACK_BYTES;
+
+const MIB: u64 = 1 << 20;
+
+/// The server without bodies, and the warm Python: 65 MiB were seen under load.
+const SERVER: u64 = 128 * MIB;
+/// What a Python process may use beyond its templates' memory, to describe how they ran out of it.
+const RESERVE: u64 = 48 * MIB;
+/// More at once than this only wait for each other.
+const MOST_AT_ONCE: usize = 16;
+/// Fewer at once than this, and smaller ones serve better.
+const FEW_AT_ONCE: usize = 3;
+/// Bodies and answers: an eighth of the memory, within these bounds. The lower one holds a largest body.
+const BODIES: (u64, u64) = (96 * MIB, 512 * MIB);
+/// Memory of an expansion and of its Python templates; the first that is not too large is taken.
+const SIZES: [(u64, u64); 4] = [
+    (512 * MIB, 256 * MIB),
+    (256 * MIB, 256 * MIB),
+    (192 * MIB, 128 * MIB),
+    (128 * MIB, 128 * MIB),
+];
+
+/// What an operator set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wishes {
+    pub expansions: Option<usize>,
+    pub expansion_bytes: Option<u64>,
+    pub sessions: Option<usize>,
+    pub template_bytes: Option<u64>,
+    pub body_bytes: Option<u64>,
+}
+
+/// What is shared out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    pub available_bytes: u64,
+    pub body_bytes: u64,
+    /// Expansions at once, and the memory of each.
+    pub expansions: usize,
+    pub expansion_bytes: u64,
+    /// Python processes at once, and the memory of the templates in each.
+    pub sessions: usize,
+    pub template_bytes: u64,
+}
+
+/// It does not suffice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the memory does not suffice: {0}; lower --max-expansions, --expansion-memory, --max-sessions, --template-memory or --max-body-memory, or give the service more memory"
+)]
+pub struct TooLittle(Plan);
+
+impl Plan {
+    pub fn new(available_bytes: u64, wishes: Wishes) -> Result<Self, TooLittle> {
+        let plans = SIZES.map(|size| Self::of_size(available_bytes, wishes, size));
+        let enough = |plan: &&Plan| plan.adds_up() && plan.expansions >= FEW_AT_ONCE;
+        let last = plans[SIZES.len() - 1];
+        let plan = plans.iter().find(enough).copied();
+        let plan = plan.or_else(|| plans.iter().rev().find(|plan| plan.adds_up()).copied());
+        plan.ok_or(TooLittle(last))
+    }
+
+    fn of_size(available_bytes: u64, wishes: Wishes, (expansion, template): (u64, u64)) -> Self {
+        let mut plan = Self {
+            available_bytes,
+            body_bytes: wishes
+                .body_bytes
+                .unwrap_or((available_bytes / 8).clamp(BODIES.0, BODIES.1)),
+            expansions: wishes.expansions.unwrap_or(0),
+            expansion_bytes: wishes.expansion_bytes.unwrap_or(expansion),
+            sessions: wishes.sessions.unwrap_or(0),
+            template_bytes: wishes.template_bytes.unwrap_or(template),
+        };
+        let left = available_bytes.saturating_sub(plan.needed_bytes());
+        let fit = |unit: u64| {
+            let fit = usize::try_from(left / unit.max(1)).unwrap_or(MOST_AT_ONCE);
+            fit.clamp(1, MOST_AT_ONCE)
+        };
+        let (expansion, session) = (plan.of_one_expansion(), plan.of_one_session());
+        match (wishes.expansions, wishes.sessions) {
+            (None, None) => {
+                plan.expansions = fit(expansion + session);
+                plan.sessions = plan.expansions;
+            }
+            (None, Some(_)) => plan.expansions = fit(expansion),
+            (Some(_), None) => plan.sessions = fit(session).min(plan.expansions),
+            (Some(_), Some(_)) => {}
+        }
+        plan
+    }
+
+    fn of_one_expansion(&self) -> u64 {
+        self.expansion_bytes + STACK_BYTES as u64
+    }
+
+    fn of_one_session(&self) -> u64 {
+        self.template_bytes + RESERVE
+    }
+
+    /// All of it, at worst.
+    pub fn needed_bytes(&self) -> u64 {
+        let expansions = self.of_one_expansion() * self.expansions as u64;
+        let sessions = self.of_one_session() * self.sessions as u64;
+        SERVER + self.body_bytes + expansions + sessions
+    }
+
+    fn adds_up(&self) -> bool {
+        self.needed_bytes() <= self.available_bytes
+    }
+}
+
+impl std::fmt::Display for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} expansions of {} MiB, {} Python processes of {} MiB, {} MiB of bodies and {} MiB of the server's own need {} of {} MiB",
+            self.expansions,
+            self.of_one_expansion() / MIB,
+            self.sessions,
+            self.of_one_session() / MIB,
+            self.body_bytes / MIB,
+            SERVER / MIB,
+            self.needed_bytes() / MIB,
+            self.available_bytes / MIB,
+        )
+    }
+}
+
+/// The memory that this process and its children may use: the least of the machine's and its control
+/// groups' (version 1 or 2). The largest number if nothing of it can be read.
+pub fn available_bytes() -> u64 {
+    let machine = std::fs::read_to_string("/proc/meminfo");
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let limits = groups.lines().flat_map(limit_files);
+    let limits = limits.filter_map(|file| std::fs::read_to_string(file).ok()?.trim().parse().ok());
+    let machine = machine.ok().and_then(|text| total(&text));
+    limits.chain(machine).min().unwrap_or(u64::MAX)
+}
+
+/// `MemTotal:       24684096 kB`.
+fn total(meminfo: &str) -> Option<u64> {
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// Where the limits of a line of `/proc/self/cgroup` are: of its group, and of those around it. A container
+/// may see its own group as the outermost.
+fn limit_files(line: &str) -> Vec<PathBuf> {
+    let mut parts = line.splitn(3, ':').skip(1);
+    let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else {
+        return Vec::new();
+    };
+    let (root, file) = match controllers {
+        "" => ("/sys/fs/cgroup", "memory.max"),
+        _ if controllers.split(',').any(|name| name == "memory") => {
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+        }
+        _ => return Vec::new(),
+    };
+    let group = Path::new(group.trim_start_matches('/'));
+    let groups = group.ancestors();
+    groups
+        .map(|group| Path::new(root).join(group).join(file))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn more_memory_serves_more_at_once() {
+        let at_once = |available| Plan::new(available, Wishes::default()).unwrap().expansions;
+        let all = [GIB, 2 * GIB, 4 * GIB, 8 * GIB, 64 * GIB].map(at_once);
+        assert_eq!(all, [2, 3, 3, 8, 16]);
+    }
+
+    #[test]
+    fn what_cannot_add_up_is_refused_with_its_numbers() {
+        let wishes = Wishes {
+            sessions: Some(8),
+            template_bytes: Some(170 * MIB),
+            ..Wishes::default()
+        };
+        let error = Plan::new(GIB, wishes).unwrap_err().to_string();
+        assert!(
+            error.contains("8 Python processes of 218 MiB") && error.contains("of 1024 MiB"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_limits_of_a_group_are_those_of_all_around_it() {
+        assert_eq!(
+            limit_files("0::/a/b"),
+            [
+                "/sys/fs/cgroup/a/b/memory.max",
+                "/sys/fs/cgroup/a/memory.max",
+                "/sys/fs/cgroup/memory.max"
+            ]
+            .map(PathBuf::from)
+        );
+        assert_eq!(
+            limit_files("4:memory:/"),
+            [PathBuf::from("/sys/fs/cgroup/memory/memory.limit_in_bytes")]
+        );
+        assert_eq!(limit_files("8:pids:/a"), Vec::<PathBuf>::new());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_plan_adds_up_and_keeps_what_was_set(
+            available in 0..128 * GIB,
+            expansions in prop::option::of(1usize..40),
+            sessions in prop::option::of(1usize..40),
+            template in prop::option::of(32 * MIB..2 * GIB),
+            expansion in prop::option::of(32 * MIB..2 * GIB),
+        ) {
+            let wishes = Wishes {
+                expansions,
+                expansion_bytes: expansion,
+                sessions,
+                template_bytes: template,
+                body_bytes: None,
+            };
+            if let Ok(plan) = Plan::new(available, wishes) {
+                prop_assert!(plan.needed_bytes() <= available);
+                prop_assert!(plan.expansions > 0 && plan.sessions > 0);
+                prop_assert_eq!(expansions.unwrap_or(plan.expansions), plan.expansions);
+                prop_assert_eq!(sessions.unwrap_or(plan.sessions), plan.sessions);
+                prop_assert_eq!(template.unwrap_or(plan.template_bytes), plan.template_bytes);
+                prop_assert_eq!(expansion.unwrap_or(plan.expansion_bytes), plan.expansion_bytes);
+            }
+        }
+    }
+}

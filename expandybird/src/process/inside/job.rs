@@ -1,0 +1,227 @@
+//! One expansion after the other, with what they share.
+
+use std::collections::{HashMap, HashSet};
+use std::os::unix::net::UnixStream;
+
+use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::api::expander::{ExpandRequest, ExpandResponse};
+use common::model::limits;
+
+use super::Answer;
+use super::host::Host;
+use crate::cache::Key;
+use crate::engine::Engines;
+use crate::engine::jinja::{self, Jinja, JinjaCache};
+use crate::engine::python::{self, Opening, Python};
+use crate::expansion::{
+    self, At, Budget, ExpansionError, Fault, Files, Input, SchemaCache, Step, Stop, Watch,
+};
+use crate::process::message::{ANSWER_BYTES, Expand, HEAD_BYTES, Limits};
+use crate::process::note::{Digest, Note, NoteFile, Stage, short};
+
+/// What all expansions of this process share.
+pub struct Expansions<'s> {
+    host: Host<'s>,
+    note: NoteFile,
+    limits: Limits,
+    schemas: SchemaCache,
+    templates: JinjaCache,
+}
+
+impl<'s> Expansions<'s> {
+    pub fn new(stream: &'s UnixStream, note: NoteFile, limits: Limits) -> Self {
+        Self {
+            host: Host::new(stream),
+            note,
+            limits,
+            schemas: expansion::schema_cache(),
+            templates: jinja::cache(),
+        }
+    }
+
+    pub fn answer(&self, asked: &Expand, body: Vec<u8>) -> Answer {
+        self.expand(asked, body)
+            .and_then(|response| written(&response))
+            .unwrap_or_else(|mut error| {
+                error.request_id.clone_from(&asked.request_id);
+                refusal(&error)
+            })
+    }
+
+    fn expand(&self, asked: &Expand, body: Vec<u8>) -> Result<ExpandResponse, ErrorBody> {
+        self.note(&Note {
+            stage: Stage::Configuration,
+            file: "the request".to_owned(),
+            resource: None,
+            path: None,
+            digest: None,
+        });
+        let mut request: ExpandRequest = asked.format.read(&body).map_err(|error| error.0)?;
+        drop(body);
+        check_size(&request)?;
+        let key = input_key(&request);
+        let imports = std::mem::take(&mut request.imports);
+        let files =
+            Files::new(imports).map_err(|error| unlocated(Fault::from(error), &request.name))?;
+        let mut watcher = Watcher {
+            expansions: self,
+            refused: asked.refused.iter().copied().collect(),
+            digests: HashMap::new(),
+            name: &request.name,
+            input: Digest::from_bytes(key.bytes()),
+        };
+        watcher
+            .before(Step::Whole)
+            .map_err(|fault| unlocated(fault, &request.name))?;
+        Ok(self.run(&request, &files, key.number(), &mut watcher)?)
+    }
+
+    fn run(
+        &self,
+        request: &ExpandRequest,
+        files: &Files,
+        seed: u64,
+        watcher: &mut Watcher<'_, '_>,
+    ) -> Result<ExpandResponse, ExpansionError> {
+        let stop = Stop::default();
+        let opening = Opening {
+            files: files.clone(),
+            limits: self.limits.python,
+            current_time: python::current_time(&request.env),
+            seed,
+        };
+        let mut engines = Engines {
+            jinja: Jinja::new(files, self.limits.jinja, &self.templates, stop.clone()),
+            python: Python::new(self.host, opening),
+        };
+        let input = Input {
+            name: &request.name,
+            content: &request.content,
+            files,
+            env: &request.env,
+            scopes: &request.scopes,
+        };
+        let budget = Budget::new(self.limits.bounds, stop);
+        expansion::expand(&input, &mut engines, &self.schemas, budget, watcher)
+    }
+
+    /// A note that cannot be written is missed only after a death.
+    fn note(&self, note: &Note) {
+        if let Err(error) = self.note.write(note) {
+            eprintln!("expandybird: cannot write the note: {error}");
+        }
+    }
+}
+
+/// Writes down each step before it is taken, and forbids those that have brought processes down.
+struct Watcher<'a, 's> {
+    expansions: &'a Expansions<'s>,
+    refused: HashSet<Digest>,
+    /// By the import's name.
+    digests: HashMap<String, Digest>,
+    name: &'a str,
+    input: Digest,
+}
+
+impl Watcher<'_, '_> {
+    fn digest(&mut self, at: &At<'_>) -> Digest {
+        if let Some(digest) = self.digests.get(&at.file.name) {
+            return *digest;
+        }
+        let digest = Digest::of(&at.file.content);
+        self.digests.insert(at.file.name.clone(), digest);
+        digest
+    }
+
+    fn enter(
+        &self,
+        stage: Stage,
+        file: &str,
+        digest: Digest,
+        at: Option<&At<'_>>,
+    ) -> Result<(), Fault> {
+        if self.refused.contains(&digest) {
+            return Err(Fault::Blocked {
+                file: file.to_owned(),
+            });
+        }
+        self.expansions.note(&Note {
+            stage,
+            file: short(file),
+            resource: at.map(|at| short(at.resource)),
+            path: at.map(|at| short(&at.path.to_string())),
+            digest: Some(digest),
+        });
+        Ok(())
+    }
+}
+
+impl Watch for Watcher<'_, '_> {
+    fn before(&mut self, step: Step<'_>) -> Result<(), Fault> {
+        let (stage, at) = match step {
+            Step::Whole => {
+                return self.enter(Stage::Configuration, self.name, self.input, None);
+            }
+            Step::Schema(at) => (Stage::Schema, at),
+            Step::Template(at) => (Stage::Template, at),
+        };
+        let digest = self.digest(&at);
+        self.enter(stage, at.file.path(), digest, Some(&at))
+    }
+}
+
+fn written(response: &ExpandResponse) -> Result<Answer, ErrorBody> {
+    let mut bytes = vec![0; HEAD_BYTES];
+    serde_json::to_writer(&mut bytes, response).map_err(|error| {
+        let message = format!("the expansion cannot be written as JSON: {error}");
+        ErrorBody::new(ErrorCode::InvalidConfiguration, message)
+    })?;
+    if bytes.len() - HEAD_BYTES > ANSWER_BYTES {
+        let message = format!(
+            "the expansion comes to more than {} MiB with its layout: split the configuration",
+            ANSWER_BYTES >> 20
+        );
+        return Err(ErrorBody::new(ErrorCode::TemplateOutput, message));
+    }
+    Ok(Answer { code: None, bytes })
+}
+
+fn refusal(error: &ErrorBody) -> Answer {
+    let mut bytes = vec![0; HEAD_BYTES];
+    // Text, numbers and lists of them: there is nothing in it that JSON could not hold.
+    if let Err(unwritable) = serde_json::to_writer(&mut bytes, error) {
+        eprintln!("expandybird: an error cannot be written: {unwritable}");
+    }
+    Answer {
+        code: Some(error.code),
+        bytes,
+    }
+}
+
+fn check_size(request: &ExpandRequest) -> Result<(), ErrorBody> {
+    if request.imports.len() <= limits::IMPORTS {
+        return Ok(());
+    }
+    let message = format!(
+        "the request has {} imports; {} are the most",
+        request.imports.len(),
+        limits::IMPORTS
+    );
+    Err(ErrorBody::new(ErrorCode::InvalidRequest, message))
+}
+
+/// Randomness in templates differs from input to input, and only then.
+fn input_key(request: &ExpandRequest) -> Key {
+    let imports = request
+        .imports
+        .iter()
+        .flat_map(|import| [import.name.as_str(), import.content.as_str()]);
+    Key::of([request.content.as_str()].into_iter().chain(imports))
+}
+
+fn unlocated(fault: Fault, name: &str) -> ExpansionError {
+    fault.at(Location {
+        file: Some(name.to_owned()),
+        ..Location::default()
+    })
+}

@@ -1,0 +1,96 @@
+//! The expansion processes that wait for requests.
+//!
+//! The one that was used last is used next: its caches are warm. How many there are at once is bounded by
+//! the places of [`crate::admission`]; this module does not count.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::death::Death;
+use super::handle::Lent;
+use super::message::{Limits, Setup};
+use super::starter::{Process, Starter};
+
+/// Requests that one process serves before it is replaced.
+const REQUESTS: usize = 100_000;
+
+#[derive(Debug, Clone)]
+pub struct PoolOptions {
+    /// The program to start; by default this one.
+    pub program: Option<PathBuf>,
+    pub limits: Limits,
+}
+
+#[derive(Debug)]
+pub struct Pool {
+    starter: Starter,
+    idle: Mutex<Vec<Idle>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Idle {
+    pub process: Box<Process>,
+    pub served: usize,
+}
+
+impl Pool {
+    pub fn new(options: PoolOptions) -> io::Result<Arc<Self>> {
+        let program = options
+            .program
+            // Also right after the program's file was replaced: a process is what its server is.
+            .unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
+        let setup = Setup {
+            server: nix::unistd::getpid().as_raw(),
+            limits: options.limits,
+        };
+        Ok(Arc::new(Self {
+            starter: Starter::new(program, setup)?,
+            idle: Mutex::default(),
+        }))
+    }
+
+    /// A process for one request: one that waits, or a new one.
+    pub async fn take(self: &Arc<Self>) -> io::Result<Lent> {
+        let idle = self.idle().pop();
+        let idle = match idle {
+            Some(idle) => idle,
+            None => Idle {
+                process: Box::new(self.starter.start().await?),
+                served: 0,
+            },
+        };
+        Lent::new(self.clone(), idle)
+    }
+
+    /// Has a process waiting before the first request comes, so that it does not wait for it.
+    pub async fn warm_up(self: &Arc<Self>) -> io::Result<()> {
+        if self.idle().is_empty() {
+            let process = Box::new(self.starter.start().await?);
+            self.idle().push(Idle { process, served: 0 });
+        }
+        Ok(())
+    }
+
+    /// Processes that wait.
+    pub fn waiting(&self) -> usize {
+        self.idle().len()
+    }
+
+    pub(super) fn give_back(&self, idle: Idle) {
+        match idle.served < REQUESTS {
+            true => self.idle().push(idle),
+            false => drop(self.bury(idle.process)),
+        }
+    }
+
+    pub(super) fn bury(&self, process: Box<Process>) -> oneshot::Receiver<Death> {
+        self.starter.bury(process)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

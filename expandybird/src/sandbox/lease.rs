@@ -1,0 +1,117 @@
+//! A process for the Python templates of one expansion, as the server holds it.
+//!
+//! The server never reads what the process says: it hands its stream to the expansion process. What it
+//! keeps is the right to end the process, and to learn how it ended.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use expandybird_protocol::control::Exit;
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::error::SandboxError;
+use super::pool::Warm;
+use super::process::{Started, Zygote};
+use crate::admission::Place;
+
+/// How long the zygote may take to say how a process ended whose stream is closed.
+const OBITUARY_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a process may take to end whose session is over.
+const LEAVE_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// Dropping it, at any time, ends its process.
+#[derive(Debug)]
+pub struct Lease {
+    id: u64,
+    warm: Warm,
+    stream: Option<OwnedFd>,
+    ended: oneshot::Receiver<Exit>,
+    has_ended: bool,
+}
+
+/// How a process ended that closed its stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HowEnded {
+    Exit(Exit),
+    /// The zygote went away with it, or it had no template yet: no template is to blame.
+    Lost,
+    /// It goes on; dropping the lease ends it.
+    Running,
+}
+
+/// A process that waits for its session; it has seen nothing of any request.
+#[derive(Debug)]
+pub(super) struct Spare {
+    stream: UnixStream,
+    started: Started,
+}
+
+impl Spare {
+    pub(super) fn fork(zygote: &Zygote) -> Result<Self, SandboxError> {
+        let (stream, theirs) = UnixStream::pair()
+            .map_err(|error| SandboxError::unavailable("make a stream", &error))?;
+        let started = zygote.fork(&OwnedFd::from(theirs))?;
+        Ok(Self { stream, started })
+    }
+}
+
+impl Lease {
+    pub(super) fn new(warm: Warm, spare: Spare, place: Place) -> Result<Self, SandboxError> {
+        let id = spare.started.id;
+        if !warm.zygote.occupy(id, place) {
+            return Err(SandboxError::Lost);
+        }
+        Ok(Self {
+            id,
+            warm,
+            stream: Some(OwnedFd::from(spare.stream)),
+            ended: spare.started.ended,
+            has_ended: false,
+        })
+    }
+
+    /// The stream to the process, for the caller that opens the session. Returned once.
+    pub fn stream(&mut self) -> Option<OwnedFd> {
+        self.stream.take()
+    }
+
+    /// This process is at work from now on: forks another for the request that comes next.
+    pub fn fork_ahead(&self) {
+        self.warm.fork_ahead();
+    }
+
+    /// How the process ended that closed its stream. `opened`: it had a template. Without one, nothing but
+    /// the system can have ended it.
+    pub async fn how_it_ended(&mut self, opened: bool) -> HowEnded {
+        match timeout(OBITUARY_TIMEOUT, &mut self.ended).await {
+            Ok(Ok(exit)) => {
+                self.has_ended = true;
+                match opened {
+                    true => HowEnded::Exit(exit),
+                    false => HowEnded::Lost,
+                }
+            }
+            Ok(Err(_)) => HowEnded::Lost,
+            Err(_) => HowEnded::Running,
+        }
+    }
+
+    /// The session is over and its stream is closed: the process leaves by itself, or is ended.
+    pub fn finish(mut self) {
+        tokio::spawn(async move {
+            let lease = &mut self;
+            lease.has_ended = timeout(LEAVE_TIMEOUT, &mut lease.ended).await.is_ok();
+        });
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.warm.zygote.kill(self.id);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Random templates, YAML, JSON and schemas: what the originals make of them, ours makes of them too.
+//!
+//! Jinja2, PyYAML and jsonschema run in one long-lived Python process ([`oracle`]). Grammars derive the cases from a
+//! seed ([`tree`], [`jinja`], [`yaml`], [`schema`]); the calls in them come from the signatures that the real Jinja2
+//! reports. A case with another result is shrunk and printed with its seed. `known.yaml` lists the differences that
+//! stay, each with its reason; a rule that matches no difference any more fails.
+//!
+//! `make differ SECONDS=600 SEED=7` runs longer; `make test` runs a fixed number of cases from a fixed seed.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test ends where it fails"
+)]
+
+mod compare;
+mod jinja;
+mod known;
+mod oracle;
+mod ours;
+mod schema;
+mod shrink;
+mod signatures;
+mod tree;
+mod yaml;
+
+use std::time::{Duration, Instant};
+
+use compare::Kind;
+use known::Known;
+use oracle::Oracle;
+
+/// Cases that travel to the originals together.
+const BATCH: usize = 100;
+/// Differences to show before a run ends.
+const SHOWN: usize = 15;
+
+fn setting(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name} must be a number, not {text:?}")),
+    )
+}
+
+fn run(kind: Kind) {
+    let seed = setting("DM_DIFFER_SEED").unwrap_or(1);
+    let end =
+        setting("DM_DIFFER_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let mut oracle = Oracle::start();
+    let grammar = kind.grammar(&mut oracle);
+    let known = Known::read(kind);
+    let mut differences = Vec::new();
+    let mut run = 0;
+    let is_over = |run: usize| end.map_or(run >= kind.cases(), |end| Instant::now() >= end);
+    while !is_over(run) && differences.len() < SHOWN {
+        let seeds =
+            (run..run + BATCH).map(|case| seed.wrapping_mul(1_000_003).wrapping_add(case as u64));
+        let cases = seeds
+            .map(|seed| (seed, grammar.derive(seed)))
+            .collect::<Vec<_>>();
+        for (seed, case) in compare::different(kind, &mut oracle, cases) {
+            let case = shrink::shrink(kind, &mut oracle, &known, case);
+            let difference =
+                compare::difference(kind, &mut oracle, &case).expect("a shrunk case differs");
+            if known.rule(&difference).is_none() {
+                println!("case {seed}: {difference}\n");
+                differences.push(seed);
+            }
+        }
+        run += BATCH;
+    }
+    println!(
+        "{kind:?}: {run} cases from seed {seed}, {} new differences",
+        differences.len()
+    );
+    assert!(
+        differences.is_empty(),
+        "cases {differences:?} differ, see above"
+    );
+}
+
+#[test]
+fn templates_print_what_the_real_jinja2_prints() {
+    run(Kind::Jinja);
+}
+
+#[test]
+fn yaml_reads_as_the_real_pyyaml_reads_it() {
+    run(Kind::Yaml);
+}
+
+#[test]
+fn json_reads_as_python_reads_it() {
+    run(Kind::Json);
+}
+
+#[test]
+fn properties_fit_schemas_as_the_real_jsonschema_says() {
+    run(Kind::Schema);
+}
+
+#[test]
+fn every_known_difference_is_still_one_and_has_its_line_in_the_document() {
+    let mut oracle = Oracle::start();
+    for kind in Kind::ALL {
+        Known::read(kind).check(&mut oracle);
+    }
+}

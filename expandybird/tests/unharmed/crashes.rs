@@ -1,0 +1,87 @@
+//! Processes that die: by their template's fault, by nobody's, and when nobody waits any more.
+
+use std::time::{Duration, Instant};
+
+use common::api::error::ErrorCode;
+
+use crate::server::{HARMLESS, PATIENCE, Server, end, request};
+
+/// Takes all the memory that it may, in a way that no meter of the engine sees.
+fn crash(seed: usize) -> String {
+    // The lexer's and parser's own structures: no limit of the engine counts them.
+    format!("{{# {seed} #}}{{{{ {}1 }}}}", "(".repeat(2_000_000))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_killed_its_process_twice_is_refused_for_a_while_and_its_neighbour_is_not() {
+    let server = Server::start(&["--expansion-memory=48"]);
+    let bad = request("t.jinja", &crash(0));
+    for _ in 0..2 {
+        let error = server.refusal("a crash", &bad).await;
+        assert!(
+            matches!(
+                error.code,
+                ErrorCode::TemplateCrashed | ErrorCode::TemplateMemory
+            ),
+            "{error:?}"
+        );
+    }
+    let error = server.refusal("the third time", &bad).await;
+    assert_eq!(error.code, ErrorCode::TemplateBlocked, "{error:?}");
+    assert!(error.message.contains("t.jinja"), "{error}");
+    server
+        .expanded("its neighbour", &request("t.jinja", HARMLESS))
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_notices_processes_that_are_killed_from_outside() {
+    let server = Server::start(&["--max-expansions=4"]);
+    let good = request("t.jinja", HARMLESS);
+    server.expanded("the first", &good).await;
+    let busy = async {
+        for number in 0..60 {
+            server.expanded(&format!("number {number}"), &good).await;
+        }
+    };
+    let killer = async {
+        for _ in 0..10 {
+            for process in server.expansion_processes() {
+                end(process);
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::join!(busy, killer);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_goes_away_takes_its_process_along() {
+    let server = Server::start(&["--max-expansions=2", "--max-sessions=2"]);
+    let sleeps = request(
+        "t.py",
+        "def GenerateConfig(context):\n    while True: pass\n",
+    );
+    let gone = server
+        .client
+        .expand(&sleeps, Duration::from_millis(500))
+        .await;
+    assert!(gone.is_err());
+    server.becomes_idle("the caller has gone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_processes_end_with_the_server() {
+    let server = Server::start(&[]);
+    server.expanded("one", &request("t.jinja", HARMLESS)).await;
+    let processes = server.descendants();
+    assert!(!processes.is_empty());
+    drop(server);
+    let deadline = Instant::now() + PATIENCE;
+    for process in processes {
+        while std::fs::exists(format!("/proc/{process}/exe")).is_ok_and(|exists| exists) {
+            assert!(Instant::now() < deadline, "{process} is still there");
+            std::thread::yield_now();
+        }
+    }
+}

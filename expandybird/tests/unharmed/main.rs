@@ -1,0 +1,14 @@
+//! The server's program as a black box, under requests that mean harm: each ends in its code, by the same
+//! server, which is small and idle afterwards, and serves the next.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test ends where it fails"
+)]
+
+mod crashes;
+mod fairness;
+mod generated;
+mod hostile;
+mod server;

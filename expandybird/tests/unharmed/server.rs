@@ -1,0 +1,206 @@
+//! The program on a free port, and what the kernel says of it and of its children.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::api::error::ErrorBody;
+use common::api::expander::{ExpandRequest, ExpandResponse};
+use common::client::{Access, ClientError, ExpanderClient};
+use common::model::Import;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, SysconfVar, sysconf};
+use serde_json::json;
+
+/// Far more than anything takes that is not broken.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Server {
+    child: Child,
+    pub client: ExpanderClient,
+    _folder: tempfile::TempDir,
+}
+
+impl Server {
+    /// With these flags beside those that every test needs.
+    pub fn start(flags: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port_file = folder.path().join("port");
+        let program = Path::new(env!("CARGO_BIN_EXE_expandybird"));
+        let child = Command::new(program)
+            .args(["--listen", "127.0.0.1:0", "--port-file"])
+            .arg(&port_file)
+            .args(flags)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let started = Instant::now();
+        let port = loop {
+            match std::fs::read_to_string(&port_file) {
+                Ok(port) => break port.trim().to_owned(),
+                Err(error) if started.elapsed() > PATIENCE => panic!("no port: {error}"),
+                Err(_) => std::thread::yield_now(),
+            }
+        };
+        let client =
+            ExpanderClient::new(&format!("http://127.0.0.1:{port}"), &Access::default()).unwrap();
+        Self {
+            child,
+            client,
+            _folder: folder,
+        }
+    }
+
+    /// The code and the message of a refusal.
+    pub async fn refusal(&self, what: &str, request: &ExpandRequest) -> ErrorBody {
+        match self.client.expand(request, PATIENCE).await {
+            Err(ClientError::Answered(body)) => *body,
+            Err(error) => panic!("{what}: {error}"),
+            Ok(_) => panic!("{what}: it got away with it"),
+        }
+    }
+
+    pub async fn expanded(&self, what: &str, request: &ExpandRequest) -> ExpandResponse {
+        let answer = self.client.expand(request, PATIENCE).await;
+        answer.unwrap_or_else(|error| panic!("{what}: {error}"))
+    }
+
+    /// The process ids of what the server has started, and of what these have started.
+    pub fn descendants(&self) -> Vec<i32> {
+        let mut found = Vec::new();
+        let mut left = vec![self.id()];
+        while let Some(parent) = left.pop() {
+            let children = children(parent);
+            found.extend(&children);
+            left.extend(children);
+        }
+        found
+    }
+
+    /// The expansion processes: children whose program is the server's.
+    pub fn expansion_processes(&self) -> Vec<i32> {
+        let is_ours = |id: &i32| {
+            std::fs::read(format!("/proc/{id}/cmdline"))
+                .is_ok_and(|line| String::from_utf8_lossy(&line).contains("expansion-process"))
+        };
+        children(self.id()).into_iter().filter(is_ours).collect()
+    }
+
+    pub fn id(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap()
+    }
+
+    /// Whether the program that was started still runs.
+    pub fn is_alive(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Memory that the server itself has ever had at once.
+    pub fn peak_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes: u64 = line
+            .unwrap()
+            .trim()
+            .trim_end_matches("kB")
+            .trim()
+            .parse()
+            .unwrap();
+        kilobytes * 1024
+    }
+
+    /// Waits until neither the server nor anything that it started uses the processor.
+    pub fn becomes_idle(&self, after: &str) {
+        let started = Instant::now();
+        let mut before = self.ticks();
+        let mut since = Instant::now();
+        loop {
+            std::thread::yield_now();
+            if since.elapsed() < Duration::from_millis(200) {
+                continue;
+            }
+            let now = self.ticks();
+            if now <= before + 2 {
+                return;
+            }
+            assert!(
+                started.elapsed() < PATIENCE,
+                "a processor is still busy after {after}"
+            );
+            (before, since) = (now, Instant::now());
+        }
+    }
+
+    /// Processor time of the server and all that it started, in ticks of the kernel's clock.
+    fn ticks(&self) -> u64 {
+        assert_eq!(sysconf(SysconfVar::CLK_TCK).unwrap(), Some(100));
+        let all = self.descendants().into_iter().chain([self.id()]);
+        all.map(ticks).sum()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn children(parent: i32) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{parent}/task"));
+    let lists = tasks.into_iter().flatten().flatten().map(|task| {
+        let path: PathBuf = task.path().join("children");
+        std::fs::read_to_string(path).unwrap_or_default()
+    });
+    lists
+        .flat_map(|list| {
+            let ids = list.split_whitespace().map(|id| id.parse().unwrap());
+            ids.collect::<Vec<i32>>()
+        })
+        .collect()
+}
+
+/// Of a process that has ended: none.
+fn ticks(process: i32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // Behind the name, which may hold anything.
+    let fields = stat.rsplit(") ").next().unwrap_or_default();
+    let times = fields.split_whitespace().skip(11).take(2);
+    times.filter_map(|time| time.parse::<u64>().ok()).sum()
+}
+
+/// Kills an expansion process.
+pub fn end(process: i32) {
+    // It may have ended since; only that is wanted.
+    let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
+}
+
+/// One instance of a template.
+pub fn request(template: &str, content: &str) -> ExpandRequest {
+    request_of(
+        &format!("resources: [{{name: a, type: {template}}}]"),
+        &[(template, content)],
+    )
+}
+
+pub fn request_of(configuration: &str, imports: &[(&str, &str)]) -> ExpandRequest {
+    let import = |&(name, content): &(&str, &str)| Import {
+        name: name.to_owned(),
+        path: None,
+        content: content.to_owned(),
+    };
+    ExpandRequest {
+        name: "config.yaml".to_owned(),
+        content: configuration.to_owned(),
+        imports: imports.iter().map(import).collect(),
+        ..ExpandRequest::default()
+    }
+}
+
+/// In the name of a user, as the manager asks.
+pub fn asked_by(user: &str, mut request: ExpandRequest) -> ExpandRequest {
+    request.env.insert("username".to_owned(), json!(user));
+    request
+}
+
+pub const HARMLESS: &str = "resources: [{name: {{ env.name }}-b, type: T}]";
