@@ -10,6 +10,7 @@ use actix_web::{HttpRequest, HttpResponse, Responder};
 use bytes::Bytes;
 use common::api::deployer::{ApplyRequest, DeleteRequest, EVENT_STREAM, Event, StatusRequest};
 use common::api::error::{ErrorBody, ErrorCode};
+use common::api::job::{Renewal, StopJobs};
 use common::api::review::{AccessReview, TokenReview};
 use common::model::Namespace;
 use common::request_id;
@@ -19,6 +20,7 @@ use tokio::sync::mpsc::{self, Receiver};
 use tracing::Instrument;
 
 use crate::apply::{Events, Stopped};
+use crate::kubectl::Halt;
 use crate::service::Deployer;
 
 /// A caller takes silence of 30 s for a broken connection.
@@ -63,6 +65,16 @@ pub fn routes(deployer: Arc<Deployer>) -> impl Fn(&mut ServiceConfig) + Clone + 
             .service(
                 web::resource("/reviews/access")
                     .route(web::post().to(review_access))
+                    .default_service(web::to(method_not_allowed)),
+            )
+            .service(
+                web::resource("/jobs/renew")
+                    .route(web::post().to(renew))
+                    .default_service(web::to(method_not_allowed)),
+            )
+            .service(
+                web::resource("/jobs/stop")
+                    .route(web::post().to(stop))
                     .default_service(web::to(method_not_allowed)),
             )
             .service(
@@ -113,6 +125,14 @@ async fn delete(
         let report = prepared.delete(&events).await?;
         Ok(Event::Report(report))
     }))
+}
+
+async fn renew(deployer: Data<Deployer>, Body(renewal): Body<Renewal>) -> HttpResponse {
+    HttpResponse::Ok().json(deployer.renew(&renewal))
+}
+
+async fn stop(deployer: Data<Deployer>, Body(stop): Body<StopJobs>) -> HttpResponse {
+    HttpResponse::Ok().json(deployer.stop(&stop).await)
 }
 
 async fn check(
@@ -170,8 +190,8 @@ async fn get(
     ))
 }
 
-/// Answers at once, and does the work while the answer's body is read. If the caller goes away, the work
-/// notices after the kubectl call that runs, and stops.
+/// Answers at once, and does the work while the answer's body is read. If the caller goes away, nothing more is sent to
+/// the API server, and the work ends when what was sent is answered.
 fn streamed<W, F>(work: W) -> HttpResponse
 where
     W: FnOnce(Events) -> F,
@@ -194,7 +214,10 @@ async fn finish(work: impl Future<Output = Result<Event, Stopped>>, events: Even
     let last = match work.await {
         Ok(outcome) => outcome,
         Err(Stopped::Refused(error)) => Event::Error { error },
-        Err(Stopped::CallerGone(gone)) => return tracing::warn!("stopped: {gone}"),
+        Err(Stopped::Halted(Halt::CallerGone)) => {
+            return tracing::warn!("stopped: {}", Halt::CallerGone);
+        }
+        Err(Stopped::Halted(halt)) => Event::Error { error: halt.into() },
     };
     if let Err(gone) = events.send(last).await {
         tracing::warn!("the outcome could not be told: {gone}");

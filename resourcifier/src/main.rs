@@ -1,7 +1,9 @@
 //! The process: flags, wiring, and nothing else.
 
+use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -9,7 +11,7 @@ use clap::Parser;
 use common::server::{Access, CallerFlags, Listen, serve};
 use common::telemetry;
 use resourcifier::http;
-use resourcifier::kubectl::{Settings, ThroughProxy};
+use resourcifier::kubectl::{NOT_RUN, Settings, ThroughProxy, become_program};
 use resourcifier::service::{Deployer, Nameless};
 
 /// Where it listens if nobody says otherwise.
@@ -42,8 +44,19 @@ struct Arguments {
     require_identity: bool,
 }
 
-#[actix_web::main]
-async fn main() -> anyhow::Result<()> {
+/// Starts kubectl, in the mode of [`become_program`].
+const ITSELF: &str = "/proc/self/exe";
+
+fn main() -> anyhow::Result<ExitCode> {
+    if let Some(reason) = become_program(std::env::args_os()) {
+        writeln!(std::io::stderr(), "{reason}")?;
+        return Ok(ExitCode::from(NOT_RUN));
+    }
+    actix_web::rt::System::new().block_on(run())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn run() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     telemetry::init(arguments.listen.log_format);
     let Arguments {
@@ -62,6 +75,7 @@ async fn main() -> anyhow::Result<()> {
         program: kubectl,
         kubeconfig,
         context,
+        launcher: Some(ITSELF.into()),
     })?;
     let cluster = Arc::new(cluster);
     let deployer = Arc::new(Deployer::new(cluster.clone(), nameless));

@@ -18,8 +18,9 @@ use futures::StreamExt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use resourcifier::kubectl::{
-    ApplyOptions, Caller, Cascade, Change, Cluster, DeleteOptions, Deletion, Kubectl, KubectlError,
-    Log, Marks, ObjectFault, PageRequest, Query, Settings, ThroughProxy,
+    ApplyOptions, Caller, Cascade, Change, Cluster, DeleteOptions, Deletion, Gate, Kubectl,
+    KubectlError, Log, ObjectFault, PageRequest, PatchOptions, Precondition, Query, Settings,
+    ThroughProxy,
 };
 use resourcifier::plan::{ServedKind, object_ref};
 use serde_json::{Value, json};
@@ -37,7 +38,9 @@ struct World {
 impl World {
     fn new(cluster: Arc<dyn Cluster>, namespace: String) -> Self {
         Self {
-            kubectl: cluster.clone().acting_for(Caller::itself()),
+            kubectl: cluster
+                .clone()
+                .acting_for(Caller::itself(), Arc::new(Gate::open())),
             cluster,
             namespace,
         }
@@ -45,7 +48,9 @@ impl World {
 
     fn acting_for(&self, identity: &Identity) -> Arc<dyn Kubectl> {
         let caller = Caller::of(identity.clone()).unwrap();
-        self.cluster.clone().acting_for(caller)
+        self.cluster
+            .clone()
+            .acting_for(caller, Arc::new(Gate::open()))
     }
 
     fn map(&self, name: &str, data: Value) -> Value {
@@ -56,6 +61,33 @@ impl World {
 
     async fn apply_as(&self, manager: &str, object: &Value) -> Result<Value, KubectlError> {
         self.kubectl.apply(object, by(manager), LONG).await
+    }
+
+    async fn apply_if(
+        &self,
+        object: &Value,
+        precondition: Precondition<'_>,
+    ) -> Result<Value, KubectlError> {
+        let options = ApplyOptions {
+            precondition,
+            ..by("dm-a")
+        };
+        self.kubectl.apply(object, options, LONG).await
+    }
+
+    async fn patch(
+        &self,
+        object: &Value,
+        patch: &Value,
+        precondition: Precondition<'_>,
+    ) -> Result<Option<Value>, KubectlError> {
+        let options = PatchOptions {
+            manager: "dm-a",
+            precondition,
+        };
+        self.kubectl
+            .patch(&object_ref(object), patch, options, LONG)
+            .await
     }
 
     async fn apply(&self, object: &Value) -> Value {
@@ -93,12 +125,22 @@ fn by(manager: &str) -> ApplyOptions<'_> {
         manager,
         force: false,
         dry_run: false,
+        precondition: Precondition::None,
+    }
+}
+
+/// As it was read.
+fn unchanged(read: &Value) -> Precondition<'_> {
+    Precondition::Unchanged {
+        uid: read["metadata"]["uid"].as_str().unwrap(),
+        version: read["metadata"]["resourceVersion"].as_str().unwrap(),
     }
 }
 
 fn delete_of(uid: Option<&str>) -> DeleteOptions<'_> {
     DeleteOptions {
         uid,
+        version: None,
         cascade: Cascade::Background,
     }
 }
@@ -115,7 +157,10 @@ async fn keeps_the_promises(world: &World) {
     a_list_comes_in_pages(world).await;
     changes_are_watched(world).await;
     only_the_object_with_the_uid_is_deleted(world).await;
-    marks_come_off(world).await;
+    labels_come_off(world).await;
+    a_write_that_comes_second_writes_nothing(world).await;
+    another_object_of_the_name_is_not_written(world).await;
+    a_create_is_tried_beside_the_object_that_has_the_name(world).await;
     what_is_not_there_is_told(world).await;
     a_token_that_is_not_known_is_a_verdict(world).await;
     a_caller_is_remembered_and_asked_about(world).await;
@@ -359,27 +404,87 @@ async fn only_the_object_with_the_uid_is_deleted(world: &World) {
     assert_eq!(delete(None).await, Ok(Deletion::Missing));
 }
 
-async fn marks_come_off(world: &World) {
+async fn labels_come_off(world: &World) {
     let map = world.map("marked", json!({"a": "1"}));
     world.apply(&map).await;
-    let marks = Marks {
-        labels: &["part-of", "never"],
-        annotations: &["never"],
-    };
+    let patch = json!({"metadata": {"labels": {"part-of": null, "never": null}}});
     for _ in 0..2 {
-        world
-            .kubectl
-            .unmark(&object_ref(&map), &marks, LONG)
-            .await
-            .unwrap();
+        world.patch(&map, &patch, Precondition::None).await.unwrap();
     }
     let live = world.live(&map).await.unwrap();
     assert_eq!(live["metadata"]["labels"].get("part-of"), None);
-    world
+    let missing = world.map("never", json!({}));
+    let patched = world.patch(&missing, &patch, Precondition::None).await;
+    assert_eq!(patched, Ok(None));
+}
+
+/// What a writer has read does not count any more once somebody else has written: nothing is created, changed or deleted.
+async fn a_write_that_comes_second_writes_nothing(world: &World) {
+    let map = |value: &str| world.map("raced", json!({"a": value}));
+    let absent = |map: Value| async move { world.apply_if(&map, Precondition::Absent).await };
+    let read = absent(map("1")).await.unwrap();
+    let second = world.apply(&map("2")).await;
+    let is_lost = |outcome: Result<Value, KubectlError>| outcome.unwrap_err().is_lost_race();
+    assert!(is_lost(absent(map("2")).await));
+    let forced = ApplyOptions {
+        force: true,
+        precondition: unchanged(&read),
+        ..by("dm-b")
+    };
+    assert!(is_lost(world.kubectl.apply(&map("3"), forced, LONG).await));
+    let patch = json!({"data": {"a": "3"}});
+    let outcome = world.patch(&map("3"), &patch, unchanged(&read)).await;
+    assert!(outcome.unwrap_err().is_lost_race());
+    let stale = DeleteOptions {
+        version: read["metadata"]["resourceVersion"].as_str(),
+        ..delete_of(read["metadata"]["uid"].as_str())
+    };
+    let deleted = world
         .kubectl
-        .unmark(&object_ref(&world.map("never", json!({}))), &marks, LONG)
-        .await
-        .unwrap();
+        .delete(&object_ref(&map("3")), stale, LONG)
+        .await;
+    assert_eq!(deleted, Ok(Deletion::Changed));
+    assert_eq!(world.live(&map("3")).await, Some(second.clone()));
+    let third = world.apply_if(&map("3"), unchanged(&second)).await.unwrap();
+    assert_eq!(third["data"]["a"], "3");
+    let version = third["metadata"]["resourceVersion"].as_str();
+    let fresh = DeleteOptions {
+        version,
+        ..delete_of(third["metadata"]["uid"].as_str())
+    };
+    let id = object_ref(&third);
+    let deleted = world.kubectl.delete(&id, fresh, LONG).await;
+    assert_eq!(deleted, Ok(Deletion::Gone));
+    assert!(is_lost(world.apply_if(&map("4"), unchanged(&third)).await));
+    assert_eq!(
+        world.live(&map("4")).await,
+        None,
+        "an update creates nothing"
+    );
+}
+
+async fn another_object_of_the_name_is_not_written(world: &World) {
+    let map = world.map("reborn", json!({"a": "1"}));
+    let first = world.apply(&map).await;
+    let id = object_ref(&map);
+    let deleted = world.kubectl.delete(&id, delete_of(None), LONG).await;
+    assert_eq!(deleted, Ok(Deletion::Gone));
+    let second = world.apply(&map).await;
+    let error = world.apply_if(&map, unchanged(&first)).await.unwrap_err();
+    assert!(error.is_lost_race(), "{error}");
+    assert_eq!(world.live(&map).await, Some(second));
+}
+
+async fn a_create_is_tried_beside_the_object_that_has_the_name(world: &World) {
+    let map = world.map("tried", json!({"a": "1"}));
+    let live = world.apply(&map).await;
+    for object in [&map, &world.map("untried", json!({"a": "1"}))] {
+        let tried = world.kubectl.try_create(object, "dm-a", LONG).await;
+        assert_eq!(tried, Ok(()));
+    }
+    assert_eq!(world.live(&map).await, Some(live));
+    let missing = world.live(&world.map("untried", json!({}))).await;
+    assert_eq!(missing, None);
 }
 
 async fn what_is_not_there_is_told(world: &World) {
@@ -440,6 +545,7 @@ fn settings(control_plane: &ControlPlane) -> Settings {
             .map_or_else(|| control_plane.kubectl_path().to_owned(), PathBuf::from),
         kubeconfig: Some(control_plane.kubeconfig().to_owned()),
         context: None,
+        launcher: None,
     }
 }
 
@@ -456,7 +562,7 @@ async fn kubectl_proxy_keeps_the_promises() {
 #[tokio::test]
 async fn many_calls_at_once_all_end() {
     let (cluster, namespace) = through_proxy("many").await;
-    let kubectl = cluster.acting_for(Caller::itself());
+    let kubectl = cluster.acting_for(Caller::itself(), Arc::new(Gate::open()));
     let maps: Vec<Value> = (0..200)
         .map(|n| map_in(&namespace, &format!("many-{n}")))
         .collect();
@@ -532,9 +638,10 @@ async fn every_call_reaches_the_api_server_in_the_callers_name() {
         lines: 1,
         previous: false,
     };
-    let marks = Marks {
-        labels: &["part-of"],
-        annotations: &[],
+    let patch = json!({"metadata": {"labels": {"part-of": null}}});
+    let how = PatchOptions {
+        manager: "dm-a",
+        precondition: Precondition::None,
     };
     let query = world.query(&kind);
     let errors = [
@@ -546,7 +653,8 @@ async fn every_call_reaches_the_api_server_in_the_callers_name() {
             "delete",
             hers.delete(&id, delete_of(None), LONG).await.err(),
         ),
-        ("patch", hers.unmark(&id, &marks, LONG).await.err()),
+        ("patch", hers.patch(&id, &patch, how, LONG).await.err()),
+        ("create", hers.try_create(&map, "dm-a", LONG).await.err()),
         ("get pods/log", hers.log(log, LONG).await.err()),
         ("list events", hers.events(&id, None, LONG).await.err()),
     ];
@@ -603,7 +711,7 @@ async fn a_callers_groups_count_and_all_of_a_token_comes_back_as_it_is() {
 #[tokio::test]
 async fn a_secrets_values_are_in_no_error() {
     let (cluster, namespace) = through_proxy("secret").await;
-    let kubectl = cluster.acting_for(Caller::itself());
+    let kubectl = cluster.acting_for(Caller::itself(), Arc::new(Gate::open()));
     let secret = |data: Value| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": namespace}, "type": "kubernetes.io/tls", "stringData": data});
     for data in [
         json!({"tls.crt": "hunter2!"}),

@@ -1,51 +1,15 @@
-//! What a live object means for the change that is asked for: may it be touched, and was it changed?
+//! What a live object says of itself, and whether it was changed.
 //!
 //! Pure.
 
 use common::api::deployer::Action;
-use common::model::{CreatePolicy, DeletePolicy, DeploymentName};
+use common::model::{DeletePolicy, DeploymentName};
 use serde_json::Value;
 
+use super::claim;
 use crate::plan;
 
-/// Why an object is left alone.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    #[error("it belongs to deployment {0}; delete it there, or give it another name here")]
-    OfAnother(String),
-    #[error(
-        "it exists already, and the create policy is CREATE; delete it, or use CREATE_OR_ACQUIRE to take it over"
-    )]
-    Exists,
-    #[error(
-        "it does not exist, and the create policy is ACQUIRE; create it, or use CREATE_OR_ACQUIRE"
-    )]
-    NothingToAcquire,
-}
-
-/// Whether the deployment may apply over what is there. `recorded` is the UID on record, if it was applied before.
-pub fn claim(
-    live: Option<&Value>,
-    deployment: &DeploymentName,
-    recorded: Option<&str>,
-    policy: CreatePolicy,
-) -> Result<(), Refusal> {
-    let Some(live) = live else {
-        return if policy == CreatePolicy::Acquire {
-            Err(Refusal::NothingToAcquire)
-        } else {
-            Ok(())
-        };
-    };
-    match owner(live) {
-        Some(owner) if owner == deployment.as_str() => Ok(()),
-        Some(owner) => Err(Refusal::OfAnother(owner.to_owned())),
-        None if recorded.is_some() && recorded == uid(live) => Ok(()),
-        None if policy == CreatePolicy::Create => Err(Refusal::Exists),
-        None => Ok(()),
-    }
-}
-
+/// The deployment that the label of ownership names.
 pub fn owner(live: &Value) -> Option<&str> {
     live["metadata"]["labels"].get(plan::DEPLOYMENT)?.as_str()
 }
@@ -72,10 +36,10 @@ pub fn without_managers(mut live: Value) -> Value {
     live
 }
 
-/// What deletion asks of an object: its metadata, and how it stands; of a definition also what it defines.
-pub fn outline(live: Value) -> Value {
+/// What deletion asks of an object: whose it is, its metadata, and its status. Of a definition also what it defines.
+pub fn outline(live: Value, deployment: &DeploymentName) -> Value {
     let is_definition = live["kind"] == "CustomResourceDefinition";
-    let mut live = without_managers(live);
+    let mut live = claim::with_mark_alone(live, deployment);
     if let Some(map) = live.as_object_mut().filter(|_| !is_definition) {
         let kept = ["apiVersion", "kind", "metadata", "status"];
         map.retain(|key, _| kept.contains(&key.as_str()));
@@ -192,41 +156,6 @@ fn stripped(object: &Value) -> Value {
 mod tests {
     use super::*;
     use serde_json::json;
-
-    fn live(owner: Option<&str>) -> Value {
-        let labels = owner.map_or_else(|| json!({}), |owner| json!({plan::DEPLOYMENT: owner}));
-        json!({"metadata": {"uid": "u", "labels": labels}})
-    }
-
-    #[test]
-    fn nothing_of_another_deployment_is_taken_and_the_policy_decides_the_rest() {
-        use CreatePolicy::{Acquire, Create, CreateOrAcquire};
-        let web = DeploymentName::parse("web").unwrap();
-        let (none, ours, theirs) = (live(None), live(Some("web")), live(Some("other")));
-        let cases = [
-            (None, None, CreateOrAcquire, Ok(())),
-            (None, None, Acquire, Err(Refusal::NothingToAcquire)),
-            (Some(&none), None, CreateOrAcquire, Ok(())),
-            (Some(&none), None, Create, Err(Refusal::Exists)),
-            (Some(&none), Some("u"), Create, Ok(())),
-            (Some(&ours), None, Create, Ok(())),
-            (
-                Some(&theirs),
-                None,
-                CreateOrAcquire,
-                Err(Refusal::OfAnother("other".to_owned())),
-            ),
-            (
-                Some(&theirs),
-                Some("u"),
-                CreateOrAcquire,
-                Err(Refusal::OfAnother("other".to_owned())),
-            ),
-        ];
-        for (live, recorded, policy, expected) in cases {
-            assert_eq!(claim(live, &web, recorded, policy), expected);
-        }
-    }
 
     #[test]
     fn who_holds_an_object_is_named() {

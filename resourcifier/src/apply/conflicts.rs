@@ -9,10 +9,12 @@ use common::model::ConflictPolicy;
 use common::redact::REDACTED;
 use serde_json::Value;
 
-use super::notation;
 use super::secrets::Secrets;
 use super::shown::shown;
-use crate::kubectl::{ApplyOptions, Cause, Kubectl, KubectlError, ObjectError, ObjectFault};
+use super::{claim, notation};
+use crate::kubectl::{
+    ApplyOptions, Cause, Kubectl, KubectlError, ObjectError, ObjectFault, Precondition,
+};
 use crate::plan::{Path, object_ref};
 
 /// Leaving fields out may bring other conflicts to light, but not for ever.
@@ -26,6 +28,8 @@ pub struct How<'a> {
     pub manager: &'a str,
     pub policy: ConflictPolicy,
     pub dry_run: bool,
+    /// What must still be so when the API server writes.
+    pub precondition: Precondition<'a>,
     /// What is not told of either side.
     pub secrets: &'a Secrets,
 }
@@ -63,6 +67,7 @@ pub async fn apply(
             manager: how.manager,
             force,
             dry_run: how.dry_run,
+            precondition: how.precondition,
         };
         let current = asked.as_ref().unwrap_or(object);
         let error = match kubectl.apply(current, options, within).await {
@@ -75,6 +80,10 @@ pub async fn apply(
             continue;
         }
         let live = kubectl.get(&object_ref(object), within).await?;
+        // The API server looks for conflicts first: they may be with another object than the one that was read.
+        if is_lost(how.precondition, live.as_ref()) {
+            return Err(lost());
+        }
         let conflicts = found(error.conflicts(), current, live.as_ref());
         let fields: Option<Vec<Path>> = conflicts.iter().map(|one| one.asked.clone()).collect();
         match fields.filter(|_| how.policy == ConflictPolicy::Yield) {
@@ -91,6 +100,21 @@ pub async fn apply(
         causes: Vec::new(),
     }
     .into())
+}
+
+/// Whether the object is another one than the precondition says, or none.
+fn is_lost(precondition: Precondition<'_>, live: Option<&Value>) -> bool {
+    precondition != Precondition::None && claim::precondition(live) != precondition
+}
+
+/// Somebody else wrote first.
+pub fn lost() -> KubectlError {
+    ObjectError {
+        fault: ObjectFault::Changed,
+        text: "somebody else has written to it since it was read".to_owned(),
+        causes: Vec::new(),
+    }
+    .into()
 }
 
 fn found<'c>(causes: &'c [Cause], asked: &Value, live: Option<&Value>) -> Vec<Conflict<'c>> {

@@ -10,7 +10,8 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::model::ObjectRef;
 use serde_json::Value;
 
-use super::{Context, change, fetch, work};
+use super::claim::{self, Standing};
+use super::{Context, fetch, work};
 use crate::kubectl::{KubectlError, ObjectFault, PageRequest, Query};
 use crate::plan::{Node, ServedKind, object_ref};
 
@@ -40,7 +41,6 @@ pub async fn fault(context: Context<'_>, node: &Node, live: Option<&Value>) -> O
 /// Why the definition must not be deleted, nor made anew.
 pub async fn obstacle(context: Context<'_>, live: &Value) -> Option<String> {
     let kind = kind_of(live)?;
-    let deployment = context.deployment.as_str();
     let objects = match fetch::all(context.kubectl, query(&kind), context.deadline.call()).await {
         Ok(objects) => objects,
         Err(error) if error.fault() == Some(ObjectFault::Unserved) => return None,
@@ -52,7 +52,7 @@ pub async fn obstacle(context: Context<'_>, live: &Value) -> Option<String> {
     };
     let foreign: Vec<String> = objects
         .iter()
-        .filter(|object| change::owner(object) != Some(deployment))
+        .filter(|object| claim::standing(Some(object), context.deployment, None) != Standing::Ours)
         .map(|object| named(&kind, object))
         .collect();
     if foreign.is_empty() {

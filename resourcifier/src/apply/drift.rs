@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::compare::{self, Difference};
 use super::conflicts::{self, How};
 use super::diff::unknown;
-use super::{Secrets, ownership, unchanged};
-use crate::kubectl::{Kubectl, KubectlError};
+use super::{Secrets, acquired, ownership, unchanged};
+use crate::kubectl::{Kubectl, KubectlError, Precondition};
 use crate::plan::{self, Node, Path};
 
 /// Looks for drift of one deployment.
@@ -53,6 +53,7 @@ impl Drift<'_> {
             object: asked,
             unknown,
         } = unknown::fill(&node.template, Some(live), &lookup);
+        let asked = acquired::carried(&asked, Some(live));
         self.secrets.learn_former(node, live, &unknown);
         let manager = plan::field_manager(self.deployment);
         if unchanged::is_unchanged(&asked, live, &manager) {
@@ -66,6 +67,7 @@ impl Drift<'_> {
             manager: &manager,
             policy,
             dry_run: true,
+            precondition: Precondition::None,
             secrets: self.secrets,
         };
         let applied = conflicts::apply(self.kubectl, &asked, how, self.within).await?;

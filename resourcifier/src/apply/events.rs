@@ -1,4 +1,6 @@
-//! Where progress goes: to the caller, as long as it listens, and without the secrets that the work came by.
+//! Where progress goes: to the caller, as long as it reads, and without the secrets that the work came by.
+//!
+//! A caller that reads no more does not end the work here: the job's gate closes, and the work ends as for any other halt.
 
 use std::sync::Arc;
 
@@ -6,11 +8,7 @@ use common::api::deployer::{Event, ResourceReport};
 use tokio::sync::mpsc::Sender;
 
 use super::Secrets;
-
-/// Nobody listens any more, so the work stops after the call that runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the caller went away")]
-pub struct CallerGone;
+use crate::kubectl::Halt;
 
 #[derive(Debug, Clone)]
 pub struct Events {
@@ -31,25 +29,22 @@ impl Events {
         &self.secrets
     }
 
-    pub async fn send(&self, mut event: Event) -> Result<(), CallerGone> {
+    /// # Errors
+    /// The caller reads no more.
+    pub async fn send(&self, mut event: Event) -> Result<(), Halt> {
         self.secrets.hide(&mut event);
-        self.sender.send(event).await.map_err(|_| CallerGone)
+        let sent = self.sender.send(event).await;
+        sent.map_err(|_| Halt::CallerGone)
     }
 
-    pub async fn resource(&self, report: ResourceReport) -> Result<(), CallerGone> {
-        self.send(Event::Resource(report)).await
+    /// Tells how a resource stands, if anybody reads it.
+    pub async fn resource(&self, report: ResourceReport) {
+        // The work goes on to its end, as its gate says.
+        let _ = self.send(Event::Resource(report)).await;
     }
 
-    /// Returns when nobody listens any more.
+    /// Returns when the caller reads no more.
     pub async fn gone(&self) {
         self.sender.closed().await;
-    }
-
-    pub fn listened(&self) -> Result<(), CallerGone> {
-        if self.sender.is_closed() {
-            Err(CallerGone)
-        } else {
-            Ok(())
-        }
     }
 }

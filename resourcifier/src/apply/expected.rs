@@ -18,7 +18,7 @@ const TOLD: usize = 10;
 pub async fn check(context: Context<'_>, plan: &Plan, expected: &[Basis]) -> Result<(), Stopped> {
     let mut changes = Vec::new();
     for batch in expected.chunks(BATCH) {
-        context.events.listened()?;
+        context.gate.check()?;
         let objects: Vec<&ObjectRef> = batch.iter().map(|basis| &basis.object).collect();
         for (basis, live) in batch.iter().zip(read(context, &objects).await?) {
             let change = match live {

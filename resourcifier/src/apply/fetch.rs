@@ -7,9 +7,9 @@ use common::model::{DeploymentName, ObjectRef};
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::Context;
+use super::{Context, Deadline};
 use crate::kubectl::{Kubectl, KubectlError, Outcomes, PageRequest, Query};
-use crate::plan::{self, ServedKind};
+use crate::plan::{self, Catalog, ServedKind};
 
 /// Calls on their way at once: beyond this an API server gets no faster.
 pub const AT_ONCE: usize = 32;
@@ -65,8 +65,33 @@ pub async fn all(
     }
 }
 
+/// A list goes on as long as one in so many of a page's items was asked for.
+const WORTH: usize = 8;
+
+/// Where objects are read.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    pub kubectl: &'a dyn Kubectl,
+    pub catalog: &'a Catalog,
+    /// Whose label most of the objects bear.
+    pub deployment: &'a DeploymentName,
+    pub deadline: Deadline,
+}
+
+impl<'a> From<Context<'a>> for Source<'a> {
+    fn from(context: Context<'a>) -> Self {
+        Self {
+            kubectl: context.kubectl,
+            catalog: context.catalog,
+            deployment: context.deployment,
+            deadline: context.deadline,
+        }
+    }
+}
+
 /// Many objects, most of them the deployment's. The outcomes come in any order, each once.
-pub async fn many(context: Context<'_>, objects: &[ObjectRef], found: Found<'_>) {
+pub async fn many<'a>(source: impl Into<Source<'a>>, objects: &[ObjectRef], found: Found<'_>) {
+    let source = source.into();
     let mut groups: BTreeMap<(&str, &str, Option<&str>), Vec<usize>> = BTreeMap::new();
     for (place, object) in objects.iter().enumerate() {
         let key = (
@@ -78,12 +103,12 @@ pub async fn many(context: Context<'_>, objects: &[ObjectRef], found: Found<'_>)
     }
     let mut rest = Vec::new();
     for places in groups.into_values() {
-        let kind = context.catalog.current(&objects[places[0]]);
+        let kind = source.catalog.current(&objects[places[0]]);
         match kind.filter(|_| places.len() > FEW) {
             None => rest.extend(places),
             Some(kind) => {
                 let group = Many {
-                    context,
+                    source,
                     kind,
                     namespace: objects[places[0]].namespace.as_deref(),
                     places: places
@@ -96,8 +121,8 @@ pub async fn many(context: Context<'_>, objects: &[ObjectRef], found: Found<'_>)
         }
     }
     let calls = rest.into_iter().map(|place| async move {
-        let within = context.deadline.call();
-        (place, context.kubectl.get(&objects[place], within).await)
+        let within = source.deadline.call();
+        (place, source.kubectl.get(&objects[place], within).await)
     });
     let mut outcomes = futures::stream::iter(calls).buffer_unordered(AT_ONCE);
     while let Some((place, outcome)) = outcomes.next().await {
@@ -107,7 +132,7 @@ pub async fn many(context: Context<'_>, objects: &[ObjectRef], found: Found<'_>)
 
 /// Many objects of one kind in one namespace.
 struct Many<'a> {
-    context: Context<'a>,
+    source: Source<'a>,
     kind: &'a ServedKind,
     namespace: Option<&'a str>,
     /// By name.
@@ -125,10 +150,10 @@ impl Many<'_> {
                 return Vec::new();
             }
             Err(_) => return self.places.into_values().collect(),
-            Ok(()) => {}
-        }
-        if self.places.len() <= FEW {
-            return self.places.into_values().collect();
+            Ok(is_whole) if !is_whole || self.places.len() <= FEW => {
+                return self.places.into_values().collect();
+            }
+            Ok(_) => {}
         }
         let names = self.names().await;
         let (there, missing): (Vec<_>, Vec<_>) = self
@@ -141,9 +166,10 @@ impl Many<'_> {
         there.into_iter().map(|(_, place)| place).collect()
     }
 
-    /// Those that bear the deployment's label.
-    async fn labelled(&mut self, found: Found<'_>) -> Result<(), KubectlError> {
-        let selector = selector(self.context.deployment);
+    /// Those that bear the deployment's label. Gives whether the list was read to its end: where few of its objects are
+    /// asked for, asking for each is less.
+    async fn labelled(&mut self, found: Found<'_>) -> Result<bool, KubectlError> {
+        let selector = selector(self.source.deployment);
         let query = Query {
             selector: Some(&selector),
             ..everything(self.kind, self.namespace)
@@ -154,8 +180,9 @@ impl Many<'_> {
                 limit: PAGE,
                 after: next.as_deref(),
             };
-            let within = self.context.deadline.call();
-            let page = self.context.kubectl.list(query, request, within).await?;
+            let within = self.source.deadline.call();
+            let page = self.source.kubectl.list(query, request, within).await?;
+            let (listed, before) = (page.items.len(), self.places.len());
             for item in page.items {
                 let name = item["metadata"]["name"].as_str().unwrap_or_default();
                 if let Some(place) = self.places.remove(name) {
@@ -163,8 +190,9 @@ impl Many<'_> {
                 }
             }
             next = page.next;
-            if next.is_none() {
-                return Ok(());
+            let asked_for = before - self.places.len();
+            if next.is_none() || self.places.is_empty() || asked_for * WORTH < listed {
+                return Ok(next.is_none());
             }
         }
     }
@@ -181,8 +209,8 @@ impl Many<'_> {
                 limit: PAGE,
                 after: next.as_deref(),
             };
-            let within = self.context.deadline.call();
-            let page = self.context.kubectl.list(query, request, within).await;
+            let within = self.source.deadline.call();
+            let page = self.source.kubectl.list(query, request, within).await;
             let page = page.ok()?;
             let name = |item: &Value| item["metadata"]["name"].as_str().map(str::to_owned);
             names.extend(page.items.iter().filter_map(name));

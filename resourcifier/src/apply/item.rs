@@ -5,8 +5,13 @@ use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::{AppliedObject, DeletePolicy, ObjectRef, Resource, ResourceName, TypeName};
 use serde_json::Value;
 
+use super::acquired::Taken;
 use super::change;
+use super::claim::{self, Standing};
+use super::remove::Removal;
 use crate::kubectl::KubectlError;
+
+pub const REPLACED: &str = "another object has taken its name since; it is left alone";
 
 /// One object to remove.
 #[derive(Debug, Clone)]
@@ -77,6 +82,26 @@ impl Item {
         self.reason = reason.map(str::to_owned);
     }
 
+    /// It is the deployment's; from now on the object with this UID is meant.
+    pub fn is_of_uid(&mut self) {
+        let uid = self.live.as_ref().and_then(change::uid);
+        self.target.uid = uid.map(str::to_owned);
+    }
+
+    /// It is not the deployment's. What is not on record never was.
+    pub fn left_alone(&mut self, standing: &Standing) {
+        let live_uid = self.live.as_ref().and_then(change::uid);
+        let is_recorded = self.target.uid.is_some() && self.target.uid.as_deref() == live_uid;
+        match standing {
+            Standing::Others(owner) if is_recorded => {
+                let reason = format!("it belongs to deployment {owner} now and is left alone");
+                self.gone(None, Some(&reason));
+            }
+            _ if self.target.uid.is_some() => self.gone(None, Some(REPLACED)),
+            _ => self.missing(),
+        }
+    }
+
     /// There is no such object; what is not on record was never there.
     pub fn missing(&mut self) {
         self.never_ours = self.target.uid.is_none();
@@ -121,9 +146,12 @@ impl Item {
     }
 
     /// What becomes of it: what the whole asks for, or its own policy. What cannot be read is not abandoned unasked.
-    pub fn policy(&self, whole: Option<DeletePolicy>) -> DeletePolicy {
+    pub fn policy(&self, whole: Removal) -> DeletePolicy {
+        if whole.restore && self.live.as_ref().and_then(Taken::read).is_some() {
+            return DeletePolicy::Abandon;
+        }
         let own = || self.live.as_ref().map(change::delete_policy);
-        whole.or_else(own).unwrap_or_default()
+        whole.policy.or_else(own).unwrap_or_default()
     }
 
     pub fn wave(&self) -> usize {
@@ -135,6 +163,11 @@ impl Item {
             .uid
             .as_deref()
             .or_else(|| self.live.as_ref().and_then(change::uid))
+    }
+
+    /// The version that was read last: whose the object is was decided by it.
+    pub fn version(&self) -> Option<&str> {
+        claim::version_to_delete(self.live.as_ref()?)
     }
 
     pub fn report(&self) -> ResourceReport {

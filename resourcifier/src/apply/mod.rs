@@ -8,8 +8,11 @@
 //! ```
 //! What is done can be done again: a caller that does not know how far it came repeats it.
 
+mod acquire;
+mod acquired;
 mod causes;
 mod change;
+mod claim;
 mod compare;
 mod conflicts;
 mod converge;
@@ -22,6 +25,7 @@ mod evidence;
 mod expected;
 mod fetch;
 mod item;
+mod namespaces;
 mod notation;
 mod outputs;
 mod ownership;
@@ -40,22 +44,25 @@ use std::collections::HashSet;
 
 use common::api::deployer::{Basis, Report, ResourceState};
 use common::api::error::ErrorBody;
-use common::model::{AppliedObject, DeletePolicy, DeploymentName, ObjectRef, Resource};
+use common::model::{AppliedObject, DeploymentName, ObjectRef, Resource};
 
 use self::item::Target;
 use self::remove::withheld;
-use crate::kubectl::Kubectl;
+use crate::kubectl::{Gate, Halt, Kubectl};
 use crate::plan::{Catalog, Plan};
 
 pub use change::uid;
+pub use claim::is_ours;
 pub use diff::diff;
 pub use discovery::Discovery;
 pub use drift::Drift;
-pub use events::{CallerGone, Events};
+pub use events::Events;
 pub use evidence::of as evidence;
-pub use fetch::{AT_ONCE, all, each};
+pub use fetch::{AT_ONCE, Source, all, each, many};
 pub use pace::Deadline;
+pub use remove::Removal;
 pub use secrets::Secrets;
+pub use unchanged::is_unchanged;
 
 /// Objects of one call: enough that starting a process does not count, few enough that memory and news keep flowing.
 pub const BATCH: usize = 250;
@@ -63,8 +70,9 @@ pub const BATCH: usize = 250;
 /// Why a write ended without a report.
 #[derive(Debug, thiserror::Error)]
 pub enum Stopped {
+    /// The job may not go on, and who reads the end learns why.
     #[error(transparent)]
-    CallerGone(#[from] CallerGone),
+    Halted(#[from] Halt),
     /// Before anything was touched.
     #[error(transparent)]
     Refused(#[from] ErrorBody),
@@ -78,6 +86,8 @@ pub struct Context<'a> {
     pub deployment: &'a DeploymentName,
     pub events: &'a Events,
     pub deadline: Deadline,
+    /// What each call passes: once it is closed, nothing more is begun.
+    pub gate: &'a Gate,
 }
 
 /// What is known besides the plan.
@@ -87,8 +97,8 @@ pub struct Known<'a> {
     pub recorded: &'a [AppliedObject],
     /// How the objects must still be.
     pub expected: &'a [Basis],
-    /// Goes over the delete policy of each object to prune.
-    pub delete: Option<DeletePolicy>,
+    /// What becomes of objects that are not in the plan.
+    pub removal: Removal,
 }
 
 /// Applies the plan, then removes what is recorded and not in it.
@@ -101,7 +111,7 @@ pub async fn apply(context: Context<'_>, plan: Plan, known: Known<'_>) -> Result
         true => Vec::new(),
         false => {
             let found = remove::find(context, superfluous.clone()).await?;
-            found.needs(known.delete)
+            found.needs(known.removal)
         }
     };
     let converged = converge::converge(context, plan, recorded, removal).await?;
@@ -114,19 +124,33 @@ pub async fn apply(context: Context<'_>, plan: Plan, known: Known<'_>) -> Result
         .resources
         .iter()
         .all(|resource| resource.state == ResourceState::Ready);
-    let removed = if is_whole {
-        let found = remove::find(context, superfluous).await?;
-        found.remove(known.delete).await?
-    } else {
-        withheld(superfluous)
+    let removed = match is_whole {
+        true => removed(context, superfluous, known.removal).await,
+        false => withheld(superfluous),
     };
+    let mut is_done = is_whole && removed.is_done();
     if is_whole {
-        (report.outputs, report.output_errors) =
-            outputs::resolve(context, &targets, &planned).await?;
+        match outputs::resolve(context, &targets, &planned).await {
+            Ok(found) => (report.outputs, report.output_errors) = found,
+            Err(_) => is_done = false,
+        }
     }
     report.resources.extend(removed.reports);
     report.objects.extend(removed.left);
+    report.stopped = !is_done && context.gate.halted().is_some();
     Ok(report)
+}
+
+/// What was applied is reported, whatever happens to the rest.
+async fn removed(
+    context: Context<'_>,
+    superfluous: Vec<Target>,
+    removal: Removal,
+) -> remove::Removed {
+    match remove::find(context, superfluous.clone()).await {
+        Ok(found) => found.remove(removal).await,
+        Err(_) => remove::not_begun(superfluous),
+    }
 }
 
 /// What is recorded and not in the plan, in the order in which it is to go.
@@ -147,7 +171,7 @@ pub async fn delete(
     context: Context<'_>,
     recorded: Vec<AppliedObject>,
     unconfirmed: Vec<(Resource, ObjectRef)>,
-    policy: Option<DeletePolicy>,
+    policy: Removal,
 ) -> Result<Report, Stopped> {
     let known: HashSet<_> = recorded.iter().map(|old| old.object.identity()).collect();
     let unrecorded = unconfirmed
@@ -162,8 +186,9 @@ pub async fn delete(
     }
     let found = remove::find(context, targets).await?;
     permissions::check(context, &found.needs(policy)).await?;
-    let removed = found.remove(policy).await?;
+    let removed = found.remove(policy).await;
     Ok(Report {
+        stopped: !removed.is_done() && context.gate.halted().is_some(),
         resources: removed.reports,
         objects: removed.left,
         ..Report::default()

@@ -8,7 +8,8 @@ use common::redact::REDACTED;
 use serde_json::Value;
 
 use super::pace::Pace;
-use super::{CallerGone, Context, fetch};
+use super::{Context, fetch};
+use crate::kubectl::Halt;
 use crate::plan::{self, Plan, PlannedOutput, Reference};
 
 /// The outputs with their values, and an error for each that got none.
@@ -28,11 +29,11 @@ pub async fn resolve(
     context: Context<'_>,
     targets: &BTreeMap<usize, ObjectRef>,
     outputs: &[PlannedOutput],
-) -> Result<Outputs, CallerGone> {
+) -> Result<Outputs, Halt> {
     let (mut lives, mut pace) = (BTreeMap::new(), Pace::new());
     let secrets = context.events.secrets();
     loop {
-        context.events.listened()?;
+        context.gate.check()?;
         let trouble = look(context, targets, &mut lives).await;
         for reference in outputs.iter().flat_map(|output| &output.references) {
             if let Some(live) = lives.get(&reference.target) {

@@ -25,7 +25,12 @@ pub struct Deadline {
 impl Deadline {
     /// A year at most: longer than any operation, shorter than a clock overflows.
     pub fn after(milliseconds: u64) -> Self {
-        let total = Duration::from_millis(milliseconds).min(Duration::from_secs(365 * 24 * 3600));
+        let most = Duration::from_secs(365 * 24 * 3600);
+        Self::of(Duration::from_millis(milliseconds).min(most))
+    }
+
+    /// From now on.
+    pub fn of(total: Duration) -> Self {
         Self {
             at: Instant::now() + total,
             total,

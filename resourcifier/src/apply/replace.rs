@@ -1,37 +1,49 @@
 //! Whether an object may be deleted to be made anew, because it cannot be changed into what is asked for.
+//!
+//! Whether a new object would help is the API server's to say, never the words of a message: its validation names the fields
+//! that it refuses (policies and webhooks name none), and a dry run creates the object as a new one. Only where both fit is
+//! the refusal about the change, and only then is an object deleted. The dry run does not see what the old object holds: a
+//! quota that is used up by it, or an address of a Service.
 
 use common::model::UpdatePolicy;
 use serde_json::Value;
 
+use super::Context;
 use crate::kubectl::{KubectlError, ObjectFault};
 use crate::plan::{self, Node};
 
-/// How the API server says that a field cannot be changed, as opposed to a value that it would never take.
-const UNCHANGEABLE: &[&str] = &[
-    "immutable",
-    "updates to ",
-    "may not change",
-    "may not be changed",
-    "may not be updated",
-    "cannot be changed",
-    "cannot change",
-    "can not be changed",
-];
-
-/// Whether a new object would do: the refusal is about the change and not about what is asked for.
-pub fn would_help(error: &KubectlError) -> bool {
-    let text = error.to_string();
-    error.fault() == Some(ObjectFault::Refused)
-        && UNCHANGEABLE.iter().any(|sign| text.contains(sign))
+/// Whether the refusal can be about the change alone: then a create has to be tried.
+pub fn may_help(error: &KubectlError) -> bool {
+    error.fault() == Some(ObjectFault::Invalid)
 }
 
-/// The refusal, and that the policy is not REPLACE where it would help. Nobody is talked into deleting what holds data.
-pub fn told(node: &Node, error: &KubectlError) -> String {
-    let is_kept = node.metadata.update_policy == UpdatePolicy::Apply;
-    if is_kept && would_help(error) && !plan::holds_data(&node.object) {
-        return format!("{error}; with the update policy REPLACE it is deleted and made anew");
+/// Whether the API server would accept the object as a new one. An error where it cannot be tried.
+pub async fn create_would_succeed(
+    context: Context<'_>,
+    object: &Value,
+) -> Result<bool, KubectlError> {
+    let manager = plan::field_manager(context.deployment);
+    let within = context.deadline.call();
+    let tried = context.kubectl.try_create(object, &manager, within).await;
+    tried.map(|()| true)
+}
+
+/// The refusal, and what came of the try to create the object anew. Nobody is talked into deleting what holds data.
+pub fn failure(
+    node: &Node,
+    error: &KubectlError,
+    would_help: &Result<bool, KubectlError>,
+) -> String {
+    let may_replace = node.metadata.update_policy == UpdatePolicy::Replace;
+    match would_help {
+        Ok(true) if !may_replace && !plan::holds_data(&node.object) => {
+            format!("{error}; with the update policy REPLACE it is deleted and made anew")
+        }
+        Err(refusal) if may_replace => format!(
+            "{error}; it is not replaced, because the API server would not create the new object: {refusal}"
+        ),
+        _ => error.to_string(),
     }
-    error.to_string()
 }
 
 /// Why the object must not be deleted, though its policy is REPLACE.
@@ -46,43 +58,7 @@ pub fn obstacle(live: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kubectl::ObjectError;
     use serde_json::json;
-
-    #[test]
-    fn only_what_cannot_be_changed_is_replaced() {
-        let cases = [
-            (
-                "Job.batch \"x\" is invalid: spec.template: Invalid value: field is immutable",
-                true,
-            ),
-            (
-                "StatefulSet.apps \"x\" is invalid: spec: Forbidden: updates to statefulset spec for fields other than 'replicas' are forbidden",
-                true,
-            ),
-            (
-                "Pod \"x\" is invalid: spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`",
-                true,
-            ),
-            (
-                "Service \"x\" is invalid: spec.ports[0].port: Required value",
-                false,
-            ),
-            (
-                "services \"x\" is forbidden: User \"u\" cannot patch resource",
-                false,
-            ),
-            ("admission webhook \"w\" denied the request: no", false),
-        ];
-        for (text, expected) in cases {
-            let error = KubectlError::Object(ObjectError {
-                fault: ObjectFault::Refused,
-                text: text.to_owned(),
-                causes: Vec::new(),
-            });
-            assert_eq!(would_help(&error), expected, "{text}");
-        }
-    }
 
     #[test]
     fn a_stateful_set_that_takes_its_claims_along_is_not_replaced() {

@@ -93,7 +93,7 @@ impl Secrets {
         let redactor = self.redactor();
         match event {
             _ if redactor.is_empty() => {}
-            Event::Heartbeat => {}
+            Event::Heartbeat | Event::Beat { .. } => {}
             Event::Resource(report) => hide_in_resource(&redactor, report),
             Event::Report(Report {
                 resources,

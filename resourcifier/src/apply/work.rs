@@ -10,10 +10,14 @@ use tokio::time::Instant;
 
 use super::causes::Causes;
 use super::change;
+use super::claim::Claim;
 use super::pace::PATIENCE;
 use super::readiness::{self, Readiness};
 use crate::kubectl::KubectlError;
 use crate::plan::Node;
+
+/// So often it tries again at once where others write first; then it waits.
+const RACES: usize = 8;
 
 /// An error about one resource.
 pub fn fault(node: &Node, code: ErrorCode, reason: &str) -> ErrorBody {
@@ -51,6 +55,14 @@ pub struct Work {
     pub state: ResourceState,
     /// The object before it was applied, once it was looked for.
     pub before: Option<Option<Value>>,
+    /// What the write may do to it, decided for that object.
+    pub claim: Option<Claim>,
+    /// Whether the object was there before the deployment.
+    pub was_there: bool,
+    /// When the object was looked for.
+    pub looked: Instant,
+    /// How often somebody else wrote first, one time after the other.
+    races: usize,
     /// How ready the object is that applying would not change.
     pub unchanged: Option<Readiness>,
     /// The object since it was applied, as long as somebody may ask for more than its UID.
@@ -82,6 +94,10 @@ impl Work {
             node,
             state: ResourceState::Pending,
             before: None,
+            claim: None,
+            was_there: false,
+            looked: Instant::now(),
+            races: 0,
             unchanged: None,
             live: None,
             is_unwell: false,
@@ -117,6 +133,18 @@ impl Work {
 
     pub fn before(&self) -> Option<&Value> {
         self.before.as_ref()?.as_ref()
+    }
+
+    /// What was read of it does not count any more: it is looked for, and decided about, again.
+    pub fn forget(&mut self) {
+        (self.before, self.claim, self.unchanged) = (None, None, None);
+    }
+
+    /// Somebody else wrote first. Whether it may try again at once.
+    pub fn lost_race(&mut self) -> bool {
+        self.forget();
+        self.races += 1;
+        !self.races.is_multiple_of(RACES)
     }
 
     pub fn waits_for(&mut self, reason: impl Into<String>) {
@@ -233,6 +261,12 @@ impl Work {
         fault(&self.node, code, reason)
     }
 
+    /// The job ended before anything was done with it.
+    pub fn not_begun(&mut self) {
+        self.state = ResourceState::Skipped;
+        self.reason = Some("the operation was stopped before it was applied".to_owned());
+    }
+
     pub fn skipped(&mut self, because_of: &str) {
         self.state = ResourceState::Skipped;
         self.reason = Some(format!("it depends on {because_of}, which is not there"));
@@ -277,9 +311,9 @@ impl Work {
     }
 
     /// The record of it, if there is something in the cluster that is the deployment's.
-    pub fn record(&self, deployment: &str) -> Option<AppliedObject> {
-        let ours = |before: &&Value| change::owner(before) == Some(deployment);
-        let before = || self.before().filter(ours).and_then(change::uid);
+    pub fn record(&self) -> Option<AppliedObject> {
+        let is_ours = self.claim == Some(Claim::Update);
+        let before = || self.before().filter(|_| is_ours).and_then(change::uid);
         let seen = self.uid().or_else(before);
         let uid = seen.or(self.recorded.as_deref())?.to_owned();
         Some(AppliedObject {

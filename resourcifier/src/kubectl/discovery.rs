@@ -8,7 +8,6 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::caller::Caller;
 use super::error::KubectlError;
 use super::proxy::Proxy;
 use super::request::{Request, version};
@@ -160,7 +159,7 @@ async fn fetch<T: DeserializeOwned>(
     request: Request,
     within: Duration,
 ) -> Result<T, KubectlError> {
-    let answer = proxy.send(&Caller::itself(), &request, within).await?;
+    let answer = proxy.ask(&request, within).await?;
     serde_json::from_slice(&answer).map_err(|error| KubectlError::Malformed {
         call: request.call,
         reason: error.to_string(),

@@ -2,6 +2,8 @@
 
 use common::api::error::{ErrorBody, ErrorCode};
 
+use super::gate::Halt;
+
 /// Why a call brought no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KubectlError {
@@ -17,6 +19,9 @@ pub enum KubectlError {
     TooMany { limit: usize },
     #[error("the answer to {call} is not understood: {reason}")]
     Malformed { call: &'static str, reason: String },
+    /// The call was not made, or its answer was not waited for, because the job may not go on.
+    #[error(transparent)]
+    Halted(#[from] Halt),
     /// The API server's own answer.
     #[error(transparent)]
     Object(#[from] ObjectError),
@@ -29,21 +34,26 @@ impl KubectlError {
                 ErrorCode::ClusterUnavailable
             }
             Self::Object(error) => match error.fault {
-                ObjectFault::Transient | ObjectFault::Unserved => ErrorCode::ClusterUnavailable,
+                ObjectFault::Transient
+                | ObjectFault::Unserved
+                | ObjectFault::Changed
+                | ObjectFault::Exists => ErrorCode::ClusterUnavailable,
                 ObjectFault::Refused
+                | ObjectFault::Invalid
                 | ObjectFault::Missing
                 | ObjectFault::OtherUid
                 | ObjectFault::Conflict => ErrorCode::ResourcesFailed,
                 ObjectFault::Forbidden => ErrorCode::Forbidden,
             },
+            Self::Halted(halt) => halt.code(),
             Self::TooMany { .. } => ErrorCode::InvalidRequest,
             Self::TooMuch { .. } | Self::Malformed { .. } => ErrorCode::Internal,
         }
     }
 
-    /// Whether the same call may succeed a little later.
+    /// Whether it says nothing of the object: the same call may succeed a little later, or where the job goes on.
     pub fn is_transient(&self) -> bool {
-        self.code() == ErrorCode::ClusterUnavailable
+        matches!(self, Self::Halted(_)) || self.code() == ErrorCode::ClusterUnavailable
     }
 
     /// What the API server has against this very object, if it is that.
@@ -54,12 +64,38 @@ impl KubectlError {
         }
     }
 
+    /// Whether somebody else wrote first, so that what was read does not count any more.
+    pub fn is_lost_race(&self) -> bool {
+        matches!(
+            self.fault(),
+            Some(ObjectFault::Changed | ObjectFault::Exists)
+        )
+    }
+
     /// The fields that other managers own, if that is why.
     pub fn conflicts(&self) -> &[Cause] {
         match self {
             Self::Object(error) if error.fault == ObjectFault::Conflict => &error.causes,
             _ => &[],
         }
+    }
+}
+
+impl Halt {
+    /// What the caller is answered: whether to try again, or that it is over.
+    pub fn code(self) -> ErrorCode {
+        match self {
+            Self::CallerGone | Self::Expired => ErrorCode::DeployerUnavailable,
+            Self::Stopped => ErrorCode::OperationStopped,
+            Self::Superseded => ErrorCode::Superseded,
+        }
+    }
+}
+
+impl From<Halt> for ErrorBody {
+    fn from(halt: Halt) -> Self {
+        let message = format!("{halt}, so nothing more was changed");
+        ErrorBody::new(halt.code(), message)
     }
 }
 
@@ -83,12 +119,18 @@ pub struct ObjectError {
 pub enum ObjectFault {
     /// The API server does not take it, and will not on the next try.
     Refused,
+    /// The API server's validation refuses values or changes of fields; each field is one of the causes.
+    Invalid,
     /// The caller lacks the right.
     Forbidden,
     /// There is no such object, or not the namespace that it is to be in.
     Missing,
     /// An object of that name is there, but with another UID.
     OtherUid,
+    /// The object is not as the precondition says: somebody else wrote first. Read it again.
+    Changed,
+    /// An object of that name exists already.
+    Exists,
     /// Other field managers own fields of it; each is one of the causes.
     Conflict,
     /// The API server does not serve the kind, or not yet.

@@ -3,8 +3,11 @@
 //! Promises of every adapter, held by one conformance suite (`tests/kubectl.rs`):
 //! - A call ends within its `within`, and what it answers is bounded.
 //! - Calls may run at once; the adapter bounds how many do, and slows all of them down when the cluster says so.
-//! - Each call can be repeated: what is applied, deleted or unmarked already is a success again.
+//! - Each call without a [`Precondition`] can be repeated: what is applied or deleted already is a success again.
+//! - A [`Precondition`] holds at the write itself: the API server checks it in the transaction that writes. What does not hold
+//!   is [`ObjectFault::Changed`], and nothing was written.
 //! - No error carries a Secret's values.
+//! - A write passes the [`Gate`] right before it is sent, and tells it when it is answered.
 //!
 //! - Objects are only reached in somebody's name: [`Cluster::acting_for`] says whose, and the API server decides by that one's
 //!   rights. What the service asks in its own name ([`Cluster`]) has no objects in it.
@@ -18,7 +21,9 @@ mod error;
 mod events;
 mod folder;
 mod forbidden;
+mod gate;
 mod objects;
+mod parent;
 mod process;
 mod proxy;
 mod redact;
@@ -44,6 +49,8 @@ use crate::plan::ServedKind;
 pub use caller::Caller;
 pub use error::{Cause, KubectlError, ObjectError, ObjectFault};
 pub use forbidden::remedy;
+pub use gate::{Gate, Halt, Pass};
+pub use parent::{NOT_RUN, become_program};
 pub use session::Settings;
 pub use through_proxy::ThroughProxy;
 
@@ -80,8 +87,9 @@ pub trait Cluster: Send + Sync {
         within: Duration,
     ) -> Result<AccessVerdict, KubectlError>;
 
-    /// The way to the objects, in the caller's name.
-    fn acting_for(self: Arc<Self>, caller: Caller) -> Arc<dyn Kubectl>;
+    /// The way to the objects, in the caller's name and through the gate: each write passes it, and what waits for an
+    /// answer to a read is given up when it closes.
+    fn acting_for(self: Arc<Self>, caller: Caller, gate: Arc<Gate>) -> Arc<dyn Kubectl>;
 }
 
 /// The objects of the cluster, as far as one caller may reach them.
@@ -124,6 +132,15 @@ pub trait Kubectl: Send + Sync {
         within: Duration,
     ) -> Result<Value, KubectlError>;
 
+    /// Whether the object could be created if its name were free. Defaults, validation and admission are tried by a dry run
+    /// of a create under the same name; the API server looks at the name last. An error says why the create would fail.
+    async fn try_create(
+        &self,
+        object: &Value,
+        manager: &str,
+        within: Duration,
+    ) -> Result<(), KubectlError>;
+
     /// Asks for deletion and does not wait for it.
     async fn delete(
         &self,
@@ -132,13 +149,14 @@ pub trait Kubectl: Send + Sync {
         within: Duration,
     ) -> Result<Deletion, KubectlError>;
 
-    /// Takes labels and annotations off; what does not exist has none.
-    async fn unmark(
+    /// JSON merge patch (RFC 7386) of an object; returns the object as it is afterwards, or `None` if it does not exist.
+    async fn patch(
         &self,
         object: &ObjectRef,
-        marks: &Marks<'_>,
+        patch: &Value,
+        options: PatchOptions<'_>,
         within: Duration,
-    ) -> Result<(), KubectlError>;
+    ) -> Result<Option<Value>, KubectlError>;
 
     /// The last lines that a container wrote, at most some 64 KiB of them.
     async fn log(&self, log: Log<'_>, within: Duration) -> Result<String, KubectlError>;
@@ -219,6 +237,27 @@ pub struct ApplyOptions<'a> {
     pub force: bool,
     /// Nothing is written, but all is checked: defaults, admission and conflicts.
     pub dry_run: bool,
+    pub precondition: Precondition<'a>,
+}
+
+/// What must be so when the API server writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precondition<'a> {
+    /// The write goes through in any case.
+    None,
+    /// No object has the name: the write creates the object or fails.
+    Absent,
+    /// The object is the one that was read, and nobody has written to it since.
+    Unchanged { uid: &'a str, version: &'a str },
+}
+
+/// How an object is patched.
+#[derive(Debug, Clone, Copy)]
+pub struct PatchOptions<'a> {
+    /// Who owns the changed fields from now on.
+    pub manager: &'a str,
+    /// Never [`Precondition::Absent`]: a patch creates nothing.
+    pub precondition: Precondition<'a>,
 }
 
 /// How an object is deleted.
@@ -226,6 +265,8 @@ pub struct ApplyOptions<'a> {
 pub struct DeleteOptions<'a> {
     /// Only the object with this UID is deleted.
     pub uid: Option<&'a str>,
+    /// Only an object with this `resourceVersion` is deleted: nobody has written to it since it was read.
+    pub version: Option<&'a str>,
     pub cascade: Cascade,
 }
 
@@ -249,13 +290,8 @@ pub enum Deletion {
     Missing,
     /// Another object has its name; it was left alone.
     Replaced,
-}
-
-/// Keys to take off.
-#[derive(Debug, Clone, Copy)]
-pub struct Marks<'a> {
-    pub labels: &'a [&'a str],
-    pub annotations: &'a [&'a str],
+    /// Somebody has written to it since it was read; it was left alone.
+    Changed,
 }
 
 /// Which lines of a log.

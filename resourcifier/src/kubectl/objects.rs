@@ -8,22 +8,23 @@ use common::api::review::{Access, AccessVerdict};
 use common::model::{Identity, ObjectRef};
 use reqwest::{Method, Response};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::caller::Caller;
 use super::error::{KubectlError, ObjectFault};
-use super::proxy::Answer;
+use super::proxy::{Answer, Way};
 use super::request::{Request, collection};
 use super::through_proxy::ThroughProxy;
 use super::{
-    ApplyOptions, Cascade, DeleteOptions, Deletion, Kubectl, Log, Marks, ObjectEvent, Page,
-    PageRequest, Query, Watch, events, redact, review, watch,
+    ApplyOptions, Cascade, DeleteOptions, Deletion, Gate, Kubectl, Log, ObjectEvent, Page,
+    PageRequest, PatchOptions, Precondition, Query, Watch, events, redact, review, watch,
 };
 use crate::plan::{ServedKind, object_ref};
 
 /// The bytes of a log, whatever the number of lines.
 const LOG_BYTES: usize = 64 * 1024;
+const JSON: &str = "application/json";
 const APPLY: &str = "application/apply-patch+yaml";
 const MERGE: &str = "application/merge-patch+json";
 const METADATA_ONLY: &str = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
@@ -32,12 +33,17 @@ const METADATA_ONLY: &str = "application/json;as=PartialObjectMetadataList;v=v1;
 pub struct Objects {
     pub cluster: Arc<ThroughProxy>,
     pub caller: Caller,
+    pub gate: Arc<Gate>,
 }
 
 impl Objects {
     /// Every request to an object goes through here or [`Self::watched`]: nothing is asked in another name.
     async fn send(&self, request: &Request, within: Duration) -> Result<Answer, KubectlError> {
-        self.cluster.proxy.send(&self.caller, request, within).await
+        let way = Way {
+            caller: &self.caller,
+            gate: &self.gate,
+        };
+        self.cluster.proxy.send(way, request, within).await
     }
 
     async fn watched(
@@ -46,7 +52,8 @@ impl Objects {
         within: Duration,
     ) -> Result<(Response, OwnedSemaphorePermit), KubectlError> {
         let proxy = &self.cluster.proxy;
-        proxy.watch(&self.caller, request, within).await
+        let opened = proxy.watch(&self.caller, request, within);
+        self.gate.while_open(opened).await?
     }
 
     /// A request to one object. Definitions go and come back with another plural: a kind that is not found is looked up anew.
@@ -103,10 +110,47 @@ fn deletion(answer: Value) -> Deletion {
     }
 }
 
-/// `null` removes, in a merge patch.
-fn removals(keys: &[&str]) -> Value {
-    let nulls = keys.iter().map(|key| ((*key).to_owned(), Value::Null));
-    Value::Object(nulls.collect::<Map<_, _>>())
+/// No object has this version: etcd's first revision is that of the empty store. An apply with it creates the object or fails,
+/// because the API server compares versions only where an object exists.
+const NO_VERSION: &str = "1";
+
+/// The body with what the API server is to compare before it writes.
+fn conditional(body: &Value, precondition: Precondition<'_>) -> Value {
+    let mut body = body.clone();
+    match precondition {
+        Precondition::None => {}
+        Precondition::Absent => body["metadata"]["resourceVersion"] = json!(NO_VERSION),
+        // The UID as well: an apply with a version alone would create an object that is gone.
+        Precondition::Unchanged { uid, version } => {
+            body["metadata"]["uid"] = json!(uid);
+            body["metadata"]["resourceVersion"] = json!(version);
+        }
+    }
+    body
+}
+
+/// The object as it would be created beside the one that has its name: what only one object can have is left out.
+fn beside(object: &Value) -> Value {
+    let mut object = object.clone();
+    if object["apiVersion"] != "v1" || object["kind"] != "Service" {
+        return object;
+    }
+    let Some(spec) = object["spec"].as_object_mut() else {
+        return object;
+    };
+    spec.shift_remove("healthCheckNodePort");
+    if spec
+        .get("clusterIP")
+        .is_some_and(|address| address != "None")
+    {
+        spec.shift_remove("clusterIP");
+        spec.shift_remove("clusterIPs");
+    }
+    let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
+    for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
+        port.shift_remove("nodePort");
+    }
+    object
 }
 
 #[async_trait]
@@ -203,13 +247,34 @@ impl Kubectl for Objects {
         let mut request = Request::of_object("apply", Method::PATCH, &kind, &id)?
             .query("fieldManager", options.manager)
             .query("force", if options.force { "true" } else { "false" })
-            .body(APPLY, object);
+            .body(APPLY, &conditional(object, options.precondition));
         if options.dry_run {
             request = request.query("dryRun", "All");
         }
         match self.ask(&id, request, within).await {
             Ok(answer) => read("apply", &answer),
             Err(error) => Err(redact::redacted(error, object)),
+        }
+    }
+
+    async fn try_create(
+        &self,
+        object: &Value,
+        manager: &str,
+        within: Duration,
+    ) -> Result<(), KubectlError> {
+        let id = object_ref(object);
+        let kind = self.cluster.route(&id).await?;
+        let segments = collection(&kind, id.namespace.as_deref());
+        let request = Request::new("create", Method::POST, &segments)?
+            .query("fieldManager", manager)
+            .query("dryRun", "All")
+            .body(JSON, &beside(object));
+        match self.ask(&id, request, within).await {
+            Err(error) if error.fault() != Some(ObjectFault::Exists) => {
+                Err(redact::redacted(error, object))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -226,34 +291,38 @@ impl Kubectl for Objects {
         let mut wish =
             json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy});
         if let Some(uid) = options.uid {
-            wish["preconditions"] = json!({"uid": uid});
+            wish["preconditions"]["uid"] = json!(uid);
+        }
+        if let Some(version) = options.version {
+            wish["preconditions"]["resourceVersion"] = json!(version);
         }
         let kind = self.cluster.route(object).await?;
-        let request = Request::of_object("delete", Method::DELETE, &kind, object)?
-            .body("application/json", &wish);
+        let request =
+            Request::of_object("delete", Method::DELETE, &kind, object)?.body(JSON, &wish);
         match self.ask(object, request, within).await {
             Ok(answer) => read("delete", &answer).map(deletion),
             Err(error) if error.fault() == Some(ObjectFault::Missing) => Ok(Deletion::Missing),
             Err(error) if error.fault() == Some(ObjectFault::OtherUid) => Ok(Deletion::Replaced),
+            Err(error) if error.fault() == Some(ObjectFault::Changed) => Ok(Deletion::Changed),
             Err(error) => Err(error),
         }
     }
 
-    async fn unmark(
+    async fn patch(
         &self,
         object: &ObjectRef,
-        marks: &Marks<'_>,
+        patch: &Value,
+        options: PatchOptions<'_>,
         within: Duration,
-    ) -> Result<(), KubectlError> {
-        let metadata =
-            json!({"labels": removals(marks.labels), "annotations": removals(marks.annotations)});
+    ) -> Result<Option<Value>, KubectlError> {
         let kind = self.cluster.route(object).await?;
-        let request = Request::of_object("unmark", Method::PATCH, &kind, object)?
-            .body(MERGE, &json!({"metadata": metadata}));
+        let request = Request::of_object("patch", Method::PATCH, &kind, object)?
+            .query("fieldManager", options.manager)
+            .body(MERGE, &conditional(patch, options.precondition));
         match self.ask(object, request, within).await {
-            Ok(_) => Ok(()),
-            Err(error) if error.fault() == Some(ObjectFault::Missing) => Ok(()),
-            Err(error) => Err(error),
+            Ok(answer) => read("patch", &answer).map(Some),
+            Err(error) if error.fault() == Some(ObjectFault::Missing) => Ok(None),
+            Err(error) => Err(redact::redacted(error, patch)),
         }
     }
 

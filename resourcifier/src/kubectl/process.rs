@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
 use super::error::KubectlError;
+use super::parent;
 
 /// What a call that tells about kubectl itself prints at most.
 const OUTPUT_BYTES: u64 = 1024 * 1024;
@@ -43,22 +44,37 @@ const PASSED_PREFIXES: &[&str] = &["AWS_", "AZURE_", "CLOUDSDK_", "GOOGLE_"];
 #[derive(Debug)]
 pub struct Finished {
     pub success: bool,
+    is_run: bool,
     pub stdout: Vec<u8>,
     pub stderr: String,
 }
 
+/// Which program, and how it is started.
+#[derive(Debug, Clone, Copy)]
+pub struct Program<'a> {
+    pub path: &'a Path,
+    pub kubeconfig: Option<&'a Path>,
+    /// Starts it so that it ends with this process.
+    pub launcher: Option<&'a Path>,
+}
+
+impl Program<'_> {
+    pub fn missing(&self, reason: &str) -> KubectlError {
+        KubectlError::Missing {
+            program: self.path.display().to_string(),
+            reason: reason.trim().to_owned(),
+        }
+    }
+}
+
 /// Starts it, with both outputs piped.
-pub fn start(
-    program: &Path,
-    kubeconfig: Option<&Path>,
-    arguments: &[OsString],
-) -> Result<(Child, Group), KubectlError> {
-    let mut command = Command::new(program);
+pub fn start(program: Program<'_>, arguments: &[OsString]) -> Result<(Child, Group), KubectlError> {
+    let mut command = Command::from(parent::command(program.launcher, program.path));
     command
         .args(arguments)
         .env_clear()
         .envs(std::env::vars_os().filter(|(name, _)| is_passed(name)));
-    if let Some(kubeconfig) = kubeconfig {
+    if let Some(kubeconfig) = program.kubeconfig {
         command.env("KUBECONFIG", kubeconfig);
     }
     command
@@ -66,10 +82,7 @@ pub fn start(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let child = command.process_group(0).kill_on_drop(true).spawn();
-    let child = child.map_err(|error| KubectlError::Missing {
-        program: program.display().to_string(),
-        reason: error.to_string(),
-    })?;
+    let child = child.map_err(|error| program.missing(&error.to_string()))?;
     let group = Group::of(&child);
     Ok((child, group))
 }
@@ -85,13 +98,12 @@ fn is_passed(name: &OsStr) -> bool {
 
 /// Runs it to its end. Dropping the future, or the deadline, kills the process and its children.
 pub async fn run(
-    program: &Path,
-    kubeconfig: Option<&Path>,
+    program: Program<'_>,
     call: &'static str,
     arguments: &[OsString],
     within: Duration,
 ) -> Result<Finished, KubectlError> {
-    let (mut child, group) = start(program, kubeconfig, arguments)?;
+    let (mut child, group) = start(program, arguments)?;
     let finished = tokio::time::timeout(within, finish(&mut child)).await;
     let missed = |_| KubectlError::TimedOut {
         call,
@@ -104,7 +116,15 @@ pub async fn run(
             reason: error.to_string(),
         })?;
     group.ended();
+    if program.launcher.is_some() && !finished.is_run {
+        return Err(program.missing(&finished.stderr));
+    }
     Ok(finished)
+}
+
+/// Whether the launcher could start it.
+pub fn is_run(status: std::process::ExitStatus) -> bool {
+    status.code() != Some(i32::from(parent::NOT_RUN))
 }
 
 async fn finish(child: &mut Child) -> std::io::Result<Finished> {
@@ -113,6 +133,7 @@ async fn finish(child: &mut Child) -> std::io::Result<Finished> {
     let status = child.wait().await?;
     Ok(Finished {
         success: status.success(),
+        is_run: is_run(status),
         stdout,
         stderr: String::from_utf8_lossy(&stderr).into_owned(),
     })
@@ -164,14 +185,12 @@ mod tests {
 
     async fn shell(script: &str, within: Duration) -> Result<Finished, KubectlError> {
         let arguments = ["-c".into(), script.into()];
-        run(
-            Path::new("/bin/sh"),
-            Some(Path::new("/k")),
-            "test",
-            &arguments,
-            within,
-        )
-        .await
+        let program = Program {
+            path: Path::new("/bin/sh"),
+            kubeconfig: Some(Path::new("/k")),
+            launcher: None,
+        };
+        run(program, "test", &arguments, within).await
     }
 
     #[tokio::test]
@@ -185,9 +204,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_program_is_named_with_what_to_do() {
-        let error = run(Path::new("/no/kubectl"), None, "test", &[], LONG)
-            .await
-            .unwrap_err();
+        let program = Program {
+            path: Path::new("/no/kubectl"),
+            kubeconfig: None,
+            launcher: None,
+        };
+        let error = run(program, "test", &[], LONG).await.unwrap_err();
         assert!(
             error.to_string().contains("/no/kubectl") && error.to_string().contains("--kubectl"),
             "{error}"

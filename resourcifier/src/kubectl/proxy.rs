@@ -15,6 +15,7 @@ use super::brake::Brake;
 use super::caller::Caller;
 use super::error::KubectlError;
 use super::folder::Folder;
+use super::gate::Gate;
 use super::request::Request;
 use super::session::{Session, Settings};
 use super::status;
@@ -48,6 +49,13 @@ struct Running {
 /// A success of the API server.
 pub type Answer = Bytes;
 
+/// On which way a request goes to the API server: in whose name, and through which gate.
+#[derive(Debug, Clone, Copy)]
+pub struct Way<'a> {
+    pub caller: &'a Caller,
+    pub gate: &'a Gate,
+}
+
 /// What to do with an answer that came.
 enum Turn {
     Answer(Answer),
@@ -67,15 +75,24 @@ impl Proxy {
         }
     }
 
+    /// Asks in the service's own name, of what has no objects in it.
+    pub async fn ask(&self, request: &Request, within: Duration) -> Result<Answer, KubectlError> {
+        let way = Way {
+            caller: &Caller::itself(),
+            gate: &Gate::open(),
+        };
+        self.send(way, request, within).await
+    }
+
     /// Sends a request that is safe to repeat, until it is answered or the time is over.
     pub async fn send(
         &self,
-        caller: &Caller,
+        way: Way<'_>,
         request: &Request,
         within: Duration,
     ) -> Result<Answer, KubectlError> {
         let started = Instant::now();
-        let answer = tokio::time::timeout(within, self.tried(caller, request))
+        let answer = tokio::time::timeout(within, self.tried(way, request))
             .await
             .unwrap_or(Err(KubectlError::TimedOut {
                 call: request.call,
@@ -92,10 +109,10 @@ impl Proxy {
         answer
     }
 
-    async fn tried(&self, caller: &Caller, request: &Request) -> Result<Answer, KubectlError> {
+    async fn tried(&self, way: Way<'_>, request: &Request) -> Result<Answer, KubectlError> {
         let mut attempt = 0;
         loop {
-            match self.turn(caller, request).await? {
+            match self.turn(way, request).await? {
                 Turn::Answer(answer) => return Ok(answer),
                 Turn::Away(_, error) if attempt == TRIES => return Err(error),
                 Turn::Away(retry_after, _) => self.brake.press(retry_after, attempt),
@@ -104,23 +121,53 @@ impl Proxy {
         }
     }
 
-    async fn turn(&self, caller: &Caller, request: &Request) -> Result<Turn, KubectlError> {
-        self.brake.wait().await;
-        let _slot = self.slots.acquire().await.map_err(|_| stopped())?;
+    async fn turn(&self, way: Way<'_>, request: &Request) -> Result<Turn, KubectlError> {
+        let slot = async {
+            self.brake.wait().await;
+            self.slots.acquire().await.map_err(|_| stopped())
+        };
+        let _slot = way.gate.while_open(slot).await??;
+        if !request.is_write() {
+            let answer = self.answer(way.caller, request);
+            return way.gate.while_open(answer).await??.0;
+        }
+        let pass = way.gate.enter(request.key()).await?;
+        let within = pass.within();
+        let timed = request.clone().timed(within);
+        let answer = tokio::time::timeout(within, self.answer(way.caller, &timed)).await;
+        let (turn, is_certain) = answer.map_err(|_| KubectlError::TimedOut {
+            call: request.call,
+            seconds: within.as_secs(),
+        })??;
+        if is_certain {
+            pass.answered();
+        }
+        turn
+    }
+
+    /// What came of a request that was answered, and whether the API server does nothing more of it.
+    async fn answer(
+        &self,
+        caller: &Caller,
+        request: &Request,
+    ) -> Result<(Result<Turn, KubectlError>, bool), KubectlError> {
         let response = self.response(caller, request).await?;
         let (code, retry_after) = (response.status(), retry_after(&response));
         let body = bounded(response, request).await?;
         if code.is_success() {
-            return Ok(Turn::Answer(body));
+            return Ok((Ok(Turn::Answer(body)), true));
         }
         let error = status::error(code.as_u16(), &body);
-        match code {
-            StatusCode::TOO_MANY_REQUESTS => Ok(Turn::Away(retry_after, error)),
-            StatusCode::SERVICE_UNAVAILABLE if retry_after.is_some() => {
-                Ok(Turn::Away(retry_after, error))
-            }
-            _ => Err(error),
-        }
+        // It is turned away before anything is done.
+        let is_refused = code == StatusCode::TOO_MANY_REQUESTS
+            || (code == StatusCode::SERVICE_UNAVAILABLE && retry_after.is_some());
+        // The API server gave up waiting for its store, or a proxy on the way for the API server.
+        let is_certain = is_refused || !(code.is_server_error() && error.is_transient());
+        let turn = match is_refused {
+            true => Ok(Turn::Away(retry_after, error)),
+            false => Err(error),
+        };
+        Ok((turn, is_certain))
     }
 
     /// The head of the answer; a proxy that cannot be reached is replaced, once.

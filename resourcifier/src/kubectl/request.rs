@@ -1,12 +1,14 @@
 //! One request to the API server, as it can be sent again.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use common::model::ObjectRef;
 use reqwest::{Method, Url};
 use serde_json::Value;
 
 use super::error::{KubectlError, ObjectError, ObjectFault};
-use crate::plan::ServedKind;
+use crate::plan::{ServedKind, is_segment};
 
 /// The host is the socket; `kubectl proxy` accepts requests to this name only.
 const BASE: &str = "http://localhost/";
@@ -26,6 +28,9 @@ pub struct Request {
 
 /// A large object has 1.5 MiB, and a page of a list many of them.
 pub const ANSWER_BYTES: usize = 32 * 1024 * 1024;
+/// Reviews are virtual objects: nothing of them is stored.
+const AUTHENTICATION_PATH: &str = "/apis/authentication.k8s.io/";
+const AUTHORIZATION_PATH: &str = "/apis/authorization.k8s.io/";
 const JSON: &str = "application/json";
 
 impl Request {
@@ -79,6 +84,26 @@ impl Request {
         self
     }
 
+    /// Whether it changes an object: neither a review, which is no object, nor a dry run does.
+    pub fn is_write(&self) -> bool {
+        let is_review = self.url.path().starts_with(AUTHENTICATION_PATH)
+            || self.url.path().starts_with(AUTHORIZATION_PATH);
+        let is_dry_run = self.url.query_pairs().any(|(name, _)| name == "dryRun");
+        self.method != Method::GET && !is_review && !is_dry_run
+    }
+
+    /// What tells the call from all others: the API server does two of the same one after the other.
+    pub fn key(&self) -> String {
+        format!("{} {}", self.method, self.url.path())
+    }
+
+    /// The API server gives it up after so long, also when nobody waits for the answer any more.
+    pub fn timed(mut self, within: Duration) -> Self {
+        let within = format!("{}ms", within.as_millis().max(1));
+        self.url.query_pairs_mut().append_pair("timeout", &within);
+        self
+    }
+
     pub fn accepts(mut self, accept: &'static str) -> Self {
         self.accept = accept;
         self
@@ -109,14 +134,16 @@ pub fn version(api_version: &str) -> Vec<&str> {
     }
 }
 
-/// Kubernetes' own rule for names in paths; what breaks it would mean another path.
-fn is_segment(text: &str) -> bool {
-    !matches!(text, "" | "." | "..") && !text.contains(['/', '%'])
-}
-
 #[cfg(test)]
 mod tests {
+    use common::api::deployer::Policies;
+    use common::api::error::ErrorBody;
+    use common::model::{DeploymentName, Namespace, Resource};
+    use proptest::prelude::*;
+    use serde_json::json;
+
     use super::*;
+    use crate::plan::{self, Catalog, Desired};
 
     fn url(api_version: &str, namespaced: bool, namespace: Option<&str>, name: &str) -> String {
         let kind = ServedKind {
@@ -162,9 +189,125 @@ mod tests {
 
     #[test]
     fn a_name_never_leads_to_another_path() {
-        for name in ["..", ".", "", "a/b", "%2e%2e"] {
+        for name in ["..", ".", "", "a/b", "%2e%2e", "a\tb", "a\nb", "a\0"] {
             let url = url("v1", true, Some("home"), name);
             assert!(url.ends_with("is not the name of an object"), "{url}");
+        }
+    }
+
+    /// Names that lead elsewhere, are read in two ways, or are no names, beside some that are good.
+    fn hostile() -> impl Strategy<Value = String> {
+        let known = [
+            "a",
+            "a-b",
+            "A b",
+            "",
+            ".",
+            "..",
+            "../b",
+            "a/../b",
+            "a/b",
+            "%2e%2e",
+            "%2F",
+            "a?b",
+            "a#b",
+            "a;b",
+            "a\\b",
+            "a\tb",
+            "a\nb",
+            "a\r",
+            "\0",
+            "\u{85}",
+            "ä",
+            "\u{2044}",
+            "\u{ff0f}",
+            "system:a",
+            "@",
+            "//",
+            "a&b=c",
+            "$(ref.a.metadata.name)",
+            "$(ref.b.metadata.namespace)",
+        ];
+        let known = proptest::sample::select(known.to_vec()).prop_map(str::to_owned);
+        let long = (250..260usize).prop_map(|length| "x".repeat(length));
+        prop_oneof![4 => known, 1 => ".{0,6}", 1 => "[./%a]{0,6}", 1 => long]
+    }
+
+    /// The paths of a configuration's objects, as far as it is a plan.
+    fn paths(resources: &Value) -> Result<Vec<(ObjectRef, String)>, ErrorBody> {
+        let Ok(resources) = serde_json::from_value::<Vec<Resource>>(resources.clone()) else {
+            return Ok(Vec::new());
+        };
+        let served = |api_version: &str, kind: &str, resource: &str| ServedKind {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            resource: resource.to_owned(),
+            namespaced: true,
+            applicable: true,
+        };
+        let definition = "CustomResourceDefinition";
+        let definitions = served("apiextensions.k8s.io/v1", definition, "definitions");
+        let mut catalog = Catalog::new(vec![served("v1", "ConfigMap", "configmaps"), definitions]);
+        let desired = Desired {
+            deployment: &DeploymentName::parse("web").unwrap(),
+            namespace: &Namespace::parse("home").unwrap(),
+            resources: &resources,
+            outputs: &[],
+            policies: Policies::default(),
+        };
+        let plan = plan::plan(desired, &catalog)?;
+        resources
+            .iter()
+            .filter_map(|resource| resource.properties.as_ref())
+            .for_each(|properties| catalog.add_definition(properties));
+        let path = |node: plan::Node| {
+            let kind = catalog.current(&node.object).unwrap();
+            let request = Request::of_object("test", Method::GET, kind, &node.object).unwrap();
+            (node.object, request.url.path().to_owned())
+        };
+        Ok(plan.nodes.into_iter().map(path).collect())
+    }
+
+    proptest! {
+        /// Every text of a configuration that becomes part of a path is hostile in turn.
+        #[test]
+        fn what_a_configuration_says_is_an_objects_own_path_or_an_error_with_its_place(
+            place in 0..7usize,
+            text in hostile(),
+            other in hostile(),
+        ) {
+            let mut resources = json!([
+                {"name": "a", "type": "ConfigMap", "properties": {"metadata": {"name": "one", "namespace": "n1"}}},
+                {"name": "b", "type": "ConfigMap", "properties": {"metadata": {"namespace": "n2"}}},
+                {"name": "c", "type": "CustomResourceDefinition", "properties": {"spec": {
+                    "group": "g.example", "names": {"kind": "Thing", "plural": "things"}, "versions": [{"name": "v1"}]}}},
+                {"name": "d", "type": "Thing"},
+            ]);
+            let places = [
+                "/0/properties/metadata/name", "/0/properties/metadata/namespace", "/0/name",
+                "/2/properties/spec/group", "/2/properties/spec/names/plural", "/2/properties/spec/versions/0/name",
+                "/1/properties/metadata/namespace",
+            ];
+            *resources.pointer_mut(places[place]).unwrap() = json!(text);
+            resources[1]["properties"]["metadata"]["name"] = json!(other);
+            match paths(&resources) {
+                Err(error) => {
+                    let first = error.causes.first().unwrap_or(&error);
+                    let placed = first.location.as_ref().and_then(|place| place.resource.as_ref());
+                    prop_assert!(placed.is_some(), "{error:?}");
+                }
+                Ok(paths) => for (object, path) in paths {
+                    let decoded = percent_encoding::percent_decode_str(&path).decode_utf8().unwrap().into_owned();
+                    let group = if object.group().is_empty() { "/api" } else { "/apis" };
+                    let namespace = object.namespace.as_deref().unwrap();
+                    let whole = format!("{group}/{}/namespaces/{namespace}/", object.api_version);
+                    let rest = decoded.strip_prefix(&whole).unwrap_or_else(|| panic!("{path} of {object}"));
+                    let (_, name) = rest.split_once('/').unwrap();
+                    prop_assert_eq!(name, &object.name);
+                    prop_assert_eq!(path.matches('/').count(), whole.matches('/').count() + 1);
+                    prop_assert!(Namespace::parse(namespace).is_ok());
+                },
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::Child;
 
 use super::error::KubectlError;
-use super::process::{self, Group};
+use super::process::{self, Group, Program};
 
 /// Its own start is quick; credential plugins run only with the first request.
 const START: Duration = Duration::from_secs(20);
@@ -33,6 +33,18 @@ pub struct Settings {
     pub program: PathBuf,
     pub kubeconfig: Option<PathBuf>,
     pub context: Option<String>,
+    /// A program that calls [`super::become_program`]: kubectl then ends with this process, also by `kill -9`.
+    pub launcher: Option<PathBuf>,
+}
+
+impl Settings {
+    pub fn kubectl(&self) -> Program<'_> {
+        Program {
+            path: &self.program,
+            kubeconfig: self.kubeconfig.as_deref(),
+            launcher: self.launcher.as_deref(),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -49,17 +61,20 @@ impl Session {
         // A predecessor that was killed leaves its socket behind, and kubectl does not open over it.
         let _ = std::fs::remove_file(socket);
         let arguments = arguments(settings, socket);
-        let (mut child, group) = process::start(
-            &settings.program,
-            settings.kubeconfig.as_deref(),
-            &arguments,
-        )?;
-        tokio::time::timeout(START, serving(&mut child))
-            .await
-            .map_err(|_| KubectlError::TimedOut {
-                call: "kubectl proxy",
-                seconds: START.as_secs(),
-            })??;
+        let (mut child, group) = process::start(settings.kubectl(), &arguments)?;
+        let served = tokio::time::timeout(START, serving(&mut child)).await;
+        let served = served.map_err(|_| KubectlError::TimedOut {
+            call: "kubectl proxy",
+            seconds: START.as_secs(),
+        })?;
+        if let Err(complaint) = served {
+            let is_run = child.wait().await.is_ok_and(process::is_run);
+            let program = settings.kubectl();
+            return match program.launcher {
+                Some(_) if !is_run => Err(program.missing(&complaint)),
+                _ => Err(KubectlError::Unreachable(told(&complaint))),
+            };
+        }
         let http = common::client::http::builder()
             .unix_socket(socket.to_owned())
             .connect_timeout(CONNECT)
@@ -103,13 +118,11 @@ fn arguments(settings: &Settings, socket: &Path) -> Vec<OsString> {
     arguments
 }
 
-/// Waits until it says that it serves; what it says later goes to the log.
-async fn serving(child: &mut Child) -> Result<(), KubectlError> {
+/// Waits until it says that it serves, or gives what it complains of; what it says later goes to the log.
+async fn serving(child: &mut Child) -> Result<(), String> {
     let stderr = child.stderr.take();
     let Some(stdout) = child.stdout.take() else {
-        return Err(KubectlError::Unreachable(
-            "kubectl proxy has no output".to_owned(),
-        ));
+        return Err("it has no output".to_owned());
     };
     let mut lines = BufReader::new(stdout.take(COMPLAINT_BYTES as u64)).lines();
     while let Ok(Some(line)) = lines.next_line().await {
@@ -128,9 +141,7 @@ async fn serving(child: &mut Child) -> Result<(), KubectlError> {
             .read_to_end(&mut complaint)
             .await;
     }
-    Err(KubectlError::Unreachable(told(&String::from_utf8_lossy(
-        &complaint,
-    ))))
+    Err(String::from_utf8_lossy(&complaint).into_owned())
 }
 
 fn told(complaint: &str) -> String {

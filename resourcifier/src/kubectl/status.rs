@@ -8,19 +8,26 @@ use super::forbidden;
 /// The reason of one field in a conflict.
 const FIELD_CONFLICT: &str = "FieldManagerConflict";
 
+/// The reason of a status with faults of fields, and the reasons of faults that a change can have, though a new object with
+/// the same value would be valid. Admission policies and webhooks can use the first, but their causes name no field.
+const INVALID: &str = "Invalid";
+const OF_CHANGES: &[&str] = &["FieldValueInvalid", "FieldValueForbidden"];
+/// Only a precondition has a UID in it, so this fault says that another object has the name.
+const UID_FIELD: &str = "metadata.uid";
+
 /// What each status means for the next try, the first row that fits: code, reason, a part of the message (`""`: any).
 ///
 /// Server-side apply answers faults of the object's form with 500 and no reason, so 500 alone does not mean that
 /// the server is in trouble.
 const TABLE: &[(u16, &str, &str, ObjectFault)] = {
-    use ObjectFault::{Missing, OtherUid, Refused, Transient, Unserved};
+    use ObjectFault::{Changed, Exists, Missing, OtherUid, Refused, Transient, Unserved};
     &[
         (404, "", "could not find the requested resource", Unserved),
         (404, "", "", Missing),
         (408, "", "", Transient),
         (409, "Conflict", "the UID in the precondition", OtherUid),
-        (409, "AlreadyExists", "", Transient),
-        (409, "Conflict", "", Transient),
+        (409, "AlreadyExists", "", Exists),
+        (409, "Conflict", "", Changed),
         (410, "", "", Transient),
         (429, "", "", Transient),
         (500, "InternalError", "", Transient),
@@ -92,9 +99,25 @@ fn of_status(code: u16, status: Status) -> KubectlError {
         false => one_line(&status.message),
     };
     KubectlError::Object(ObjectError {
-        fault: fault(code, &status.reason, &status.message),
+        fault: of_fields(&status.reason, &causes)
+            .unwrap_or_else(|| fault(code, &status.reason, &status.message)),
         text,
         causes,
+    })
+}
+
+/// What faults of fields mean. Only codes and fields count: messages are anybody's words.
+fn of_fields(reason: &str, causes: &[Cause]) -> Option<ObjectFault> {
+    let is_of_change =
+        |cause: &Cause| !cause.field.is_empty() && OF_CHANGES.contains(&cause.reason.as_str());
+    if reason != INVALID || causes.is_empty() || !causes.iter().all(is_of_change) {
+        return None;
+    }
+    let is_uid = causes.iter().any(|cause| cause.field == UID_FIELD);
+    Some(if is_uid {
+        ObjectFault::Changed
+    } else {
+        ObjectFault::Invalid
     })
 }
 

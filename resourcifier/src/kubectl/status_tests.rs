@@ -88,11 +88,63 @@ fn captured_answers_mean_what_they_say() {
             "denied request: no limits here",
         ),
         (captured!("too_large"), Refused, "limit is 3145728"),
+        (
+            captured!("policy_denied_as_invalid"),
+            Refused,
+            "denied request: updates to field are not allowed, field is immutable",
+        ),
+        (
+            captured!("stale_version"),
+            Changed,
+            "the object has been modified",
+        ),
+        (
+            captured!("not_absent"),
+            Changed,
+            "the object has been modified",
+        ),
+        (captured!("wrong_uid"), Changed, "metadata.uid"),
+        (
+            captured!("no_such_uid"),
+            Changed,
+            "no existing object was found",
+        ),
+        (
+            captured!("other_version"),
+            Changed,
+            "does not match the ResourceVersion in record",
+        ),
+        (
+            captured!("exists"),
+            Exists,
+            "configmaps \"e\" already exists",
+        ),
     ];
     for (error, fault, part) in cases {
         assert_eq!(error.fault(), Some(fault), "{error}");
         assert!(error.to_string().contains(part), "{error}");
         assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn what_cannot_be_changed_is_known_by_the_reason_and_the_field() {
+    let cases = [
+        (captured!("immutable_selector"), "spec.selector"),
+        (captured!("immutable_service"), "spec.clusterIPs[0]"),
+        (captured!("immutable_secret"), "type"),
+        (captured!("immutable_data"), "data"),
+        (captured!("immutable_claim"), "spec"),
+        (captured!("immutable_set"), "spec"),
+        (captured!("immutable_role_ref"), "roleRef"),
+        (captured!("immutable_by_rule"), "spec.x"),
+    ];
+    for (error, field) in cases {
+        assert_eq!(error.fault(), Some(ObjectFault::Invalid), "{error}");
+        let KubectlError::Object(error) = error else {
+            panic!("{error}")
+        };
+        assert_eq!(error.causes[0].field, field);
     }
 }
 

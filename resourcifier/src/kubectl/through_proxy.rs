@@ -15,7 +15,7 @@ use super::folder::{Folder, FolderError};
 use super::objects::Objects;
 use super::proxy::Proxy;
 use super::session::Settings;
-use super::{Cluster, Kubectl, Versions, discovery, review, versions};
+use super::{Cluster, Gate, Kubectl, Versions, discovery, review, versions};
 use crate::plan::ServedKind;
 
 /// Discovery is a handful of requests.
@@ -112,7 +112,7 @@ impl Cluster for ThroughProxy {
         within: Duration,
     ) -> Result<TokenVerdict, KubectlError> {
         let request = review::of_token(review)?;
-        let answer = self.proxy.send(&Caller::itself(), &request, within).await?;
+        let answer = self.proxy.ask(&request, within).await?;
         review::token_verdict(review, &answer)
     }
 
@@ -123,14 +123,15 @@ impl Cluster for ThroughProxy {
         within: Duration,
     ) -> Result<AccessVerdict, KubectlError> {
         let request = review::of_access(identity, access)?;
-        let answer = self.proxy.send(&Caller::itself(), &request, within).await?;
+        let answer = self.proxy.ask(&request, within).await?;
         review::access_verdict(&answer)
     }
 
-    fn acting_for(self: Arc<Self>, caller: Caller) -> Arc<dyn Kubectl> {
+    fn acting_for(self: Arc<Self>, caller: Caller, gate: Arc<Gate>) -> Arc<dyn Kubectl> {
         Arc::new(Objects {
             cluster: self,
             caller,
+            gate,
         })
     }
 }

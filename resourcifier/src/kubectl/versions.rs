@@ -7,7 +7,6 @@ use reqwest::Method;
 use serde_json::Value;
 
 use super::Versions;
-use super::caller::Caller;
 use super::error::KubectlError;
 use super::process::{Finished, run};
 use super::proxy::Proxy;
@@ -36,10 +35,8 @@ async fn client(proxy: &Proxy, within: Duration) -> Result<String, KubectlError>
     let arguments: Vec<OsString> = ["version", "--client", "-o", "json"]
         .map(OsString::from)
         .into();
-    let settings = &proxy.settings;
     let finished = run(
-        &settings.program,
-        settings.kubeconfig.as_deref(),
+        proxy.settings.kubectl(),
         "kubectl version",
         &arguments,
         within,
@@ -64,7 +61,7 @@ fn unlike(finished: &Finished) -> KubectlError {
 
 async fn server(proxy: &Proxy, within: Duration) -> Result<String, KubectlError> {
     let request = Request::new("version", Method::GET, &["version"])?;
-    let answer = proxy.send(&Caller::itself(), &request, within).await?;
+    let answer = proxy.ask(&request, within).await?;
     let malformed = |reason: String| KubectlError::Malformed {
         call: request.call,
         reason,

@@ -22,31 +22,61 @@ pub struct Dependency {
     pub detail: String,
 }
 
+/// Dependencies of all resources together. Real ones have some ten each; of 10,000 resources that all depend on all there
+/// would be 100 million.
+const DEPENDENCIES: usize = 500_000;
+
 /// The dependencies of each resource: those written down, and those that follow from the objects.
 pub fn edges(drafts: &[Draft<'_>], objects: &[Object]) -> Vec<Result<Vec<Dependency>, ErrorBody>> {
     let names = Names::new(drafts.iter().map(|draft| draft.resource.name.as_str()));
     let (hosts, uses) = (Hosts::new(objects), Uses::new(objects));
-    (0..drafts.len())
-        .map(|index| {
-            let mut found = named(index, &drafts[index], &names)?;
+    let mut left = DEPENDENCIES;
+    let mut edges = Vec::with_capacity(drafts.len());
+    for (index, draft) in drafts.iter().enumerate() {
+        let found = named(index, draft, &names, left).map(|mut found| {
             found.extend(referred(&objects[index]));
             found.extend(hosts.of(&objects[index]));
             found.extend(uses.of(&objects[index]));
+            found
+        });
+        let taken = found.as_ref().map_or(0, Vec::len);
+        let Some(rest) = left.checked_sub(taken) else {
+            edges.push(Err(too_many(draft.resource)));
+            return edges;
+        };
+        left = rest;
+        edges.push(found.map(|mut found| {
             found.retain(|dependency| {
                 dependency.on != index || dependency.because == EdgeReason::Reference
             });
-            Ok(merged(found))
-        })
-        .collect()
+            merged(found)
+        }));
+    }
+    edges
+}
+
+fn too_many(resource: &Resource) -> ErrorBody {
+    let message = format!(
+        "the resources have more than {DEPENDENCIES} dependencies together; depend on fewer: a resource waits for all that its dependencies wait for"
+    );
+    fault(ErrorCode::TooManyReferences, resource, message)
 }
 
 /// Those of `dependsOn`: all that bear the name, but not the resource itself where another bears it too.
-fn named(index: usize, draft: &Draft<'_>, names: &Names<'_>) -> Result<Vec<Dependency>, ErrorBody> {
+fn named(
+    index: usize,
+    draft: &Draft<'_>,
+    names: &Names<'_>,
+    left: usize,
+) -> Result<Vec<Dependency>, ErrorBody> {
     let mut found = Vec::new();
     for name in &draft.metadata.depends_on {
         let bearers = bearers(draft.resource, name, names)?;
         if bearers == [index] {
             return Err(told(&[draft.resource]));
+        }
+        if found.len() + bearers.len() > left {
+            return Err(too_many(draft.resource));
         }
         found.extend(bearers.iter().map(|&on| Dependency {
             on,
@@ -92,6 +122,9 @@ fn merged(mut dependencies: Vec<Dependency>) -> Vec<Dependency> {
 
 /// Takes back, where resources depend on each other in a circle, what nobody has written down: an object that uses another
 /// can do without it for a while, but a circle cannot be applied at all.
+///
+/// What waits for no circle settles first. Each resource that is left gives up its uses of others that are left. So each
+/// dependency is looked at twice, however long the chains are.
 pub fn loosen(edges: &mut [Vec<Dependency>]) {
     let mut dependants: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
     for (index, dependencies) in edges.iter().enumerate() {
@@ -99,47 +132,45 @@ pub fn loosen(edges: &mut [Vec<Dependency>]) {
             dependants[dependency.on].push(index);
         }
     }
-    let mut waits: Vec<usize> = edges.iter().map(Vec::len).collect();
-    let mut free: Vec<usize> = (0..edges.len())
-        .filter(|&index| waits[index] == 0)
+    let waits = edges.iter().map(Vec::len).collect();
+    let mut settling = Settling {
+        dependants,
+        waits,
+        settled: vec![false; edges.len()],
+    };
+    let free = (0..edges.len()).filter(|&index| edges[index].is_empty());
+    settling.settle(free.collect());
+    let circles: Vec<usize> = (0..edges.len())
+        .filter(|&index| !settling.settled[index])
         .collect();
-    let mut settled = vec![false; edges.len()];
-    loop {
+    for &index in &circles {
+        edges[index].retain(|dependency| {
+            dependency.because != EdgeReason::Use || settling.settled[dependency.on]
+        });
+    }
+}
+
+/// Which resources can be applied, as far as it is known.
+struct Settling {
+    /// Who waits for each.
+    dependants: Vec<Vec<usize>>,
+    /// For how many each waits that are not settled.
+    waits: Vec<usize>,
+    settled: Vec<bool>,
+}
+
+impl Settling {
+    /// Settles these, and all that wait for nothing else.
+    fn settle(&mut self, mut free: Vec<usize>) {
         while let Some(index) = free.pop() {
-            settled[index] = true;
-            for &dependant in &dependants[index] {
-                waits[dependant] -= 1;
-                if waits[dependant] == 0 {
+            self.settled[index] = true;
+            for &dependant in &self.dependants[index] {
+                self.waits[dependant] -= 1;
+                if self.waits[dependant] == 0 {
                     free.push(dependant);
                 }
             }
         }
-        for index in (0..edges.len()).filter(|&index| !settled[index]) {
-            edges[index].retain(|dependency| {
-                dependency.because != EdgeReason::Use || settled[dependency.on]
-            });
-            let left = edges[index]
-                .iter()
-                .filter(|dependency| !settled[dependency.on])
-                .count();
-            if left < waits[index] {
-                waits[index] = left;
-                free.extend((left == 0).then_some(index));
-            }
-        }
-        if free.is_empty() {
-            return;
-        }
-        dependants
-            .iter_mut()
-            .enumerate()
-            .for_each(|(on, dependants)| {
-                dependants.retain(|&dependant| {
-                    edges[dependant]
-                        .iter()
-                        .any(|dependency| dependency.on == on)
-                });
-            });
     }
 }
 

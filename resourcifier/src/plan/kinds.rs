@@ -19,7 +19,7 @@ pub struct ServedKind {
 }
 
 impl ServedKind {
-    fn group(&self) -> &str {
+    pub fn group(&self) -> &str {
         group(&self.api_version)
     }
 }
@@ -127,6 +127,11 @@ impl Catalog {
         }
     }
 
+    /// Every kind, in the version that the cluster prefers.
+    pub fn kinds(&self) -> impl Iterator<Item = &ServedKind> {
+        self.preferred.values().flatten()
+    }
+
     /// The kind that is meant.
     pub fn find(&self, wanted: &Wanted) -> Result<&ServedKind, KindError> {
         match &wanted.api_version {
@@ -221,9 +226,13 @@ impl Catalog {
     fn similar(&self, text: &str) -> Vec<String> {
         let text = text.to_lowercase();
         let limit = NEAR.min(text.chars().count() / 3 + 1);
-        let distance_to = |kind: &ServedKind| {
-            distance(&text, &kind.kind.to_lowercase()).min(distance(&text, &kind.resource))
+        let length = text.chars().count();
+        // A name that is much longer or shorter is no slip; comparing takes the product of both lengths.
+        let to = |other: &str| match other.chars().count().abs_diff(length) > limit {
+            true => usize::MAX,
+            false => distance(&text, other),
         };
+        let distance_to = |kind: &ServedKind| to(&kind.kind.to_lowercase()).min(to(&kind.resource));
         let all = self
             .preferred
             .values()

@@ -15,6 +15,8 @@ pub const RESOURCE: &str = "deployment-manager.dev/resource";
 pub const DELETE_POLICY: &str = "deployment-manager.dev/delete-policy";
 /// The annotation with the wave, where it is not the first: deletion goes backwards through the waves.
 pub const WAVE: &str = "deployment-manager.dev/wave";
+/// The annotation of an object that was there before the deployment: what was taken from it (`apply/acquired.rs`).
+pub const ACQUIRED: &str = "deployment-manager.dev/acquired";
 /// Kubernetes' recommended label, put on where the user set none.
 pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 pub const MANAGER: &str = "deployment-manager";

@@ -2,6 +2,7 @@
 //!
 //! Pure: it takes what the cluster serves as a value, and knows nothing of live objects, kubectl or time.
 
+mod address;
 mod graph;
 mod json_path;
 mod kinds;
@@ -23,10 +24,12 @@ use common::model::{
 };
 use serde_json::Value;
 
+pub use address::is_segment;
 pub use graph::Dependency;
 pub use kinds::{Catalog, ServedKind, Wanted};
 pub use marks::{
-    DELETE_POLICY, DEPLOYMENT, MANAGED_BY, MANAGER, Mark, RESOURCE, WAVE, field_manager,
+    ACQUIRED, DELETE_POLICY, DEPLOYMENT, MANAGED_BY, MANAGER, Mark, PREFIX, RESOURCE, WAVE,
+    field_manager,
 };
 pub use object::object_ref;
 pub use order::rank;

@@ -10,7 +10,7 @@ use super::kinds::{Catalog, ServedKind, Wanted};
 use super::references::{self, Names, Reference};
 use super::reserved;
 use super::rule::{FAIL_WHEN, READY_WHEN, Rule};
-use super::{Desired, fault};
+use super::{Desired, address, fault};
 
 /// A resource whose kind is known.
 #[derive(Debug, Clone)]
@@ -199,6 +199,7 @@ fn resolve_one(
         namespace,
         name,
     };
+    address::check(resource, &id, &draft.kind)?;
     let mut object = Map::new();
     object.insert("apiVersion".to_owned(), json!(id.api_version));
     object.insert("kind".to_owned(), json!(id.kind));

@@ -4,14 +4,17 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::marks::ACQUIRED;
+
 /// The annotation in which kubectl keeps the whole object.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Where an object that is a Secret has its values.
-const SECRET: [&[&str]; 3] = [
+const SECRET: [&[&str]; 4] = [
     &["data"],
     &["stringData"],
     &["metadata", "annotations", LAST_APPLIED],
+    &["metadata", "annotations", ACQUIRED],
 ];
 
 /// Deeper paths than this are no paths into Kubernetes objects.

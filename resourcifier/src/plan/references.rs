@@ -2,7 +2,7 @@
 //!
 //! A string that is one reference and nothing else takes the value with its type; within a longer string it is text.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
@@ -60,6 +60,8 @@ fn hint(known: &[String]) -> String {
 #[derive(Debug)]
 pub struct Names<'a> {
     resources: HashMap<&'a str, Vec<usize>>,
+    /// How long names are, the longest first.
+    lengths: Vec<usize>,
     listed: Vec<String>,
 }
 
@@ -73,7 +75,12 @@ impl<'a> Names<'a> {
                 listed.push(name.to_owned());
             }
         }
-        Self { resources, listed }
+        let lengths: BTreeSet<usize> = resources.keys().map(|name| name.len()).collect();
+        Self {
+            resources,
+            lengths: lengths.into_iter().rev().collect(),
+            listed,
+        }
     }
 
     pub fn bearers(&self, name: &str) -> &[usize] {
@@ -85,12 +92,10 @@ impl<'a> Names<'a> {
 
     /// Splits `NAME.PATH`. A name may contain dots, so the longest that exists is taken.
     fn split<'t>(&self, inner: &'t str) -> Option<(&[usize], &'t str)> {
-        let ends = inner
-            .char_indices()
-            .rev()
-            .filter(|(_, c)| matches!(c, '.' | '['))
-            .map(|(end, _)| end);
-        ends.map(|end| inner.split_at(end))
+        // There may be as many dots as bytes, so only those are looked at where a name can end.
+        let is_end = |end: &&usize| matches!(inner.as_bytes().get(**end), Some(b'.' | b'['));
+        let ends = self.lengths.iter().filter(is_end);
+        ends.map(|&end| inner.split_at(end))
             .find_map(|(name, path)| Some((self.resources.get(name)?.as_slice(), path)))
     }
 

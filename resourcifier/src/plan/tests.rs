@@ -434,3 +434,55 @@ proptest! {
         prop_assert_eq!(found[0].path.find(&object), Some(&json!("here")));
     }
 }
+
+#[test]
+fn a_reference_of_many_parts_is_refused_and_costs_no_more_than_its_length() {
+    let parts = "b.".repeat(100_000);
+    for count in [1, 20] {
+        let text = format!("$(ref.a.{parts}c)");
+        let texts = vec![text; count];
+        let error = planned(json!([
+            {"name": "a", "type": "ConfigMap"},
+            {"name": "b", "type": "ConfigMap", "properties": {"data": texts}},
+        ]));
+        assert_eq!(error.unwrap_err().code, ErrorCode::InvalidReference);
+    }
+}
+
+#[test]
+fn more_dependencies_than_are_followed_are_refused_by_a_code_of_their_own() {
+    let names: Vec<String> = (0..1_000).map(|number| format!("r{number}")).collect();
+    let resources = |on: &dyn Fn(usize) -> Vec<String>| -> Value {
+        let resource = |index: usize| json!({"name": names[index], "type": "ConfigMap", "metadata": {"dependsOn": on(index)}});
+        (0..names.len()).map(resource).collect()
+    };
+    let before = resources(&|index| names[..index].to_vec());
+    assert_eq!(planned(before).unwrap().nodes[999].wave, 999);
+    let twice = |index: usize| [&names[..index], &names[..index]].concat();
+    let error = planned(resources(&twice)).unwrap_err();
+    assert_eq!(error.code, ErrorCode::TooManyReferences, "{error}");
+}
+
+#[test]
+fn a_long_chain_of_uses_that_ends_in_a_circle_is_loosened_in_one_go() {
+    // Each workload mounts the config map of the next, and the first and the last wait for each other.
+    let chain = (0..2_000).map(|index| {
+        let mounts = json!([{"name": "v", "configMap": {"name": format!("c{}", index + 1)}}]);
+        let next = format!("$(ref.p{}.metadata.name)", index + 1);
+        json!([
+            {"name": format!("p{index}"), "type": "Deployment", "properties": {"spec": {"template": {"spec": {"volumes": mounts, "containers": []}}}}},
+            {"name": format!("c{index}"), "type": "ConfigMap", "properties": {"data": {"next": next}}},
+        ])
+    });
+    let mut resources: Vec<Value> = chain
+        .flat_map(|pair| pair.as_array().cloned().unwrap())
+        .collect();
+    resources
+        .push(json!({"name": "p2000", "type": "Deployment", "metadata": {"dependsOn": ["c0"]}}));
+    let plan = planned(json!(resources))
+        .map_err(|error| error.message)
+        .unwrap();
+    assert_eq!(plan.nodes.len(), 4_001);
+    // What is written down stays: each config map waits for the next workload.
+    assert_eq!(plan.nodes[1].dependencies[0].on, 2);
+}

@@ -4,7 +4,7 @@
 //! webhook without its server stops all who come after it. Only what is in the same deployment is looked for, and it
 //! only has to be there; servers of webhooks and of API groups have to be ready.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use common::api::deployer::EdgeReason;
 use serde_json::Value;
@@ -181,7 +181,7 @@ fn pod(object: &Object) -> Option<(&Value, &Value)> {
 }
 
 /// The services that the API server calls because of the object.
-fn served_by(object: &Object) -> Vec<Key<'_>> {
+fn served_by(object: &Object) -> BTreeSet<Key<'_>> {
     service_references(object)
         .into_iter()
         .filter_map(|reference| {

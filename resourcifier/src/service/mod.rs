@@ -1,22 +1,28 @@
 //! The use cases: what a request means, in terms of plan and apply.
 
 mod checks;
+mod jobs;
 mod prepared;
 mod read;
 mod reviews;
 mod status;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::deployer::{ApplyRequest, DeleteRequest, Policies};
 use common::api::error::{ErrorBody, ErrorCode};
+use common::api::job::{JobsStopped, Renewal, Renewed, StopJobs};
 use common::model::{Identity, ObjectRef, Resource};
+use common::work;
+use serde_json::{Map, Value};
 
 use crate::apply::{Deadline, Discovery};
-use crate::kubectl::{Caller, Cluster, Kubectl};
+use crate::kubectl::{Caller, Cluster, Gate, Kubectl};
 use crate::plan::{self, Catalog, Desired};
 
+use jobs::Jobs;
 use prepared::{Apply, Delete, Ground};
 
 pub use prepared::Prepared;
@@ -36,6 +42,7 @@ pub struct Deployer {
     cluster: Arc<dyn Cluster>,
     discovery: Discovery,
     nameless: Nameless,
+    jobs: Arc<Jobs>,
 }
 
 impl Deployer {
@@ -44,11 +51,16 @@ impl Deployer {
             discovery: Discovery::new(cluster.clone()),
             cluster,
             nameless,
+            jobs: Arc::default(),
         }
     }
 
     /// The way to the objects in somebody's name: the only one that there is.
-    fn kubectl(&self, on_behalf_of: Option<&Identity>) -> Result<Arc<dyn Kubectl>, ErrorBody> {
+    fn kubectl(
+        &self,
+        on_behalf_of: Option<&Identity>,
+        gate: Arc<Gate>,
+    ) -> Result<Arc<dyn Kubectl>, ErrorBody> {
         let caller = match on_behalf_of {
             Some(identity) => Caller::of(identity.clone())?,
             None if self.nameless == Nameless::AsItself => Caller::itself(),
@@ -57,24 +69,46 @@ impl Deployer {
                 return Err(ErrorBody::new(ErrorCode::Forbidden, message));
             }
         };
-        Ok(self.cluster.clone().acting_for(caller))
+        Ok(self.cluster.clone().acting_for(caller, gate))
+    }
+
+    /// The manager is alive; gives whether the job runs here.
+    pub fn renew(&self, renewal: &Renewal) -> Renewed {
+        Renewed {
+            known: self.jobs.renew(renewal),
+        }
+    }
+
+    /// Ends jobs; returns when nothing of them reaches the cluster any more.
+    pub async fn stop(&self, stop: &StopJobs) -> JobsStopped {
+        self.jobs.stop(stop).await
     }
 
     /// Plans it; fails for all that can be told without looking at objects.
     pub async fn prepare_apply(&self, request: ApplyRequest) -> Result<Prepared<Apply>, ErrorBody> {
         let deadline = Deadline::after(request.timeout_ms);
-        let kubectl = self.kubectl(request.on_behalf_of.as_ref())?;
+        let gate = jobs::gate(request.fence.as_ref());
+        let kubectl = self.kubectl(request.on_behalf_of.as_ref(), gate.clone())?;
         let catalog = self
             .discovery
             .catalog(&plan::wanted(&request.resources))
             .await?;
-        let plan = plan::plan(desired(&request), &catalog)?;
+        let bytes = size(&request.resources);
+        let served = catalog.clone();
+        let (request, plan) = work::sized(bytes, move || {
+            let plan = plan::plan(desired(&request), &served);
+            (request, plan)
+        })
+        .await;
+        let plan = plan?;
         Ok(Prepared {
             work: Apply { request, plan },
             ground: Ground {
                 kubectl,
                 catalog,
                 deadline,
+                gate,
+                jobs: self.jobs.clone(),
             },
         })
     }
@@ -85,9 +119,18 @@ impl Deployer {
         request: DeleteRequest,
     ) -> Result<Prepared<Delete>, ErrorBody> {
         let deadline = Deadline::after(request.timeout_ms);
-        let kubectl = self.kubectl(request.on_behalf_of.as_ref())?;
+        let gate = jobs::gate(request.fence.as_ref());
+        let kubectl = self.kubectl(request.on_behalf_of.as_ref(), gate.clone())?;
         let catalog = self.catalog_for(&request).await?;
-        let unconfirmed = unconfirmed(&request, &catalog);
+        let bytes = size(&request.unconfirmed);
+        let served = catalog.clone();
+        let (request, unconfirmed) = work::sized(bytes, move || {
+            let kept: HashSet<_> = request.kept.iter().map(ObjectRef::identity).collect();
+            let mut unconfirmed = unconfirmed(&request, &served);
+            unconfirmed.retain(|(_, object)| !kept.contains(&object.identity()));
+            (request, unconfirmed)
+        })
+        .await;
         Ok(Prepared {
             work: Delete {
                 request,
@@ -97,6 +140,8 @@ impl Deployer {
                 kubectl,
                 catalog,
                 deadline,
+                gate,
+                jobs: self.jobs.clone(),
             },
         })
     }
@@ -119,6 +164,15 @@ impl Deployer {
     }
 }
 
+/// How large planning the resources is: by their bytes, and by their number.
+fn size(resources: &[Resource]) -> usize {
+    let properties = resources.iter().flat_map(|resource| {
+        let metadata = resource.metadata.iter();
+        resource.properties.iter().chain(metadata)
+    });
+    work::bytes_of(properties) + resources.len()
+}
+
 fn desired(request: &ApplyRequest) -> Desired<'_> {
     Desired {
         deployment: &request.deployment,
@@ -129,7 +183,8 @@ fn desired(request: &ApplyRequest) -> Desired<'_> {
     }
 }
 
-/// Together if they make a plan; else those that make one alone.
+/// Together if they make a plan; else those that have an identity alone. One of a kind that the cluster does not serve has
+/// none: its objects went with their definition.
 fn unconfirmed(request: &DeleteRequest, catalog: &Catalog) -> Vec<(Resource, ObjectRef)> {
     let planned = |resources: &[Resource]| {
         let plan = plan::plan(
@@ -153,9 +208,39 @@ fn unconfirmed(request: &DeleteRequest, catalog: &Catalog) -> Vec<(Resource, Obj
         request
             .unconfirmed
             .iter()
-            .filter_map(|resource| planned(std::slice::from_ref(resource)).ok())
-            .flatten()
+            .filter_map(|resource| {
+                let alone = planned(&[identity_of(resource)]).ok()?;
+                let (_, object) = alone.into_iter().next()?;
+                Some((resource.clone(), object))
+            })
             .collect()
     };
     planned(&request.unconfirmed).unwrap_or_else(|_| one_by_one())
+}
+
+/// The resource with no more than what says which object it is: a reference in another field leads nowhere where the
+/// resource stands alone.
+fn identity_of(resource: &Resource) -> Resource {
+    let stated = resource.properties.as_ref().and_then(Value::as_object);
+    let properties = stated.map(|stated| {
+        let part = |map: &Map<String, Value>, keys: [&str; 2]| -> Map<String, Value> {
+            let parts = keys.into_iter().filter_map(|key| {
+                let value = map.get(key)?;
+                Some((key.to_owned(), value.clone()))
+            });
+            parts.collect()
+        };
+        let mut properties = part(stated, ["apiVersion", "kind"]);
+        if let Some(metadata) = stated.get("metadata").and_then(Value::as_object) {
+            let metadata = part(metadata, ["name", "namespace"]);
+            properties.insert("metadata".to_owned(), Value::Object(metadata));
+        }
+        Value::Object(properties)
+    });
+    Resource {
+        properties,
+        // What it depends on does not stand here either.
+        metadata: None,
+        ..resource.clone()
+    }
 }

@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use common::api::deployer::{ApplyRequest, CheckResponse, DeleteRequest, DiffReport, Report};
+use common::api::error::ErrorBody;
+use common::api::job::Fence;
 use common::model::{DeploymentName, ObjectRef, Resource};
 
-use crate::apply::{self, Context, Deadline, Events, Known, Stopped};
-use crate::kubectl::Kubectl;
+use crate::apply::{self, Context, Deadline, Events, Known, Removal, Stopped};
+use crate::kubectl::{Gate, Halt, Kubectl};
 use crate::plan::{Catalog, Plan};
+
+use super::jobs::{Job, Jobs};
 
 pub struct Prepared<W> {
     pub(super) work: W,
@@ -19,6 +23,8 @@ pub struct Ground {
     pub(super) kubectl: Arc<dyn Kubectl>,
     pub(super) catalog: Arc<Catalog>,
     pub(super) deadline: Deadline,
+    pub(super) gate: Arc<Gate>,
+    pub(super) jobs: Arc<Jobs>,
 }
 
 impl Ground {
@@ -29,6 +35,19 @@ impl Ground {
             deployment,
             events,
             deadline: self.deadline,
+            gate: &self.gate,
+        }
+    }
+
+    fn begin(&self, deployment: &DeploymentName, fence: Option<&Fence>) -> Result<Job, ErrorBody> {
+        self.jobs.begin(deployment, fence, self.gate.clone())
+    }
+
+    /// The caller that stopped the job reads what it did. Any other reader learns why there is no complete report.
+    fn concluded(&self, report: Report) -> Result<Report, Stopped> {
+        match self.gate.halted() {
+            Some(halt) if report.stopped && halt != Halt::Stopped => Err(halt.into()),
+            _ => Ok(report),
         }
     }
 }
@@ -56,9 +75,17 @@ impl Prepared<Apply> {
         let known = Known {
             recorded: &request.recorded,
             expected: &request.expected,
-            delete: request.policies.delete,
+            removal: Removal {
+                policy: request.policies.delete,
+                restore: request.restore_acquired,
+                allow_others: request.allow_deletes,
+            },
         };
-        apply::apply(context, plan, known).await
+        let job = self
+            .ground
+            .begin(&request.deployment, request.fence.as_ref())?;
+        let applied = job.run(events, apply::apply(context, plan, known)).await;
+        self.ground.concluded(applied?)
     }
 
     /// What an apply would do; nothing is changed.
@@ -66,7 +93,14 @@ impl Prepared<Apply> {
         let Apply { request, plan } = self.work;
         let context = self.ground.context(&request.deployment, events);
         events.secrets().spare(&plan);
-        apply::diff(context, &plan, &request.recorded, request.policies.delete).await
+        let removal = Removal {
+            policy: request.policies.delete,
+            restore: request.restore_acquired,
+            allow_others: request.allow_deletes,
+        };
+        let found = apply::diff(context, &plan, &request.recorded, removal);
+        let job = self.ground.begin(&request.deployment, None)?;
+        job.run(events, found).await
     }
 }
 
@@ -83,7 +117,16 @@ impl Prepared<Delete> {
         } = self.work;
         let context = self.ground.context(&request.deployment, events);
         tracing::info!(deployment = %request.deployment, objects = request.recorded.len(), "deleting from deployment {}", request.deployment);
-        let policy = request.delete_policy;
-        apply::delete(context, request.recorded, unconfirmed, policy).await
+        let policy = Removal {
+            policy: request.delete_policy,
+            restore: request.restore_acquired,
+            allow_others: request.allow_deletes,
+        };
+        let job = self
+            .ground
+            .begin(&request.deployment, request.fence.as_ref())?;
+        let deleted = apply::delete(context, request.recorded, unconfirmed, policy);
+        let deleted = job.run(events, deleted).await;
+        self.ground.concluded(deleted?)
     }
 }

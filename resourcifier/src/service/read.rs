@@ -1,5 +1,7 @@
 //! Live objects as they are, for whoever looks for one.
 
+use std::sync::Arc;
+
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{Namespace, ObjectRef};
 use common::redact::REDACTED;
@@ -7,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::{Deployer, LOOK};
 use crate::apply;
-use crate::kubectl::Query;
-use crate::plan::{LAST_APPLIED, ServedKind, Wanted};
+use crate::kubectl::{Gate, Query};
+use crate::plan::{self, ACQUIRED, LAST_APPLIED, ServedKind, Wanted};
 
 impl Deployer {
     /// Live objects of a type, or one of them; the values of Secrets are left out.
@@ -18,7 +20,7 @@ impl Deployer {
         name: Option<&str>,
         namespace: Option<&Namespace>,
     ) -> Result<Value, ErrorBody> {
-        let kubectl = self.kubectl(None)?;
+        let kubectl = self.kubectl(None, Arc::new(Gate::open()))?;
         let wanted = Wanted::parse(type_name);
         let catalog = self
             .discovery
@@ -27,7 +29,7 @@ impl Deployer {
         let kind = catalog
             .find(&wanted)
             .map_err(|error| ErrorBody::new(ErrorCode::UnknownType, error.to_string()))?;
-        if let Some(name) = name.filter(|name| !is_object_name(name)) {
+        if let Some(name) = name.filter(|name| !plan::is_segment(name)) {
             return Err(ErrorBody::new(
                 ErrorCode::InvalidRequest,
                 format!("{name:?} is not the name of an object"),
@@ -77,12 +79,6 @@ fn object(kind: &ServedKind, namespace: Option<&str>, name: &str) -> ObjectRef {
     }
 }
 
-/// RFC 1123 subdomains, and `:` as the names of roles have it: nothing that kubectl could take for a flag.
-fn is_object_name(name: &str) -> bool {
-    let is_inner = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b':' | b'_');
-    (1..=253).contains(&name.len()) && name.bytes().all(is_inner) && !name.starts_with('-')
-}
-
 fn without_secrets(mut found: Value) -> Value {
     let redact = |object: &mut Value| {
         for field in ["data", "stringData"] {
@@ -92,10 +88,12 @@ fn without_secrets(mut found: Value) -> Value {
                 .flat_map(|map| map.values_mut())
                 .for_each(|value| *value = json!(REDACTED));
         }
-        // kubectl keeps the whole Secret in it.
-        let annotations = object.pointer_mut("/metadata/annotations");
-        let kept = annotations.and_then(|all| all.get_mut(LAST_APPLIED));
-        kept.into_iter().for_each(|value| *value = json!(REDACTED));
+        // kubectl keeps the whole Secret in one, and we keep in the other what was taken from it.
+        for key in [LAST_APPLIED, ACQUIRED] {
+            let annotations = object.pointer_mut("/metadata/annotations");
+            let kept = annotations.and_then(|all| all.get_mut(key));
+            kept.into_iter().for_each(|value| *value = json!(REDACTED));
+        }
     };
     if found["kind"] == "Secret" {
         redact(&mut found);

@@ -1,47 +1,60 @@
 //! How recorded objects are, and where they differ from what their deployment asks for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use common::api::deployer::{ObjectState, ObjectStatus, StatusRequest};
 use common::api::error::ErrorBody;
-use common::model::{AppliedObject, ObjectRef};
+use common::model::{AppliedObject, DeploymentName, ObjectRef};
+use common::work;
 use futures::StreamExt;
 use serde_json::Value;
 
 use super::{Deployer, LOOK};
 use crate::apply::readiness::{self, Readiness};
-use crate::apply::{self, AT_ONCE, BATCH, Drift, Secrets};
-use crate::kubectl::{Kubectl, KubectlError, ObjectFault, Outcomes};
-use crate::plan::{self, Catalog, Desired, Plan};
+use crate::apply::{self, AT_ONCE, BATCH, Deadline, Drift, Secrets, Source, is_unchanged};
+use crate::kubectl::{Gate, Kubectl, KubectlError, ObjectFault};
+use crate::plan::{self, Catalog, Desired, Node, Plan};
 
+/// A caller waits as long for all of it.
+const STATUS: Duration = Duration::from_secs(60);
 /// Objects that others are asked about: each costs some calls.
 const ASKED: usize = 200;
 
 impl Deployer {
     /// The live state of recorded objects, in their order.
     pub async fn status(&self, request: StatusRequest) -> Result<Vec<ObjectStatus>, ErrorBody> {
-        let kubectl = self.kubectl(request.on_behalf_of.as_ref())?;
+        let kubectl = self.kubectl(request.on_behalf_of.as_ref(), Arc::new(Gate::open()))?;
         let (catalog, plan) = self.planned(&request).await?;
-        let mut lives = Vec::with_capacity(request.objects.len());
-        for batch in request.objects.chunks(BATCH) {
-            lives.extend(read(&*kubectl, batch, &catalog).await);
+        let wanted = Wanted::new(&request, plan.as_ref());
+        let mut seen = Seen::default();
+        let mut found = |place: usize, outcome| seen.take(&wanted, place, outcome);
+        match wanted.deployment {
+            Some(deployment) => {
+                let source = Source {
+                    kubectl: &*kubectl,
+                    catalog: &catalog,
+                    deployment,
+                    deadline: Deadline::of(STATUS),
+                };
+                read(source, &request.objects, &mut found).await;
+            }
+            None => read_each(&*kubectl, &catalog, &request.objects, &mut found).await,
         }
-        let statuses = request.objects.iter().zip(&lives);
-        let mut statuses: Vec<ObjectStatus> = statuses
-            .map(|(applied, live)| status(applied, live))
-            .collect();
+        let Seen { lives, statuses } = seen;
+        let mut statuses: Vec<ObjectStatus> = statuses.into_values().collect();
         ask_others(&*kubectl, &lives, &mut statuses).await;
-        if let (Some(desired), Some(plan)) = (&request.desired, plan) {
+        if let (Some(desired), Some(plan)) = (&request.desired, &plan) {
             let secrets = Secrets::default();
-            secrets.spare(&plan);
+            secrets.spare(plan);
             let drift = Drift {
                 kubectl: &*kubectl,
                 deployment: &desired.deployment,
                 within: LOOK,
                 secrets: &secrets,
             };
-            look_for_drift(drift, &plan, &lives, &mut statuses).await;
+            look_for_drift(drift, &wanted, plan, &lives, &mut statuses).await;
             secrets.hide_in_statuses(&mut statuses);
         }
         Ok(statuses)
@@ -59,51 +72,164 @@ impl Deployer {
         };
         let wanted = plan::wanted(&desired.resources);
         let catalog = self.discovery.catalog(&wanted).await?;
-        let desired = Desired {
-            deployment: &desired.deployment,
-            namespace: &desired.namespace,
-            resources: &desired.resources,
-            outputs: &[],
-            policies: desired.policies,
-        };
-        let plan = plan::plan(desired, &catalog)?;
-        Ok((catalog, Some(plan)))
+        let (desired, served) = (desired.clone(), catalog.clone());
+        let plan = work::sized(super::size(&desired.resources), move || {
+            let desired = Desired {
+                deployment: &desired.deployment,
+                namespace: &desired.namespace,
+                resources: &desired.resources,
+                outputs: &[],
+                policies: desired.policies,
+            };
+            plan::plan(desired, &served)
+        });
+        Ok((catalog, Some(plan.await?)))
     }
 }
 
-async fn read(
+/// Whose the objects are, if the request says so.
+fn deployment(request: &StatusRequest) -> Option<&DeploymentName> {
+    let desired = request.desired.as_ref();
+    let desired = desired.map(|desired| &desired.deployment);
+    request.deployment.as_ref().or(desired)
+}
+
+/// The objects that are asked about, and what is asked for them.
+struct Wanted<'a> {
+    objects: &'a [AppliedObject],
+    deployment: Option<&'a DeploymentName>,
+    manager: String,
+    /// What is asked for each of the objects, if anything is.
+    nodes: Vec<Option<&'a Node>>,
+    /// By their place in the plan: where the objects of resources are.
+    places: HashMap<usize, usize>,
+    /// Whether others refer to the object's values.
+    is_referenced: Vec<bool>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(request: &'a StatusRequest, plan: Option<&'a Plan>) -> Self {
+        let objects = request.objects.as_slice();
+        let recorded = objects.iter().map(|applied| applied.object.identity());
+        let recorded: HashMap<_, usize> = recorded.zip(0..).collect();
+        let mut wanted = Self {
+            objects,
+            deployment: deployment(request),
+            manager: String::new(),
+            nodes: vec![None; objects.len()],
+            places: HashMap::new(),
+            is_referenced: vec![false; objects.len()],
+        };
+        let (Some(plan), Some(desired)) = (plan, &request.desired) else {
+            return wanted;
+        };
+        wanted.manager = plan::field_manager(&desired.deployment);
+        for (index, node) in plan.nodes.iter().enumerate() {
+            if let Some(&place) = recorded.get(&node.object.identity()) {
+                wanted.nodes[place] = Some(node);
+                wanted.places.insert(index, place);
+            }
+        }
+        for reference in plan.nodes.iter().flat_map(|node| &node.references) {
+            if let Some(&place) = wanted.places.get(&reference.target) {
+                wanted.is_referenced[place] = true;
+            }
+        }
+        wanted
+    }
+
+    /// Whether the live object alone tells that it has not drifted.
+    fn is_as_asked(&self, place: usize, live: &Value) -> bool {
+        let is_same = |node: &Node| {
+            node.references.is_empty() && is_unchanged(&node.template, live, &self.manager)
+        };
+        self.nodes[place].is_none_or(is_same)
+    }
+}
+
+/// How the objects are, and those that there is more to ask about, by their places.
+#[derive(Default)]
+struct Seen {
+    statuses: BTreeMap<usize, ObjectStatus>,
+    lives: HashMap<usize, Value>,
+}
+
+impl Seen {
+    fn take(
+        &mut self,
+        wanted: &Wanted<'_>,
+        place: usize,
+        outcome: Result<Option<Value>, KubectlError>,
+    ) {
+        let status = status(&wanted.objects[place], &outcome, wanted.deployment);
+        let is_ready = status.state == ObjectState::Ready;
+        self.statuses.insert(place, status);
+        if let Ok(Some(live)) = outcome {
+            let is_settled =
+                is_ready && !wanted.is_referenced[place] && wanted.is_as_asked(place, &live);
+            if !is_settled {
+                self.lives.insert(place, live);
+            }
+        }
+    }
+}
+
+type Found<'f> = &'f mut (dyn FnMut(usize, Result<Option<Value>, KubectlError>) + Send);
+
+/// Each object once, in any order.
+async fn read(source: Source<'_>, objects: &[AppliedObject], found: Found<'_>) {
+    let (served, places) = served(source.catalog, objects, found);
+    let mut of_served = |place: usize, outcome| found(places[place], outcome);
+    apply::many(source, &served, &mut of_served).await;
+}
+
+/// The same without a deployment whose label they bear.
+async fn read_each(
     kubectl: &dyn Kubectl,
-    batch: &[AppliedObject],
     catalog: &Catalog,
-) -> Outcomes<Option<Value>> {
-    let served: Vec<Option<ObjectRef>> = batch
-        .iter()
-        .map(|applied| catalog.served(&applied.object))
-        .collect();
-    let objects: Vec<ObjectRef> = served.iter().flatten().cloned().collect();
-    let outcomes = apply::each(kubectl, &objects, LOOK).await;
-    let mut outcomes = outcomes.into_iter();
-    served
-        .iter()
-        .map(|object| {
-            let outcome = object.as_ref().and_then(|_| outcomes.next());
-            outcome.unwrap_or(Ok(None))
-        })
-        .collect()
+    objects: &[AppliedObject],
+    found: Found<'_>,
+) {
+    let (served, places) = served(catalog, objects, found);
+    let mut places = places.into_iter();
+    for batch in served.chunks(BATCH) {
+        let outcomes = apply::each(kubectl, batch, LOOK).await;
+        for (place, outcome) in places.by_ref().zip(outcomes) {
+            found(place, outcome);
+        }
+    }
+}
+
+/// The objects whose kind is served, with their places. The others are not there.
+fn served(
+    catalog: &Catalog,
+    objects: &[AppliedObject],
+    found: Found<'_>,
+) -> (Vec<ObjectRef>, Vec<usize>) {
+    let (mut served, mut places) = (Vec::new(), Vec::new());
+    for (place, applied) in objects.iter().enumerate() {
+        match catalog.served(&applied.object) {
+            None => found(place, Ok(None)),
+            Some(object) => {
+                served.push(object);
+                places.push(place);
+            }
+        }
+    }
+    (served, places)
 }
 
 /// What others say about those that are not ready.
 async fn ask_others(
     kubectl: &dyn Kubectl,
-    lives: &Outcomes<Option<Value>>,
+    lives: &HashMap<usize, Value>,
     statuses: &mut [ObjectStatus],
 ) {
     let waiting = statuses
         .iter()
         .enumerate()
         .filter(|(_, status)| status.state == ObjectState::NotReady);
-    let waiting =
-        waiting.filter_map(|(place, _)| Some((place, lives[place].as_ref().ok()?.as_ref()?)));
+    let waiting = waiting.filter_map(|(place, _)| Some((place, lives.get(&place)?)));
     let calls: Vec<_> = waiting
         .take(ASKED)
         .map(async |(place, live)| (place, apply::evidence(kubectl, live).await))
@@ -122,22 +248,25 @@ async fn ask_others(
 /// Fills in the drift of each object that is there and asked for.
 async fn look_for_drift(
     drift: Drift<'_>,
+    wanted: &Wanted<'_>,
     plan: &Plan,
-    lives: &Outcomes<Option<Value>>,
+    lives: &HashMap<usize, Value>,
     statuses: &mut [ObjectStatus],
 ) {
-    let places = places(plan, statuses);
-    let live_of = |node: usize| {
-        let place = places.get(&node)?;
-        lives[*place].as_ref().ok()?.as_ref()
-    };
+    let live_of = |node: usize| lives.get(wanted.places.get(&node)?);
     let is_there = |status: &ObjectStatus| {
         !matches!(status.state, ObjectState::Missing | ObjectState::Replaced)
     };
-    let calls: Vec<_> = places
+    let mut nodes: Vec<(usize, usize)> = wanted
+        .places
         .iter()
-        .filter(|(_, place)| is_there(&statuses[**place]))
-        .filter_map(|(&node, &place)| Some((node, place, live_of(node)?)))
+        .map(|(&node, &place)| (node, place))
+        .filter(|(_, place)| is_there(&statuses[*place]))
+        .collect();
+    nodes.sort_unstable();
+    let calls: Vec<_> = nodes
+        .into_iter()
+        .filter_map(|(node, place)| Some((node, place, live_of(node)?)))
         .map(async |(node, place, live)| {
             let found = drift.of(&plan.nodes[node], live, &live_of).await;
             (place, found)
@@ -153,7 +282,7 @@ async fn look_for_drift(
             Err(error) => {
                 let reason = statuses[place].reason.take().map(|reason| reason + "; ");
                 statuses[place].reason = Some(format!(
-                    "{}whether it has drifted cannot be told: {error}",
+                    "{}drift cannot be determined: {error}",
                     reason.unwrap_or_default()
                 ));
             }
@@ -161,20 +290,16 @@ async fn look_for_drift(
     }
 }
 
-/// Where the object of each node stands among the recorded ones.
-fn places(plan: &Plan, statuses: &[ObjectStatus]) -> HashMap<usize, usize> {
-    let recorded: HashMap<_, usize> = statuses
-        .iter()
-        .enumerate()
-        .map(|(place, status)| (status.applied.object.identity(), place))
-        .collect();
-    let nodes = plan.nodes.iter().enumerate();
-    nodes
-        .filter_map(|(node, one)| Some((node, *recorded.get(&one.object.identity())?)))
-        .collect()
-}
-
-fn status(applied: &AppliedObject, live: &Result<Option<Value>, KubectlError>) -> ObjectStatus {
+/// `deployment`: whose objects these are, if that is known. The record may be older than an object that it made.
+fn status(
+    applied: &AppliedObject,
+    live: &Result<Option<Value>, KubectlError>,
+    deployment: Option<&DeploymentName>,
+) -> ObjectStatus {
+    let is_ours = |live: &Value| match deployment {
+        Some(deployment) => apply::is_ours(live, deployment, &applied.uid),
+        None => apply::uid(live) == Some(&applied.uid),
+    };
     let (state, reason) = match live {
         Err(error) if error.fault() == Some(ObjectFault::Unserved) => (
             ObjectState::Missing,
@@ -188,7 +313,7 @@ fn status(applied: &AppliedObject, live: &Result<Option<Value>, KubectlError>) -
             ObjectState::Missing,
             Some("the cluster has no such object".to_owned()),
         ),
-        Ok(Some(live)) if apply::uid(live) != Some(&applied.uid) => (
+        Ok(Some(live)) if !is_ours(live) => (
             ObjectState::Replaced,
             Some("another object has taken its name".to_owned()),
         ),

@@ -1,16 +1,23 @@
 //! Applying and deleting, against a cluster in memory.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+mod acquired;
 mod many;
+mod races;
+mod replacing;
 mod rights;
+mod stops;
 #[path = "../support/mod.rs"]
 mod support;
 
 use std::sync::Arc;
 
-use common::api::deployer::{Action, ApplyRequest, DeleteRequest, Report, ResourceState};
+use common::api::deployer::{
+    Action, ApplyRequest, DeleteRequest, DiffReport, ObjectStatus, Report, ResourceState,
+};
 use common::api::error::{ErrorBody, ErrorCode};
+use common::model::AppliedObject;
 use resourcifier::apply::{Events, Stopped};
 use resourcifier::plan::{DEPLOYMENT, MANAGED_BY};
 use resourcifier::service::{Deployer, Nameless};
@@ -20,14 +27,14 @@ use tokio::sync::mpsc;
 
 struct World {
     cluster: Arc<Cluster>,
-    deployer: Deployer,
+    deployer: Arc<Deployer>,
 }
 
 impl World {
     fn new() -> Self {
         let cluster = Arc::new(Cluster::default());
         Self {
-            deployer: Deployer::new(cluster.clone(), Nameless::AsItself),
+            deployer: Arc::new(Deployer::new(cluster.clone(), Nameless::AsItself)),
             cluster,
         }
     }
@@ -77,6 +84,25 @@ impl World {
         ended(prepared.delete(&Self::events()).await).unwrap()
     }
 
+    /// What applying would do.
+    async fn diff(&self, resources: Value, recorded: &Report) -> DiffReport {
+        let request = json!({
+            "deployment": "web", "namespace": "home", "resources": resources,
+            "recorded": recorded.objects, "timeoutMs": 20_000,
+        });
+        let request: ApplyRequest = serde_json::from_value(request).unwrap();
+        let prepared = self.deployer.prepare_apply(request).await.unwrap();
+        prepared.diff(&Self::events()).await.unwrap()
+    }
+
+    /// How the objects on record are, and where they differ from the resources.
+    async fn status(&self, resources: Value, recorded: &[AppliedObject]) -> Vec<ObjectStatus> {
+        let desired = json!({"deployment": "web", "namespace": "home", "resources": resources});
+        let request = json!({"deployment": "web", "objects": recorded, "desired": desired});
+        let request = serde_json::from_value(request).unwrap();
+        self.deployer.status(request).await.unwrap()
+    }
+
     fn reads(&self) -> Vec<String> {
         self.cluster.with(|state| std::mem::take(&mut state.reads))
     }
@@ -89,7 +115,7 @@ impl World {
 fn ended(outcome: Result<Report, Stopped>) -> Result<Report, ErrorBody> {
     outcome.map_err(|stopped| match stopped {
         Stopped::Refused(error) => error,
-        Stopped::CallerGone(gone) => panic!("{gone}"),
+        Stopped::Halted(halt) => halt.into(),
     })
 }
 
@@ -353,9 +379,10 @@ async fn deletion_goes_backwards_through_the_waves() {
 async fn an_object_that_took_the_place_of_a_recorded_one_is_left_alone() {
     let world = World::new();
     let report = world.apply(json!([map("a")]), &Report::default()).await;
-    world
-        .cluster
-        .with(|state| state.objects.get_mut("a").unwrap()["metadata"]["uid"] = json!("another"));
+    world.cluster.with(|state| {
+        let metadata = &mut state.objects.get_mut("a").unwrap()["metadata"];
+        (metadata["uid"], metadata["managedFields"]) = (json!("another"), json!([]));
+    });
     let deleted = world.delete(json!({"recorded": report.objects})).await;
     assert_eq!(
         (deleted.resources[0].state, deleted.resources[0].action),

@@ -1,6 +1,6 @@
 //! Many resources: which calls they take, and which they spare.
 
-use common::api::deployer::{Action, Report, ResourceState};
+use common::api::deployer::{Action, ObjectState, Report, ResourceIntent, ResourceState};
 use serde_json::{Value, json};
 
 use super::{World, map, map_after, states};
@@ -55,6 +55,81 @@ async fn only_what_differs_is_applied() {
     assert_eq!(world.calls(), ["apply map-3", "apply map-7"]);
     assert_eq!(second.resources[3].action, Some(Action::Configured));
     assert_eq!(second.resources[7].action, Some(Action::Configured));
+}
+
+#[tokio::test]
+async fn a_diff_and_a_status_of_what_has_not_changed_take_one_list_and_no_dry_run() {
+    let world = World::new();
+    let first = world.apply(many(), &Report::default()).await;
+    world.calls();
+    world.reads();
+    let diff = world.diff(many(), &first).await;
+    let intents = diff.resources.iter().map(|diff| diff.intent);
+    assert!(intents.eq([ResourceIntent::None; MANY]));
+    assert!(diff.resources.iter().all(|diff| diff.basis.owned.is_some()));
+    assert_eq!(world.reads(), ["list ConfigMap"]);
+
+    let status = world.status(many(), &first.objects).await;
+    let states = status.iter().map(|status| status.state);
+    assert!(states.eq([ObjectState::Ready; MANY]));
+    assert_eq!(world.reads(), ["list ConfigMap"]);
+    assert_eq!(world.calls(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_diff_and_a_status_try_only_what_has_changed() {
+    let world = World::new();
+    let first = world.apply(many(), &Report::default()).await;
+    world.calls();
+    world.cluster.with(|state| {
+        state.objects.get_mut("map-3").unwrap()["metadata"]["annotations"] = json!({});
+        state.objects.remove("map-4");
+    });
+    let mut changed = many();
+    changed[7]["properties"] = json!({"data": {"a": "1"}});
+    let diff = world.diff(changed, &first).await;
+    let changed: Vec<(usize, ResourceIntent)> = diff
+        .resources
+        .iter()
+        .map(|diff| diff.intent)
+        .enumerate()
+        .filter(|(_, intent)| *intent != ResourceIntent::None)
+        .collect();
+    use ResourceIntent::{Create, Update};
+    assert_eq!(changed, [(3, Update), (4, Create), (7, Update)]);
+    let mut calls = world.calls();
+    calls.sort();
+    assert_eq!(calls, ["try map-3", "try map-4", "try map-7"]);
+
+    let status = world.status(many(), &first.objects).await;
+    let drifted = status.iter().filter(|status| !status.drift.is_empty());
+    let drifted: Vec<&str> = drifted
+        .map(|status| status.applied.resource.as_str())
+        .collect();
+    assert_eq!(drifted, ["map-3"]);
+    assert_eq!(status[4].state, ObjectState::Missing);
+    assert_eq!(world.calls(), ["try map-3"]);
+}
+
+#[tokio::test]
+async fn a_status_of_a_few_objects_of_many_does_not_list_them_all() {
+    let world = World::new();
+    let many: Value = (0..2_000).map(|n| map(&format!("map-{n}"))).collect();
+    let first = world.apply(many.clone(), &Report::default()).await;
+    world.reads();
+    let few: Vec<_> = first.objects.iter().step_by(100).cloned().collect();
+    let status = world.status(many, &few).await;
+    assert!(
+        status
+            .iter()
+            .all(|status| status.state == ObjectState::Ready)
+    );
+    let (lists, gets): (Vec<String>, Vec<String>) = world
+        .reads()
+        .into_iter()
+        .partition(|read| read.starts_with("list"));
+    assert_eq!(lists, ["list ConfigMap"], "and no further page");
+    assert!(gets.len() > few.len() / 2, "{gets:?}");
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod conflicts;
 mod definitions;
 mod drift;
 mod hostile;
+mod ownership;
 mod preview;
 mod readiness;
 mod rights;

@@ -63,6 +63,7 @@ impl World {
                 .map_or_else(|| cluster.kubectl_path().to_owned(), PathBuf::from),
             kubeconfig: Some(kubeconfig),
             context: None,
+            launcher: None,
         };
         let kubectl = Arc::new(ThroughProxy::new(settings).unwrap());
         Self {
@@ -198,7 +199,7 @@ impl World {
 fn ended<T>(outcome: Result<T, Stopped>) -> Result<T, ErrorBody> {
     outcome.map_err(|stopped| match stopped {
         Stopped::Refused(error) => error,
-        Stopped::CallerGone(gone) => panic!("{gone}"),
+        Stopped::Halted(halt) => panic!("{halt}"),
     })
 }
 

@@ -20,6 +20,9 @@ pub fn apply(
     let mut wanted = BTreeMap::new();
     leaves(object, &mut Vec::new(), &mut wanted);
     wanted.retain(|path, _| is_field(path));
+    // An empty map asks only that there is a map.
+    let is_map = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+    wanted.retain(|path, value| !is_map(value) || !at(live, path).is_some_and(Value::is_object));
     let conflicts = conflicts(live, &wanted, owned, options.manager);
     if !conflicts.is_empty() && !options.force {
         return conflicts;
@@ -41,6 +44,70 @@ pub fn apply(
     owned.retain(|_, fields| !fields.is_empty());
     owned.insert(options.manager.to_owned(), wanted.into_keys().collect());
     Vec::new()
+}
+
+/// The object after a merge patch. Who changes a field owns it alone; `managedFields` of the patch replace the owners.
+pub fn patch(before: &Value, patch: &Value, owned: &mut Owned, manager: &str) -> Value {
+    let mut live = before.clone();
+    merge(&mut live, patch);
+    if let Some(entries) = patch["metadata"]["managedFields"].as_array() {
+        *owned = entries.iter().map(entry).collect();
+    }
+    for field in ["uid", "resourceVersion", "managedFields"] {
+        live["metadata"][field] = before["metadata"][field].clone();
+    }
+    // The API server keeps no empty maps in the metadata.
+    if let Some(metadata) = live["metadata"].as_object_mut() {
+        metadata.retain(|_, value| !value.as_object().is_some_and(Map::is_empty));
+    }
+    let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
+    leaves(before, &mut Vec::new(), &mut old);
+    leaves(&live, &mut Vec::new(), &mut new);
+    let is_owned = |path: &Path| is_field(path) && !path.iter().any(|key| key == "managedFields");
+    let changed = |path: &&Path| old.get(*path) != new.get(*path);
+    let touched: Vec<Path> = (old.keys().chain(new.keys()))
+        .filter(changed)
+        .cloned()
+        .collect();
+    for path in touched.into_iter().filter(is_owned) {
+        owned.values_mut().for_each(|fields| {
+            fields.remove(&path);
+        });
+        if new.contains_key(&path) {
+            owned.entry(manager.to_owned()).or_default().insert(path);
+        }
+    }
+    owned.retain(|_, fields| !fields.is_empty());
+    live
+}
+
+fn merge(value: &mut Value, patch: &Value) {
+    let Some(patch) = patch.as_object() else {
+        *value = patch.clone();
+        return;
+    };
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    for (key, patch) in patch {
+        match (patch, value.as_object_mut()) {
+            (Value::Null, Some(map)) => drop(map.remove(key)),
+            _ => merge(&mut value[key], patch),
+        }
+    }
+}
+
+/// One entry of `managedFields`, read.
+fn entry(entry: &Value) -> (String, BTreeSet<Path>) {
+    let mut tree = BTreeMap::new();
+    leaves(&entry["fieldsV1"], &mut Vec::new(), &mut tree);
+    let field = |path: Path| -> Path {
+        let keys = path.iter();
+        keys.map(|key| key.strip_prefix("f:").unwrap_or(key).to_owned())
+            .collect()
+    };
+    let manager = entry["manager"].as_str().unwrap_or_default().to_owned();
+    (manager, tree.into_keys().map(field).collect())
 }
 
 /// What the API server writes into `managedFields`.

@@ -6,17 +6,17 @@ mod fields;
 mod port;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use common::api::review::{Access, AccessVerdict};
 use common::model::ObjectRef;
 use resourcifier::kubectl::{
     ApplyOptions, Cause, Change, DeleteOptions, Deletion, KubectlError, ObjectError, ObjectEvent,
-    ObjectFault,
+    ObjectFault, PatchOptions, Precondition,
 };
 use resourcifier::plan::object_ref;
 use serde_json::{Value, json};
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast};
 
 use fields::Path;
 
@@ -26,14 +26,38 @@ pub struct Cluster {
     changes: broadcast::Sender<Change>,
 }
 
+/// Somebody else at work, between two calls.
+pub struct Interruption {
+    pub before: String,
+    pub work: Box<dyn FnOnce(&mut State) + Send>,
+}
+
+impl std::fmt::Debug for Interruption {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.before)
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct State {
     /// By name: the tests give each object its own.
     pub objects: BTreeMap<String, Value>,
     /// Objects that the API server refuses.
     pub refused: Vec<String>,
+    /// Objects that validation lets nobody change.
+    pub immutable: Vec<String>,
+    /// Objects that an admission policy lets nobody change; its words are like those of validation.
+    pub guarded: Vec<String>,
+    /// Objects that nobody can create.
+    pub uncreatable: Vec<String>,
+    /// Who writes first: what happens right before a call, such as `apply a`, once each.
+    pub others: Vec<Interruption>,
     /// What an object's status becomes when it has been looked at this many times.
     pub later: BTreeMap<String, (usize, Value)>,
+    /// Writes to these objects are on their way until the test gives a permit.
+    pub holds: BTreeMap<String, Arc<Semaphore>>,
+    /// Objects whose writes have come to their hold.
+    pub sent: Vec<String>,
     /// Objects whose applying is never answered.
     pub hanging: Vec<String>,
     /// Calls that fail before the API server is back.
@@ -88,6 +112,23 @@ impl Cluster {
         object
             .into_iter()
             .for_each(|object| self.tell(Change::Is(object)));
+    }
+
+    /// Lets somebody else work right before the next call like this.
+    pub fn before(&self, call: &str, work: impl FnOnce(&mut State) + Send + 'static) {
+        let before = call.to_owned();
+        let work = Box::new(work);
+        self.with(|state| state.others.push(Interruption { before, work }));
+    }
+
+    fn interrupt(&self, call: &str) {
+        self.with(|state| {
+            let place = state.others.iter().position(|other| other.before == call);
+            if let Some(place) = place {
+                let other = state.others.remove(place);
+                (other.work)(state);
+            }
+        });
     }
 
     fn tell(&self, change: Change) {
@@ -147,12 +188,19 @@ impl State {
             ));
         }
         let before = self.objects.get(&name).cloned();
+        hold(before.as_ref(), options.precondition)?;
+        if before.is_none() {
+            self.create(&name)?;
+        }
         let mut owned = self.owned.get(&name).cloned().unwrap_or_default();
         let mut live = before.clone().unwrap_or_else(|| self.newborn(object));
         let conflicts = fields::apply(&mut live, object, &mut owned, options);
         if !conflicts.is_empty() {
             let text = format!("other managers own {} fields", conflicts.len());
             return Err(refusal(ObjectFault::Conflict, &text, conflicts));
+        }
+        if let Some(before) = &before {
+            self.allows(&name, before, &live)?;
         }
         live["metadata"]["managedFields"] = fields::managed(&live, &owned);
         if before.as_ref() != Some(&live) {
@@ -163,6 +211,81 @@ impl State {
             self.objects.insert(name, live.clone());
         }
         Ok(live)
+    }
+
+    pub fn create(&self, name: &str) -> Result<(), KubectlError> {
+        let refuses = |names: &Vec<String>| names.iter().any(|refused| refused == name);
+        if refuses(&self.refused) || refuses(&self.uncreatable) {
+            let text = format!("{name} is refused");
+            return Err(refusal(ObjectFault::Refused, &text, Vec::new()));
+        }
+        Ok(())
+    }
+
+    /// Whether validation and admission let the object change.
+    fn allows(&self, name: &str, before: &Value, after: &Value) -> Result<(), KubectlError> {
+        let is_same = ["data", "spec"]
+            .iter()
+            .all(|field| before.get(field) == after.get(field));
+        if is_same {
+            return Ok(());
+        }
+        if self.guarded.iter().any(|guarded| guarded == name) {
+            let text = "a policy denied the request: updates to data are not allowed, immutable";
+            return Err(refusal(ObjectFault::Refused, text, Vec::new()));
+        }
+        if self.immutable.iter().any(|immutable| immutable == name) {
+            let cause = Cause {
+                reason: "FieldValueForbidden".to_owned(),
+                field: "data".to_owned(),
+                message: "no".to_owned(),
+            };
+            return Err(refusal(ObjectFault::Invalid, "data: no", vec![cause]));
+        }
+        Ok(())
+    }
+
+    fn patch(
+        &mut self,
+        name: &str,
+        patch: &Value,
+        options: PatchOptions<'_>,
+    ) -> Result<Option<Value>, KubectlError> {
+        let Some(before) = self.objects.get(name).cloned() else {
+            return Ok(None);
+        };
+        hold(Some(&before), options.precondition)?;
+        let mut owned = self.owned.get(name).cloned().unwrap_or_default();
+        let live = fields::patch(&before, patch, &mut owned, options.manager);
+        Ok(Some(self.put(name, live, owned)))
+    }
+
+    /// Writes an object and who owns its fields.
+    fn put(&mut self, name: &str, mut live: Value, owned: fields::Owned) -> Value {
+        live["metadata"]["managedFields"] = fields::managed(&live, &owned);
+        if self.objects.get(name) != Some(&live) {
+            live["metadata"]["resourceVersion"] = self.next_version();
+        }
+        self.owned.insert(name.to_owned(), owned);
+        self.objects.insert(name.to_owned(), live.clone());
+        live
+    }
+
+    /// What somebody else deletes.
+    pub fn remove(&mut self, name: &str) {
+        self.objects.remove(name);
+        self.owned.remove(name);
+    }
+
+    /// What somebody else applies, with force.
+    pub fn others_apply(&mut self, manager: &str, object: &Value) {
+        let options = ApplyOptions {
+            manager,
+            force: true,
+            dry_run: false,
+            precondition: Precondition::None,
+        };
+        self.apply(object, options).unwrap();
     }
 
     fn newborn(&mut self, object: &Value) -> Value {
@@ -182,14 +305,31 @@ impl State {
         let Some(live) = self.objects.get(&object.name) else {
             return Deletion::Missing;
         };
-        if options
-            .uid
-            .is_some_and(|uid| live["metadata"]["uid"] != uid)
-        {
+        let differs = |field: &str, wanted: Option<&str>| {
+            wanted.is_some_and(|wanted| live["metadata"][field] != wanted)
+        };
+        if differs("uid", options.uid) {
             return Deletion::Replaced;
         }
-        self.objects.remove(&object.name);
-        self.owned.remove(&object.name);
+        if differs("resourceVersion", options.version) {
+            return Deletion::Changed;
+        }
+        self.remove(&object.name);
         Deletion::Gone
     }
+}
+
+/// Whether the precondition holds.
+fn hold(live: Option<&Value>, precondition: Precondition<'_>) -> Result<(), KubectlError> {
+    let holds = match (precondition, live) {
+        (Precondition::None, _) | (Precondition::Absent, None) => true,
+        (Precondition::Absent, Some(_)) | (Precondition::Unchanged { .. }, None) => false,
+        (Precondition::Unchanged { uid, version }, Some(live)) => {
+            live["metadata"]["uid"] == uid && live["metadata"]["resourceVersion"] == version
+        }
+    };
+    let text = "the object has been modified";
+    holds
+        .then_some(())
+        .ok_or_else(|| refusal(ObjectFault::Changed, text, Vec::new()))
 }

@@ -9,8 +9,8 @@ use common::api::review::{Access, AccessVerdict, TokenReview, TokenVerdict};
 use common::model::{Identity, ObjectRef};
 use futures::StreamExt;
 use resourcifier::kubectl::{
-    self, ApplyOptions, Caller, Change, DeleteOptions, Deletion, Kubectl, KubectlError, Log, Marks,
-    ObjectEvent, ObjectFault, Page, PageRequest, Query, Versions, Watch,
+    self, ApplyOptions, Caller, Change, DeleteOptions, Deletion, Gate, Kubectl, KubectlError, Log,
+    ObjectEvent, ObjectFault, Page, PageRequest, PatchOptions, Query, Versions, Watch,
 };
 use resourcifier::plan::{ServedKind, object_ref};
 use serde_json::Value;
@@ -129,10 +129,11 @@ impl kubectl::Cluster for Cluster {
         Ok(self.reach()?.review(access))
     }
 
-    fn acting_for(self: Arc<Self>, caller: Caller) -> Arc<dyn Kubectl> {
+    fn acting_for(self: Arc<Self>, caller: Caller, gate: Arc<Gate>) -> Arc<dyn Kubectl> {
         Arc::new(Acting {
             cluster: self,
             caller,
+            gate,
         })
     }
 }
@@ -141,6 +142,23 @@ impl kubectl::Cluster for Cluster {
 struct Acting {
     cluster: Arc<Cluster>,
     caller: Caller,
+    gate: Arc<Gate>,
+}
+
+impl Acting {
+    /// Waits at the gate with a write, and once it is through at the test's own hold.
+    async fn passed(&self, object: &ObjectRef, dry_run: bool) -> Result<(), KubectlError> {
+        if dry_run {
+            return Ok(());
+        }
+        self.gate.enter(object.name.clone()).await?.answered();
+        let hold = self.with(|state| state.holds.get(&object.name).cloned());
+        if let Some(hold) = hold {
+            self.with(|state| state.sent.push(object.name.clone()));
+            hold.acquire().await.unwrap().forget();
+        }
+        Ok(())
+    }
 }
 
 impl Deref for Acting {
@@ -163,6 +181,7 @@ impl Kubectl for Acting {
     }
 
     async fn get(&self, object: &ObjectRef, _: Duration) -> Result<Option<Value>, KubectlError> {
+        self.interrupt(&format!("get {}", object.name));
         let mut state = self.reach_for(object)?;
         state.reads.push(format!("get {}", object.name));
         Ok(state.look(&object.name))
@@ -253,14 +272,16 @@ impl Kubectl for Acting {
         within: Duration,
     ) -> Result<Value, KubectlError> {
         let id = object_ref(object);
+        self.passed(&id, options.dry_run).await?;
         if self.with(|state| state.hanging.contains(&id.name)) {
             tokio::time::sleep(within).await;
             let (call, seconds) = ("apply", within.as_secs());
             return Err(KubectlError::TimedOut { call, seconds });
         }
+        let mode = if options.dry_run { "try" } else { "apply" };
+        self.interrupt(&format!("{mode} {}", id.name));
         let live = {
             let mut state = self.reach_for(&id)?;
-            let mode = if options.dry_run { "try" } else { "apply" };
             state.calls.push(format!("{mode} {}", id.name));
             state.apply(object, options)?
         };
@@ -270,12 +291,21 @@ impl Kubectl for Acting {
         Ok(live)
     }
 
+    async fn try_create(&self, object: &Value, _: &str, _: Duration) -> Result<(), KubectlError> {
+        let id = object_ref(object);
+        self.interrupt(&format!("create {}", id.name));
+        let state = self.reach_for(&id)?;
+        state.create(&id.name)
+    }
+
     async fn delete(
         &self,
         object: &ObjectRef,
         options: DeleteOptions<'_>,
         _: Duration,
     ) -> Result<Deletion, KubectlError> {
+        self.interrupt(&format!("delete {}", object.name));
+        self.passed(object, false).await?;
         let (live, deletion) = {
             let mut state = self.reach_for(object)?;
             state.calls.push(format!("delete {}", object.name));
@@ -290,23 +320,18 @@ impl Kubectl for Acting {
         Ok(deletion)
     }
 
-    async fn unmark(
+    async fn patch(
         &self,
         object: &ObjectRef,
-        marks: &Marks<'_>,
+        patch: &Value,
+        options: PatchOptions<'_>,
         _: Duration,
-    ) -> Result<(), KubectlError> {
+    ) -> Result<Option<Value>, KubectlError> {
+        self.interrupt(&format!("patch {}", object.name));
+        self.passed(object, false).await?;
         let mut state = self.reach_for(object)?;
-        state.calls.push(format!("unmark {}", object.name));
-        let Some(live) = state.objects.get_mut(&object.name) else {
-            return Ok(());
-        };
-        for (section, keys) in [("labels", marks.labels), ("annotations", marks.annotations)] {
-            if let Some(map) = live["metadata"][section].as_object_mut() {
-                map.retain(|key, _| !keys.contains(&key.as_str()));
-            }
-        }
-        Ok(())
+        state.calls.push(format!("patch {}", object.name));
+        state.patch(&object.name, patch, options)
     }
 
     async fn log(&self, log: Log<'_>, _: Duration) -> Result<String, KubectlError> {

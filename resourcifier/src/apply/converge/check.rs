@@ -5,8 +5,11 @@ use std::collections::HashSet;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::ObjectRef;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::Run;
+use crate::apply::acquired::{self, Taken};
+use crate::apply::claim::{self, Claim};
 use crate::apply::permissions::{self, Need, Verb};
 use crate::apply::readiness::Readiness;
 use crate::apply::work::Work;
@@ -17,7 +20,7 @@ impl Run<'_> {
     /// `removal` is what it takes to remove what is not desired any more.
     pub(super) async fn check(&mut self, removal: Vec<Need>) -> Result<(), Stopped> {
         let context = self.context;
-        context.events.listened()?;
+        context.gate.check()?;
         let is_served = |index: &usize| {
             let object = &self.works[*index].node.object;
             self.context.catalog.current(object).is_some()
@@ -97,17 +100,23 @@ impl Run<'_> {
         let work = &mut self.works[index];
         let live = outcome
             .map_err(|error| work.fault(error.code(), &format!("it cannot be read: {error}")))?;
-        let claim = change::claim(
-            live.as_ref(),
-            self.context.deployment,
-            work.recorded.as_deref(),
-            work.node.metadata.create_policy,
-        );
-        claim.map_err(|refusal| work.fault(ErrorCode::ResourcesFailed, &refusal.to_string()))?;
+        let recorded = work.recorded.as_deref();
+        let standing = claim::standing(live.as_ref(), self.context.deployment, recorded);
+        let policy = work.node.metadata.create_policy;
+        let claim = claim::claim(standing, policy, work.replaced);
+        let claim = claim
+            .map_err(|refusal| work.fault(ErrorCode::ResourcesFailed, &refusal.to_string()))?;
+        (work.claim, work.looked) = (Some(claim), Instant::now());
+        work.was_there |= claim == Claim::Acquire
+            || (claim == Claim::Update && live.as_ref().and_then(Taken::read).is_some());
         let is_unchanged = |live: &&Value| {
-            work.node.references.is_empty()
+            claim == Claim::Update
+                && work.node.references.is_empty()
                 && !change::is_terminating(live)
-                && unchanged::is_unchanged(&work.node.template, live, &self.manager)
+                && {
+                    let asked = acquired::carried(&work.node.template, Some(live));
+                    unchanged::is_unchanged(&asked, live, &self.manager)
+                }
         };
         work.unchanged = live.as_ref().filter(is_unchanged).map(Work::readiness);
         // Of what is ready and stays as it is, nobody asks for more.

@@ -12,6 +12,7 @@
 mod check;
 mod judge;
 mod put;
+mod remake;
 mod schedule;
 mod watch;
 
@@ -27,7 +28,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use self::judge::Judge;
-use self::put::NotDeleted;
+use self::remake::{NotDeleted, Refused};
 use self::schedule::Schedule;
 use self::watch::{Group, Seen, Watches};
 use super::fetch::{self, AT_ONCE};
@@ -35,7 +36,7 @@ use super::pace::Pace;
 use super::permissions::{Grants, Need};
 use super::readiness::Readiness;
 use super::work::Work;
-use super::{CallerGone, Context, Stopped};
+use super::{Context, Stopped};
 use crate::kubectl::{KubectlError, Watch};
 use crate::plan::{self, Plan};
 
@@ -54,7 +55,7 @@ pub async fn converge(
 ) -> Result<Converged, Stopped> {
     let mut run = Run::new(context, plan, recorded);
     run.check(removal).await?;
-    run.work().await?;
+    run.work().await;
     Ok(run.outcome())
 }
 
@@ -82,6 +83,8 @@ struct Run<'a> {
 enum Step {
     LookedFor(usize, Result<Option<Value>, KubectlError>),
     Put(usize, Result<Value, KubectlError>),
+    /// A create was tried, because the API server does not let the object change.
+    Tried(usize, Refused),
     Deleted(usize, Result<(), NotDeleted>),
     LookedAt(Vec<(usize, Result<Option<Value>, KubectlError>)>),
     Watched(Group, Result<Watch, KubectlError>),
@@ -128,20 +131,22 @@ impl<'a> Run<'a> {
         }
     }
 
-    async fn work(&mut self) -> Result<(), CallerGone> {
+    async fn work(&mut self) {
         (0..self.works.len()).for_each(|index| self.offer(index));
         loop {
-            self.start();
-            self.tell().await?;
+            let halted = self.context.gate.halted();
+            if halted.is_none() {
+                self.start();
+            }
+            self.tell().await;
             if !self.works.iter().any(Work::is_unfinished) {
-                self.explain().await;
-                return Ok(());
+                return self.explain().await;
+            }
+            if halted.is_some() {
+                return self.break_off().await;
             }
             if self.context.deadline.is_over() {
-                // What is under way is not lost: the record must say what became of it.
-                while let Some(step) = self.steps.next().await {
-                    self.arrived(step);
-                }
+                self.finish_calls().await;
                 self.explain().await;
                 self.give_up().await;
                 return self.tell().await;
@@ -150,13 +155,32 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// What is under way is not lost: the record must say what became of it.
+    async fn finish_calls(&mut self) {
+        while let Some(step) = self.steps.next().await {
+            self.arrived(step);
+        }
+    }
+
+    /// The gate is closed: nothing more is begun, and what is under way ends soon.
+    async fn break_off(&mut self) {
+        self.finish_calls().await;
+        for index in 0..self.works.len() {
+            if self.works[index].state == ResourceState::Pending {
+                self.works[index].not_begun();
+                self.news.push(index);
+            }
+        }
+        self.tell().await;
+    }
+
     /// Until something happens, or the next look or the end is due.
     async fn wait(&mut self) {
         tokio::select! {
             // What is due at the end is not begun any more, and no flood of changes holds back a look.
             biased;
             () = tokio::time::sleep_until(self.context.deadline.at()) => {}
-            () = self.context.events.gone() => {}
+            _ = self.context.gate.closed() => {}
             Some(step) = self.steps.next() => {
                 self.arrived(step);
                 // What else is there already is taken along, so that news go out together.
@@ -173,6 +197,7 @@ impl<'a> Run<'a> {
         match step {
             Step::LookedFor(index, outcome) => self.looked_for(index, outcome),
             Step::Put(index, outcome) => self.put(index, outcome),
+            Step::Tried(index, refused) => self.tried(index, refused),
             Step::Deleted(index, outcome) => self.deleted(index, outcome),
             Step::LookedAt(looks) => {
                 self.is_looking = false;
@@ -223,14 +248,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    async fn tell(&mut self) -> Result<(), CallerGone> {
-        self.context.events.listened()?;
+    async fn tell(&mut self) {
         for index in std::mem::take(&mut self.news) {
             if let Some(report) = self.works[index].news() {
-                self.context.events.resource(report).await?;
+                self.context.events.resource(report).await;
             }
         }
-        Ok(())
     }
 
     /// Looks at those that are waited for and that nobody watches; and those that were put off may try again.
@@ -321,11 +344,10 @@ impl<'a> Run<'a> {
             .for_each(|&index| is_applied[index] = true);
         let others = (0..self.works.len()).filter(|&index| !is_applied[index]);
         let order: Vec<usize> = self.applied.iter().copied().chain(others).collect();
-        let deployment = self.context.deployment.as_str();
         Converged {
             objects: order
                 .into_iter()
-                .filter_map(|index| self.works[index].record(deployment))
+                .filter_map(|index| self.works[index].record())
                 .collect(),
             reports: self.works.iter().map(Work::report).collect(),
         }

@@ -1,15 +1,19 @@
 //! One resource on its way into the cluster: what its next call is, and what came of the one before.
 
+use std::time::Duration;
+
 use common::api::deployer::ResourceState;
-use common::api::error::ErrorCode;
-use common::model::{ObjectRef, UpdatePolicy};
 use serde_json::Value;
 
 use super::{Run, Step};
+use crate::apply::acquired::Taken;
 use crate::apply::conflicts::{self, How};
-use crate::apply::{Context, change, definitions, replace};
-use crate::kubectl::{Cascade, DeleteOptions, KubectlError, ObjectFault};
+use crate::apply::{acquire, change, claim, replace};
+use crate::kubectl::{KubectlError, ObjectFault};
 use crate::plan;
+
+/// That applying would change nothing counts for so long; then the object is looked at again.
+const FRESH: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
     /// Begins the next call, or settles what needs none.
@@ -26,8 +30,12 @@ impl Run<'_> {
             work.waits_for(format!(
                 "the object of before is being deleted; finalizers: [{held}]"
             ));
-            work.before = None;
+            work.forget();
             return self.put_off(index);
+        }
+        if work.unchanged.is_some() && work.looked.elapsed() > FRESH {
+            work.forget();
+            return self.look_for(index);
         }
         if let Some(verdict) = work.unchanged.take() {
             work.found(verdict);
@@ -48,7 +56,7 @@ impl Run<'_> {
     }
 
     /// It tries again with the next look, unless it has run out of patience.
-    fn put_off(&mut self, index: usize) {
+    pub(super) fn put_off(&mut self, index: usize) {
         self.schedule.put_off(index);
         match self.works[index].has_failed() {
             true => self.settled(index),
@@ -90,7 +98,10 @@ impl Run<'_> {
     }
 
     /// The object and the properties with all values, or the first reference without one.
-    fn substituted(&self, index: usize) -> Result<(Value, Option<Value>), plan::Reference> {
+    pub(super) fn substituted(
+        &self,
+        index: usize,
+    ) -> Result<(Value, Option<Value>), plan::Reference> {
         let node = &self.works[index].node;
         let value = |reference: &plan::Reference| {
             reference
@@ -134,15 +145,26 @@ impl Run<'_> {
     fn apply(&mut self, index: usize, object: Value) {
         let (context, manager) = (self.context, self.manager.clone());
         let policy = self.works[index].node.metadata.conflict_policy;
+        let before = self.works[index].before().map(change::identity);
+        let was_there = self.works[index].was_there;
         self.steps.push(Box::pin(async move {
             let how = How {
                 manager: &manager,
                 policy,
                 dry_run: false,
+                precondition: claim::precondition(before.as_ref()),
                 secrets: context.events.secrets(),
             };
             let within = context.deadline.call();
-            let applied = conflicts::apply(context.kubectl, &object, how, within).await;
+            let applied = match (was_there, &before) {
+                (true, Some(_)) => acquire::apply(context.kubectl, &object, how, within).await,
+                // It was made anew: what it had before is gone, but not that it was there.
+                (true, None) => {
+                    let object = Taken::default().write_on(object);
+                    conflicts::apply(context.kubectl, &object, how, within).await
+                }
+                (false, _) => conflicts::apply(context.kubectl, &object, how, within).await,
+            };
             Step::Put(index, applied.map(|applied| applied.live))
         }));
     }
@@ -154,7 +176,7 @@ impl Run<'_> {
                 self.works[index].applied(live);
                 self.is_in(index);
             }
-            Err(error) => self.refused(index, &error),
+            Err(error) => self.refused(index, error),
         }
     }
 
@@ -175,87 +197,33 @@ impl Run<'_> {
         error.is_transient() || (is_forbidden && self.may_be_granted(index))
     }
 
-    fn refused(&mut self, index: usize, error: &KubectlError) {
-        let may_pass = self.may_pass(index, error);
+    fn refused(&mut self, index: usize, error: KubectlError) {
+        if error.is_lost_race() {
+            return self.lost_race(index, &error);
+        }
+        let may_pass = self.may_pass(index, &error);
         let work = &mut self.works[index];
-        let replaceable = work.node.metadata.update_policy == UpdatePolicy::Replace
-            && !work.replaced
-            && work.before().is_some();
+        let may_be_anew = !work.replaced && work.before().is_some();
         if may_pass {
-            work.troubled(error);
+            work.troubled(&error);
             self.put_off(index);
-        } else if replaceable && replace::would_help(error) {
-            self.replace(index);
+        } else if may_be_anew && replace::may_help(&error) {
+            self.try_anew(index, error);
         } else {
-            let told = replace::told(&work.node, error);
-            work.failed(error.code(), &told);
+            work.failed(error.code(), &error.to_string());
             self.settled(index);
         }
     }
 
-    /// Deletes an object that cannot be changed into what is asked for; it is made anew once it is gone.
-    fn replace(&mut self, index: usize) {
-        let work = &self.works[index];
-        let object = work.node.object.clone();
-        let before = work.before().cloned().unwrap_or_default();
-        let context = self.context;
-        self.schedule.under_way(index);
-        self.steps.push(Box::pin(async move {
-            Step::Deleted(index, delete(context, &object, &before).await)
-        }));
-    }
-
-    pub(super) fn deleted(&mut self, index: usize, outcome: Result<(), NotDeleted>) {
+    /// Somebody else wrote first: the object is read, and decided about, again.
+    pub(super) fn lost_race(&mut self, index: usize, error: &KubectlError) {
         let work = &mut self.works[index];
-        match outcome {
-            Ok(()) => {
-                (work.replaced, work.before) = (true, None);
-                work.waits_for("it cannot be changed and its update policy is REPLACE: the object of before is being deleted");
-                return self.put_off(index);
-            }
-            Err(NotDeleted::Failed(error)) if error.is_transient() => {
-                work.troubled(&error);
-                return self.put_off(index);
-            }
-            Err(NotDeleted::Failed(error)) => {
-                work.failed(error.code(), &format!("it cannot be replaced: {error}"));
-            }
-            Err(NotDeleted::Held(reason)) => {
-                let reason = format!("it cannot be changed, and must not be replaced: {reason}");
-                work.failed(ErrorCode::ResourcesFailed, &reason);
+        match work.lost_race() {
+            true => self.offer(index),
+            false => {
+                work.troubled(error);
+                self.put_off(index);
             }
         }
-        self.schedule.back(index);
-        self.settled(index);
     }
-}
-
-/// Why an object that has to be made anew is still there.
-pub enum NotDeleted {
-    /// Something would be lost with it.
-    Held(String),
-    Failed(KubectlError),
-}
-
-async fn delete(
-    context: Context<'_>,
-    object: &ObjectRef,
-    before: &Value,
-) -> Result<(), NotDeleted> {
-    let obstacle = match definitions::is_definition(object) {
-        true => definitions::obstacle(context, before).await,
-        false => replace::obstacle(before),
-    };
-    if let Some(reason) = obstacle {
-        return Err(NotDeleted::Held(reason));
-    }
-    let options = DeleteOptions {
-        uid: change::uid(before),
-        cascade: Cascade::Foreground,
-    };
-    let deleted = context
-        .kubectl
-        .delete(object, options, context.deadline.call())
-        .await;
-    deleted.map(drop).map_err(NotDeleted::Failed)
 }

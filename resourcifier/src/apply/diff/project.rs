@@ -5,11 +5,12 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::model::UpdatePolicy;
 use serde_json::Value;
 
+use super::super::claim::{self, Claim};
 use super::super::compare::{self, Difference};
 use super::super::conflicts::{self, How};
-use super::super::{Context, change, definitions, ownership, replace, unchanged, work};
+use super::super::{Context, acquired, change, definitions, ownership, replace, unchanged, work};
 use super::unknown::{self, Known};
-use crate::kubectl::{KubectlError, ObjectFault};
+use crate::kubectl::{KubectlError, ObjectFault, Precondition};
 use crate::plan::{self, Node, Reference};
 
 /// A resource that was looked at.
@@ -27,6 +28,74 @@ struct Tried {
     differences: Vec<Difference>,
     values: Option<Value>,
     error: Option<ErrorBody>,
+}
+
+impl Projected {
+    /// Nobody refers to them.
+    pub fn forget_values(&mut self) {
+        self.values = None;
+    }
+
+    fn new(
+        context: Context<'_>,
+        node: &Node,
+        live: Option<&Value>,
+        tried: Tried,
+        known: &Known,
+    ) -> Self {
+        let is_known = |difference: &Difference| {
+            let mut unknown = known.unknown.iter();
+            !unknown.any(|path| path.holds(&difference.path) || difference.path.holds(path))
+        };
+        let differences = tried.differences.into_iter().filter(is_known).collect();
+        Self {
+            is_made: matches!(
+                tried.intent,
+                ResourceIntent::Create | ResourceIntent::Replace
+            ),
+            values: tried.values,
+            diff: ResourceDiff {
+                name: node.resource.name.clone(),
+                type_name: node.resource.type_name.clone(),
+                intent: tried.intent,
+                basis: ownership::basis(&node.object, live, context.deployment),
+                changes: compare::told(differences, &known.object),
+                unknown: Vec::new(),
+                missing_permissions: Vec::new(),
+                error: tried.error,
+            },
+        }
+    }
+}
+
+/// A resource that an apply would find as it asks for, so that it would write nothing. None, where that is in doubt, and of
+/// one that takes values of others.
+pub fn unchanged(
+    context: Context<'_>,
+    node: &Node,
+    live: &Value,
+    recorded: Option<&str>,
+) -> Option<Projected> {
+    let manager = plan::field_manager(context.deployment);
+    let policy = node.metadata.create_policy;
+    let standing = claim::standing(Some(live), context.deployment, recorded);
+    let is_unchanged = node.references.is_empty()
+        && !change::is_terminating(live)
+        && claim::claim(standing, policy, false) == Ok(Claim::Update)
+        && unchanged::is_unchanged(
+            &acquired::carried(&node.template, Some(live)),
+            live,
+            &manager,
+        );
+    is_unchanged.then(|| {
+        let tried = Tried {
+            intent: ResourceIntent::None,
+            differences: Vec::new(),
+            values: Some(live.clone()),
+            error: None,
+        };
+        Projected::new(context, node, Some(live), tried, &Known::default())
+    })
 }
 
 /// Projects one resource; those that it depends on have been projected.
@@ -48,7 +117,8 @@ pub async fn project(
         Ok(live) => (live.filter(|live| !change::is_terminating(live)), None),
         Err(error) => (None, Some(error)),
     };
-    let known = unknown::fill(&node.template, live.as_ref(), &lookup);
+    let template = acquired::carried(&node.template, live.as_ref());
+    let known = unknown::fill(&template, live.as_ref(), &lookup);
     learn(context, node, live.as_ref(), &known, others);
     let tried = match failed {
         Some(error) => {
@@ -61,28 +131,9 @@ pub async fn project(
         }
         None => attempt(context, node, live.as_ref(), recorded, &known, others).await,
     };
-    let place = |difference: &Difference| {
-        let mut unknown = known.unknown.iter();
-        !unknown.any(|path| path.holds(&difference.path) || difference.path.holds(path))
-    };
-    let differences = tried.differences.into_iter().filter(place).collect();
-    Projected {
-        is_made: matches!(
-            tried.intent,
-            ResourceIntent::Create | ResourceIntent::Replace
-        ),
-        values: tried.values,
-        diff: ResourceDiff {
-            name: node.resource.name.clone(),
-            type_name: node.resource.type_name.clone(),
-            intent: tried.intent,
-            basis: ownership::basis(&node.object, live.as_ref(), context.deployment),
-            changes: compare::told(differences, &known.object),
-            unknown,
-            missing_permissions: Vec::new(),
-            error: tried.error,
-        },
-    }
+    let mut projected = Projected::new(context, node, live.as_ref(), tried, &known);
+    projected.diff.unknown = unknown;
+    projected
 }
 
 /// The value that a reference is going to have; one of a Secret is looked up only when it is applied.
@@ -123,15 +174,19 @@ async fn attempt(
     others: &[Option<Projected>],
 ) -> Tried {
     let policy = node.metadata.create_policy;
-    if let Err(refusal) = change::claim(live, context.deployment, recorded, policy) {
-        let intent = if live.is_some() {
-            ResourceIntent::None
-        } else {
-            ResourceIntent::Create
-        };
-        let error = work::fault(node, ErrorCode::ResourcesFailed, &refusal.to_string());
-        return refused(intent, live.cloned(), error);
-    }
+    let standing = claim::standing(live, context.deployment, recorded);
+    let claim = match claim::claim(standing, policy, false) {
+        Ok(claim) => claim,
+        Err(refusal) => {
+            let intent = if live.is_some() {
+                ResourceIntent::None
+            } else {
+                ResourceIntent::Create
+            };
+            let error = work::fault(node, ErrorCode::ResourcesFailed, &refusal.to_string());
+            return refused(intent, live.cloned(), error);
+        }
+    };
     let hosts = node
         .dependencies
         .iter()
@@ -150,22 +205,23 @@ async fn attempt(
         manager: &manager,
         policy: node.metadata.conflict_policy,
         dry_run: true,
+        precondition: Precondition::None,
         secrets: context.events.secrets(),
     };
     let within = context.deadline.call();
     let outcome = conflicts::apply(context.kubectl, &known.object, how, within).await;
     match (live, outcome) {
         (None, Ok(_)) => created(known, None),
-        (None, Err(error)) => created(known, told(node, known, &error)),
-        (Some(live), Ok(applied)) => changed(context, live, recorded, applied.live),
-        // Who may only read it changes nothing either.
+        (None, Err(error)) => created(known, told(node, known, &error, &Ok(false))),
+        (Some(live), Ok(applied)) => changed(claim, live, applied.live),
+        // A user who may only read it changes nothing either.
         (Some(live), Err(error))
             if error.fault() == Some(ObjectFault::Forbidden)
                 && unchanged::is_unchanged(&known.object, live, &manager) =>
         {
-            changed(context, live, recorded, live.clone())
+            changed(claim, live, live.clone())
         }
-        (Some(live), Err(error)) => unchangeable(node, known, live, &error),
+        (Some(live), Err(error)) => unchangeable(context, node, known, live, &error).await,
     }
 }
 
@@ -179,14 +235,12 @@ fn created(known: &Known, error: Option<ErrorBody>) -> Tried {
     }
 }
 
-fn changed(context: Context<'_>, live: &Value, recorded: Option<&str>, result: Value) -> Tried {
+fn changed(claim: Claim, live: &Value, result: Value) -> Tried {
     let differences = compare::differences(Some(live), Some(&result));
-    let is_ours = change::owner(live) == Some(context.deployment.as_str())
-        || (recorded.is_some() && recorded == change::uid(live));
-    let intent = match (is_ours, differences.is_empty()) {
-        (false, _) => ResourceIntent::Acquire,
-        (true, true) => ResourceIntent::None,
-        (true, false) => ResourceIntent::Update,
+    let intent = match (claim, differences.is_empty()) {
+        (Claim::Acquire, _) => ResourceIntent::Acquire,
+        (_, true) => ResourceIntent::None,
+        (_, false) => ResourceIntent::Update,
     };
     Tried {
         intent,
@@ -196,13 +250,22 @@ fn changed(context: Context<'_>, live: &Value, recorded: Option<&str>, result: V
     }
 }
 
-/// The API server refuses the change: the object is replaced, if that is its policy, or the write would fail.
-fn unchangeable(node: &Node, known: &Known, live: &Value, error: &KubectlError) -> Tried {
+/// The API server refuses the change: the object is replaced, if that is its policy and a new object would be accepted, or the
+/// write would fail.
+async fn unchangeable(
+    context: Context<'_>,
+    node: &Node,
+    known: &Known,
+    live: &Value,
+    error: &KubectlError,
+) -> Tried {
     let overlaid = compare::overlaid(live, &known.object);
     let differences = compare::differences(Some(live), Some(&overlaid));
-    let replaces =
-        node.metadata.update_policy == UpdatePolicy::Replace && replace::would_help(error);
-    if replaces {
+    let would_help = match replace::may_help(error) {
+        true => replace::create_would_succeed(context, &known.object).await,
+        false => Ok(false),
+    };
+    if node.metadata.update_policy == UpdatePolicy::Replace && would_help == Ok(true) {
         let obstacle = replace::obstacle(live);
         return Tried {
             intent: ResourceIntent::Replace,
@@ -215,15 +278,26 @@ fn unchangeable(node: &Node, known: &Known, live: &Value, error: &KubectlError) 
         intent: ResourceIntent::Update,
         differences,
         values: Some(live.clone()),
-        error: told(node, known, error),
+        error: told(node, known, error, &would_help),
     }
 }
 
 /// The error that a write would meet. Where values are not known yet, what is invalid without them says nothing.
-fn told(node: &Node, known: &Known, error: &KubectlError) -> Option<ErrorBody> {
+fn told(
+    node: &Node,
+    known: &Known,
+    error: &KubectlError,
+    would_help: &Result<bool, KubectlError>,
+) -> Option<ErrorBody> {
     let is_invalid = matches!(error, KubectlError::Object(error) if !error.causes.is_empty());
     let is_moot = !known.unknown.is_empty() && is_invalid && error.conflicts().is_empty();
-    (!is_moot).then(|| work::fault(node, error.code(), &replace::told(node, error)))
+    (!is_moot).then(|| {
+        work::fault(
+            node,
+            error.code(),
+            &replace::failure(node, error, would_help),
+        )
+    })
 }
 
 fn refused(intent: ResourceIntent, values: Option<Value>, error: ErrorBody) -> Tried {

@@ -5,8 +5,10 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{AppliedObject, DeletePolicy, ObjectRef};
 use serde_json::Value;
 
+use super::super::acquired::Taken;
+use super::super::claim::{self, Standing};
 use super::super::item::Target;
-use super::super::{BATCH, Context, Stopped, change, definitions, ownership};
+use super::super::{BATCH, Context, Removal, Stopped, change, definitions, namespaces, ownership};
 use super::read;
 use crate::kubectl::KubectlError;
 use crate::plan::Plan;
@@ -16,17 +18,17 @@ pub async fn diffs(
     context: Context<'_>,
     plan: &Plan,
     recorded: &[AppliedObject],
-    delete: Option<DeletePolicy>,
+    removal: Removal,
 ) -> Result<Vec<ResourceDiff>, Stopped> {
     let superfluous = super::super::superfluous(plan, recorded)?;
     let mut found = Vec::with_capacity(superfluous.len());
     for batch in superfluous.chunks(BATCH) {
-        context.events.listened()?;
+        context.gate.check()?;
         let objects: Vec<&ObjectRef> = batch.iter().map(|target| &target.object).collect();
         for (target, live) in batch.iter().zip(read(context, &objects).await?) {
-            let mut diff = diff(context, target, live.as_ref(), delete);
+            let mut diff = diff(context, target, live.as_ref(), removal);
             diff.error = match live {
-                Ok(live) => obstacle(context, &diff, live.as_ref()).await,
+                Ok(live) => obstacle(context, &diff, live.as_ref(), removal).await,
                 Err(error) => Some(error.into()),
             };
             found.push(diff);
@@ -39,16 +41,20 @@ fn diff(
     context: Context<'_>,
     target: &Target,
     live: Result<&Option<Value>, &KubectlError>,
-    delete: Option<DeletePolicy>,
+    removal: Removal,
 ) -> ResourceDiff {
     let live = live.ok().and_then(Option::as_ref);
-    let ours = |live: &Value| {
-        target.uid.as_deref() == change::uid(live)
-            && change::owner(live).is_none_or(|owner| owner == context.deployment.as_str())
+    let ours = |live: &&Value| {
+        let recorded = target.uid.as_deref();
+        claim::standing(Some(live), context.deployment, recorded) == Standing::Ours
     };
-    let intent = match live.filter(|live| ours(live)) {
+    let intent = match live.filter(ours) {
         None => ResourceIntent::None,
-        Some(live) => match delete.unwrap_or_else(|| change::delete_policy(live)) {
+        Some(live) if removal.restore && Taken::read(live).is_some() => ResourceIntent::Abandon,
+        Some(live) => match removal
+            .policy
+            .unwrap_or_else(|| change::delete_policy(live))
+        {
             DeletePolicy::Delete => ResourceIntent::Delete,
             DeletePolicy::Abandon => ResourceIntent::Abandon,
         },
@@ -70,11 +76,17 @@ async fn obstacle(
     context: Context<'_>,
     diff: &ResourceDiff,
     live: Option<&Value>,
+    removal: Removal,
 ) -> Option<ErrorBody> {
-    let is_asked = diff.intent == ResourceIntent::Delete;
-    let is_definition = definitions::is_definition(&diff.basis.object);
-    let live = live.filter(|_| is_asked && is_definition)?;
-    let reason = definitions::obstacle(context, live).await?;
-    let message = format!("resource {} ({}): {reason}", diff.name, diff.basis.object);
+    let object = &diff.basis.object;
+    let live = live.filter(|_| diff.intent == ResourceIntent::Delete)?;
+    let reason = if definitions::is_definition(object) {
+        definitions::obstacle(context, live).await?
+    } else if namespaces::is_namespace(object) && !removal.allow_others {
+        namespaces::obstacle(context, &object.name).await?
+    } else {
+        return None;
+    };
+    let message = format!("resource {} ({object}): {reason}", diff.name);
     Some(ErrorBody::new(ErrorCode::ResourcesFailed, message))
 }

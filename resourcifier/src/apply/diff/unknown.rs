@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::plan::{self, Path};
 
 /// An object of which all is known.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Known {
     pub object: Value,
     /// Where a value is not known.

@@ -5,17 +5,17 @@ use common::api::error::ErrorCode;
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::{REPLACED, Run};
+use super::Run;
+use crate::apply::change;
+use crate::apply::claim::{self, Standing};
 use crate::apply::fetch::AT_ONCE;
-use crate::apply::item::may_own;
+use crate::apply::item::{REPLACED, may_own};
 use crate::apply::pace::Pace;
-use crate::apply::{CallerGone, change};
-use crate::kubectl::{Cascade, DeleteOptions, Deletion, KubectlError};
+use crate::kubectl::{Cascade, DeleteOptions, Deletion, KubectlError, ObjectFault};
 
 impl Run<'_> {
     /// Many at once. What owns others stays until those are gone; all else goes in the background.
-    pub(super) async fn ask_for_deletion(&mut self, indices: &[usize]) -> Result<(), CallerGone> {
-        self.context.events.listened()?;
+    pub(super) async fn ask_for_deletion(&mut self, indices: &[usize]) {
         let outcomes: Vec<_> = {
             let calls = indices.iter().map(|&index| self.ask(index));
             futures::stream::iter(calls)
@@ -26,13 +26,14 @@ impl Run<'_> {
         for (&index, outcome) in indices.iter().zip(outcomes) {
             self.asked(index, outcome);
         }
-        self.tell().await
+        self.tell().await;
     }
 
     async fn ask(&self, index: usize) -> Result<Deletion, KubectlError> {
         let item = &self.items[index];
         let options = DeleteOptions {
             uid: item.uid(),
+            version: item.version(),
             cascade: match may_own(&item.target.object) {
                 true => Cascade::Foreground,
                 false => Cascade::Background,
@@ -48,24 +49,35 @@ impl Run<'_> {
         match outcome {
             Ok(Deletion::Gone | Deletion::Missing) => item.gone(Some(Action::Deleted), None),
             Ok(Deletion::Replaced) => item.gone(None, Some(REPLACED)),
+            Err(KubectlError::Halted(_)) => {}
+            Err(error) if error.fault() == Some(ObjectFault::Unserved) => {
+                item.gone(Some(Action::Deleted), None);
+            }
             Err(error) if !error.is_transient() => item.failed_by(&error),
-            // Whether it was asked for is not known after an error: the wait finds out, and asks again.
-            Ok(Deletion::Asked) | Err(_) => item.state = ResourceState::Deleting,
+            // Whether it was asked for is not known after an error, and whose it is not after a change: the wait finds out,
+            // and asks again.
+            Ok(Deletion::Asked | Deletion::Changed) | Err(_) => {
+                item.state = ResourceState::Deleting
+            }
         }
     }
 
-    pub(super) async fn wait_until_gone(&mut self, wave: &[usize]) -> Result<(), CallerGone> {
+    /// Ends early if the gate closes: what is being deleted is then reported as that.
+    pub(super) async fn wait_until_gone(&mut self, wave: &[usize]) {
         let mut pace = Pace::new();
         loop {
             let waiting = self.deleting(wave);
             if waiting.is_empty() {
                 return self.tell().await;
             }
-            for (index, outcome) in self.patiently(waiting.clone()).await? {
+            let Ok(looks) = self.patiently(waiting.clone()).await else {
+                return self.tell().await;
+            };
+            for (index, outcome) in looks {
                 self.looked(index, outcome);
             }
-            self.tell().await?;
-            self.ask_again(&waiting).await?;
+            self.tell().await;
+            self.ask_again(&waiting).await;
             if self.context.deadline.is_over() {
                 waiting.iter().for_each(|&index| self.too_late(index));
                 return self.tell().await;
@@ -82,27 +94,42 @@ impl Run<'_> {
     }
 
     fn looked(&mut self, index: usize, outcome: Result<Option<Value>, KubectlError>) {
+        let deployment = self.context.deployment;
         let item = &mut self.items[index];
         match outcome {
-            Ok(Some(live)) if change::uid(&live) == item.uid() => {
-                item.reason = change::holders(&live);
-                item.live = Some(live);
+            Ok(Some(live)) => {
+                let is_same = change::uid(&live) == item.uid();
+                let standing = claim::standing(Some(&live), deployment, item.uid());
+                match standing {
+                    Standing::Ours => {
+                        item.reason = change::holders(&live);
+                        item.live = Some(live);
+                        item.is_of_uid();
+                    }
+                    // It was deleted, and somebody else has used the name since.
+                    _ if !is_same => item.gone(Some(Action::Deleted), None),
+                    standing => item.left_alone(&standing),
+                }
             }
-            Ok(_) => item.gone(Some(Action::Deleted), None),
+            Ok(None) => item.gone(Some(Action::Deleted), None),
+            // The kind went meanwhile, and all objects with it.
+            Err(error) if error.fault() == Some(ObjectFault::Unserved) => {
+                item.gone(Some(Action::Deleted), None);
+            }
             Err(error) if error.is_transient() => item.reason = Some(error.to_string()),
             Err(error) => item.failed_by(&error),
         }
     }
 
     /// Objects that were to be deleted and show no sign of it: the call was lost with the API server.
-    async fn ask_again(&mut self, waiting: &[usize]) -> Result<(), CallerGone> {
+    async fn ask_again(&mut self, waiting: &[usize]) {
         let is_untouched = |index: &usize| {
             let item = &self.items[*index];
             item.state == ResourceState::Deleting
                 && !item.live.as_ref().is_some_and(change::is_terminating)
         };
         let untouched: Vec<usize> = waiting.iter().copied().filter(is_untouched).collect();
-        self.ask_for_deletion(&untouched).await
+        self.ask_for_deletion(&untouched).await;
     }
 
     fn too_late(&mut self, index: usize) {

@@ -1,7 +1,8 @@
 //! Deletes objects, backwards through the waves in which they were applied, and waits until they are gone.
 //!
-//! Only what is surely the deployment's is touched: a recorded object by its UID, any other by its mark.
+//! Only what is surely the deployment's is touched ([`claim`]), and only as it was read.
 
+mod abandon;
 mod gone;
 
 use std::collections::BTreeMap;
@@ -13,15 +14,29 @@ use futures::StreamExt;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use self::abandon::{Abandoned, Leaving};
+use super::claim::{self, Standing};
 use super::fetch::{self, AT_ONCE};
-use super::item::{Item, Target};
+use super::item::{Item, REPLACED, Target};
 use super::pace::{PATIENCE, Pace};
 use super::permissions::{Need, Verb};
-use super::{CallerGone, Context, change, definitions};
-use crate::kubectl::{KubectlError, Marks, ObjectFault, Outcomes};
-use crate::plan;
+use super::{Context, change, definitions, namespaces};
+use crate::kubectl::{Halt, KubectlError, ObjectFault, Outcomes};
 
-const REPLACED: &str = "another object has taken its name since; it is left alone";
+const NOT_BEGUN: &str = "the operation was stopped before it was deleted";
+const RESTORED: &str = "it was there before the deployment: the fields that the deployment had taken have their former values again";
+const NOT_RESTORED: &str = "it was there before the deployment and stays; its former values are not known, because they were too large to keep or it was replaced";
+
+/// What becomes of objects that go.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Removal {
+    /// Overrides the policy of each object.
+    pub policy: Option<DeletePolicy>,
+    /// What was there before the deployment is not deleted, and gets back what was taken from it.
+    pub restore: bool,
+    /// A namespace is deleted though others have objects in it.
+    pub allow_others: bool,
+}
 
 /// How objects are now, by their places.
 type Looks = Vec<(usize, Result<Option<Value>, KubectlError>)>;
@@ -30,6 +45,21 @@ pub struct Removed {
     pub reports: Vec<ResourceReport>,
     /// What is still there.
     pub left: Vec<AppliedObject>,
+}
+
+impl Removed {
+    /// Whether nothing is left to be removed.
+    pub fn is_done(&self) -> bool {
+        let mut states = self.reports.iter().map(|report| report.state);
+        states.all(|state| state == ResourceState::Gone)
+    }
+}
+
+/// What would have been removed, had the operation not been stopped.
+pub fn not_begun(targets: Vec<Target>) -> Removed {
+    let mut items: Vec<Item> = targets.into_iter().map(Item::new).collect();
+    items.iter_mut().for_each(|item| item.skipped(NOT_BEGUN));
+    outcome(items)
 }
 
 /// What would have been removed, had nothing else failed.
@@ -42,7 +72,7 @@ pub fn withheld(targets: Vec<Target>) -> Removed {
 }
 
 /// Looks for the targets; what is gone already, or not the deployment's any more, is left alone.
-pub async fn find(context: Context<'_>, targets: Vec<Target>) -> Result<Found<'_>, CallerGone> {
+pub async fn find(context: Context<'_>, targets: Vec<Target>) -> Result<Found<'_>, Halt> {
     let mut run = Run {
         context,
         items: targets.into_iter().map(Item::new).collect(),
@@ -57,7 +87,7 @@ pub struct Found<'a>(Run<'a>);
 
 impl Found<'_> {
     /// What their removal takes.
-    pub fn needs(&self, policy: Option<DeletePolicy>) -> Vec<Need> {
+    pub fn needs(&self, policy: Removal) -> Vec<Need> {
         let items = self.0.items.iter();
         let needs = items.filter_map(|item| {
             let verbs: &[Verb] = match item.policy(policy) {
@@ -72,13 +102,17 @@ impl Found<'_> {
         needs.flatten().collect()
     }
 
-    /// Removes them; `policy` goes over the one of each object. A failure is in the reports, never an early end.
-    pub async fn remove(self, policy: Option<DeletePolicy>) -> Result<Removed, CallerGone> {
+    /// Removes them. A failure is in the reports, never an early end.
+    pub async fn remove(self, policy: Removal) -> Removed {
         let Self(mut run) = self;
-        run.abandon(policy).await?;
-        run.delete().await?;
-        run.tell().await?;
-        Ok(outcome(run.items))
+        run.abandon(policy).await;
+        run.delete(policy).await;
+        if run.context.gate.halted().is_some() {
+            let pending = run.items.iter_mut().filter(|item| item.is_pending());
+            pending.for_each(|item| item.skipped(NOT_BEGUN));
+        }
+        run.tell().await;
+        outcome(run.items)
     }
 }
 
@@ -96,12 +130,10 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    async fn tell(&mut self) -> Result<(), CallerGone> {
-        self.context.events.listened()?;
+    async fn tell(&mut self) {
         for report in self.items.iter_mut().filter_map(Item::news) {
-            self.context.events.resource(report).await?;
+            self.context.events.resource(report).await;
         }
-        Ok(())
     }
 
     fn pending(&self) -> Vec<usize> {
@@ -111,7 +143,7 @@ impl Run<'_> {
     }
 
     /// Finds the live objects. A kind that is not served any more has none.
-    async fn find(&mut self) -> Result<(), CallerGone> {
+    async fn find(&mut self) -> Result<(), Halt> {
         for item in &mut self.items {
             match self.context.catalog.current(&item.target.object) {
                 Some(kind) => item.target.object.api_version.clone_from(&kind.api_version),
@@ -133,15 +165,16 @@ impl Run<'_> {
     }
 
     /// Reads objects, with patience for a cluster that is away. Of most objects the metadata will do.
-    async fn patiently(&self, mut indices: Vec<usize>) -> Result<Looks, CallerGone> {
+    async fn patiently(&self, mut indices: Vec<usize>) -> Result<Looks, Halt> {
         let (context, started, mut pace) = (self.context, Instant::now(), Pace::new());
         let mut looks = Looks::new();
         loop {
-            context.events.listened()?;
+            context.gate.check()?;
             let objects = self.objects(&indices);
+            let outline = |live| change::outline(live, context.deployment);
             let mut trouble = Vec::new();
             let mut found = |place: usize, outcome: Result<Option<Value>, KubectlError>| {
-                let outcome = outcome.map(|live| live.map(change::outline));
+                let outcome = outcome.map(|live| live.map(outline));
                 match outcome {
                     Err(error) if error.is_transient() => {
                         trouble.push((indices[place], Err(error)));
@@ -161,69 +194,54 @@ impl Run<'_> {
     }
 
     fn leave_what_is_not_ours(&mut self) {
-        let deployment = self.context.deployment.as_str();
+        let deployment = self.context.deployment;
         for item in self.items.iter_mut().filter(|item| item.is_pending()) {
-            let Some(live) = &item.live else { continue };
-            let owner = change::owner(live);
-            let is_recorded = item
-                .target
-                .uid
-                .as_deref()
-                .map(|uid| Some(uid) == change::uid(live));
-            match (is_recorded, owner) {
-                (None, Some(owner)) if owner == deployment => {}
-                (None, _) => {
-                    item.never_ours = true;
-                    item.gone(None, None);
-                }
-                (Some(false), _) => item.gone(None, Some(REPLACED)),
-                (Some(true), Some(owner)) if owner != deployment => {
-                    let reason = format!("it belongs to deployment {owner} now and is left alone");
-                    item.gone(None, Some(&reason));
-                }
-                (Some(true), _) => {}
+            let recorded = item.target.uid.as_deref();
+            match claim::standing(item.live.as_ref(), deployment, recorded) {
+                // The record may be older than the object.
+                Standing::Ours => item.is_of_uid(),
+                standing => item.left_alone(&standing),
             }
         }
     }
 
-    /// Leaves objects in the cluster and takes the marks off, so that another deployment can take them over.
-    async fn abandon(&mut self, policy: Option<DeletePolicy>) -> Result<(), CallerGone> {
+    /// Leaves objects in the cluster, so that another deployment can take them over.
+    async fn abandon(&mut self, policy: Removal) {
         let is_abandoned =
             |index: &usize| self.items[*index].policy(policy) == DeletePolicy::Abandon;
-        let is_labelled = |index: &usize| {
-            self.items[*index]
-                .live
-                .as_ref()
-                .is_some_and(change::is_labelled_by_us)
+        let indices: Vec<usize> = self.pending().into_iter().filter(is_abandoned).collect();
+        let context = self.context;
+        let outcomes: Outcomes<Abandoned> = {
+            let calls = indices.iter().map(|&index| {
+                let target = &self.items[index].target;
+                let leaving = Leaving {
+                    object: &target.object,
+                    recorded: target.uid.as_deref(),
+                    restore: policy.restore,
+                };
+                leaving.abandon(context)
+            });
+            futures::stream::iter(calls)
+                .buffered(AT_ONCE)
+                .collect()
+                .await
         };
-        let abandoned = self.pending().into_iter().filter(is_abandoned);
-        let (labelled, others): (Vec<usize>, Vec<usize>) = abandoned.partition(is_labelled);
-        self.unmark(&labelled, &[plan::DEPLOYMENT, plan::MANAGED_BY])
-            .await?;
-        self.unmark(&others, &[plan::DEPLOYMENT]).await
-    }
-
-    async fn unmark(&mut self, indices: &[usize], labels: &[&str]) -> Result<(), CallerGone> {
-        let marks = Marks {
-            labels,
-            annotations: &[plan::RESOURCE, plan::DELETE_POLICY, plan::WAVE],
-        };
-        let (context, objects) = (self.context, self.objects(indices));
-        let calls = objects.iter().map(|object| {
-            let within = context.deadline.call();
-            context.kubectl.unmark(object, &marks, within)
-        });
-        let outcomes: Outcomes<()> = futures::stream::iter(calls)
-            .buffered(AT_ONCE)
-            .collect()
-            .await;
         for (&index, outcome) in indices.iter().zip(outcomes) {
             match outcome {
-                Ok(()) => self.items[index].gone(Some(Action::Abandoned), None),
+                Ok(Abandoned::Done) => self.items[index].gone(Some(Action::Abandoned), None),
+                Ok(Abandoned::Restored) => {
+                    self.items[index].gone(Some(Action::Abandoned), Some(RESTORED));
+                }
+                Ok(Abandoned::NotRestored) => {
+                    self.items[index].gone(Some(Action::Abandoned), Some(NOT_RESTORED));
+                }
+                Ok(Abandoned::Missing) => self.items[index].missing(),
+                Ok(Abandoned::NotOurs) => self.items[index].gone(None, Some(REPLACED)),
+                Err(KubectlError::Halted(_)) => {}
                 Err(error) => self.items[index].failed_by(&error),
             }
         }
-        self.tell().await
+        self.tell().await;
     }
 
     fn objects(&self, batch: &[usize]) -> Vec<ObjectRef> {
@@ -234,7 +252,7 @@ impl Run<'_> {
     }
 
     /// The last wave first. What failed holds back the waves before it: something of it may need them to go.
-    async fn delete(&mut self) -> Result<(), CallerGone> {
+    async fn delete(&mut self, removal: Removal) {
         let mut waves: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for index in self.pending() {
             waves
@@ -250,34 +268,43 @@ impl Run<'_> {
                 });
                 continue;
             }
-            self.delete_wave(&wave).await?;
+            self.delete_wave(&wave, removal).await;
+            if self.context.gate.halted().is_some() {
+                return;
+            }
             held_back = wave
                 .iter()
                 .any(|&index| self.items[index].state == ResourceState::Failed);
         }
-        Ok(())
     }
 
-    async fn delete_wave(&mut self, wave: &[usize]) -> Result<(), CallerGone> {
-        self.spare_definitions(wave).await;
+    async fn delete_wave(&mut self, wave: &[usize], removal: Removal) {
+        self.spare_others(wave, removal).await;
         let pending = |index: &usize| self.items[*index].is_pending();
         let wave: Vec<usize> = wave.iter().copied().filter(pending).collect();
-        self.ask_for_deletion(&wave).await?;
-        self.wait_until_gone(&wave).await
+        self.ask_for_deletion(&wave).await;
+        self.wait_until_gone(&wave).await;
     }
 
-    /// With a definition go all objects of its kind: it stays as long as others have some.
-    async fn spare_definitions(&mut self, wave: &[usize]) {
+    /// With a definition go all objects of its kind, and with a namespace all in it: they stay as long as others have some.
+    async fn spare_others(&mut self, wave: &[usize], removal: Removal) {
         for &index in wave {
             let item = &self.items[index];
-            let Some(live) = item
-                .live
-                .as_ref()
-                .filter(|_| definitions::is_definition(&item.target.object))
-            else {
-                continue;
+            let object = &item.target.object;
+            let reason = match &item.live {
+                Some(live) if definitions::is_definition(object) => {
+                    definitions::obstacle(self.context, live).await
+                }
+                Some(live)
+                    if namespaces::is_namespace(object)
+                        && !removal.allow_others
+                        && !change::is_terminating(live) =>
+                {
+                    namespaces::obstacle(self.context, &object.name).await
+                }
+                _ => None,
             };
-            if let Some(reason) = definitions::obstacle(self.context, live).await {
+            if let Some(reason) = reason {
                 self.items[index].failed(ErrorCode::ResourcesFailed, &reason);
             }
         }

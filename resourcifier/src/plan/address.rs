@@ -1,0 +1,72 @@
+//! Whether an object has an address in the API server: each part of it becomes a segment of a path.
+//!
+//! The rules are Kubernetes' own (`ValidatePathSegmentName`, RFC 1123 labels for namespaces). What a name of one kind must
+//! look like beyond that, only the API server knows.
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::model::{Namespace, ObjectRef, Resource};
+
+use super::fault;
+use super::kinds::ServedKind;
+
+/// No kind takes a longer name: Kubernetes' limit for subdomains.
+const NAME_BYTES: usize = 253;
+
+const NAME_RULE: &str =
+    "use 1 to 253 characters without '/', '%' and control characters, and neither '.' nor '..'";
+
+/// Whether a text is one segment of a path, and stays the same in a URL.
+pub fn is_segment(text: &str) -> bool {
+    !matches!(text, "" | "." | "..")
+        && text.len() <= NAME_BYTES
+        && !text.contains(['/', '%'])
+        && !text.chars().any(char::is_control)
+}
+
+/// Refuses an object without an address, with the field that is wrong.
+pub fn check(resource: &Resource, id: &ObjectRef, kind: &ServedKind) -> Result<(), ErrorBody> {
+    if let Some(namespace) = &id.namespace
+        && let Err(error) = Namespace::parse(namespace.as_str())
+    {
+        let reason = format!("the object's {error}");
+        return Err(at(resource, "metadata.namespace", &reason));
+    }
+    if !is_segment(&id.name) {
+        let reason = format!(
+            "the object's name {:?} is not valid: {NAME_RULE}; without metadata.name, the object has the resource's name",
+            clipped(&id.name)
+        );
+        return Err(at(resource, "metadata.name", &reason));
+    }
+    let version = id.api_version.as_str();
+    // As paths have it: what follows the group is one segment.
+    let (group, version) = version.split_once('/').unwrap_or((version, version));
+    let mut parts = [group, version, kind.resource.as_str()].into_iter();
+    match parts.find(|part| !is_segment(part)) {
+        None => Ok(()),
+        Some(part) => {
+            let reason = format!(
+                "the definition of kind {} has the group, version or plural {:?}, which is not valid: {NAME_RULE}",
+                id.kind,
+                clipped(part)
+            );
+            Err(at(resource, "apiVersion", &reason))
+        }
+    }
+}
+
+fn at(resource: &Resource, path: &str, reason: &str) -> ErrorBody {
+    let message = format!("resource {}: {path}: {reason}", resource.name);
+    let mut fault = fault(ErrorCode::InvalidConfiguration, resource, message);
+    if let Some(location) = &mut fault.location {
+        location.path = Some(path.to_owned());
+    }
+    fault
+}
+
+/// A longer text than this is clipped when an error quotes it.
+const QUOTED_CHARS: usize = 80;
+
+fn clipped(text: &str) -> String {
+    text.chars().take(QUOTED_CHARS).collect()
+}
