@@ -30,6 +30,10 @@ pub struct Config {
         default_value = "sled:./dm-data"
     )]
     pub store: StorePlace,
+    /// Start once on a damaged store with what is left of it: the token that the refusal to start names. Restore a backup
+    /// instead, if there is one. Run dm admin verify afterwards, and leave this out again.
+    #[arg(long, env = "DM_ACCEPT_LOSS", value_name = "TOKEN")]
+    pub accept_loss: Option<String>,
     /// Address of expandybird.
     #[arg(
         long,

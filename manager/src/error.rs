@@ -97,7 +97,9 @@ mod tests {
             }
             match file.file_name().and_then(|name| name.to_str()) {
                 Some("tests.rs" | "conformance.rs" | "seed.rs" | "registered.rs") => tests += &text,
-                Some("alone.rs" | "backend.rs" | "fake.rs" | "stage.rs" | "loopback.rs") => {}
+                Some(
+                    "alone.rs" | "backend.rs" | "fake.rs" | "slow.rs" | "stage.rs" | "loopback.rs",
+                ) => {}
                 // What documents codes does not give them.
                 Some("describe.rs" | "description.rs") => {}
                 _ => {

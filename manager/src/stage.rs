@@ -33,6 +33,10 @@ pub struct Stage {
     pub auth: crate::auth::Options,
     pub quotas: Quotas,
     pub capacity: Capacity,
+    /// For how long a job of the deployer writes after a sign of life.
+    pub lease: Duration,
+    /// For how long a report is waited for that is due.
+    pub grace: Duration,
     registry: TempDir,
 }
 
@@ -46,6 +50,8 @@ impl Stage {
             auth: crate::auth::Options::default(),
             quotas: Quotas::default(),
             capacity: Capacity::default(),
+            lease: Duration::ZERO,
+            grace: Duration::ZERO,
             registry: tempfile::tempdir().unwrap(),
         };
         let pair = r#"{"resources": [{"name": "left", "type": "Service"}, {"name": "right", "type": "Pod"}]}"#;
@@ -89,7 +95,8 @@ impl Stage {
             retry: Retry {
                 waits: vec![Duration::ZERO; 3],
                 cluster: Duration::ZERO,
-                grace: Duration::ZERO,
+                grace: self.grace,
+                lease: self.lease,
                 store_waits: (Duration::ZERO, Duration::ZERO),
             },
             operation_timeout: Duration::from_secs(60),
@@ -283,6 +290,13 @@ impl Kv for DyingKv {
     async fn check(&self, pace: Pace) -> Result<(), KvError> {
         self.inner.check(pace).await
     }
+
+    async fn accepts(&self) -> Result<(), KvError> {
+        match self.left.load(Ordering::SeqCst) {
+            0 => Err((self.error)()),
+            _ => self.inner.accepts().await,
+        }
+    }
 }
 
 /// A store whose commits are answered a moment after they are done, as on a disk.
@@ -315,5 +329,9 @@ impl Kv for LateKv {
 
     async fn check(&self, pace: Pace) -> Result<(), KvError> {
         self.0.check(pace).await
+    }
+
+    async fn accepts(&self) -> Result<(), KvError> {
+        self.0.accepts().await
     }
 }

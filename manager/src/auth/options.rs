@@ -10,7 +10,7 @@ use common::reload::Unusable;
 use super::access::Access;
 use super::authentication::{
     Authenticator, Authenticators, ClusterTokens, IssuerError, OidcOptions, OidcTokens,
-    StaticTokens,
+    ReservedNames, StaticTokens, reserved_name,
 };
 use super::authorization::{Authorizer, ClusterRules, Policy};
 use crate::audit::{Audit, AuditError};
@@ -40,6 +40,16 @@ pub struct Options {
     /// Take clients for whom their certificate names (CN the user, Os the groups), signed by --client-ca.
     #[arg(long, env = "DM_AUTH_CLIENT_CERTS", requires = "client_ca")]
     pub auth_client_certs: bool,
+    /// Name that begins with system: and that certificates, issuers and token files may give, such as system:masters; may be
+    /// repeated. The cluster's own tokens need no permission.
+    #[arg(
+        long = "auth-allow-system",
+        env = "DM_AUTH_ALLOW_SYSTEM",
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = reserved_name
+    )]
+    pub auth_allow_system: Vec<String>,
     /// Proxy whose X-Forwarded-For is believed, for the audit log; may be repeated.
     #[arg(
         long = "trusted-proxy",
@@ -106,19 +116,21 @@ impl Options {
     }
 
     fn authenticators(&self, deployer: &Arc<dyn Deployer>) -> Result<Authenticators, OptionsError> {
+        let reserved = ReservedNames::allowing(&self.auth_allow_system);
         // What is found out here comes first, what others are asked for last.
         let mut all: Vec<Arc<dyn Authenticator>> = Vec::new();
         if let Some(file) = &self.auth_tokens {
-            all.push(Arc::new(StaticTokens::open(file)?));
+            all.push(Arc::new(StaticTokens::open(file, reserved.clone())?));
         }
-        if let Some(oidc) = OidcTokens::open(&self.oidc)? {
+        if let Some(oidc) = OidcTokens::open(&self.oidc, &reserved)? {
             all.push(Arc::new(oidc));
         }
         if self.auth_cluster {
             let audiences = self.auth_cluster_audiences.clone();
             all.push(Arc::new(ClusterTokens::new(deployer.clone(), audiences)));
         }
-        Ok(Authenticators::new(all, self.auth_client_certs))
+        let certificates = self.auth_client_certs.then_some(reserved);
+        Ok(Authenticators::new(all, certificates))
     }
 
     fn authorizer(

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use common::api::deployer::*;
 use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::api::job::{JobsStopped, Renewal, StopJobs};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
 use common::canonical;
 use common::model::{AppliedObject, Identity, ObjectRef, Resource, ResourceName, TypeName};
@@ -15,6 +16,7 @@ use common::server::health::Check;
 use futures::StreamExt;
 use serde_json::Value;
 
+use super::slow::Slow;
 use super::{Deployer, Events, Job};
 
 /// Resources of these names are refused, and never ready.
@@ -35,6 +37,10 @@ pub struct FakeDeployer {
     grants: Mutex<BTreeMap<String, Vec<Grant>>>,
     /// Reviews that were asked for.
     reviews: AtomicUsize,
+    /// Resources whose kind is served no more.
+    unserved: Mutex<Vec<String>>,
+    /// The last job that goes at the test's pace.
+    running: Mutex<Option<Arc<Slow>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -47,6 +53,8 @@ pub enum Interruption {
     BrokenOff,
     /// All is done, and nothing more is told for ever.
     Stalls,
+    /// Each write is one that the test lets happen, as of [`Slow`].
+    Slow(Arc<Slow>),
 }
 
 impl FakeDeployer {
@@ -106,6 +114,16 @@ impl FakeDeployer {
     /// What exists, by name.
     pub fn objects(&self) -> Vec<String> {
         self.cluster().keys().cloned().collect()
+    }
+
+    /// From now on the kind of the resource is served no more.
+    pub fn forget_kind_of(&self, name: &str) {
+        self.unserved.lock().unwrap().push(name.to_owned());
+    }
+
+    fn is_served(&self, name: &str) -> bool {
+        let unserved = self.unserved.lock().unwrap();
+        name != UNKNOWN && !unserved.iter().any(|gone| gone == name)
     }
 
     /// Somebody else changes an object.
@@ -213,7 +231,10 @@ impl FakeDeployer {
     }
 
     fn delete(&self, request: &DeleteRequest) -> Report {
-        let unconfirmed = request.unconfirmed.iter().map(object_of);
+        let is_kept = |object: &AppliedObject| request.kept.contains(&object.object);
+        let is_served = |resource: &&Resource| self.is_served(resource.name.as_str());
+        let unconfirmed = request.unconfirmed.iter().filter(is_served);
+        let unconfirmed = unconfirmed.map(object_of).filter(|object| !is_kept(object));
         let resources = request
             .recorded
             .iter()
@@ -337,7 +358,7 @@ fn pruned(request: &ApplyRequest) -> impl Iterator<Item = &AppliedObject> {
     request.recorded.iter().filter(move |old| !kept(old))
 }
 
-fn object_of(resource: &Resource) -> AppliedObject {
+pub(super) fn object_of(resource: &Resource) -> AppliedObject {
     let object = ObjectRef {
         api_version: "v1".to_owned(),
         kind: resource.type_name.to_string(),
@@ -358,7 +379,7 @@ impl Deployer for FakeDeployer {
         request: &ApplyRequest,
         _: Duration,
     ) -> Result<CheckResponse, Box<ErrorBody>> {
-        let unknown = |resource: &&Resource| resource.name.as_str() == UNKNOWN;
+        let unknown = |resource: &&Resource| !self.is_served(resource.name.as_str());
         let Some(resource) = request.resources.iter().find(unknown) else {
             let objects = request.resources.iter().map(object_of);
             return Ok(CheckResponse {
@@ -398,6 +419,10 @@ impl Deployer for FakeDeployer {
                 let error = ErrorBody::new(ErrorCode::PermissionsMissing, message);
                 return Ok(futures::stream::iter([Ok(Event::Error { error })]).boxed());
             }
+            Some(Interruption::Slow(slow)) => {
+                *self.running.lock().unwrap() = Some(slow.clone());
+                return Ok(slow.begin(job));
+            }
             Some(Interruption::BrokenOff | Interruption::Stalls) | None => {}
         }
         let done = match job {
@@ -427,11 +452,26 @@ impl Deployer for FakeDeployer {
                 let silence = futures::stream::pending();
                 return Ok(futures::stream::iter(events).chain(silence).boxed());
             }
-            Some(Interruption::Away | Interruption::Denied) | None => {
+            Some(Interruption::Away | Interruption::Denied | Interruption::Slow(_)) | None => {
                 events.push(Ok(Event::Report(report)))
             }
         }
         Ok(futures::stream::iter(events).boxed())
+    }
+
+    async fn renew(&self, renewal: &Renewal, _: Duration) -> Result<(), Box<ErrorBody>> {
+        if let Some(running) = &*self.running.lock().unwrap() {
+            running.renewed(&renewal.fence);
+        }
+        Ok(())
+    }
+
+    async fn stop(&self, stop: &StopJobs, _: Duration) -> Result<JobsStopped, Box<ErrorBody>> {
+        let running = self.running.lock().unwrap().clone();
+        match running {
+            Some(running) => running.stop(stop).await,
+            None => Ok(JobsStopped::default()),
+        }
     }
 
     async fn status(
@@ -500,7 +540,7 @@ impl Deployer for FakeDeployer {
     }
 }
 
-fn away() -> Box<ErrorBody> {
+pub(super) fn away() -> Box<ErrorBody> {
     Box::new(ErrorBody::new(
         ErrorCode::DeployerUnavailable,
         "resourcifier cannot be reached",

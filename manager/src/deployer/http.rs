@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::deployer::{ApplyRequest, CheckResponse, ObjectStatus, StatusRequest};
 use common::api::error::{ErrorBody, ErrorCode};
+use common::api::job::{JobsStopped, Renewal, StopJobs};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
 use common::client::{Access, ClientError, DeployerClient};
 use common::server::health::Check;
@@ -48,6 +49,23 @@ impl Deployer for HttpDeployer {
             Job::Delete(request) => self.client.delete(request).await.map(StreamExt::boxed),
         };
         Ok(events.map_err(told)?.map_err(told).boxed())
+    }
+
+    async fn renew(&self, renewal: &Renewal, deadline: Duration) -> Result<(), Box<ErrorBody>> {
+        let renewed = self.client.renew(renewal, deadline).await.map_err(told)?;
+        if !renewed.known {
+            let deployment = &renewal.deployment;
+            tracing::warn!(%deployment, "the job for {deployment} has ended, or runs in another process of resourcifier: let all connections of this manager reach one process (a Service with sessionAffinity: ClientIP)");
+        }
+        Ok(())
+    }
+
+    async fn stop(
+        &self,
+        stop: &StopJobs,
+        deadline: Duration,
+    ) -> Result<JobsStopped, Box<ErrorBody>> {
+        self.client.stop(stop, deadline).await.map_err(told)
     }
 
     async fn status(

@@ -10,7 +10,7 @@ use common::model::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::intent::{Change, New};
+use super::intent::{Change, Intent, New};
 
 /// Longest description, in characters: a paragraph, not a document.
 pub const DESCRIPTION_CHARS: usize = 4_096;
@@ -140,10 +140,29 @@ pub fn deployed(deployment: Deployment, now: Timestamp) -> Deployment {
 }
 
 /// The operation failed after the manifest was stored.
-pub fn failed(deployment: Deployment, error: &ErrorBody) -> Deployment {
+fn failed(deployment: Deployment, error: &ErrorBody) -> Deployment {
     let state = DeploymentState {
         status: DeploymentStatus::Failed,
         errors: sentences(error),
+    };
+    fingerprinted(Deployment {
+        state,
+        ..deployment
+    })
+}
+
+/// The operation that `intent` asked for failed after the manifest was stored.
+///
+/// A correction of drift that failed leaves the status as it is, with the error: the configuration was deployed before and
+/// nobody changed it, and the next scheduled check finds the drift again and retries. A status `Failed` would end these
+/// checks, so that an API server that is away for a minute would end them for good.
+pub fn failed_by(intent: &Intent, deployment: Deployment, error: &ErrorBody) -> Deployment {
+    if *intent != Intent::Correct {
+        return failed(deployment, error);
+    }
+    let state = DeploymentState {
+        errors: sentences(error),
+        ..deployment.state
     };
     fingerprinted(Deployment {
         state,

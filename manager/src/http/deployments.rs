@@ -1,11 +1,13 @@
 //! `/deployments`.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ETAG, LOCATION};
+use actix_web::http::header::{ETAG, HeaderName, HeaderValue, LOCATION};
 use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use common::api::error::ErrorCode;
-use common::api::manager::{CreateDeployment, RollbackDeployment, UpdateDeployment, WriteQuery};
+use common::api::manager::{
+    CreateDeployment, IDEMPOTENT_REPLAYED, RollbackDeployment, UpdateDeployment, WriteQuery,
+};
 use common::api::page::PageQuery;
 use common::api::upgrade::UpgradeDeployment;
 use common::model::Deployment;
@@ -97,14 +99,27 @@ async fn answer(
     ticket: &Ticket,
 ) -> Result<HttpResponse, ApiError> {
     request.extensions_mut().insert(About::of(ticket));
-    if prefers_async(request) {
-        return Ok(accepted(ticket));
+    let answered = match prefers_async(request) {
+        true => Ok(accepted(ticket)),
+        false => finished(services, status, ticket).await,
+    };
+    if !ticket.is_repeated() {
+        return answered;
     }
-    let deployment = services
-        .writes
-        .finished(ticket)
-        .await
-        .map_err(|error| stopped(error, ticket))?;
+    let mut response = answered.unwrap_or_else(HttpResponse::from_error);
+    let replayed = HeaderName::from_static(IDEMPOTENT_REPLAYED);
+    let headers = response.headers_mut();
+    headers.insert(replayed, HeaderValue::from_static("true"));
+    Ok(response)
+}
+
+async fn finished(
+    services: &Services,
+    status: StatusCode,
+    ticket: &Ticket,
+) -> Result<HttpResponse, ApiError> {
+    let finished = services.writes.finished(ticket).await;
+    let deployment = finished.map_err(|error| stopped(error, ticket))?;
     Ok(whole(status, &deployment))
 }
 

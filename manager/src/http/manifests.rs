@@ -14,6 +14,7 @@ use crate::service::Services;
 #[serde(deny_unknown_fields)]
 pub struct LayoutQuery {
     /// One node, such as `$.resources[0]`; the whole layout if absent or `$`.
+    #[schemars(with = "Option<LayoutPath>")]
     path: Option<String>,
 }
 

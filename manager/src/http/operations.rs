@@ -19,6 +19,7 @@ use crate::service::operations::Ticket;
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListQuery {
+    #[schemars(with = "Option<DeploymentName>")]
     deployment: Option<String>,
     #[schemars(range(min = 1))]
     limit: Option<usize>,

@@ -16,6 +16,7 @@ use crate::service::Services;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TemplatesQuery {
     /// Only templates whose name matches this regular expression.
+    #[schemars(extend("format" = "regex"))]
     regex: Option<String>,
     #[schemars(range(min = 1))]
     limit: Option<usize>,

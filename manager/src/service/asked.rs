@@ -7,6 +7,7 @@ use common::api::manager::WriteQuery;
 use common::model::Deployment;
 use common::model::limits::OPERATION_MS;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::auth::Caller;
 use crate::domain::intent::Options;
@@ -14,6 +15,11 @@ use crate::error::Error;
 
 /// The longest idempotency key: UUIDs have 36 characters, and some callers add what they are for.
 const KEY_CHARS: usize = 255;
+
+/// The rule of idempotency keys as a JSON schema.
+pub fn key_schema() -> Value {
+    json!({"type": "string", "pattern": format!("^[!-~]{{1,{KEY_CHARS}}}$")})
+}
 
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
@@ -99,40 +105,93 @@ impl Asked {
     }
 
     fn unfit(&self, kind: Kind) -> Option<&'static str> {
-        use Kind::{Commit, Create, Delete, Other, Rollback, Update, Upgrade};
-        let (query, policies) = (&self.query, &self.query.policies);
-        let apply = !matches!(kind, Create | Update | Rollback | Upgrade);
-        let wishes: [(bool, bool, &'static str); 9] = [
-            (query.preview, !matches!(kind, Create | Update), "preview"),
-            (
-                query.allow_deletes,
-                !matches!(kind, Update | Rollback | Upgrade),
-                "allowDeletes",
-            ),
-            (
-                query.rollback_on_failure,
-                query.preview || !matches!(kind, Create | Update | Commit | Upgrade),
-                "rollbackOnFailure",
-            ),
-            (query.locked, kind != Update, "locked"),
-            (policies.create_policy.is_some(), apply, "createPolicy"),
-            (policies.update_policy.is_some(), apply, "updatePolicy"),
-            (policies.conflict_policy.is_some(), apply, "conflictPolicy"),
-            (
-                policies.delete_policy.is_some(),
-                apply && kind != Delete,
-                "deletePolicy",
-            ),
-            (query.timeout_ms.is_some(), kind == Other, "timeoutMs"),
-        ];
-        let unfit = wishes
-            .iter()
-            .find(|(is_set, is_unfit, _)| *is_set && *is_unfit);
-        unfit.map(|(_, _, parameter)| *parameter)
+        let is_set = |wish: &&Wish| (wish.is_set)(&self.query);
+        let is_unfit = |wish: &&Wish| {
+            let is_of_preview = self.query.preview && wish.parameter == "rollbackOnFailure";
+            is_of_preview || !wish.kinds.contains(&kind)
+        };
+        let mut set = WISHES.iter().filter(is_set);
+        set.find(is_unfit).map(|wish| wish.parameter)
     }
 }
 
+/// A parameter of a write, and the writes that can have it.
+struct Wish {
+    parameter: &'static str,
+    is_set: fn(&WriteQuery) -> bool,
+    kinds: &'static [Kind],
+}
+
+const APPLIED: &[Kind] = &[Kind::Create, Kind::Update, Kind::Rollback, Kind::Upgrade];
+
+const WISHES: [Wish; 9] = [
+    Wish {
+        parameter: "preview",
+        is_set: |query| query.preview,
+        kinds: &[Kind::Create, Kind::Update],
+    },
+    Wish {
+        parameter: "allowDeletes",
+        is_set: |query| query.allow_deletes,
+        kinds: &[Kind::Update, Kind::Rollback, Kind::Upgrade, Kind::Delete],
+    },
+    Wish {
+        parameter: "rollbackOnFailure",
+        is_set: |query| query.rollback_on_failure,
+        kinds: &[Kind::Create, Kind::Update, Kind::Commit, Kind::Upgrade],
+    },
+    Wish {
+        parameter: "locked",
+        is_set: |query| query.locked,
+        kinds: &[Kind::Update],
+    },
+    Wish {
+        parameter: "createPolicy",
+        is_set: |query| query.policies.create_policy.is_some(),
+        kinds: APPLIED,
+    },
+    Wish {
+        parameter: "updatePolicy",
+        is_set: |query| query.policies.update_policy.is_some(),
+        kinds: APPLIED,
+    },
+    Wish {
+        parameter: "conflictPolicy",
+        is_set: |query| query.policies.conflict_policy.is_some(),
+        kinds: APPLIED,
+    },
+    Wish {
+        parameter: "deletePolicy",
+        is_set: |query| query.policies.delete_policy.is_some(),
+        kinds: &[
+            Kind::Create,
+            Kind::Update,
+            Kind::Rollback,
+            Kind::Upgrade,
+            Kind::Delete,
+        ],
+    },
+    Wish {
+        parameter: "timeoutMs",
+        is_set: |query| query.timeout_ms.is_some(),
+        kinds: &[
+            Kind::Create,
+            Kind::Update,
+            Kind::Commit,
+            Kind::Rollback,
+            Kind::Upgrade,
+            Kind::Delete,
+        ],
+    },
+];
+
 impl Kind {
+    /// Whether such a write can have a parameter, for the description of the API.
+    pub fn takes(self, parameter: &str) -> bool {
+        let mut own = WISHES.iter().filter(|wish| wish.kinds.contains(&self));
+        own.any(|wish| wish.parameter == parameter)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Kind::Create => "a create",
@@ -169,8 +228,6 @@ fn check_key(key: &str) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     const KINDS: [Kind; 7] = [
@@ -207,7 +264,7 @@ mod tests {
         insta::assert_snapshot!(wishes.map(row).join("\n"), @r#"
         {"timeoutMs":1} Create Update Commit Rollback Upgrade Delete
         {"preview":true} Create Update
-        {"allowDeletes":true} Update Rollback Upgrade
+        {"allowDeletes":true} Update Rollback Upgrade Delete
         {"rollbackOnFailure":true} Create Update Commit Upgrade
         {"preview":true,"rollbackOnFailure":true}
         {"locked":true} Update

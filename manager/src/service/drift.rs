@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use common::api::deployer::{ObjectState, ObjectStatus};
 use common::api::page::PageQuery;
+use common::model::limits::LIVE_ITEMS_MAX;
 use common::model::{Deployment, DeploymentStatus, Drift, DriftPolicy, Identity};
 use common::server::metrics;
 use futures::StreamExt;
@@ -20,10 +21,10 @@ use crate::domain::deployment;
 use crate::error::Error;
 use crate::store::{Changes, Store, deployments};
 
-/// Deployments that are looked at side by side: each costs the cluster a dry run an object.
+/// Deployments that are looked at side by side: each costs the cluster a list, and a dry run of each changed object.
 const AT_ONCE: usize = 4;
-/// Objects that are asked for in one request, so that a large deployment does not outlast its deadline.
-const OBJECTS_AT_ONCE: usize = 200;
+/// Objects that are asked for in one request: each takes a list of all objects of the deployment.
+const OBJECTS_AT_ONCE: usize = LIVE_ITEMS_MAX;
 /// A round begins up to so many percent of the interval earlier or later, so that managers do not all look at once.
 const JITTER_PERCENT: u32 = 10;
 

@@ -1,5 +1,6 @@
 //! Deployments as they are in the cluster, in the eyes of who asks: what they may not read there they do not see here.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,8 @@ use common::api::deployer::{
     ApplyRequest, DesiredState, ObjectState, ObjectStatus, Policies, StatusRequest,
 };
 use common::api::manager::{Graph, GraphEdge, GraphNode, LiveResource, Resources, ResourcesQuery};
-use common::api::page::{Page, PageQuery};
+use common::api::page::{Page, items};
+use common::model::limits::LIVE_ITEMS_MAX;
 use common::model::{AppliedObject, Configuration, Deployment, DeploymentName, Identity};
 
 use super::deployments::missing;
@@ -19,7 +21,7 @@ use crate::error::Error;
 use crate::store::manifests::FinalProperties;
 use crate::store::{Store, StoreError, deployments, manifests};
 
-/// Reading the live state: a list call a kind, and where drift is looked for a dry run an object.
+/// Reading the live state: a list call a kind, and where drift is looked for a dry run of each object that has changed.
 const STATUS: Duration = Duration::from_secs(60);
 
 pub struct LiveState {
@@ -51,10 +53,15 @@ impl LiveState {
                 Error::Refused(body) => Error::Refused(redaction.refusal(body)),
                 error => error,
             })?;
-        let properties = self.final_properties(&deployment).await?;
+        let known = self.final_properties(&deployment).await?;
+        let properties: HashMap<_, _> = known
+            .iter()
+            .map(|known| (known.object.identity(), &known.properties))
+            .collect();
         let live = |mut status: ObjectStatus| {
             redaction.status(&mut status);
-            let mut final_properties = of_object(&properties, &status.applied);
+            let final_properties = properties.get(&status.applied.object.identity());
+            let mut final_properties = final_properties.map(|found| (*found).clone());
             if let Some(properties) = &mut final_properties {
                 redaction.value(properties);
             }
@@ -86,6 +93,7 @@ impl LiveState {
             false => None,
         };
         let request = StatusRequest {
+            deployment: Some(deployment.name.clone()),
             objects,
             desired,
             on_behalf_of: acting,
@@ -113,9 +121,12 @@ impl LiveState {
             recorded: Vec::new(),
             policies: Policies::default(),
             expected: Vec::new(),
+            restore_acquired: false,
+            allow_deletes: false,
             on_behalf_of: caller.identity.clone(),
             outputs: Vec::new(),
             timeout_ms: u64::try_from(STATUS.as_millis()).unwrap_or(u64::MAX),
+            fence: None,
         };
         let redaction = self.redaction(&deployment).await?;
         let checked = self.deployer.check(&request, STATUS).await;
@@ -176,14 +187,6 @@ impl LiveState {
     }
 }
 
-fn of_object(properties: &[FinalProperties], applied: &AppliedObject) -> Option<serde_json::Value> {
-    let same = |known: &&FinalProperties| known.object.is_same_object(&applied.object);
-    properties
-        .iter()
-        .find(same)
-        .map(|found| found.properties.clone())
-}
-
 /// The record has an order, so the token is a place in it.
 fn page_of(
     recorded: Vec<AppliedObject>,
@@ -200,11 +203,7 @@ fn page_of(
         Some(token) => token.parse::<usize>().map_err(|_| StoreError::PageToken)?,
         None => 0,
     };
-    let limit = PageQuery {
-        limit: query.limit,
-        page_token: None,
-    }
-    .limit();
+    let limit = items(query.limit, LIVE_ITEMS_MAX);
     let (total, end) = (recorded.len(), start.saturating_add(limit));
     Ok(Page {
         items: recorded.into_iter().skip(start).take(limit).collect(),

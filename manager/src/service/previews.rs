@@ -108,8 +108,11 @@ impl Previews {
             recorded: deployments::objects(&self.store, &name).await?.recorded,
             policies: (&query.policies).into(),
             expected: Vec::new(),
+            restore_acquired: false,
+            allow_deletes: false,
             on_behalf_of: acting,
             timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+            fence: None,
             deployment: name,
         };
         let found = diff::diff(&*self.deployer, &self.retry, &request, deadline).await;

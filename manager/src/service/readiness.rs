@@ -36,3 +36,28 @@ impl Readiness {
         checks
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::stage::{DyingKv, Stage};
+
+    #[tokio::test]
+    async fn a_store_whose_disk_is_full_is_not_ready_and_says_so() {
+        let stage = Stage::new();
+        let store = |checks: Vec<super::Check>| {
+            let mut checks = checks.into_iter();
+            checks.find(|check| check.name == "store").unwrap()
+        };
+        let roomy = stage.manager().await;
+        assert!(store(roomy.services.readiness.checks().await).ready);
+        let full = DyingKv::full_after(0, Arc::clone(&stage.kv));
+        let full = stage.manager_on(full).await;
+        let found = store(full.services.readiness.checks().await);
+        assert!(
+            !found.ready && found.message.contains("disk is full"),
+            "{found:?}"
+        );
+    }
+}

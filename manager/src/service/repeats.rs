@@ -1,4 +1,8 @@
 //! Requests that come again (`Idempotency-Key`): the same operation, and the same answer.
+//!
+//! The answer is always the recorded one, also when the deployment has changed since or is deleted: a caller that lost the
+//! first answer must learn what its request did. The header `Idempotent-Replayed` marks it, so that nobody takes it for
+//! the present state.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::canonical;
@@ -45,7 +49,8 @@ impl Repeats<'_> {
                 at: now,
             }))),
             Some(before) if before.digest == digest => {
-                Ok(Repeat::Same(self.ticket(&before.operation).await?))
+                let ticket = self.ticket(&before.operation).await?;
+                Ok(Repeat::Same(ticket.repeated()))
             }
             Some(before) => Err(conflict(format!(
                 "the Idempotency-Key was given before with another request, which started operation {}; use a new key",

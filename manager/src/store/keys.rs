@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `format` | the version of this table |
 //! | `digests` | the key that digests of contents are made with |
+//! | `fence` | the number of the last take of an operation, and the name of the store that the numbers are of |
 //! | `deployment·NAME` | the deployment as callers see it |
 //! | `objects·NAME` | what exists of it in the cluster, and which manifests may have left more |
 //! | `writer·NAME` | who wrote it last: in whose name drift of it is looked for and corrected; absent if nobody was known |
@@ -69,6 +70,10 @@ pub fn restoring() -> Key {
 
 pub fn format() -> Key {
     key(&[FORMAT])
+}
+
+pub fn fence() -> Key {
+    key(&["fence"])
 }
 
 pub fn deployment(name: &DeploymentName) -> Key {
@@ -250,6 +255,7 @@ mod tests {
         );
         let all = [
             format(),
+            fence(),
             deployment(&deployment_name),
             objects(&deployment_name),
             writer(&deployment_name),
@@ -277,6 +283,7 @@ mod tests {
             .collect();
         insta::assert_snapshot!(table.join("\n"), @r"
         format
+        fence
         deployment·web
         objects·web
         writer·web

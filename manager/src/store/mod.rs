@@ -8,6 +8,7 @@ pub mod contents;
 pub mod credentials;
 pub mod deployments;
 pub mod digests;
+pub mod fences;
 pub mod instances;
 pub mod journal;
 mod keys;
@@ -31,6 +32,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::RwLock;
 
+use self::fences::Fences;
 use self::kv::{Commit, Key, Kv, KvError, Order, Pace, Scan, SealError, SealedKv};
 use self::record::RecordError;
 use crate::vault::{KeyPlace, Ring};
@@ -82,6 +84,7 @@ pub struct Store {
     kv: Arc<dyn Kv>,
     /// Held to write by who restores a backup: all others wait, and find what was restored.
     gate: Arc<RwLock<()>>,
+    fences: Fences,
 }
 
 /// What is to be written together.
@@ -103,6 +106,7 @@ impl Store {
         Self {
             kv,
             gate: Arc::default(),
+            fences: Fences::default(),
         }
     }
 
@@ -139,8 +143,9 @@ impl Store {
         Ok(self.kv.check(Pace::Fast).await?)
     }
 
-    /// Whether it can be read, for the readiness check.
+    /// Whether it can be read, and would be written, for the readiness check.
     pub async fn check(&self) -> Result<(), StoreError> {
+        self.kv.accepts().await?;
         match self.get::<u32>(keys::format()).await? {
             Some(_) => Ok(()),
             None => Err(StoreError::Missing("the format".to_owned())),

@@ -13,6 +13,7 @@ use common::model::{
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::fences::Take;
 use super::kv::{Order, Scan};
 use super::{Changes, Store, StoreError, keys, pieces, read};
 use crate::domain::intent::{Intent, Options};
@@ -43,6 +44,9 @@ pub struct OperationRecord {
     /// Set once it failed and goes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undo>,
+    /// Under which take it runs; absent until it is accepted, and in operations of the first managers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub take: Option<Take>,
     /// Time for one run of it; a restart begins anew.
     pub timeout_ms: u64,
     /// The request that asked for it: its calls of other services go by this id.

@@ -12,7 +12,7 @@ use super::step::{Aim, Done, Failure, Run, Step, StepError, Tools};
 use super::{authority, plans, recovery, steps, undo};
 use crate::domain::operation::{Event, State};
 use crate::store::operations::{OperationRecord, Undo};
-use crate::store::{StoreError, deployments, journal, operations};
+use crate::store::{Changes, StoreError, deployments, fences, journal, operations};
 
 /// Times that a step is run again because what it read was changed by another operation (the counts of types).
 const CONFLICTS: usize = 10;
@@ -24,6 +24,8 @@ pub struct Course<'a> {
     state: State,
     /// Entries of the journal.
     written: usize,
+    /// When this run of it began: what an earlier process had begun was its last sign of life before.
+    taken: Instant,
     /// The way there and the way back have the operation's time each.
     deadline: Instant,
     /// Whether an earlier process began the step that the journal ends with.
@@ -60,11 +62,20 @@ impl<'a> Course<'a> {
         }
         // What earlier commits changed of it: warnings, the way back, its end.
         let stored = operations::get(&tools.store, id).await?;
-        let record = stored.unwrap_or(record);
+        let mut record = stored.unwrap_or(record);
         let state = recovery::state(&record.operation, &events)?;
+        // Who goes on with it is later than who began it, and says so before anything else.
+        let is_begun = !events.is_empty() && state.status() != OperationStatus::Done;
+        if is_begun || record.take.is_none() {
+            let mut changes = Changes::default();
+            record.take = Some(fences::take(&tools.store, &mut changes).await?);
+            operations::put(&mut changes, &record)?;
+            tools.store.commit(changes).await?;
+        }
         Ok(Self {
             tools,
             live,
+            taken: Instant::now(),
             deadline: deadline(&record),
             record,
             state,
@@ -108,7 +119,7 @@ impl<'a> Course<'a> {
     /// What the operation goes for now: what was asked of it, or the way back.
     fn aim(&self) -> Aim {
         match &self.record.undo {
-            Some(back) => undo::aim(back),
+            Some(back) => undo::aim(&self.record, back),
             None => Aim {
                 intent: self.record.intent.clone(),
                 manifest: self.record.manifest().cloned(),
@@ -140,11 +151,11 @@ impl<'a> Course<'a> {
     }
 
     async fn outcome_of(&self, number: usize) -> Result<Turn, StoreError> {
+        let step = *self.plan().get(number).ok_or_else(|| {
+            let id = &self.record.operation.id;
+            StoreError::Missing(format!("step {number} of operation {id}"))
+        })?;
         let id = &self.record.operation.id;
-        let step = *self
-            .plan()
-            .get(number)
-            .ok_or_else(|| StoreError::Missing(format!("step {number} of operation {id}")))?;
         self.live.update(|operation| {
             operation.status = OperationStatus::Running;
             operation.progress.step = step.verb().to_owned();
@@ -164,8 +175,7 @@ impl<'a> Course<'a> {
         };
         let ran = tokio::select! {
             biased;
-            // A step that follows a job ends it and tells what came of it so far.
-            _ = self.live.stopped(), if !step.follows_a_job() => return self.stopped(&run).await,
+            _ = self.live.stopped(), if step.may_be_dropped() => return self.stopped(&run).await,
             ran = steps::run(step, &run) => ran,
         };
         match ran {
@@ -176,7 +186,8 @@ impl<'a> Course<'a> {
             }
             Err(StepError::Store(error @ StoreError::Kv(_))) => Err(error),
             Err(StepError::Store(error)) => {
-                Ok(self.failed(number, step, Failure::internal(id, &error)))
+                let failure = run.at_fault(&error).await;
+                Ok(self.failed(number, step, failure))
             }
         }
     }
@@ -189,6 +200,7 @@ impl<'a> Course<'a> {
             aim,
             acting,
             deadline: self.deadline,
+            taken: self.taken,
             resumed: self.resumed,
         }
     }

@@ -48,7 +48,7 @@ async fn once(
         match event? {
             Event::Diff(report) => return Ok(report),
             Event::Error { error } => return Err(Box::new(error)),
-            Event::Resource(_) | Event::Heartbeat => {}
+            Event::Resource(_) | Event::Heartbeat | Event::Beat { .. } => {}
             Event::Report(_) => break,
         }
     }

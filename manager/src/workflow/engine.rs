@@ -23,7 +23,7 @@ use crate::store::deployments::{self, Found};
 use crate::store::kv::KvError;
 use crate::store::operations::{self, OperationRecord, StopWish};
 use crate::store::requests::{self, Request};
-use crate::store::{Changes, Store, StoreError};
+use crate::store::{Changes, Store, StoreError, fences};
 
 /// How many operations there may be before they are done.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -72,6 +72,7 @@ struct Shared {
 pub struct Ticket {
     live: Arc<Live>,
     parked: CancellationToken,
+    is_repeated: bool,
 }
 
 /// Why who waits is not told the end: the operation goes on later.
@@ -89,7 +90,21 @@ impl Ticket {
         Self {
             live: Arc::new(Live::past(outcome)),
             parked: CancellationToken::new(),
+            is_repeated: false,
         }
+    }
+
+    /// For a request that came before with the same idempotency key.
+    pub fn repeated(self) -> Self {
+        Self {
+            is_repeated: true,
+            ..self
+        }
+    }
+
+    /// Whether the operation was started by an earlier request with the same idempotency key.
+    pub fn is_repeated(&self) -> bool {
+        self.is_repeated
     }
 
     pub fn live(&self) -> &Arc<Live> {
@@ -159,13 +174,15 @@ impl Engine {
     /// is committed and not started would hold its deployment until the next start of the manager.
     pub async fn accept(
         &self,
-        record: OperationRecord,
+        mut record: OperationRecord,
         input: &InputConfig,
         found: Option<&Found>,
         request: Option<&Request>,
     ) -> Result<Ticket, StoreError> {
         let store = &self.shared.tools.store;
-        let changes = acceptance(store, &record, input, found, request).await?;
+        let mut changes = Changes::default();
+        record.take = Some(fences::take(store, &mut changes).await?);
+        acceptance(store, &mut changes, &record, input, found, request).await?;
         let engine = self.clone();
         let begin = async move {
             engine.shared.tools.store.commit(changes).await?;
@@ -181,6 +198,7 @@ impl Engine {
         Some(Ticket {
             live,
             parked: self.shared.parked.clone(),
+            is_repeated: false,
         })
     }
 
@@ -212,6 +230,7 @@ impl Engine {
         let ticket = Ticket {
             live: live.clone(),
             parked: self.shared.parked.clone(),
+            is_repeated: false,
         };
         let shared = self.shared.clone();
         let operation = &record.operation;
@@ -270,22 +289,22 @@ impl Shared {
 /// The records of a new operation and its hold on the deployment.
 async fn acceptance(
     store: &Store,
+    changes: &mut Changes,
     record: &OperationRecord,
     input: &InputConfig,
     found: Option<&Found>,
     request: Option<&Request>,
-) -> Result<Changes, StoreError> {
+) -> Result<(), StoreError> {
     let operation = &record.operation;
-    let mut changes = Changes::default();
-    deployments::hold(&mut changes, &operation.deployment, &operation.id)?;
-    deployments::expect(&mut changes, &operation.deployment, found);
+    deployments::hold(changes, &operation.deployment, &operation.id)?;
+    deployments::expect(changes, &operation.deployment, found);
     if let Some(found) = found {
         let taken = deployment::taken(found.deployment.clone(), operation.id.clone());
-        deployments::put(&mut changes, &taken)?;
+        deployments::put(changes, &taken)?;
     }
-    operations::add(&mut changes, record, input)?;
+    operations::add(changes, record, input)?;
     if let Some(request) = request {
-        requests::add(store, &mut changes, request).await?;
+        requests::add(store, changes, request).await?;
     }
-    Ok(changes)
+    Ok(())
 }

@@ -1,24 +1,39 @@
 //! Following a job of the deployer to its end: progress is passed on, and a broken stream is begun again.
+//!
+//! The end is one that is known. Which case is covered by what stands in resourcifier's README, "The end of a job".
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::time::Duration;
 
 use common::api::deployer::{Event, Report, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode};
+use common::api::job::{Fence, Renewal, StopJobs};
 use common::model::{AppliedObject, ObjectRef, ResourceName, TypeName};
 use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use tokio::time::Instant;
 
 use super::retry::is_transient;
-use super::step::Run;
-use crate::deployer::Job;
+use super::step::{Failure, Run};
+use super::tries::Tries;
+use crate::deployer::{Events, Job};
 use crate::domain::redaction::Redaction;
+
+/// What an operation waits for whose job may still write.
+const CONFIRMATION: &str = "resourcifier to confirm that nothing more of the operation is written";
+/// The answer to a stop may take a little longer than the last write.
+const ASK: Duration = Duration::from_secs(2);
+/// Between two tries to reach the deployer with a stop.
+const AGAIN: Duration = Duration::from_millis(250);
 
 /// How a job ended.
 pub struct Followed {
     /// Objects that events told of; what the report tells counts more.
     pub seen: Vec<AppliedObject>,
     pub ended: Result<Report, Box<ErrorBody>>,
+    /// What the job had done when it was stopped; `ended` is then the error of the stop.
+    pub stopped: Option<Report>,
     /// It was asked for more than once: what the tries before the last one did is not told by the end.
     pub again: bool,
 }
@@ -28,6 +43,15 @@ impl Followed {
     pub fn touched_nothing(&self) -> bool {
         let is_refused = |error: &ErrorBody| error.code == ErrorCode::PermissionsMissing;
         !self.again && self.ended.as_ref().is_err_and(|error| is_refused(error))
+    }
+
+    /// What exists now, of a job that came to no whole report: what it said when it was stopped, or else what was recorded
+    /// with what was seen since.
+    pub fn objects(&self, recorded: Vec<AppliedObject>) -> Vec<AppliedObject> {
+        match &self.stopped {
+            Some(report) => report.objects.clone(),
+            None => merged(recorded, self.seen.clone()),
+        }
     }
 }
 
@@ -40,7 +64,7 @@ pub fn left_ms(deadline: Instant) -> u64 {
 }
 
 /// The record, with what was seen in the place of what it replaces.
-pub fn merged(recorded: Vec<AppliedObject>, seen: Vec<AppliedObject>) -> Vec<AppliedObject> {
+fn merged(recorded: Vec<AppliedObject>, seen: Vec<AppliedObject>) -> Vec<AppliedObject> {
     let replaced = |old: &AppliedObject| {
         seen.iter()
             .any(|new| new.object.is_same_object(&old.object))
@@ -50,7 +74,11 @@ pub fn merged(recorded: Vec<AppliedObject>, seen: Vec<AppliedObject>) -> Vec<App
     objects
 }
 
-/// Runs the job, again where the deployer was away or broke off: it converges. Ends by the run's deadline.
+/// Runs the job, again where the deployer was away or broke off: it converges. Ends by the run's deadline, or soon after
+/// the operation is stopped.
+///
+/// When this returns, nothing of the job reaches the cluster any more: it has reported, the deployer has confirmed that it
+/// ended, or the time is over for which it may write without a sign of life from here.
 ///
 /// What comes of it has nothing in it that callers are not told, but for the final properties.
 pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redaction) -> Followed {
@@ -62,19 +90,14 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
         seen: HashMap::new(),
         moved: false,
         again: false,
+        tries: Tries::new(run),
     };
     follower.show();
     let persist = tokio::time::timeout_at(
         run.deadline + run.tools.retry.grace,
         follower.persist(&mut job),
     );
-    let ended = tokio::select! {
-        biased;
-        // Nobody reads the deployer's answer any more, and it ends its work.
-        _ = run.live.stopped() => Ok(Err(run.stop_error())),
-        ended = persist => ended,
-    };
-    let ended = match ended {
+    let ended = match persist.await {
         Ok(ended) => ended,
         Err(_) => Err(Box::new(ErrorBody::new(
             ErrorCode::Timeout,
@@ -84,10 +107,20 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
             ),
         ))),
     };
+    // A whole report is about every object that an earlier try may have touched, and decided after it.
+    if !ended.as_ref().is_ok_and(|report| !report.stopped) {
+        follower.settle(&job).await;
+    }
     run.live.waits_for(None);
+    let ended = redacted(ended, redaction);
+    let (ended, stopped) = match ended {
+        Ok(report) if report.stopped => (Err(run.stop_error()), Some(report)),
+        ended => (ended, None),
+    };
     Followed {
         seen: follower.seen.into_values().collect(),
-        ended: redacted(ended, redaction),
+        ended,
+        stopped,
         again: follower.again,
     }
 }
@@ -117,15 +150,20 @@ struct Follower<'a> {
     /// Whether the last try got anywhere: then the next failure is a new one.
     moved: bool,
     again: bool,
+    tries: Tries,
 }
 
 impl Follower<'_> {
     async fn persist(&mut self, job: &mut Job) -> Result<Report, Box<ErrorBody>> {
         let (mut tries, mut since) = (0, Instant::now());
         loop {
-            retimed(job, self.run.deadline);
+            if self.is_stopping() {
+                return Err(self.run.stop_error());
+            }
+            let fence = self.fence()?;
+            job.bound_by(fence.clone(), left_ms(self.run.deadline));
             self.moved = false;
-            let error = match self.once(job).await {
+            let error = match self.once(job, &fence).await {
                 Err(error) if is_transient(&error) => error,
                 ended => return ended,
             };
@@ -144,40 +182,145 @@ impl Follower<'_> {
         }
     }
 
-    /// Who watches is told what for.
+    fn is_stopping(&self) -> bool {
+        self.run.live.stop_wish().is_some()
+    }
+
+    fn fence(&self) -> Result<Fence, Box<ErrorBody>> {
+        let fence = self.run.fence();
+        fence.map_err(|error| Failure::internal(self.run.id(), &error).error)
+    }
+
+    /// Watchers learn what it waits for. A stop ends it.
     async fn wait(&self, mut error: Box<ErrorBody>, wait: Duration) {
         self.redaction.error(&mut error);
         self.run.live.waits_for(Some(&error.message));
-        tokio::time::sleep(wait).await;
+        tokio::select! {
+            _ = self.run.live.stopped() => {}
+            () = tokio::time::sleep(wait) => {}
+        }
     }
 
-    async fn once(&mut self, job: &Job) -> Result<Report, Box<ErrorBody>> {
+    async fn once(&mut self, job: &Job, fence: &Fence) -> Result<Report, Box<ErrorBody>> {
         if self.again {
             self.run.authorized().await?;
         }
-        let mut events = self.run.tools.deployer.start(job).await?;
-        while let Some(event) = events.next().await {
-            match event? {
-                Event::Resource(report) => self.note(report),
-                Event::Heartbeat => {}
-                Event::Report(report) => {
-                    report
-                        .resources
-                        .iter()
-                        .for_each(|resource| self.count(resource));
-                    // What was asked for and turned out not to be there is no part of the whole.
-                    self.total = self.states.len();
-                    self.show();
-                    return Ok(report);
+        let (live, deployer) = (self.run.live, &*self.run.tools.deployer);
+        self.tries.begin(fence.attempt);
+        let mut events = tokio::select! {
+            biased;
+            // A job without a sign of life has written nothing, and never will.
+            _ = live.stopped() => return Err(self.run.stop_error()),
+            events = deployer.start(job) => events?,
+        };
+        let mut renewals = FuturesUnordered::new();
+        let report = loop {
+            tokio::select! {
+                biased;
+                _ = live.stopped() => break self.stop(fence, &mut events).await,
+                Some(()) = renewals.next() => {}
+                event = events.next() => match event {
+                    Some(Ok(Event::Beat { beat })) => {
+                        self.tries.renewed(self.run.tools.retry.lease);
+                        renewals.push(renew(self.run, fence, beat));
+                    }
+                    Some(event) => if let Some(report) = self.event(event)? {
+                        break Ok(report);
+                    },
+                    None => break Err(broken_off()),
+                },
+            }
+        };
+        if report.is_ok() {
+            self.tries.ended(&[fence.attempt]);
+        }
+        report
+    }
+
+    /// Takes an event in; gives the report, which is the last.
+    fn event(
+        &mut self,
+        event: Result<Event, Box<ErrorBody>>,
+    ) -> Result<Option<Report>, Box<ErrorBody>> {
+        match event? {
+            Event::Resource(report) => self.note(report),
+            Event::Heartbeat | Event::Beat { .. } => {}
+            Event::Report(report) => {
+                report
+                    .resources
+                    .iter()
+                    .for_each(|resource| self.count(resource));
+                // What was asked for and turned out not to be there is no part of the whole.
+                self.total = self.states.len();
+                self.show();
+                return Ok(Some(report));
+            }
+            Event::Error { error } => {
+                self.tries.last_ended();
+                return Err(Box::new(error));
+            }
+            Event::Diff(_) => return Err(broken_off()),
+        }
+        Ok(None)
+    }
+
+    /// Has the job ended, and reads what it did until then. It gets no further sign of life.
+    async fn stop(&mut self, fence: &Fence, events: &mut Events) -> Result<Report, Box<ErrorBody>> {
+        self.show_stopping();
+        let run = self.run;
+        let end = self.tries.end();
+        let mut confirmed = pin!(async move {
+            let ended = confirmed(run, fence, end).await;
+            // The report may still be on its way.
+            (ended, Instant::now() + run.tools.retry.grace)
+        });
+        let mut patience = None;
+        loop {
+            let silence = async {
+                match patience {
+                    Some(end) => tokio::time::sleep_until(end).await,
+                    None => std::future::pending().await,
                 }
-                Event::Error { error } => return Err(Box::new(error)),
-                Event::Diff(_) => break,
+            };
+            tokio::select! {
+                biased;
+                event = events.next() => match event {
+                    Some(event) => if let Some(report) = self.event(event)? {
+                        return Ok(report);
+                    },
+                    None => return Err(run.stop_error()),
+                },
+                (ended, end) = &mut confirmed, if patience.is_none() => {
+                    self.tries.ended(&ended);
+                    patience = Some(end);
+                }
+                () = silence => return Err(run.stop_error()),
             }
         }
-        Err(Box::new(ErrorBody::new(
-            ErrorCode::DeployerUnavailable,
-            "resourcifier ended its answer without a report",
-        )))
+    }
+
+    /// Waits until nothing of the tries that broke off reaches the cluster any more.
+    async fn settle(&mut self, job: &Job) {
+        while let Some(end) = self.tries.end().filter(|end| *end > Instant::now()) {
+            self.show_stopping();
+            // Without a fence this take has begun nothing, and there is nothing to ask for.
+            if let Some(fence) = job.fence() {
+                let ended = confirmed(self.run, fence, Some(end)).await;
+                self.tries.ended(&ended);
+            }
+            if self.tries.end().is_some() {
+                tokio::time::sleep_until(end).await;
+            }
+        }
+    }
+
+    fn show_stopping(&self) {
+        self.run.live.update(|operation| {
+            if self.is_stopping() {
+                operation.progress.step = "stopping".to_owned();
+            }
+            operation.progress.waiting_for = Some(CONFIRMATION.into());
+        });
     }
 
     fn note(&mut self, mut report: ResourceReport) {
@@ -226,11 +369,43 @@ fn expect_nothing(job: &mut Job) {
     }
 }
 
-/// Each try is given the time that is left then.
-fn retimed(job: &mut Job, deadline: Instant) {
-    let timeout_ms = match job {
-        Job::Create(request) | Job::Update(request) => &mut request.timeout_ms,
-        Job::Delete(request) => &mut request.timeout_ms,
+/// A sign of life. Where it does not arrive, the next beat asks again.
+async fn renew(run: &Run<'_>, fence: &Fence, beat: u64) {
+    let renewal = Renewal {
+        deployment: run.deployment().clone(),
+        fence: fence.clone(),
+        beat,
     };
-    *timeout_ms = left_ms(deadline);
+    let (deployer, lease) = (&run.tools.deployer, run.tools.retry.lease);
+    if let Err(error) = deployer.renew(&renewal, lease).await {
+        let deployment = run.deployment();
+        tracing::warn!(%deployment, error = %error.message, "resourcifier did not take the sign of life for the job of {deployment}: {}", error.message);
+    }
+}
+
+/// Asks the deployer to end the jobs up to a fence, until it does or the time is over for which they may write. Gives the
+/// attempts of which it knows that they have ended.
+async fn confirmed(run: &Run<'_>, fence: &Fence, end: Option<Instant>) -> Vec<u32> {
+    let stop = StopJobs {
+        deployment: run.deployment().clone(),
+        fence: fence.clone(),
+    };
+    // Where nothing may have been written, it is asked all the same, once: nobody needs what the job still reads.
+    let end = end.unwrap_or_else(Instant::now) + ASK;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let asked = run.tools.deployer.stop(&stop, left);
+        match tokio::time::timeout(left, asked).await {
+            Ok(Ok(stopped)) => return stopped.ended,
+            Ok(Err(_)) if Instant::now() + AGAIN < end => tokio::time::sleep(AGAIN).await,
+            Ok(Err(_)) | Err(_) => return Vec::new(),
+        }
+    }
+}
+
+fn broken_off() -> Box<ErrorBody> {
+    Box::new(ErrorBody::new(
+        ErrorCode::DeployerUnavailable,
+        "resourcifier ended its answer without a report",
+    ))
 }

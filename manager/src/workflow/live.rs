@@ -4,6 +4,7 @@
 //! [`REMEMBERED`] can still be watched from the start.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use common::api::deployer::ResourceReport;
@@ -38,6 +39,8 @@ pub struct Live {
     /// Counts changes.
     changed: watch::Sender<u64>,
     stop: watch::Sender<Option<StopWish>>,
+    /// Jobs that it has asked the deployer for.
+    attempts: AtomicU32,
 }
 
 #[derive(Debug)]
@@ -66,6 +69,7 @@ impl Live {
             log: Mutex::new(log),
             changed: watch::Sender::new(0),
             stop: watch::Sender::new(None),
+            attempts: AtomicU32::new(0),
         }
     }
 
@@ -74,6 +78,11 @@ impl Live {
         let live = Self::new(outcome.operation.clone());
         live.end(outcome);
         live
+    }
+
+    /// The number of the next job that it asks the deployer for.
+    pub fn next_attempt(&self) -> u32 {
+        self.attempts.fetch_add(1, Ordering::Relaxed)
     }
 
     /// It is to be stopped; the first wish counts.

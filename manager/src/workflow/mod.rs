@@ -22,6 +22,7 @@ mod recovery;
 mod retry;
 pub mod step;
 mod steps;
+mod tries;
 mod undo;
 pub mod upgrade;
 

@@ -14,6 +14,9 @@ pub struct Retry {
     pub cluster: Duration,
     /// The deployer keeps to the time that it is given and then reports; this is for its report to arrive.
     pub grace: Duration,
+    /// For so long a job of the deployer writes after each sign of life of the manager. One of which nothing is known any more
+    /// is waited out for so long before its deployment is free.
+    pub lease: Duration,
     /// First and longest wait after the store failed; it is tried for ever.
     pub store_waits: (Duration, Duration),
 }
@@ -26,6 +29,7 @@ impl Default for Retry {
                 .to_vec(),
             cluster: Duration::from_secs(90),
             grace: Duration::from_secs(15),
+            lease: Duration::from_secs(30),
             store_waits: (Duration::from_millis(500), Duration::from_secs(30)),
         }
     }

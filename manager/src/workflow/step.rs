@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use common::api::deployer::ApplyRequest;
 use common::api::error::{ErrorBody, ErrorCode};
+use common::api::job::Fence;
 use common::api::manager::Expansion;
 use common::model::{
     AppliedObject, Deployment, DeploymentName, Identity, InputConfig, ManifestName, Namespace,
@@ -66,9 +67,10 @@ impl Step {
         matches!(self, Step::Publish | Step::Keep | Step::Forget)
     }
 
-    /// Whether it lets the deployer work and, when it is stopped, ends that and records what came of it.
-    pub fn follows_a_job(self) -> bool {
-        matches!(self, Step::Apply | Step::Remove)
+    /// Whether a stop may drop it at any point. A step that lets the deployer work ends that work itself and records what
+    /// came of it. A concluding step runs to its end: it may write more than one commit, and takes only moments.
+    pub fn may_be_dropped(self) -> bool {
+        !matches!(self, Step::Apply | Step::Remove) && !self.concludes()
     }
 }
 
@@ -100,6 +102,8 @@ pub struct Run<'a> {
     /// In whose name the cluster is asked and written.
     pub acting: Option<Identity>,
     pub deadline: Instant,
+    /// When this process took the operation.
+    pub taken: Instant,
     /// Whether the step was begun before, so that it may have had any part of its effects.
     pub resumed: bool,
 }
@@ -209,8 +213,11 @@ impl Run<'_> {
             recorded,
             policies: self.record.options.policies,
             expected: Vec::new(),
+            allow_deletes: self.record.options.allow_deletes,
+            restore_acquired: matches!(self.aim.intent, Intent::Rollback { .. }),
             on_behalf_of: self.acting.clone(),
             timeout_ms: follow::left_ms(self.deadline),
+            fence: None,
         }
     }
 
@@ -222,7 +229,7 @@ impl Run<'_> {
         let Some(found) = found.filter(latest) else {
             return Ok(Failure::clean(error));
         };
-        let failed = deployment::failed(found, &error);
+        let failed = deployment::failed_by(&self.aim.intent, found, &error);
         let mut changes = Changes::default();
         crate::store::deployments::put(&mut changes, &failed)?;
         Ok(Failure {
@@ -230,6 +237,16 @@ impl Run<'_> {
             changes,
             deployment: Some(failed),
         })
+    }
+
+    /// The failure by a fault of the service or its store. No deployment stays on its way with nothing running.
+    pub async fn at_fault(&self, error: &StoreError) -> Failure {
+        let failure = Failure::internal(self.id(), error);
+        match self.broken_off(failure.error.clone()).await {
+            Ok(marked) => marked,
+            // Not even the deployment can be read: the log has the first cause.
+            Err(_) => failure,
+        }
     }
 
     pub fn stop_error(&self) -> Box<ErrorBody> {
@@ -248,6 +265,18 @@ impl Run<'_> {
             Ok(authority) => authority.map(drop),
             Err(error) => Err(Failure::internal(self.id(), &error).error),
         }
+    }
+
+    /// Under which take the next job writes.
+    pub fn fence(&self) -> Result<Fence, StoreError> {
+        let missing = || StoreError::Missing(format!("the take of operation {}", self.id()));
+        let take = self.record.take.clone().ok_or_else(missing)?;
+        Ok(Fence {
+            store: take.store,
+            number: take.number,
+            attempt: self.live.next_attempt(),
+            lease_ms: u64::try_from(self.tools.retry.lease.as_millis()).unwrap_or(u64::MAX),
+        })
     }
 
     /// The deployment, where an earlier step or operation must have stored it.

@@ -36,12 +36,12 @@ pub fn of(
     Some(Undo { to, manifest })
 }
 
-/// What the steps back go for.
-pub fn aim(undo: &Undo) -> Aim {
+/// What the steps back go for. They have the policies of the write that failed.
+pub fn aim(record: &OperationRecord, undo: &Undo) -> Aim {
     let intent = match &undo.to {
         Some(to) => Intent::Rollback { to: to.clone() },
         None => Intent::Delete {
-            delete_policy: None,
+            delete_policy: record.options.policies.delete,
         },
     };
     Aim {

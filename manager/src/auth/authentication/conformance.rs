@@ -50,7 +50,7 @@ fn static_tokens() -> Adapter {
     std::fs::write(&path, text).unwrap();
     Adapter {
         name: "static tokens",
-        authenticator: Arc::new(StaticTokens::open(&path).unwrap()),
+        authenticator: Arc::new(StaticTokens::open(&path, ReservedNames::default()).unwrap()),
         good: "good".to_owned(),
         identity: ann(&["devs"]),
         bad: vec!["an-old-one".to_owned(), digest("good")],
@@ -163,11 +163,11 @@ async fn what_cannot_be_found_out_is_no_yes() {
 async fn one_that_knows_the_token_is_enough_and_one_that_cannot_say_is_told() {
     let (tokens, cluster) = (static_tokens(), cluster());
     let away = cluster.away.clone().unwrap();
-    let both = Authenticators::new(vec![away.clone(), tokens.authenticator.clone()], false);
+    let both = Authenticators::new(vec![away.clone(), tokens.authenticator.clone()], None);
     assert_eq!(both.authenticate("good").await, Ok(ann(&["devs"])));
     let error = both.authenticate("unknown").await.unwrap_err();
     assert_eq!(error.code, ErrorCode::Unavailable);
-    let known = Authenticators::new(vec![tokens.authenticator, cluster.authenticator], false);
+    let known = Authenticators::new(vec![tokens.authenticator, cluster.authenticator], None);
     for bad in ["unknown", &"x".repeat(TOKEN_BYTES + 1)] {
         let error = known.authenticate(bad).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Unauthenticated);
@@ -194,7 +194,7 @@ fn a_certificate_says_who_somebody_is_where_certificates_count() {
         organizations: vec!["devs".to_owned()],
         ..Certificate::default()
     };
-    let counts = Authenticators::new(Vec::new(), true);
+    let counts = Authenticators::new(Vec::new(), Some(ReservedNames::default()));
     assert!(counts.are_configured());
     assert_eq!(counts.certificate(&shown), Ok(Some(ann(&["devs"]))));
     assert_eq!(counts.certificate(&Certificate::default()), Ok(None));
@@ -205,4 +205,79 @@ fn a_certificate_says_who_somebody_is_where_certificates_count() {
     };
     let error = counts.certificate(&odd).unwrap_err();
     assert_eq!(error.code, ErrorCode::Unauthenticated);
+}
+
+/// How each way to authenticate knows somebody of these names; nobody, where it refuses them.
+async fn known_as(
+    user: &str,
+    groups: &[&str],
+    reserved: &ReservedNames,
+) -> Vec<(&'static str, Option<Identity>)> {
+    let groups: Vec<String> = groups.iter().map(|group| (*group).to_owned()).collect();
+    let parts = Parts {
+        user: user.to_owned(),
+        groups: groups.clone(),
+        ..Parts::default()
+    };
+    let deployer = Arc::new(FakeDeployer::default());
+    deployer.know("good", Identity::parse(parts).unwrap());
+    let cluster = ClusterTokens::new(deployer, Vec::new());
+
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let sha256 = Sha256::digest(b"good");
+    let sha256: String = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+    let token = serde_json::json!({"sha256": sha256, "user": user, "groups": groups});
+    std::fs::write(&file, serde_json::json!({"tokens": [token]}).to_string()).unwrap();
+    let tokens = match StaticTokens::open(file.path(), reserved.clone()) {
+        Ok(tokens) => tokens.authenticate("good").await.ok(),
+        Err(_) => None,
+    };
+
+    let signer = oidc::tests::ec("ec");
+    let issuer = oidc::tests::TestIssuer::new(&[&signer]).await;
+    let claims = issuer.claims_but(serde_json::json!({"sub": user, "groups": groups}));
+    let oidc = issuer.tokens_with(reserved);
+
+    let shown = Certificate {
+        common_name: Some(user.to_owned()),
+        organizations: groups,
+        ..Certificate::default()
+    };
+    let certificates = Authenticators::new(Vec::new(), Some(reserved.clone()));
+    vec![
+        ("cluster", cluster.authenticate("good").await.ok()),
+        ("static tokens", tokens),
+        ("oidc", oidc.authenticate(&signer.token(&claims)).await.ok()),
+        (
+            "certificates",
+            certificates.certificate(&shown).ok().flatten(),
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn only_the_cluster_gives_reserved_names_unless_the_operator_allows_them() {
+    let masters = ReservedNames::allowing(&["system:masters".to_owned()]);
+    let nothing = ReservedNames::default();
+    let admin = "system:serviceaccount:kube-system:admin";
+    let cases: [(&str, &[&str], &ReservedNames, bool); 7] = [
+        ("ann", &["devs", "systemd"], &nothing, true),
+        ("ann", &["devs", "system:masters"], &nothing, false),
+        ("system:kube-scheduler", &[], &nothing, false),
+        (admin, &[], &nothing, false),
+        ("ann", &["devs", "system:masters"], &masters, true),
+        ("ann", &["system:masters", "system:nodes"], &masters, false),
+        ("ann", &["system:masters:more"], &masters, false),
+    ];
+    for (user, groups, reserved, is_taken) in cases {
+        for (way, identity) in known_as(user, groups, reserved).await {
+            let expected = is_taken || way == "cluster";
+            assert_eq!(identity.is_some(), expected, "{way}: {user} {groups:?}");
+            let Some(identity) = identity else { continue };
+            assert_eq!(
+                (identity.user(), identity.groups().len()),
+                (user, groups.len())
+            );
+        }
+    }
 }

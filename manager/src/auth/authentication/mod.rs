@@ -3,12 +3,14 @@
 //! Promises of every adapter, proved by `conformance` over each:
 //! - A token that it knows and that is valid now is somebody, always the same.
 //! - A token that it does not know, that has expired, or that is meant for others is nobody; the reason never quotes it.
+//! - Only the cluster gives names that begin with `system:`, unless the operator allows one by its name ([`reserved`]).
 //! - What cannot be found out now is [`AuthenticationError::Unavailable`], never a yes.
 
 mod cluster;
 #[cfg(test)]
 mod conformance;
 mod oidc;
+mod reserved;
 mod tokens;
 
 use std::sync::Arc;
@@ -22,6 +24,7 @@ use common::tls::Certificate;
 
 pub use self::cluster::ClusterTokens;
 pub use self::oidc::{IssuerError, OidcOptions, OidcTokens};
+pub use self::reserved::{ReservedNames, reserved_name};
 pub use self::tokens::StaticTokens;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,12 +46,12 @@ pub trait Authenticator: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Authenticators {
     tokens: Vec<Arc<dyn Authenticator>>,
-    /// Whether a client's certificate says who it is.
-    certificates: bool,
+    /// Present where a client's certificate says who it is.
+    certificates: Option<ReservedNames>,
 }
 
 impl Authenticators {
-    pub fn new(tokens: Vec<Arc<dyn Authenticator>>, certificates: bool) -> Self {
+    pub fn new(tokens: Vec<Arc<dyn Authenticator>>, certificates: Option<ReservedNames>) -> Self {
         Self {
             tokens,
             certificates,
@@ -56,23 +59,22 @@ impl Authenticators {
     }
 
     pub fn are_configured(&self) -> bool {
-        self.certificates || !self.tokens.is_empty()
+        self.certificates.is_some() || !self.tokens.is_empty()
     }
 
     /// Whom a certificate, verified already, is for: its CN is the user, its Os are the groups, as in Kubernetes. Nobody
     /// where certificates do not count.
     pub fn certificate(&self, shown: &Certificate) -> Result<Option<Identity>, ErrorBody> {
-        let Some(name) = shown.common_name.clone().filter(|_| self.certificates) else {
+        let (Some(names), Some(name)) = (&self.certificates, &shown.common_name) else {
             return Ok(None);
         };
         let parts = Parts {
-            user: name,
+            user: name.clone(),
             groups: shown.organizations.clone(),
             ..Parts::default()
         };
-        let identity = Identity::parse(parts);
-        identity.map(Some).map_err(|error| {
-            let message = format!("the client's certificate names nobody: {error}");
+        names.identity(parts).map(Some).map_err(|reason| {
+            let message = format!("the client's certificate is not accepted: {reason}");
             ErrorBody::new(ErrorCode::Unauthenticated, message)
         })
     }

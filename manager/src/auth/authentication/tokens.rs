@@ -15,7 +15,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::{AuthenticationError, Authenticator};
+use super::{AuthenticationError, Authenticator, ReservedNames};
 use crate::auth::file;
 
 /// Everybody who holds a token is compared with on every request.
@@ -55,11 +55,11 @@ struct Written {
 }
 
 impl StaticTokens {
-    pub fn open(path: &Path) -> Result<Self, Unusable> {
+    pub fn open(path: &Path, reserved: ReservedNames) -> Result<Self, Unusable> {
         let file = Watched::open(
             "the tokens of --auth-tokens",
             [path.to_owned()],
-            |contents| parse(&file::text(contents)?),
+            move |contents| parse(&file::text(contents)?, &reserved),
         )?;
         Ok(Self { file })
     }
@@ -85,19 +85,19 @@ impl Authenticator for StaticTokens {
     }
 }
 
-fn parse(text: &str) -> Result<Vec<Entry>, String> {
+fn parse(text: &str, reserved: &ReservedNames) -> Result<Vec<Entry>, String> {
     let file: File = file::document(text, EXAMPLE)?;
     if file.tokens.len() > TOKENS {
         return Err(format!("it has more than {TOKENS} tokens"));
     }
     let entries = file.tokens.into_iter().enumerate();
     let entries = entries.map(|(number, written)| {
-        entry(written).map_err(|reason| format!("tokens[{number}]: {reason}"))
+        entry(written, reserved).map_err(|reason| format!("tokens[{number}]: {reason}"))
     });
     entries.collect()
 }
 
-fn entry(written: Written) -> Result<Entry, String> {
+fn entry(written: Written, reserved: &ReservedNames) -> Result<Entry, String> {
     let digest = digest(&written.sha256)
         .ok_or("sha256 is not the 64 hexadecimal digits that sha256sum writes")?;
     let parts = Parts {
@@ -106,11 +106,10 @@ fn entry(written: Written) -> Result<Entry, String> {
         groups: written.groups,
         ..Parts::default()
     };
-    let identity = Identity::parse(parts).map_err(|error| error.to_string())?;
     Ok(Entry {
         digest,
         expires: written.expires,
-        identity,
+        identity: reserved.identity(parts)?,
     })
 }
 
@@ -163,7 +162,7 @@ mod tests {
             ),
         ];
         for (text, reason) in cases {
-            let error = parse(&text).err().unwrap();
+            let error = parse(&text, &ReservedNames::default()).err().unwrap();
             assert!(error.contains(reason), "{text}: {error}");
             assert!(!error.contains(&digest[1..]), "{error}");
         }

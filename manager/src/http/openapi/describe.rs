@@ -8,6 +8,7 @@ use common::model::{Credential, Deployment, Manifest, Operation, RegistryDefinit
 use schemars::generate::SchemaGenerator;
 
 use super::description::Description;
+use crate::service::asked::{Kind, key_schema};
 
 /// What can be wrong with a configuration, or with getting its templates.
 const EXPANSION: &[ErrorCode] = &[
@@ -23,10 +24,12 @@ const EXPANSION: &[ErrorCode] = &[
     TemplateForbidden,
     TemplateImport,
     TemplateCrashed,
+    TemplateBlocked,
     PatternTooCostly,
     YamlTooLarge,
     TooDeep,
     TooManyResources,
+    TooManyReferences,
     TemplateNotFound,
     TemplateUntrusted,
     RegistryUnavailable,
@@ -38,6 +41,7 @@ const OPERATION: &[ErrorCode] = &[
     UnknownType,
     OperationRunning,
     OperationStopped,
+    Superseded,
     DeletesNotAllowed,
     QuotaExceeded,
     IdempotencyConflict,
@@ -59,17 +63,19 @@ const CATALOG: &[ErrorCode] = &[
     Timeout,
 ];
 
-/// What every write has in common.
-fn write(description: Description, of: &mut SchemaGenerator) -> Description {
+/// What every write has in common. `kinds` are what the write may be.
+fn write(description: Description, kinds: &[Kind], of: &mut SchemaGenerator) -> Description {
+    let takes = |parameter: &str| kinds.iter().any(|kind| kind.takes(parameter));
     description
-        .query::<WriteQuery>(of)
+        .query_of::<WriteQuery>(of, takes)
         .header(
             "Prefer",
             "`respond-async`: do not wait for the operation's end.",
         )
-        .header(
+        .header_with(
             IDEMPOTENCY_KEY,
             "Makes the request safe to repeat: the same key is the same operation.",
+            key_schema(),
         )
         .answers::<Operation>(202, "The operation, accepted; only if preferred.", of)
         .with_header(202, "Location", "The operation's address.")
@@ -77,8 +83,8 @@ fn write(description: Description, of: &mut SchemaGenerator) -> Description {
 }
 
 /// A write of what exists.
-fn change(description: Description, of: &mut SchemaGenerator) -> Description {
-    write(description, of)
+fn change(description: Description, kinds: &[Kind], of: &mut SchemaGenerator) -> Description {
+    write(description, kinds, of)
         .header(
             "If-Match",
             "The deployment's `ETag`: it must not have changed since.",
@@ -176,7 +182,7 @@ pub mod deployments {
     }
 
     pub fn create(of: &mut SchemaGenerator) -> Description {
-        write(Description::new("Make a deployment"), of)
+        write(Description::new("Make a deployment"), &[Kind::Create], of)
             .body::<CreateDeployment>(of)
             .answers::<Deployment>(201, "It is deployed, or its preview is stored.", of)
             .with_header(201, "Location", "The deployment's address.")
@@ -195,6 +201,7 @@ pub mod deployments {
     pub fn update(of: &mut SchemaGenerator) -> Description {
         change(
             Description::new("Give a deployment a new configuration"),
+            &[Kind::Update, Kind::Commit],
             of,
         )
         .body::<UpdateDeployment>(of)
@@ -204,7 +211,8 @@ pub mod deployments {
     }
 
     pub fn delete(of: &mut SchemaGenerator) -> Description {
-        change(Description::new("Remove a deployment and its objects"), of)
+        let description = Description::new("Remove a deployment and its objects");
+        change(description, &[Kind::Delete], of)
             .answers::<Deployment>(200, "The last that is told of it.", of)
             .with_header(200, "ETag", "Changes with every write.")
     }
@@ -212,16 +220,19 @@ pub mod deployments {
     pub fn rollback(of: &mut SchemaGenerator) -> Description {
         change(
             Description::new("Go back to an earlier manifest, as a new one"),
+            &[Kind::Rollback],
             of,
         )
         .body::<RollbackDeployment>(of)
         .answers::<Deployment>(200, "It is deployed.", of)
         .with_header(200, "ETag", "Changes with every write.")
+        .fails(&[NeverApplied])
     }
 
     pub fn upgrade(of: &mut SchemaGenerator) -> Description {
         change(
             Description::new("Give a deployment another version of one template"),
+            &[Kind::Upgrade],
             of,
         )
         .body::<UpgradeDeployment>(of)

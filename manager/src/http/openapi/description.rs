@@ -31,12 +31,22 @@ impl Description {
     }
 
     /// Every field of the type is a parameter.
-    pub fn query<T: JsonSchema>(mut self, schemas: &mut SchemaGenerator) -> Self {
+    pub fn query<T: JsonSchema>(self, schemas: &mut SchemaGenerator) -> Self {
+        self.query_of::<T>(schemas, |_| true)
+    }
+
+    /// Those fields of the type are parameters that the route takes.
+    pub fn query_of<T: JsonSchema>(
+        mut self,
+        schemas: &mut SchemaGenerator,
+        takes: impl Fn(&str) -> bool,
+    ) -> Self {
         let schema = T::json_schema(schemas);
         let required = schema.get("required").and_then(Value::as_array).cloned();
         let required = required.unwrap_or_default();
         let fields = schema.get("properties").and_then(Value::as_object).cloned();
-        for (name, field) in fields.unwrap_or_default() {
+        let fields = fields.unwrap_or_default().into_iter();
+        for (name, field) in fields.filter(|(name, _)| takes(name)) {
             let mut parameter = json!({
                 "name": name,
                 "in": "query",
@@ -51,13 +61,18 @@ impl Description {
         self
     }
 
-    pub fn header(mut self, name: &str, description: &str) -> Self {
+    pub fn header(self, name: &str, description: &str) -> Self {
+        self.header_with(name, description, json!({"type": "string"}))
+    }
+
+    /// A header whose text has a rule.
+    pub fn header_with(mut self, name: &str, description: &str, schema: Value) -> Self {
         self.parameters.push(json!({
             "name": name,
             "in": "header",
             "required": false,
             "description": description,
-            "schema": {"type": "string"},
+            "schema": schema,
         }));
         self
     }

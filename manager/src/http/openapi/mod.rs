@@ -14,7 +14,9 @@ use std::sync::LazyLock;
 use actix_web::HttpResponse;
 use actix_web::web::Bytes;
 use common::api::error::{ErrorBody, ErrorCode};
-use common::model::{DeploymentName, ManifestName, OperationId, TypeName};
+use common::model::{
+    CredentialName, DeploymentName, ManifestName, OperationId, RegistryName, TypeName,
+};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -82,7 +84,7 @@ pub fn document(routes: &[Route]) -> Value {
 
 fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
     let description = (route.describe)(schemas);
-    let in_path = path_parameters(route.path, schemas);
+    let in_path = path_parameters(route, schemas);
     let parameters: Vec<_> = in_path.into_iter().chain(description.parameters).collect();
     let mut responses = description.answers;
     let mut codes = description.errors;
@@ -135,8 +137,9 @@ fn operation_id(route: &Route) -> String {
     route.method.to_lowercase() + &words.collect::<String>()
 }
 
-fn path_parameters(path: &str, schemas: &mut SchemaGenerator) -> Vec<Value> {
-    let names = path
+fn path_parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
+    let names = route
+        .path
         .split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let mut parameter = |name: &str| {
@@ -145,6 +148,9 @@ fn path_parameters(path: &str, schemas: &mut SchemaGenerator) -> Vec<Value> {
             "manifest" => schemas.subschema_for::<ManifestName>(),
             "operation" => schemas.subschema_for::<OperationId>(),
             "type" => schemas.subschema_for::<TypeName>(),
+            "credential" => schemas.subschema_for::<CredentialName>(),
+            // The default registry is read by a name that none is registered under.
+            "registry" if route.method != "GET" => schemas.subschema_for::<RegistryName>(),
             _ => schemas.subschema_for::<String>(),
         };
         json!({"name": name, "in": "path", "required": true, "schema": schema})

@@ -1,5 +1,7 @@
 //! Requests that come again with their `Idempotency-Key`.
 
+use common::api::manager::IDEMPOTENT_REPLAYED;
+
 use super::*;
 
 fn keyed(key: &str) -> Write {
@@ -79,4 +81,38 @@ async fn a_repeat_while_the_first_still_runs_waits_for_the_same_end() {
     let answer = served.client.create(&request, keyed("k")).await.unwrap();
     assert_eq!(answer.operation, Some(first.id));
     assert_eq!(served.stage.deployer.jobs().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replayed_answer_is_marked_whatever_it_was_and_whatever_has_become_of_the_deployment() {
+    let served = Served::new().await;
+    let good = json!(creation("web", service("a")));
+    let bad = json!(creation("bad", json!([{"name": REFUSED, "type": "Pod"}])));
+    let replayed = async |body: &Value, key: &str, prefer: &str| {
+        let headers = [("idempotency-key", key), ("prefer", prefer)];
+        let response = send(
+            &served,
+            Method::POST,
+            "/deployments",
+            &headers,
+            body.clone(),
+        )
+        .await;
+        let mark = response.headers().get(IDEMPOTENT_REPLAYED).cloned();
+        (response.status().as_u16(), mark.map(|mark| mark == "true"))
+    };
+    assert_eq!(replayed(&good, "k", "wait=60").await, (201, None));
+    assert_eq!(replayed(&good, "k", "wait=60").await, (201, Some(true)));
+    assert_eq!(replayed(&bad, "b", "wait=60").await, (422, None));
+    assert_eq!(replayed(&bad, "b", "wait=60").await, (422, Some(true)));
+    served
+        .client
+        .delete(&web(), &WriteQuery::default())
+        .await
+        .unwrap();
+    assert_eq!(replayed(&good, "k", "wait=60").await, (201, Some(true)));
+    assert_eq!(
+        replayed(&good, "k", "respond-async").await,
+        (202, Some(true))
+    );
 }

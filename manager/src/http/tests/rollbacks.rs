@@ -1,9 +1,10 @@
 //! Going back: on request, and from a failure; and the guard against deleting most of a deployment.
 
-use common::api::manager::RollbackDeployment;
-use common::model::Deployment;
+use common::api::manager::{RollbackDeployment, UpdateDeployment};
+use common::model::{DeletePolicy, Deployment};
 
 use super::*;
+use crate::deployer::Job;
 use crate::store::Store;
 
 fn query(query: Value) -> WriteQuery {
@@ -78,6 +79,45 @@ async fn a_rollback_to_what_is_not_there_or_from_what_has_changed_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_rollback_to_a_preview_that_was_never_applied_is_refused_and_changes_nothing() {
+    let served = Served::new().await;
+    deployed(&served, service("a")).await;
+    let preview = query(json!({"preview": true}));
+    let request = change(service("b"));
+    let previewed = served
+        .client
+        .update(&web(), &request, &preview)
+        .await
+        .unwrap();
+    let manifest = previewed.preview.clone().unwrap();
+    let rollback = RollbackDeployment {
+        manifest: manifest.clone(),
+    };
+    let write = WriteQuery::default();
+    let error = answered(served.client.rollback(&web(), &rollback, &write).await);
+    assert_eq!(error.code, ErrorCode::NeverApplied);
+    let after = served.client.deployment(&web()).await.unwrap();
+    assert_eq!(after.fingerprint, previewed.fingerprint);
+    // Once it was committed, it is a manifest like any other.
+    let commit = UpdateDeployment {
+        manifest: Some(manifest),
+        ..UpdateDeployment::default()
+    };
+    served.client.update(&web(), &commit, &write).await.unwrap();
+    served
+        .client
+        .update(&web(), &change(service("c")), &write)
+        .await
+        .unwrap();
+    let back = served
+        .client
+        .rollback(&web(), &rollback, &write)
+        .await
+        .unwrap();
+    assert_eq!(back.state.status, DeploymentStatus::Deployed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_failed_update_goes_back_to_what_was_deployed_if_that_is_asked_for() {
     let served = Served::new().await;
     let first = deployed(&served, service("a")).await;
@@ -120,6 +160,41 @@ async fn a_failed_create_is_removed_again_if_that_is_asked_for() {
         ErrorCode::NotFound
     );
     assert_eq!(served.stage.deployer.objects(), [""; 0]);
+}
+
+/// What was there before the deployment is to be given back, and the policy of the write that failed counts.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_way_back_restores_what_was_acquired_and_keeps_to_the_delete_policy() {
+    let served = Served::new().await;
+    let asked = query(json!({"rollbackOnFailure": true, "deletePolicy": "ABANDON"}));
+    let bad = json!([{"name": "b", "type": "Pod"}, {"name": REFUSED, "type": "Pod"}]);
+    answered(
+        served
+            .client
+            .create(&creation("web", bad.clone()), &asked)
+            .await,
+    );
+    let Some(Job::Delete(removal)) = served.stage.deployer.jobs().pop() else {
+        panic!("no removal")
+    };
+    assert!(removal.restore_acquired);
+    assert_eq!(removal.delete_policy, Some(DeletePolicy::Abandon));
+    deployed(&served, service("a")).await;
+    answered(served.client.update(&web(), &change(bad), &asked).await);
+    let Some(Job::Update(back)) = served.stage.deployer.jobs().pop() else {
+        panic!("no rollback")
+    };
+    assert!(back.restore_acquired);
+    assert_eq!(back.policies.delete, Some(DeletePolicy::Abandon));
+    served
+        .client
+        .delete(&web(), &WriteQuery::default())
+        .await
+        .unwrap();
+    let Some(Job::Delete(removal)) = served.stage.deployer.jobs().pop() else {
+        panic!("no deletion")
+    };
+    assert!(!removal.restore_acquired, "an ordinary deletion deletes");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use common::model::{Deployment, ManifestName};
 
 use super::Writes;
 use super::draft::{self, Draft};
-use super::refusals::{absent, busy, crowded, exists, unapplied};
+use super::refusals::{absent, busy, crowded, exists, never_applied, unapplied};
 use crate::domain::intent::Intent;
 use crate::error::Error;
 use crate::service::deployments::missing;
@@ -19,7 +19,7 @@ const DECISIONS: usize = 5;
 
 impl Writes {
     /// Decides and commits; again if the deployment changed in between. `committed` is the manifest of a commit.
-    pub(super) async fn accept_manifest(
+    pub(super) async fn accept(
         &self,
         draft: Draft,
         committed: Option<ManifestName>,
@@ -122,6 +122,10 @@ impl Writes {
         deployment: &Deployment,
     ) -> Result<(), Error> {
         let wanted = match &draft.intent {
+            // A preview is no manifest of the deployment yet, and the rollback itself would drop it.
+            Intent::Rollback { to } if deployment.preview.as_ref() == Some(to) => {
+                return Err(never_applied(&draft.name, to));
+            }
             Intent::Rollback { to } => to,
             Intent::Correct => match &deployment.latest_manifest {
                 Some(latest) => latest,

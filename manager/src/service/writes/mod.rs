@@ -62,8 +62,7 @@ impl Writes {
             false => Intent::Create(new),
         };
         let input = input(request.content, request.imports)?;
-        self.accept(self.draft(request.name, intent, input, asked)?)
-            .await
+        self.begin(request.name, intent, input, asked).await
     }
 
     /// To a new configuration, to the preview of one, or to the preview that was made before.
@@ -90,7 +89,7 @@ impl Writes {
                     false => Intent::Update(change),
                 };
                 let input = input(content, request.imports)?;
-                self.accept(self.draft(name, intent, input, asked)?).await
+                self.begin(name, intent, input, asked).await
             }
             (None, Some(manifest)) if request.imports.is_empty() => {
                 asked.check(Kind::Commit)?;
@@ -114,7 +113,7 @@ impl Writes {
         let intent = Intent::Rollback {
             to: request.manifest,
         };
-        self.accept(self.draft(name, intent, InputConfig::default(), asked)?)
+        self.begin(name, intent, InputConfig::default(), asked)
             .await
     }
 
@@ -131,7 +130,7 @@ impl Writes {
             upgrade: Some(request.template),
             ..Change::default()
         });
-        self.accept(self.draft(name, intent, InputConfig::default(), asked)?)
+        self.begin(name, intent, InputConfig::default(), asked)
             .await
     }
 
@@ -145,7 +144,7 @@ impl Writes {
         let intent = Intent::Delete {
             delete_policy: asked.query.policies.delete_policy,
         };
-        self.accept(self.draft(name, intent, InputConfig::default(), asked)?)
+        self.begin(name, intent, InputConfig::default(), asked)
             .await
     }
 
@@ -165,7 +164,7 @@ impl Writes {
         let (name, input) = (found.name.clone(), InputConfig::default());
         let mut draft = self.draft(name, Intent::Correct, input, asked)?;
         draft.options.policies = correction::policies(objects.policies);
-        self.accept(draft).await
+        self.accept(draft, None).await
     }
 
     /// The end of a write: the deployment as it left it, or why it failed.
@@ -193,7 +192,18 @@ impl Writes {
         let mut draft = self.draft(name, Intent::Commit(change), InputConfig::default(), asked)?;
         // What has no preview is refused when the deployment is looked at.
         draft.options.policies = preview.map(|preview| preview.policies).unwrap_or_default();
-        self.accept_manifest(draft, Some(manifest)).await
+        self.accept(draft, Some(manifest)).await
+    }
+
+    async fn begin(
+        &self,
+        name: DeploymentName,
+        intent: Intent,
+        input: InputConfig,
+        asked: Asked,
+    ) -> Result<Ticket, Error> {
+        let draft = self.draft(name, intent, input, asked)?;
+        self.accept(draft, None).await
     }
 
     fn draft(
@@ -213,10 +223,6 @@ impl Writes {
             idempotency_key: asked.idempotency_key,
             caller: asked.caller,
         })
-    }
-
-    async fn accept(&self, draft: Draft) -> Result<Ticket, Error> {
-        self.accept_manifest(draft, None).await
     }
 }
 

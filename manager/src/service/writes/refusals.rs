@@ -22,6 +22,13 @@ pub fn absent(name: &DeploymentName, manifest: &ManifestName) -> Error {
     Error::new(ErrorCode::NotFound, message)
 }
 
+pub fn never_applied(name: &DeploymentName, manifest: &ManifestName) -> Error {
+    let message = format!(
+        "'{manifest}' is a preview of deployment '{name}' and was never applied, so a rollback cannot go back to it; commit the preview, or roll back to a manifest that was applied"
+    );
+    Error::new(ErrorCode::NeverApplied, message)
+}
+
 pub fn unapplied(name: &DeploymentName) -> Error {
     let message = format!("deployment '{name}' has no manifest that was applied");
     Error::new(ErrorCode::NotFound, message)

@@ -280,13 +280,13 @@ async fn memory_conforms() {
 #[tokio::test]
 async fn sled_conforms() {
     let folder = tempfile::tempdir().unwrap();
-    conforms(Arc::new(SledKv::open(folder.path()).unwrap())).await;
+    conforms(Arc::new(SledKv::open(folder.path(), None).unwrap())).await;
 }
 
 #[tokio::test]
 async fn sealed_conforms() {
     let folder = tempfile::tempdir().unwrap();
-    let sled = Arc::new(SledKv::open(folder.path()).unwrap());
+    let sled = Arc::new(SledKv::open(folder.path(), None).unwrap());
     let sealed = SealedKv::open(sled, KeyPlace::Memory, &b"first".to_vec()).await;
     conforms(Arc::new(sealed.unwrap())).await;
 }

@@ -81,4 +81,8 @@ impl Kv for MemoryKv {
     async fn check(&self, _: Pace) -> Result<(), KvError> {
         Ok(())
     }
+
+    async fn accepts(&self) -> Result<(), KvError> {
+        Ok(())
+    }
 }

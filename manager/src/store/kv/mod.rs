@@ -42,8 +42,17 @@ pub enum KvError {
         "the store's disk is full: {free_mib} MiB are free, and {kept_mib} MiB are kept free; make room there"
     )]
     Full { free_mib: u64, kept_mib: u64 },
-    #[error("{place} is damaged: {reason}; restore a backup into a new store (dm admin restore)")]
-    Damaged { place: String, reason: String },
+    /// Something that was acknowledged is missing or cannot be read.
+    #[error(
+        "{place} is damaged: {reason}; restore a backup into a new store (dm admin restore){}",
+        way_on(accept.as_deref())
+    )]
+    Damaged {
+        place: String,
+        reason: String,
+        /// The token that accepts the loss, where what is left can be used.
+        accept: Option<String>,
+    },
     #[error(
         "the store is sealed with another key than those in --credential-key, {key}: bring the file back that has it"
     )]
@@ -56,6 +65,15 @@ pub enum KvError {
         action: &'static str,
         reason: String,
     },
+}
+
+fn way_on(token: Option<&str>) -> String {
+    let way = |token| {
+        format!(
+            ", or go on with what is left: start the manager once with --accept-loss {token} (DM_ACCEPT_LOSS), then run dm admin verify"
+        )
+    };
+    token.map(way).unwrap_or_default()
 }
 
 /// Changes that happen together or not at all.
@@ -122,6 +140,9 @@ pub trait Kv: std::fmt::Debug + Send + Sync {
 
     /// Whether all that was committed is there. Reads all.
     async fn check(&self, pace: Pace) -> Result<(), KvError>;
+
+    /// Whether a commit would be taken now. Writes nothing.
+    async fn accepts(&self) -> Result<(), KvError>;
 
     /// The adapter that seals values, if one does.
     fn sealing(&self) -> Option<&SealedKv> {

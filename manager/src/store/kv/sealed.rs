@@ -216,6 +216,7 @@ impl SealedKv {
                 String::from_utf8_lossy(key).replace('\0', "/")
             ),
             reason,
+            accept: None,
         };
         let with = self.ring.find(&id.0).ok_or_else(|| KvError::OtherKey {
             key: id.to_string(),
@@ -331,6 +332,10 @@ impl Kv for SealedKv {
 
     async fn check(&self, pace: Pace) -> Result<(), KvError> {
         self.inner.check(pace).await
+    }
+
+    async fn accepts(&self) -> Result<(), KvError> {
+        self.inner.accepts().await
     }
 
     fn sealing(&self) -> Option<&SealedKv> {

@@ -20,6 +20,7 @@ use serde::de::DeserializeOwned;
 use super::contents::Lists;
 use super::deployments::Objects;
 use super::digests::Digests;
+use super::fences::Take;
 use super::kv::{self, Key, Order, Scan};
 use super::manifests::Head;
 use super::operations::{OperationRecord, StopWish};
@@ -185,6 +186,7 @@ fn readable(key: &[u8], value: &[u8], digests: Option<&Digests>) -> Result<(), S
     let kind = parts.first().map(String::as_str).unwrap_or_default();
     match kind {
         "format" => is::<u32>(key, value),
+        "fence" => is::<Take>(key, value),
         "deployment" => is::<Deployment>(key, value),
         "objects" => is::<Objects>(key, value),
         "writer" => is::<Identity>(key, value),

@@ -220,7 +220,15 @@ impl Verifying {
     /// Every operation is indexed; one that is not done holds its deployment, and its journal can be replayed.
     pub(super) async fn operations(&mut self) -> Result<(), StoreError> {
         let mut all = Range::of("operations", keys::operations());
+        let has_fence = self.has(&keys::fence()).await?;
         while let Some(page) = self.page::<OperationRecord>(&mut all).await? {
+            let is_numbered = page.iter().any(|(_, record)| record.take.is_some());
+            let holds = has_fence || !is_numbered;
+            self.hold(
+                &keys::fence(),
+                holds,
+                "operations have numbers, and the last number is missing",
+            );
             let operations = page.iter().map(|(_, record)| &record.operation);
             let indexed = operations
                 .clone()

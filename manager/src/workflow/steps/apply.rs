@@ -11,7 +11,7 @@ use crate::domain::intent::Intent;
 use crate::store::deployments::Objects;
 use crate::store::manifests::FinalProperties;
 use crate::store::{StoreError, deployments, manifests};
-use crate::workflow::follow::{self, Followed};
+use crate::workflow::follow;
 use crate::workflow::step::{Done, Run, StepError};
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
@@ -30,11 +30,11 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         // Who was refused could not even look for it when they delete the deployment.
         objects.unconfirmed.retain(|manifest| manifest != name);
     }
-    let Followed { seen, ended, .. } = followed;
     let mut known = objects.recorded.clone();
     let mut last = None;
     let mut warnings = Vec::new();
-    let mut verdict = match ended {
+    let left = followed.objects(objects.recorded.clone());
+    let mut verdict = match followed.ended {
         Ok(report) => {
             let verdict = verdict::of(&report);
             warnings = verdict::left_alone(&report);
@@ -47,7 +47,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
             verdict
         }
         Err(error) => {
-            objects.recorded = follow::merged(objects.recorded, seen);
+            objects.recorded = left;
             Verdict::Failed(error)
         }
     };
@@ -58,7 +58,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     if let Verdict::Failed(error) = &mut verdict {
         run.place(error).await?;
     }
-    let mut concluded = verdict::conclude(before, &objects, verdict);
+    let mut concluded = verdict::conclude(&run.aim.intent, before, &objects, verdict);
     if let (Some(properties), Some(changes)) = (last, verdict::changes(&mut concluded)) {
         let (store, deployment) = (run.store(), run.deployment());
         manifests::put_final_properties(store, changes, deployment, name, &properties).await?;

@@ -6,8 +6,7 @@
 use std::collections::HashSet;
 
 use common::api::deployer::DeleteRequest;
-use common::api::error::ErrorBody;
-use common::model::{AppliedObject, Deployment, ManifestName, ObjectRef, Resource};
+use common::model::{AppliedObject, Deployment, Resource};
 use serde_json::json;
 
 use super::verdict::{self, Verdict};
@@ -30,6 +29,9 @@ pub async fn unconfirmed(run: &Run<'_>, objects: &Objects) -> Result<Vec<Resourc
 }
 
 /// `known` is all that the update itself has seen to. Afterwards nothing is unconfirmed any more.
+///
+/// The deployer plans these resources one by one where they make no plan together: what is of a kind that the cluster
+/// serves no more has no objects, so it is no reason to fail.
 pub async fn delete(
     run: &Run<'_>,
     before: &Deployment,
@@ -37,22 +39,21 @@ pub async fn delete(
     known: &[AppliedObject],
     redaction: &Redaction,
 ) -> Result<Verdict, StepError> {
-    let mut left = Vec::new();
-    for manifest in &objects.unconfirmed {
-        match leftovers(run, before, known, manifest).await? {
-            Ok(more) => left.extend(more),
-            Err(error) => return Ok(Verdict::Failed(error)),
-        }
-    }
+    let left = unconfirmed(run, objects).await?;
     if !left.is_empty() {
         let request = DeleteRequest {
             deployment: run.deployment().clone(),
             namespace: before.namespace.clone(),
             recorded: Vec::new(),
             unconfirmed: left,
+            kept: known.iter().map(|known| known.object.clone()).collect(),
             delete_policy: run.record.options.policies.delete,
+            allow_deletes: run.record.options.allow_deletes,
+            // These are of applies that never came to their end.
+            restore_acquired: true,
             on_behalf_of: run.acting.clone(),
             timeout_ms: follow::left_ms(run.deadline),
+            fence: None,
         };
         let Followed { ended, .. } = follow::job(run, Job::Delete(request), 0, redaction).await;
         match ended.map(|report| verdict::of(&report)) {
@@ -63,30 +64,4 @@ pub async fn delete(
     }
     objects.unconfirmed.clear();
     Ok(Verdict::Fine)
-}
-
-/// The resources of a manifest whose objects nobody has seen to.
-async fn leftovers(
-    run: &Run<'_>,
-    before: &Deployment,
-    known: &[AppliedObject],
-    manifest: &ManifestName,
-) -> Result<Result<Vec<Resource>, Box<ErrorBody>>, StepError> {
-    let resources = manifests::expansion(run.store(), run.deployment(), manifest)
-        .await?
-        .resources;
-    let namespace = before.namespace.clone();
-    let request = run.request(namespace, resources.clone(), Vec::new(), Vec::new());
-    let check = || run.tools.deployer.check(&request, run.left());
-    let checked = match run.tools.retry.persist(check).await {
-        Ok(checked) => checked,
-        Err(error) => return Ok(Err(error)),
-    };
-    let is_known = |object: &ObjectRef| {
-        let mut known = known.iter();
-        known.any(|known| known.object.is_same_object(object))
-    };
-    let unknown = resources.into_iter().zip(checked.objects);
-    let unknown = unknown.filter(|(_, object)| !is_known(object));
-    Ok(Ok(unknown.map(|(resource, _)| resource).collect()))
 }

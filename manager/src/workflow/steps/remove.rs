@@ -9,7 +9,7 @@ use crate::deployer::Job;
 use crate::domain::intent::Intent;
 use crate::store::deployments;
 use crate::store::deployments::Objects;
-use crate::workflow::follow::{self, Followed};
+use crate::workflow::follow;
 use crate::workflow::step::{Done, Run, StepError};
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
@@ -20,7 +20,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         return Ok(Done::default());
     }
     let total = objects.recorded.len() + unconfirmed.len();
-    let Followed { seen, ended, .. } = follow::job(
+    let followed = follow::job(
         run,
         Job::Delete(request(run, &before, &objects, unconfirmed)),
         total,
@@ -28,7 +28,8 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     )
     .await;
     let mut warnings = Vec::new();
-    let verdict = match ended {
+    let left = followed.objects(objects.recorded.clone());
+    let verdict = match followed.ended {
         Ok(report) => {
             let verdict = verdict::of(&report);
             warnings = verdict::left_alone(&report);
@@ -39,11 +40,11 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
             verdict
         }
         Err(error) => {
-            objects.recorded = follow::merged(objects.recorded, seen);
+            objects.recorded = left;
             Verdict::Failed(error)
         }
     };
-    let done = verdict::conclude(before, &objects, verdict)?;
+    let done = verdict::conclude(&run.aim.intent, before, &objects, verdict)?;
     Ok(Done { warnings, ..done })
 }
 
@@ -62,8 +63,13 @@ fn request(
         namespace: before.namespace.clone(),
         recorded: objects.recorded.clone(),
         unconfirmed,
+        kept: Vec::new(),
         delete_policy,
+        allow_deletes: run.record.options.allow_deletes,
+        // Only a deletion that was asked for deletes what was there before the deployment.
+        restore_acquired: !matches!(run.record.intent, Intent::Delete { .. }),
         on_behalf_of: run.acting.clone(),
         timeout_ms: follow::left_ms(run.deadline),
+        fence: None,
     }
 }

@@ -5,6 +5,7 @@ use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::Deployment;
 
 use crate::domain::deployment;
+use crate::domain::intent::Intent;
 use crate::store::deployments::Objects;
 use crate::store::{Changes, deployments};
 use crate::workflow::step::{Done, Failure, StepError};
@@ -89,6 +90,7 @@ pub fn left_alone(report: &Report) -> Vec<String> {
 
 /// What a job came to: the objects that exist now and the deployment, as failed if it did.
 pub fn conclude(
+    intent: &Intent,
     before: Deployment,
     objects: &Objects,
     verdict: Verdict,
@@ -102,7 +104,7 @@ pub fn conclude(
             ..Done::default()
         });
     };
-    let failed = deployment::failed(before, &error);
+    let failed = deployment::failed_by(intent, before, &error);
     deployments::put(&mut changes, &failed)?;
     Err(Failure {
         error,

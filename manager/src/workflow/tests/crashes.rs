@@ -234,7 +234,7 @@ async fn deployments_made_at_once_on_disk_are_all_there_after_a_restart_and_type
     let folder = tempfile::tempdir().unwrap();
     let stage = Stage::new();
     let app = stage
-        .manager_on(Arc::new(SledKv::open(folder.path()).unwrap()))
+        .manager_on(Arc::new(SledKv::open(folder.path(), None).unwrap()))
         .await;
     let mut tickets = Vec::new();
     for number in 0..40 {
@@ -255,7 +255,7 @@ async fn deployments_made_at_once_on_disk_are_all_there_after_a_restart_and_type
     let crashed = tempfile::tempdir().unwrap();
     copied(folder.path(), crashed.path());
     let again = stage
-        .manager_on(Arc::new(SledKv::open(crashed.path()).unwrap()))
+        .manager_on(Arc::new(SledKv::open(crashed.path(), None).unwrap()))
         .await;
     assert_eq!(again.engine.recover().await.unwrap(), 0);
     let types = again

@@ -170,9 +170,16 @@ async fn what_was_seen_before_the_stream_broke_for_good_is_recorded() {
         .outcome()
         .await
         .unwrap();
-    let Some(Job::Update(request)) = stage.deployer.jobs().pop() else {
-        panic!("no update")
-    };
+    let update = stage
+        .deployer
+        .jobs()
+        .into_iter()
+        .rev()
+        .find_map(|job| match job {
+            Job::Update(request) => Some(request),
+            Job::Create(_) | Job::Delete(_) => None,
+        });
+    let request = update.unwrap();
     assert_eq!(request.recorded.len(), 2);
     assert_eq!(stage.deployer.objects(), ["b", "c"]);
 }
@@ -267,7 +274,10 @@ async fn what_an_unreported_apply_may_have_left_is_deleted_by_the_next_update_th
         .unconfirmed
         .iter()
         .map(|resource| resource.name.as_str());
-    assert_eq!(names.collect::<Vec<_>>(), ["a"]);
+    assert_eq!(names.collect::<Vec<_>>(), ["a", "b"]);
+    // What the update itself has applied or pruned is no leftover.
+    let kept = request.kept.iter().map(|object| object.name.as_str());
+    assert_eq!(kept.collect::<Vec<_>>(), ["b", "c"]);
     Write::Update.finish(&app).await;
     assert!(matches!(stage.deployer.jobs().pop(), Some(Job::Update(_))));
 }
@@ -303,4 +313,35 @@ async fn an_operation_that_could_not_be_expanded_names_no_manifest() {
     let outcome = Write::Update.finish(&app).await;
     let deployment = app.services.deployments.get(&web()).await.unwrap();
     assert_eq!(outcome.operation.manifest, deployment.latest_manifest);
+}
+
+/// The kind of a leftover went with its definition: its objects are gone, and the update is none of that kind.
+#[tokio::test]
+async fn a_leftover_whose_kind_is_served_no_more_does_not_hold_an_update_back() {
+    let stage = Stage::new();
+    let app = stage.manager().await;
+    stage.deployer.interrupt([const { Interruption::Away }; 4]);
+    Write::Create.finish(&app).await;
+    // As if the resource had had a kind at the time of the check that passed.
+    stage.deployer.forget_kind_of("a");
+    let updated = Write::Update.finish(&app).await;
+    assert_eq!(updated.operation.error, None);
+    assert_eq!(stage.deployer.objects(), ["b", "c"]);
+}
+
+/// The next check finds the drift again: a status `Failed` would end the checks.
+#[tokio::test]
+async fn a_correction_that_fails_leaves_the_deployment_deployed_with_the_error() {
+    let stage = stage_for(Write::Correct).await;
+    let app = stage.manager().await;
+    stage.deployer.interrupt([const { Interruption::Away }; 4]);
+    let corrected = Write::Correct.finish(&app).await;
+    assert!(corrected.operation.error.is_some());
+    let failed = app.services.deployments.get(&web()).await.unwrap();
+    assert_eq!(failed.state.status, DeploymentStatus::Deployed);
+    assert_eq!(failed.state.errors, ["resourcifier cannot be reached"]);
+    let again = Write::Correct.finish(&app).await;
+    assert_eq!(again.operation.error, None);
+    let healed = app.services.deployments.get(&web()).await.unwrap();
+    assert_eq!(healed.state.errors, [""; 0]);
 }

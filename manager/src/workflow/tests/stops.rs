@@ -2,7 +2,11 @@
 
 use common::model::OperationId;
 
+use futures::poll;
+use tokio::time::{Duration, Instant};
+
 use super::*;
+use crate::deployer::slow::Slow;
 use crate::service::operations::Watch;
 use crate::store::Store;
 use crate::store::operations::{StopWish, wish_stop};
@@ -198,4 +202,129 @@ async fn the_way_back_can_be_stopped_too_and_both_are_told() {
     assert_eq!(stopped, Some(ErrorCode::OperationStopped));
     let deployment = app.services.deployments.get(&web()).await.unwrap();
     assert_eq!(deployment.state.status, DeploymentStatus::Failed);
+}
+
+/// A create of a and b whose write of a is on its way; then the operation is to be stopped.
+async fn stopped_while_writing(stage: &Stage, app: &App) -> (Arc<Slow>, Ticket) {
+    let slow = Slow::new();
+    stage.deployer.interrupt([Interruption::Slow(slow.clone())]);
+    let ticket = Write::Create.start(app).await.unwrap();
+    slow.sent(1).await;
+    let id = ticket.live().operation().id.clone();
+    let operations = &app.services.operations;
+    operations.cancel(&id, &Default::default()).await.unwrap();
+    (slow, ticket)
+}
+
+async fn recorded(stage: &Stage) -> Vec<String> {
+    let store = Store::open(stage.kv.clone()).await.unwrap();
+    let objects = crate::store::deployments::objects(&store, &web()).await;
+    let recorded = objects.unwrap().recorded.into_iter();
+    recorded.map(|object| object.object.name).collect()
+}
+
+#[tokio::test]
+async fn a_stop_ends_when_the_write_that_is_on_its_way_is_answered_and_records_it() {
+    let mut stage = Stage::new();
+    (stage.lease, stage.grace) = (Duration::from_secs(60), Duration::from_secs(60));
+    let app = stage.manager().await;
+    let (slow, ticket) = stopped_while_writing(&stage, &app).await;
+    while ticket.live().operation().progress.step != "stopping" {
+        tokio::task::yield_now().await;
+    }
+    let mut outcome = Box::pin(ticket.outcome());
+    for _ in 0..100 {
+        assert!(poll!(outcome.as_mut()).is_pending());
+        tokio::task::yield_now().await;
+    }
+    slow.answers.add_permits(10);
+    let outcome = outcome.await.unwrap();
+    assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
+    slow.ended().await;
+    assert_eq!(slow.written(), ["a"]);
+    assert_eq!(recorded(&stage).await, ["a"]);
+}
+
+#[tokio::test]
+async fn the_deployment_of_a_job_that_nobody_can_stop_is_free_when_its_time_to_write_is_over() {
+    let mut stage = Stage::new();
+    stage.lease = Duration::from_millis(300);
+    let app = stage.manager().await;
+    let (slow, ticket) = stopped_while_writing(&stage, &app).await;
+    slow.go_away();
+    let outcome = ticket.outcome().await.unwrap();
+    assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
+    assert!(slow.until().unwrap() <= Instant::now());
+    let written = slow.written();
+    slow.answers.add_permits(10);
+    slow.ended().await;
+    assert_eq!(slow.written(), written);
+}
+
+#[tokio::test]
+async fn an_operation_that_fails_since_the_deployer_is_away_ends_when_its_job_can_write_no_more() {
+    let mut stage = Stage::new();
+    stage.lease = Duration::from_millis(300);
+    let app = stage.manager().await;
+    let slow = Slow::new();
+    stage.deployer.interrupt([Interruption::Slow(slow.clone())]);
+    stage.deployer.interrupt([const { Interruption::Away }; 4]);
+    let ticket = Write::Create.start(&app).await.unwrap();
+    slow.sent(1).await;
+    slow.go_away();
+    let outcome = ticket.outcome().await.unwrap();
+    assert_eq!(error_of(&outcome), Some(ErrorCode::DeployerUnavailable));
+    assert!(slow.until().unwrap() <= Instant::now());
+    slow.answers.add_permits(10);
+    slow.ended().await;
+    assert_eq!(slow.written(), [""; 0]);
+}
+
+/// What the manager that died had begun may go on until its last sign of life is old enough.
+#[tokio::test]
+async fn a_manager_that_is_started_again_waits_for_the_job_of_the_one_before_when_it_stops() {
+    let mut stage = Stage::new();
+    stage.lease = Duration::from_millis(300);
+    let first = stage.manager().await;
+    let (slow, ticket) = stopped_while_writing(&stage, &first).await;
+    let id = ticket.live().operation().id.clone();
+    slow.go_away();
+    first.engine.park().await;
+    let second = stage.manager().await;
+    second.engine.recover().await.unwrap();
+    let outcome = second.engine.ticket(&id).unwrap().outcome().await.unwrap();
+    assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
+    assert!(slow.until().unwrap() <= Instant::now());
+    slow.answers.add_permits(10);
+    slow.ended().await;
+    assert_eq!(slow.written(), [""; 0]);
+}
+
+#[tokio::test]
+async fn each_job_of_an_operation_has_a_fence_and_who_goes_on_with_it_a_higher_one() {
+    let stage = Stage::new();
+    let first = stage.manager().await;
+    stage
+        .deployer
+        .interrupt([Interruption::Away, Interruption::Stalls]);
+    let ticket = Write::Create.start(&first).await.unwrap();
+    while stage.deployer.jobs().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let id = ticket.live().operation().id.clone();
+    first.engine.park().await;
+    let second = stage.manager().await;
+    second.engine.recover().await.unwrap();
+    second.engine.ticket(&id).unwrap().outcome().await.unwrap();
+    Write::Update.finish(&second).await;
+    let jobs = stage.deployer.jobs();
+    let fences: Vec<_> = jobs
+        .iter()
+        .map(|job| job.fence().cloned().unwrap())
+        .collect();
+    let attempts: Vec<_> = fences.iter().map(|fence| fence.attempt).collect();
+    assert_eq!(attempts, [0, 1, 0, 0]);
+    assert_eq!(fences[0].number, fences[1].number);
+    assert!(fences[1].number < fences[2].number && fences[2].number < fences[3].number);
+    assert!(fences.iter().all(|fence| fence.store == fences[0].store));
 }

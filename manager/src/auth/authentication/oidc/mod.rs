@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Names come out of claims as the API server makes them (`--oidc-username-claim` and so on), so that one person has one
-//! name with it and here. What begins with `system:` is Kubernetes' own and no issuer's to give.
+//! name with it and here.
 
 mod discovery;
 mod keys;
@@ -25,12 +25,10 @@ use serde_json::{Map, Value};
 use self::discovery::Issuer;
 pub use self::discovery::IssuerError;
 use self::token::Token;
-use super::{AuthenticationError, Authenticator};
+use super::{AuthenticationError, Authenticator, ReservedNames};
 
 /// How far clocks may be apart, in seconds.
 const LEEWAY: f64 = 30.0;
-/// Names that only Kubernetes gives.
-const RESERVED: &str = "system:";
 
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Who may do what")]
@@ -100,11 +98,15 @@ struct Rules {
     username_prefix: String,
     groups_claim: Option<String>,
     groups_prefix: String,
+    reserved: ReservedNames,
 }
 
 impl OidcTokens {
     /// Nothing, if no issuer is named.
-    pub fn open(options: &OidcOptions) -> Result<Option<Self>, IssuerError> {
+    pub fn open(
+        options: &OidcOptions,
+        reserved: &ReservedNames,
+    ) -> Result<Option<Self>, IssuerError> {
         let Some(issuer) = &options.issuer else {
             return Ok(None);
         };
@@ -124,6 +126,7 @@ impl OidcTokens {
                 username_prefix: prefix,
                 groups_claim: options.groups_claim.clone(),
                 groups_prefix: options.groups_prefix.clone().unwrap_or_default(),
+                reserved: reserved.clone(),
             },
         }))
     }
@@ -156,16 +159,7 @@ impl Rules {
             groups: self.groups(claims)?,
             ..Parts::default()
         };
-        if let Some(name) = [&parts.user]
-            .into_iter()
-            .chain(&parts.groups)
-            .find(|name| name.starts_with(RESERVED))
-        {
-            return Err(format!(
-                "'{name}' is a name that only Kubernetes gives; set a prefix"
-            ));
-        }
-        Identity::parse(parts).map_err(|error| error.to_string())
+        self.reserved.identity(parts)
     }
 
     fn check_audience(&self, claims: &Map<String, Value>) -> Result<(), String> {

@@ -155,7 +155,13 @@ impl TestIssuer {
     }
 
     pub fn tokens(&self) -> OidcTokens {
-        OidcTokens::open(&self.options()).unwrap().unwrap()
+        self.tokens_with(&ReservedNames::default())
+    }
+
+    pub fn tokens_with(&self, reserved: &ReservedNames) -> OidcTokens {
+        OidcTokens::open(&self.options(), reserved)
+            .unwrap()
+            .unwrap()
     }
 
     pub fn claims(&self) -> Value {
@@ -339,7 +345,9 @@ async fn names_are_made_of_claims_as_the_api_server_makes_them() {
     let signer = ec("ec");
     let issuer = TestIssuer::new(&[&signer]).await;
     let named = async |options: OidcOptions, changes: Value| {
-        let tokens = OidcTokens::open(&options).unwrap().unwrap();
+        let tokens = OidcTokens::open(&options, &ReservedNames::default())
+            .unwrap()
+            .unwrap();
         let token = signer.token(&issuer.claims_but(changes));
         tokens
             .authenticate(&token)

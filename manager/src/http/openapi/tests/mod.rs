@@ -1,4 +1,6 @@
 mod driver;
+mod generated;
+mod making;
 mod tour;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,8 +5,11 @@
 //!
 //! sled takes damage in its log for a crash at that place, and goes on without what comes after: [`tip`] finds out.
 
+mod acknowledged;
 mod blobs;
+mod disk;
 mod files;
+mod loss;
 mod open;
 mod readers;
 mod snapshot;
@@ -22,9 +25,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak};
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use sled::IVec;
-use tokio::task::JoinError;
 
-use self::files::Files;
+use self::disk::{Disk, KEPT_FREE};
+use self::files::{Files, LOG};
 use self::readers::Readers;
 use self::snapshot::Snapshot;
 use self::writer::Writer;
@@ -58,23 +61,20 @@ trait Watcher: std::fmt::Debug + Send + Sync {
 
 impl SledKv {
     /// Opens the store in a folder, or makes a new one there. One process at a time: the file is locked.
-    pub fn open(path: &Path) -> Result<Self, KvError> {
-        Self::open_keeping(path, files::KEPT_FREE)
+    ///
+    /// `accept` is the token of a loss that the operator accepts (`--accept-loss`).
+    pub fn open(path: &Path, accept: Option<&str>) -> Result<Self, KvError> {
+        Self::open_keeping(path, accept, KEPT_FREE)
     }
 
     /// As [`Self::open`], with so many bytes of the disk kept free.
-    fn open_keeping(path: &Path, kept_free: u64) -> Result<Self, KvError> {
-        let (db, tip) = open::open(path)?;
-        let data = Arc::new(Data {
-            path: path.to_owned(),
-            db,
-            watchers: RwLock::default(),
-        });
-        let files = Files::open(path, kept_free)?;
-        let tip = match tip {
-            Some(tip) => tip,
-            None => tip::counted(&data)?,
-        };
+    fn open_keeping(path: &Path, accept: Option<&str>, kept_free: u64) -> Result<Self, KvError> {
+        let (data, tip) = open::open(path, accept)?;
+        let data = Arc::new(data);
+        let files = Files::open(Disk {
+            folder: path.to_owned(),
+            kept_free,
+        })?;
         let writer = Arc::new(Writer::start(data.clone(), files, tip)?);
         let readers = Readers::start().map_err(|error| failed("opened", &error))?;
         Ok(Self {
@@ -89,23 +89,30 @@ impl SledKv {
         work: impl FnOnce(&Data) -> Result<T, KvError> + Send + 'static,
     ) -> Result<T, KvError> {
         let data = self.data.clone();
-        done(self.readers.run(move || work(&data)).await)
+        let done = self.readers.run(move || work(&data)).await;
+        done.unwrap_or_else(|_| Err(self.data.given_up()))
     }
 }
 
 /// Of work that takes long, and should not hold up those who read a little.
 async fn blocking<A: Send + 'static, T: Send + 'static>(
+    data: &Data,
     of: A,
     work: impl FnOnce(A) -> Result<T, KvError> + Send + 'static,
 ) -> Result<T, KvError> {
-    done(tokio::task::spawn_blocking(move || work(of)).await)
-}
-
-fn done<T>(work: Result<Result<T, KvError>, JoinError>) -> Result<T, KvError> {
-    work.map_err(|error| failed("read", &error))?
+    let done = tokio::task::spawn_blocking(move || work(of)).await;
+    done.unwrap_or_else(|_| Err(data.given_up()))
 }
 
 impl Data {
+    fn new(path: &Path, db: sled::Db) -> Self {
+        Self {
+            path: path.to_owned(),
+            db,
+            watchers: RwLock::default(),
+        }
+    }
+
     /// Between commits.
     fn whole(&self) -> RwLockReadGuard<'_, Vec<Weak<dyn Watcher>>> {
         self.watchers.read().unwrap_or_else(PoisonError::into_inner)
@@ -148,9 +155,16 @@ impl Data {
         Ok(together(entries))
     }
 
+    /// sled panics on some kinds of damage.
+    fn given_up(&self) -> KvError {
+        loss::damaged(&self.path, LOG, "sled gave up reading it")
+    }
+
     fn failed(&self, action: &'static str, error: &sled::Error) -> KvError {
         match error {
-            sled::Error::Corruption { .. } => open::damaged(&self.path, "a page cannot be read"),
+            error if loss::is_damage(error) => {
+                loss::damaged(&self.path, LOG, &format!("sled cannot read it ({error})"))
+            }
             error => failed(action, error),
         }
     }
@@ -214,6 +228,11 @@ impl Kv for SledKv {
 
     async fn check(&self, pace: Pace) -> Result<(), KvError> {
         tip::check(self.data.clone(), pace).await
+    }
+
+    async fn accepts(&self) -> Result<(), KvError> {
+        let writer = self.writer.clone();
+        blocking(&self.data, writer, |writer| writer.accepts()).await
     }
 }
 

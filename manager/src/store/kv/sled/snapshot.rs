@@ -105,16 +105,16 @@ impl Snapshot {
 impl Kv for Snapshot {
     async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
         let key = key.to_vec();
-        blocking(self.clone(), move |this| this.value(&key)).await
+        blocking(&self.data, self.clone(), move |this| this.value(&key)).await
     }
 
     async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
         let values = move |this: Self| keys.iter().map(|key| this.value(key)).collect();
-        blocking(self.clone(), values).await
+        blocking(&self.data, self.clone(), values).await
     }
 
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
-        blocking(self.clone(), move |this| this.entries(&scan)).await
+        blocking(&self.data, self.clone(), move |this| this.entries(&scan)).await
     }
 
     async fn commit(&self, _: Commit) -> Result<(), KvError> {
@@ -128,5 +128,9 @@ impl Kv for Snapshot {
 
     async fn check(&self, pace: Pace) -> Result<(), KvError> {
         tip::check(self.data.clone(), pace).await
+    }
+
+    async fn accepts(&self) -> Result<(), KvError> {
+        Err(read_only())
     }
 }

@@ -2,17 +2,19 @@
 //!
 //! sled takes damage in its log for a crash at that place, and goes on without what comes after, or without some of
 //! it. Every page that it still has is whole, but nobody can tell that others are missing. So each commit also writes
-//! how many there were, and a sum over all entries; and the number of the last one that was acknowledged is kept in a
-//! file beside sled's ([`super::files`]).
+//! how many there were, and a sum over all entries; and the tip of the last one that was acknowledged is kept in a
+//! file beside sled's ([`super::acknowledged`]).
 
 use std::ops::Bound::{Included, Unbounded};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
+use ring::rand::{SecureRandom as _, SystemRandom};
 
 use super::super::{Key, KvError, Order, Pace};
-use super::{Data, Watcher, blocking, open};
+use super::loss::{self, Loss};
+use super::{Data, Watcher, acknowledged, blocking, failed};
 
 /// The key of the tip. No other begins with a zero byte.
 pub const KEY: &[u8] = b"\0tip";
@@ -26,8 +28,13 @@ pub struct Tip {
     /// How many commits there were.
     pub commits: u64,
     /// Of all entries, in any order: so that a commit changes it by what it changes.
-    sum: u64,
+    pub sum: u64,
+    /// Which store: a random number. 0 where a manager wrote it that knew of none.
+    pub store: u64,
 }
+
+/// Bytes of a tip in the store.
+const TIP_BYTES: usize = 24;
 
 impl Tip {
     /// The tip that a store holds. New stores have none, and those of before there were any.
@@ -43,15 +50,28 @@ impl Tip {
         Self {
             commits: number(bytes.get(..8)),
             sum: number(bytes.get(8..16)),
+            store: number(bytes.get(16..TIP_BYTES)),
         }
     }
 
-    pub fn encoded(self) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        let (commits, sum) = bytes.split_at_mut(8);
-        commits.copy_from_slice(&self.commits.to_be_bytes());
-        sum.copy_from_slice(&self.sum.to_be_bytes());
+    pub fn encoded(self) -> [u8; TIP_BYTES] {
+        let mut bytes = [0; TIP_BYTES];
+        let numbers = [self.commits, self.sum, self.store];
+        for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            place.copy_from_slice(&number.to_be_bytes());
+        }
         bytes
+    }
+
+    /// No commits, and a store that is no other.
+    pub fn of_new_store() -> Result<Self, KvError> {
+        let mut bytes = [0; 8];
+        let random = SystemRandom::new().fill(&mut bytes);
+        random.map_err(|_| failed("opened", &"the system gives no random numbers"))?;
+        Ok(Self {
+            store: u64::from_be_bytes(bytes).max(1),
+            ..Self::default()
+        })
     }
 
     /// An entry is replaced, made (`before` is none) or removed (`after` is none).
@@ -65,7 +85,7 @@ impl Tip {
 }
 
 /// FNV-1a (64 bits): against accidents, not against anybody.
-fn hash(key: &[u8], value: &[u8]) -> u64 {
+pub fn hash(key: &[u8], value: &[u8]) -> u64 {
     let length = (key.len() as u64).to_be_bytes();
     let bytes = length.iter().chain(key).chain(value);
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
@@ -103,11 +123,11 @@ impl Sweep {
         sweep
     }
 
-    /// Sums up some more. After the last: the sum, and the one that the store says it has.
+    /// Sums up some more. After the last: the sum, and the tip that the store has.
     ///
     /// Each part begins with the last entry of the one before, and the first that ends early is the last: on some
     /// damage sled's iterators end before a gap, with no error, and would not if they began behind it.
-    fn part(&self, data: &Data) -> Result<Option<(u64, Option<u64>)>, KvError> {
+    fn part(&self, data: &Data) -> Result<Option<(u64, Option<Tip>)>, KvError> {
         let _whole = data.whole();
         let mut passed = self.passed();
         let from = passed.last.clone().map_or(Unbounded, Included);
@@ -123,7 +143,7 @@ impl Sweep {
             return Ok(None);
         }
         let tip = Tip::read(&data.db).map_err(|error| data.failed("read", &error))?;
-        Ok(Some((passed.found.sum, tip.map(|tip| tip.sum))))
+        Ok(Some((passed.found.sum, tip)))
     }
 
     fn passed(&self) -> MutexGuard<'_, Passed> {
@@ -131,19 +151,21 @@ impl Sweep {
     }
 }
 
-/// Reads all and compares.
+/// Reads all and compares it with the log's tip, and this with what was acknowledged.
 pub async fn check(data: Arc<Data>, pace: Pace) -> Result<(), KvError> {
     let sweep = Sweep::begin(&data);
+    // Read first: the log goes ahead of it.
+    let acknowledged = acknowledged::read(&data.path)?;
     loop {
         let begun = Instant::now();
         let part = |(sweep, data): (Arc<Sweep>, Arc<Data>)| sweep.part(&data);
-        match blocking((sweep.clone(), data.clone()), part).await? {
-            None => {}
-            Some((found, Some(told))) if found != told => {
-                let reason = "some of what was committed is not in it";
-                return Err(open::damaged(&data.path, reason));
-            }
-            Some(_) => return Ok(()),
+        if let Some((found, tip)) = blocking(&data, (sweep.clone(), data.clone()), part).await? {
+            let loss = match tip {
+                Some(tip) if tip.sum != found => Some(Loss::of_entries()),
+                tip => Loss::between(acknowledged, tip),
+            };
+            let refused = |loss: Loss| loss.refused(&data.path, loss::token(acknowledged, tip));
+            return loss.map_or(Ok(()), |loss| Err(refused(loss)));
         }
         if pace == Pace::Gentle {
             tokio::time::sleep(begun.elapsed() * REST).await;
@@ -151,12 +173,15 @@ pub async fn check(data: Arc<Data>, pace: Pace) -> Result<(), KvError> {
     }
 }
 
-/// The tip of a store that has none: of what it holds.
+/// The tip with the sum of what the store holds, whatever its own tip says.
 pub fn counted(data: &Data) -> Result<Tip, KvError> {
     let sweep = Sweep::begin(data);
     loop {
-        if let Some((sum, _)) = sweep.part(data)? {
-            return Ok(Tip { commits: 0, sum });
+        if let Some((sum, tip)) = sweep.part(data)? {
+            return Ok(Tip {
+                sum,
+                ..tip.unwrap_or_default()
+            });
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 
 use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::{Commit, Key, KvError, sum};
+use super::disk::Disk;
 use super::files::Files;
 use super::tip::{self, Tip};
 use super::{Data, failed};
@@ -26,23 +27,37 @@ type Answer = oneshot::Sender<Result<(), KvError>>;
 pub struct Writer {
     queue: Option<mpsc::Sender<(Commit, Answer)>>,
     thread: Option<JoinHandle<()>>,
+    disk: Disk,
+    broken: Arc<OnceLock<KvError>>,
 }
 
 impl Writer {
     pub fn start(data: Arc<Data>, files: Files, tip: Tip) -> Result<Self, KvError> {
         let (queue, waiting) = mpsc::channel(QUEUE);
+        let (disk, broken) = (files.disk.clone(), Arc::default());
         let work = Work {
             data,
             files,
             tip,
-            broken: None,
+            broken: Arc::clone(&broken),
         };
         let thread = thread::Builder::new().name("store-write".to_owned());
         let thread = thread.spawn(move || work.run(waiting));
         Ok(Self {
             queue: Some(queue),
             thread: Some(thread.map_err(|error| failed("opened", &error))?),
+            disk,
+            broken,
         })
+    }
+
+    /// Whether a commit would be taken now: there is room for it, and nothing has broken.
+    pub fn accepts(&self) -> Result<(), KvError> {
+        match self.broken.get() {
+            Some(error) => Err(error.clone()),
+            None if self.thread.as_ref().is_none_or(JoinHandle::is_finished) => Err(gone()),
+            None => self.disk.room(0),
+        }
     }
 
     pub async fn commit(&self, commit: Commit) -> Result<(), KvError> {
@@ -51,9 +66,12 @@ impl Writer {
             // A thread that is gone drops the answer with the queue.
             let _ = queue.send((commit, answer)).await;
         }
-        let gone = |_| failed("written", &"its writer is gone; restart the manager");
-        answered.await.map_err(gone)?
+        answered.await.map_err(|_| gone())?
     }
+}
+
+fn gone() -> KvError {
+    failed("written", &"its writer is gone; restart the manager")
 }
 
 impl Drop for Writer {
@@ -71,7 +89,7 @@ struct Work {
     files: Files,
     tip: Tip,
     /// Why nothing is written any more: what sled holds in memory may be more than what is on the disk.
-    broken: Option<KvError>,
+    broken: Arc<OnceLock<KvError>>,
 }
 
 impl Work {
@@ -94,7 +112,8 @@ impl Work {
 
     /// What each commit came to, once all that were applied are durable.
     fn outcomes(&mut self, commits: &[Commit], bytes: usize) -> Vec<Result<(), KvError>> {
-        let refused = self.broken.clone().or_else(|| self.files.room(bytes).err());
+        let room = || self.files.disk.room(bytes).err();
+        let refused = self.broken.get().cloned().or_else(room);
         if let Some(error) = refused {
             return commits.iter().map(|_| Err(error.clone())).collect();
         }
@@ -104,7 +123,8 @@ impl Work {
         done.unwrap_or_else(|error| {
             let error = failed("written", &format!("{error}; restart the manager"));
             tracing::error!(%error, "nothing is written any more");
-            self.broken = Some(error.clone());
+            // The first one stays.
+            let _ = self.broken.set(error.clone());
             commits.iter().map(|_| Err(error.clone())).collect()
         })
     }
@@ -122,7 +142,7 @@ impl Work {
             });
         }
         if outcomes.iter().any(Result::is_ok) {
-            self.files.sync(&self.data.db, self.tip.commits)?;
+            self.files.sync(&self.data.db, self.tip)?;
         }
         Ok(outcomes)
     }
