@@ -56,11 +56,13 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::TemplateForbidden
         | ErrorCode::TemplateImport
         | ErrorCode::TemplateCrashed
+        | ErrorCode::TemplateBlocked
         | ErrorCode::PatternTooCostly
         | ErrorCode::YamlTooLarge
         | ErrorCode::TooDeep
         | ErrorCode::TemplateUntrusted
         | ErrorCode::TooManyResources
+        | ErrorCode::TooManyReferences
         | ErrorCode::InvalidBackup
         | ErrorCode::UnknownType
         | ErrorCode::Unauthenticated
@@ -82,6 +84,8 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::InUse
         | ErrorCode::StoreNotEmpty
         | ErrorCode::OperationRunning
+        | ErrorCode::NeverApplied
+        | ErrorCode::Superseded
         | ErrorCode::NothingRunning
         | ErrorCode::PreconditionFailed => ExitCode::Conflict,
         ErrorCode::RegistryUnavailable
@@ -229,6 +233,7 @@ impl Failure {
             Self::Service(error) | Self::Identity(IdentityError::Client(error)) => of_client(error),
             Self::Identity(_) => ExitCode::Failed,
             Self::Local(LocalError::Answered(body)) => exit_code(body.code),
+            Self::Local(LocalError::Unresolved(_)) => ExitCode::Failed,
             Self::Local(_) => ExitCode::Unavailable,
             Self::Refused { body, .. } => exit_code(body.code),
             Self::Missing(_) => ExitCode::NotFound,
@@ -331,7 +336,9 @@ fn of_client(error: &ClientError) -> ExitCode {
         | ClientError::Untrusted { .. }
         | ClientError::CertificateRefused { .. } => ExitCode::Unavailable,
         ClientError::TimedOut { .. } => ExitCode::Timeout,
-        ClientError::Malformed { .. } | ClientError::NoToken { .. } => ExitCode::Failed,
+        ClientError::Malformed { .. }
+        | ClientError::TooLarge { .. }
+        | ClientError::NoToken { .. } => ExitCode::Failed,
         ClientError::InvalidUrl { .. } => ExitCode::Usage,
     }
 }
@@ -379,6 +386,9 @@ const fn hint_of_code(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::OperationStopped => {
             Some("see dm status NAME; go on with dm update, dm rollback or dm delete")
         }
+        ErrorCode::NeverApplied => Some(
+            "commit the preview with dm update NAME --commit; dm manifest NAME lists the manifests",
+        ),
         ErrorCode::NothingRunning => Some("dm operations NAME shows what was done"),
         ErrorCode::Timeout => {
             Some("see dm status NAME for what is missing; give it more time with --timeout")

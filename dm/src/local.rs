@@ -2,7 +2,7 @@
 //!
 //! Responsible for finding that program and for talking to it: the request in on its standard input, the answer out on its
 //! standard output, both as the service speaks them. It refuses to know what a template is. What only a manager can do is
-//! left undone: a template reference stays in the result.
+//! left undone: a reference to a registry's template stays in the result. A name that only an import could have is an error.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use std::process::{ExitStatus, Output, Stdio};
 use common::api::error::ErrorBody;
 use common::api::expander::{Environment, ExpandRequest, ExpandResponse};
 use common::api::manager::{Expand, Expansion};
+use common::json::{self, Limits};
 use common::model::{ManifestName, NameError, Namespace};
 use jiff::Timestamp;
 use tokio::io::AsyncWriteExt;
@@ -37,9 +38,26 @@ pub enum LocalError {
     },
     #[error(transparent)]
     Name(#[from] NameError),
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Unresolved(Vec<UnresolvedType>),
     /// What the service would have answered with an error status.
     #[error("{0}")]
     Answered(Box<ErrorBody>),
+}
+
+/// A type that is a template by its form, and that no import and no registry has.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("type '{type_name}' is neither a kind of Kubernetes nor an imported file; {}", advice(.near.as_deref()))]
+pub struct UnresolvedType {
+    type_name: String,
+    near: Option<String>,
+}
+
+fn advice(near: Option<&str>) -> String {
+    match near {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => "import the template, or write the kind with a capital letter".to_owned(),
+    }
 }
 
 fn said(stderr: &str) -> String {
@@ -69,11 +87,51 @@ pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
         env: environment.to_map(),
         ..ExpandRequest::default()
     };
+    let response = expand(&request).await?;
+    let names: Vec<&str> = request
+        .imports
+        .iter()
+        .map(|import| import.name.as_str())
+        .collect();
+    let unresolved = unresolved(&response.unresolved, &names);
+    if !unresolved.is_empty() {
+        return Err(LocalError::Unresolved(unresolved));
+    }
     // What is expanded here is shown as it is: it is the caller's own.
     Ok(Expansion {
         secrets: Vec::new(),
-        ..expand(&request).await?.into_expansion(Vec::new())
+        ..response.into_expansion(Vec::new())
     })
+}
+
+/// Types that nothing can resolve: a slip in a template's name would otherwise pass for a kind.
+fn unresolved(types: &[String], imports: &[&str]) -> Vec<UnresolvedType> {
+    let of_templates = types.iter().filter(|name| is_template(name));
+    let unresolved = of_templates.map(|name| UnresolvedType {
+        type_name: name.clone(),
+        near: nearest(name, imports),
+    });
+    unresolved.collect()
+}
+
+/// Whether a type is a template's file by its form: `web.py`, `web`. A kind begins with a capital letter; a reference with
+/// a registry's path or a version (`github.com/o/r/web:v1`) is the manager's to resolve, and stays.
+fn is_template(name: &str) -> bool {
+    const ENDINGS: [&str; 3] = [".jinja", ".py", ".yaml"];
+    let is_word = !name.contains(['/', ':']) && name.starts_with(|c: char| c.is_ascii_lowercase());
+    ENDINGS.iter().any(|ending| name.ends_with(ending)) || is_word
+}
+
+/// The import whose name is nearest, if it is near enough for a slip.
+fn nearest(name: &str, imports: &[&str]) -> Option<String> {
+    /// From 0, nothing in common, to 1, the same.
+    const NEAR: f64 = 0.7;
+    let rated = imports
+        .iter()
+        .map(|import| (strsim::normalized_damerau_levenshtein(name, import), import));
+    let near = rated.filter(|(nearness, _)| *nearness >= NEAR);
+    let nearest = near.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    nearest.map(|(_, import)| (*import).to_owned())
 }
 
 /// Expands a request in a process of its own, which ends with this future.
@@ -107,10 +165,10 @@ async fn answered(program: &Path, request: &ExpandRequest) -> io::Result<Output>
 
 fn read(program: &Path, output: &Output) -> Result<ExpandResponse, LocalError> {
     if output.status.success() {
-        if let Ok(response) = serde_json::from_slice(&output.stdout) {
+        if let Ok(response) = json::from_slice(&output.stdout, &Limits::ANSWER) {
             return Ok(response);
         }
-    } else if let Ok(body) = serde_json::from_slice(&output.stdout) {
+    } else if let Ok(body) = json::from_slice(&output.stdout, &Limits::ERROR) {
         return Err(LocalError::Answered(Box::new(body)));
     }
     Err(LocalError::NoAnswer {
@@ -130,4 +188,37 @@ fn program() -> Option<PathBuf> {
     folders
         .map(|folder| folder.join(PROGRAM))
         .find(|program| program.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_that_only_an_import_could_be_is_unresolved() {
+        let types = [
+            "wbe.jinja",
+            "lib/x.py",
+            "service",
+            "Service",
+            "v1/Service",
+            "apps/v1/Deployment",
+            "web:v1",
+            "github.com/o/r/web:v1",
+        ];
+        let types = types.map(str::to_owned);
+        let found = unresolved(&types, &["web.jinja", "other.py"]);
+        let near: Vec<_> = found
+            .iter()
+            .map(|found| (found.type_name.as_str(), found.near.as_deref()))
+            .collect();
+        assert_eq!(
+            near,
+            [
+                ("wbe.jinja", Some("web.jinja")),
+                ("lib/x.py", None),
+                ("service", None)
+            ]
+        );
+    }
 }

@@ -96,6 +96,21 @@ fn what_the_program_refuses_is_told_as_if_a_service_had() {
 }
 
 #[test]
+fn a_misspelled_template_is_an_error_and_the_nearest_import_is_named() {
+    let _alone = alone();
+    let answer = json!({"config": {"resources": [{"name": "a", "type": "tt.jinja"}]}, "layout": {"resources": []}, "unresolved": ["tt.jinja"]});
+    let folder = installed(Some(&format!("cat > /dev/null; echo '{answer}'")));
+    let output = dm(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("type 'tt.jinja'")
+            && stderr(&output).contains("did you mean 't.jinja'?"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn a_program_that_is_missing_or_fails_is_named() {
     let _alone = alone();
     let missing = dm(installed(None).path(), &[]);

@@ -59,17 +59,18 @@ def expandybird(name, namespace, properties):
     return stateless(service, properties)
 
 
+# A manager keeps its jobs alive, and stops them, in the pod that runs them: all its connections go to one pod.
 def resourcifier(name, namespace, properties):
     args = from_manager() + ['--require-identity']
     service = pods.Service(name, namespace, 'resourcifier', 8082, args, many(properties), [pods.temporary()])
-    return stateless(service, properties)
+    return stateless(service, properties, sticky=True)
 
 
-def stateless(service, properties):
+def stateless(service, properties, sticky=False):
     return [
         pods.account(service),
         pods.deployment(service, properties),
-        pods.service(service, service.full_name, service.port),
+        pods.service(service, service.full_name, service.port, sticky),
         pods.disruption_budget(service),
     ]
 

@@ -108,9 +108,11 @@ def deployment(service, properties):
     return resource(service.full_name + '-pods', 'apps/v1:Deployment', metadata(service), spec=spec)
 
 
-def service(service, name, port):
+def service(service, name, port, sticky=False):
     ports = [{'name': 'https', 'port': port, 'targetPort': 'https', 'protocol': 'TCP'}]
     spec = {'selector': labels(service), 'ports': ports}
+    if sticky:
+        spec['sessionAffinity'] = 'ClientIP'
     return resource(service.full_name + '-service', 'v1:Service', metadata(service, name), spec=spec)
 
 

@@ -26,6 +26,8 @@ def flags(manager):
         args.append('--audit-log=-')
     if manager['private_registries']:
         args.append('--allow-private-registries')
+    if 'accept_loss' in manager:
+        args.append(flag('accept_loss', manager['accept_loss']))
     if 'registry_authority' in manager:
         args.append('--registry-ca=' + FOLDER + 'registries.pem')
     return args + identity(manager['identity']) + [rules(manager)]
@@ -45,7 +47,7 @@ def identity(allowed):
         args += oidc(allowed['oidc'])
     if not args:
         raise ValueError('manager.identity leaves no way to say who somebody is: leave cluster true, or name another')
-    return args
+    return args + [flag('auth-allow-system', name) for name in allowed['system_names']]
 
 
 def oidc(issuer):

@@ -24,6 +24,9 @@ pub struct Delete {
     /// What becomes of the objects, whatever the resources say in their metadata.
     #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = delete_policy(), conflicts_with = "abandon")]
     pub delete_policy: Option<DeletePolicy>,
+    /// Delete a namespace of the deployment though others have objects in it, which go with it.
+    #[arg(long)]
+    pub allow_deletes: bool,
     /// Do not wait: print the operation that has started.
     #[arg(long = "async")]
     pub at_once: bool,
@@ -38,6 +41,7 @@ impl Delete {
                 delete_policy: self.delete_policy.or(abandoned),
                 ..PolicyQuery::default()
             },
+            allow_deletes: self.allow_deletes,
             ..query(session)
         };
         let client = session.client.clone();

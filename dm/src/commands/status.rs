@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use common::api::manager::ResourcesQuery;
 use common::model::DeploymentName;
+use common::model::limits::LIVE_ITEMS_MAX;
 
 use crate::error::Failure;
 use crate::output::{Format, graph, resources};
@@ -32,7 +33,7 @@ pub struct Status {
     /// Show which resource waits for which; -o dot for Graphviz.
     #[arg(long)]
     pub graph: bool,
-    /// Do not look for drift: it takes a dry run of each object.
+    /// Do not look for drift: it takes a dry run of each object that has changed.
     #[arg(long)]
     pub no_drift: bool,
 }
@@ -57,9 +58,9 @@ impl Status {
     async fn look(&self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let (client, drift) = (&session.client, self.no_drift.then_some(false));
         let page = all_pages(|page| async move {
-            // No longer pages than the manager's own: for drift each takes a dry run of all its objects.
+            // One page, if possible: the manager reads all objects for each.
             let query = ResourcesQuery {
-                limit: None,
+                limit: Some(LIVE_ITEMS_MAX),
                 page_token: page.page_token,
                 drift,
             };

@@ -214,7 +214,7 @@ fn live(names: &[&str], state: &str, next: Option<&str>) -> Value {
 
 #[actix_web::test]
 async fn a_watched_status_is_shown_anew_until_it_is_interrupted() {
-    let page = "GET /deployments/web/resources";
+    let page = "GET /deployments/web/resources?limit=5000";
     let manager = Manager::start(&[(page, 200, live(&["db"], "NOT_READY", None))]);
     let mut dm = OnTerminal::start(&manager, &["status", "web", "--watch"]);
     let first = dm.shows("not ready").await;
@@ -237,12 +237,12 @@ async fn a_watch_of_what_is_gone_ends_with_why() {
 async fn a_status_has_all_pages() {
     let manager = Manager::start(&[
         (
-            "GET /deployments/web/resources?drift=false",
+            "GET /deployments/web/resources?limit=5000&drift=false",
             200,
             live(&["a"], "READY", Some("1")),
         ),
         (
-            "GET /deployments/web/resources?pageToken=1&drift=false",
+            "GET /deployments/web/resources?limit=5000&pageToken=1&drift=false",
             200,
             live(&["b"], "READY", None),
         ),
