@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all that a newcomer needs; `make help` lists the rest.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release sbom cluster demo demo-down test lint audit bench scale chaos soak clean
+.PHONY: help setup build release sbom cluster demo demo-down test lint audit bench scale chaos soak sequences differ clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -43,8 +43,14 @@ test: lint build cluster ## everything: formatting, lints, unit, integration and
 chaos: build cluster ## kill every service at 300 random instants under load; DM_CHAOS_KILLS and DM_CHAOS_SEED set how often and when
 	cargo test -p e2e --test journeys chaos::hundreds -- --ignored --nocapture
 
+sequences: build cluster ## random sequences of all writes with interference, checked and shrunk; SEED=… MINUTES=… (ten)
+	DM_SEQUENCES_SEED=$(SEED) DM_SEQUENCES_MINUTES=$(MINUTES) cargo test -p e2e --test sequences many_random -- --ignored --nocapture
+
 soak: build ## 500 clients for ten minutes, a tenth of them hostile; DM_SOAK_SECONDS for less
 	cargo test -p e2e --test attacks soak::a_long -- --ignored --nocapture
+
+differ: setup ## random templates, YAML and schemas beside the real Jinja2, PyYAML and jsonschema, for SECONDS=600; SEED sets which
+	DM_DIFFER_SECONDS=$(or $(SECONDS),600) DM_DIFFER_SEED=$(or $(SEED),1) cargo test -p expandybird --test differ -- --nocapture
 
 bench: release cluster ## the figures that the README quotes, side by side with what a user would use instead
 	cargo bench -p expandybird

@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 
 deny() { e2e/tool.sh cargo-deny 0.20.2 --log-level error "$@"; }
 
+# The licences of all platforms' packages are read, and a build fetches only this platform's. Needs no network once they are here.
+cargo fetch --locked --quiet
 deny --offline check bans licenses sources
 if timeout 120 e2e/tool.sh cargo-deny 0.20.2 fetch db >/dev/null 2>&1 || compgen -G "${CARGO_HOME:-$HOME/.cargo}/advisory-dbs/*/crates" >/dev/null; then
     deny check --disable-fetch advisories

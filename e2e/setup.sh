@@ -58,14 +58,19 @@ if ! has_rust; then
     fi
 fi
 
-# Python libraries for templates, for the very interpreter that the worker embeds.
-requirements=expandybird/worker/requirements.txt
-mark="target/python/.installed-$(cat "$requirements" <(python3 --version) | sha256sum | cut -c1-16)"
-if [ ! -e "$mark" ]; then
-    say "installing the Python libraries that templates may import"
-    rm -rf target/python
+# Installs what the file lists into the folder, unless that is done already.
+install_python() { # WHAT REQUIREMENTS FOLDER
+    local what=$1 requirements=$2 folder=$3 mark
+    mark="$folder/.installed-$(cat "$requirements" <(python3 --version) | sha256sum | cut -c1-16)"
+    [ ! -e "$mark" ] || return 0
+    say "installing $what"
+    rm -rf "$folder"
     mkdir -p target
     python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --compile \
-        --target target/python --requirement "$requirements" >&2
+        --target "$folder" --requirement "$requirements" >&2
     touch "$mark"
-fi
+}
+
+# For the very interpreter that the worker embeds.
+install_python "the Python libraries that templates may import" expandybird/worker/requirements.txt target/python
+install_python "the original that tests compare with" expandybird/tests/differ/requirements.txt target/originals

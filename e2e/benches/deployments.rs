@@ -12,6 +12,8 @@ use e2e::Stack;
 const RUNS: usize = 5;
 /// Objects of one deployment.
 const OBJECTS: usize = 1_000;
+/// Objects of the deployment that is only looked at.
+const LOOKED_AT: usize = 5_000;
 /// Waves of the chain, and resources of each.
 const WAVES: usize = 10;
 const WIDTH: usize = 10;
@@ -27,6 +29,7 @@ async fn main() -> Result<()> {
     let stack = Stack::start().await?;
     println!("| what | ours | instead | ours / instead |\n|---|---|---|---|");
     deployment(&stack).await?;
+    looks(&stack).await?;
     chain(&stack).await?;
     memory(&stack).await
 }
@@ -71,7 +74,7 @@ async fn timed<T>(times: &mut Times, work: impl Future<Output = Result<T>>) -> R
 
 /// Many ConfigMaps: deployed, updated without a change, and deleted, beside kubectl with the same objects.
 async fn deployment(stack: &Stack) -> Result<()> {
-    let config = file(stack, "many.yaml", &configuration())?;
+    let config = file(stack, "many.yaml", &configuration(OBJECTS))?;
     let manifests = file(stack, "objects.yaml", &plain(OBJECTS))?;
     let [mut create, mut again, mut delete] = std::array::from_fn(|_| Times(Vec::new()));
     let [mut kubectl_create, mut kubectl_again, mut kubectl_delete] =
@@ -104,6 +107,24 @@ async fn deployment(stack: &Stack) -> Result<()> {
     Ok(())
 }
 
+/// Status and difference of a large deployment that nobody has changed, beside an update of it that changes nothing.
+async fn looks(stack: &Stack) -> Result<()> {
+    let config = file(stack, "large.yaml", &configuration(LOOKED_AT))?;
+    let [mut status, mut diff, mut update] = std::array::from_fn(|_| Times(Vec::new()));
+    stack.deploy(&[&config, "--name", "large"]).await?;
+    for _ in 0..RUNS {
+        timed(&mut status, stack.dm.ok(&["status", "large"])).await?;
+        timed(&mut diff, stack.dm.ok(&["diff", "large"])).await?;
+        let again = ["update", &config, "--name", "large"];
+        timed(&mut update, stack.dm.ok(&again)).await?;
+    }
+    stack.dm.ok(&["delete", "large"]).await?;
+    let what = |look: &str| format!("{look} of {LOOKED_AT} unchanged ConfigMaps, beside an update");
+    row(&what("status"), &status, &update);
+    row(&what("diff"), &diff, &update);
+    Ok(())
+}
+
 /// Resources that wait for each other, beside kubectl with as many objects that do not.
 async fn chain(stack: &Stack) -> Result<()> {
     let config = file(stack, "chain.yaml", &waves())?;
@@ -125,7 +146,7 @@ async fn chain(stack: &Stack) -> Result<()> {
 
 /// The most memory that the resourcifier ever had, after many deployments and after one as large as they can be.
 async fn memory(stack: &Stack) -> Result<()> {
-    let config = file(stack, "many.yaml", &configuration())?;
+    let config = file(stack, "many.yaml", &configuration(OBJECTS))?;
     let mib = || -> Result<String> {
         Ok(format!(
             "{} MiB",
@@ -169,13 +190,13 @@ fn file(stack: &Stack, name: &str, content: &str) -> Result<String> {
     Ok(path.to_str().context("a path that is no text")?.to_owned())
 }
 
-fn configuration() -> String {
+fn configuration(objects: usize) -> String {
     let resource = |n| {
         format!("- {{name: many-{n}, type: ConfigMap, properties: {{data: {{index: '{n}'}}}}}}\n")
     };
     format!(
         "resources:\n{}",
-        (0..OBJECTS).map(resource).collect::<String>()
+        (0..objects).map(resource).collect::<String>()
     )
 }
 

@@ -122,10 +122,11 @@ func isReady(dir directory) (bool, error) {
 // run is the cluster itself. Stopping it on purpose removes the directory; when it fails, its directory stays for
 // whoever reads the log.
 func run(args []string) (int, error) {
-	var dieWithParent bool
+	var dieWithParent, audit bool
 	dir, err := flags("run", args, func(set *flag.FlagSet) {
 		set.BoolVar(&dieWithParent, "die-with-parent", false,
 			"stop as soon as standard input ends: a parent that holds its other end cannot leave a cluster behind, however it dies")
+		set.BoolVar(&audit, "audit", false, "keep an audit log of every write in DIR/audit.jsonl")
 	})
 	if err != nil {
 		return exitUsage, err
@@ -141,7 +142,7 @@ func run(args []string) (int, error) {
 	if err := dir.claim(); err != nil {
 		return 1, err
 	}
-	if err := runControlPlane(ctx, dir); err != nil && ctx.Err() == nil {
+	if err := runControlPlane(ctx, dir, audit); err != nil && ctx.Err() == nil {
 		return 1, err
 	}
 	// Nothing of it is to survive, so nothing needs an orderly end: the data goes, and the process with it.

@@ -48,10 +48,10 @@ func startEtcd(ctx context.Context, dir directory) (*embed.Etcd, error) {
 	}
 }
 
-// runAPIServer serves on the listener until the context ends.
-func runAPIServer(ctx context.Context, listener net.Listener, files credentials) error {
+// runAPIServer serves on the listener until the context ends. `more` are further flags.
+func runAPIServer(ctx context.Context, listener net.Listener, files credentials, more []string) error {
 	options := apiserveroptions.NewServerRunOptions()
-	err := parse(options.Flags(),
+	err := parse(options.Flags(), append(more,
 		"--etcd-servers="+etcdSocket,
 		"--bind-address=127.0.0.1",
 		// Loopback is no address that others could use, so nothing is published under it.
@@ -66,7 +66,7 @@ func runAPIServer(ctx context.Context, listener net.Listener, files credentials)
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file="+files.serviceAccountKey,
 		"--service-account-signing-key-file="+files.serviceAccountKey,
-	)
+	)...)
 	if err != nil {
 		return err
 	}

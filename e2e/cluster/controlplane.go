@@ -22,7 +22,7 @@ const gcPercent = 50
 
 // runControlPlane runs everything until the context ends or a component fails. Once all is ready it writes the
 // kubeconfig, which is what others wait for.
-func runControlPlane(ctx context.Context, dir directory) error {
+func runControlPlane(ctx context.Context, dir directory, audit bool) error {
 	debug.SetGCPercent(gcPercent)
 	// Warnings of the API server are for people who use old APIs, not for its own components.
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
@@ -36,6 +36,12 @@ func runControlPlane(ctx context.Context, dir directory) error {
 	files, err := writeCredentials(dir, "https://"+listener.Addr().String())
 	if err != nil {
 		return err
+	}
+	var auditFlags []string
+	if audit {
+		if auditFlags, err = writeAuditPolicy(dir); err != nil {
+			return err
+		}
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", files.adminKubeconfig)
 	if err != nil {
@@ -56,7 +62,7 @@ func runControlPlane(ctx context.Context, dir directory) error {
 		return err
 	}
 	start("etcd", func() error { return <-etcd.Err() })
-	start("kube-apiserver", func() error { return runAPIServer(ctx, listener, files) })
+	start("kube-apiserver", func() error { return runAPIServer(ctx, listener, files, auditFlags) })
 	if err := await(ctx, failed, func() bool { return isServing(ctx, clients) }); err != nil {
 		return err
 	}

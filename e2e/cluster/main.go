@@ -14,6 +14,7 @@ import (
 const usage = `usage:
   dm-cluster up     --dir DIR [--timeout 60s]      start in the background, print the path of the kubeconfig
   dm-cluster run    --dir DIR [--die-with-parent]  run in the foreground until SIGTERM or SIGINT
+                    [--audit]                      and keep an audit log of every write
   dm-cluster status --dir DIR                      running (0) or not (3)?
   dm-cluster down   --dir DIR [--timeout 20s]      stop, and remove DIR
   dm-cluster kubectl ARG…                          the kubectl of the same version

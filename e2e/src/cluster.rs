@@ -17,17 +17,20 @@ use crate::until;
 /// On a busy machine of two cores; an idle one takes some ten seconds.
 const START: Duration = Duration::from_secs(120);
 
+const NOT_OWN: &str = "only the project's own control plane can do this: unset DM_E2E_KUBECONFIG";
+
 static SHARED: OnceCell<Cluster> = OnceCell::const_new();
 
 pub struct Cluster {
     kubeconfig: PathBuf,
     kubectl: PathBuf,
-    _own: Option<Own>,
+    own: Option<Own>,
 }
 
 /// The control plane that this process started. It ends with this process, however that ends: it watches its standard input.
 struct Own {
-    _process: Child,
+    process: Child,
+    dir: PathBuf,
 }
 
 impl Cluster {
@@ -43,13 +46,13 @@ impl Cluster {
             return Ok(Self {
                 kubeconfig: kubeconfig.into(),
                 kubectl,
-                _own: None,
+                own: None,
             });
         }
         // The control plane removes it when it ends.
         let dir = std::env::temp_dir().join(format!("dm-e2e-{}", common::request_id::fresh()));
         let mut process = Command::new(built.join("dm-cluster"))
-            .args(["run", "--die-with-parent", "--dir"])
+            .args(["run", "--die-with-parent", "--audit", "--dir"])
             .arg(&dir)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -60,12 +63,33 @@ impl Cluster {
         Ok(Self {
             kubeconfig,
             kubectl,
-            _own: Some(Own { _process: process }),
+            own: Some(Own { process, dir }),
         })
     }
 
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
+    }
+
+    /// The log of every write (`e2e::audit`). Only the project's own control plane keeps one.
+    pub fn audit_log(&self) -> Result<PathBuf> {
+        let own = self.own.as_ref().context(NOT_OWN)?;
+        Ok(own.dir.join("audit.jsonl"))
+    }
+
+    /// Stops the whole control plane for a time (SIGSTOP): connections stay open, and nothing is answered. A process of its
+    /// own lets it go on, so that it does not stay stopped when the test ends early.
+    pub async fn freeze(&self, time: Duration) -> Result<()> {
+        let own = self.own.as_ref().context(NOT_OWN)?;
+        let script = format!(
+            "kill -STOP {pid}; sleep {}; kill -CONT {pid}",
+            time.as_secs_f32(),
+            pid = own.process.id()
+        );
+        let mut shell = tokio::process::Command::new("sh");
+        let status = shell.args(["-c", &script]).status().await?;
+        ensure!(status.success(), "cannot stop the control plane: {status}");
+        Ok(())
     }
 
     /// Where the API server listens, as its kubeconfig says.

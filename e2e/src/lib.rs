@@ -3,6 +3,8 @@
 //! A test takes a [`Stack`]: the three services as processes of its own, a store of its own, a namespace of its own. The
 //! cluster is one for all tests of a run. Everything goes with the test, also when the test is killed.
 
+pub mod api_client;
+pub mod audit;
 pub mod cluster;
 pub mod dm;
 pub mod gate;
@@ -17,6 +19,7 @@ pub mod stack;
 mod user;
 pub mod wait;
 
+pub use api_client::ApiClient;
 pub use cluster::Cluster;
 pub use dm::{Dm, Said};
 pub use gate::Gate;

@@ -10,12 +10,21 @@ use serde_json::Value;
 
 /// Who may depend on whom, among our own packages (tests included).
 const MAY_USE: &[(&str, &[&str])] = &[
-    ("common", &[]),
+    ("common", &["common-json"]),
+    // Both sides of the wall around templates read JSON with it.
+    ("common-json", &[]),
     ("dm", &["common"]),
     ("e2e", &["common"]),
-    ("expandybird", &["common", "expandybird-protocol"]),
-    ("expandybird-protocol", &[]),
-    ("expandybird-worker", &["expandybird-protocol"]),
+    (
+        "expandybird",
+        &["common", "expandybird-confinement", "expandybird-protocol"],
+    ),
+    ("expandybird-confinement", &[]),
+    ("expandybird-protocol", &["common-json"]),
+    (
+        "expandybird-worker",
+        &["expandybird-confinement", "expandybird-protocol"],
+    ),
     ("manager", &["common"]),
     // Its tests borrow the control plane.
     ("resourcifier", &["common", "e2e"]),
@@ -49,7 +58,9 @@ const KEPT_BY: &[(&str, &[&str])] = &[
     ("sled", &["manager"]),
     ("serde_yaml", &["common"]),
     ("saphyr-parser", &["common"]),
+    ("landlock", &["expandybird-confinement"]),
     ("minijinja", &["expandybird"]),
+    ("seccompiler", &["expandybird-confinement"]),
     ("jsonschema", &["expandybird", "manager"]),
 ];
 

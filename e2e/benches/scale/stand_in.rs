@@ -128,6 +128,7 @@ fn applied(body: &[u8]) -> Result<String> {
             .collect::<Result<_>>()?,
         outputs: Vec::new(),
         output_errors: Vec::new(),
+        stopped: false,
     };
     Ok(serde_json::to_string(&Event::Report(report))? + "\n")
 }

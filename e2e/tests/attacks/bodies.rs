@@ -15,7 +15,7 @@ fn post(name: &str, headers: &str) -> String {
         _ => "/expand",
     };
     format!(
-        "POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {SERVICE_TOKEN}\r\nContent-Type: application/json\r\n{headers}\r\n"
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {SERVICE_TOKEN}\r\nContent-Type: application/json\r\n{headers}\r\n"
     )
 }
 

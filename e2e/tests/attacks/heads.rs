@@ -6,7 +6,7 @@ use crate::services::{SERVICE_TOKEN, Services, raw, status};
 
 /// A request for a path, and nothing that comes after it.
 fn get(path: &str, headers: &str) -> String {
-    format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n")
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,7 +45,7 @@ async fn paths_that_play_tricks_lead_nowhere() -> Result<()> {
             }
             // What is no path at all does not even get to be a request; nor does a byte that no path has.
             for head in [
-                "GET /a\0b HTTP/1.1\r\nHost: x\r\n\r\n",
+                "GET /a\0b HTTP/1.1\r\nHost: localhost\r\n\r\n",
                 "\0\0\0\0\r\n\r\n",
                 "GET\r\n\r\n",
             ] {
@@ -61,9 +61,9 @@ async fn paths_that_play_tricks_lead_nowhere() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_request_is_not_smuggled_in_another() -> Result<()> {
     let services = Services::start().await?;
-    let hidden = "GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n";
+    let hidden = "GET /hidden HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let size = hidden.len() + 5;
-    let post = "POST /expand HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+    let post = "POST /expand HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
     let refused = [
         format!("{post}Content-Length: {size}\r\nContent-Length: 0\r\n\r\n{hidden}"),
         format!("{post}Content-Length: +5\r\n\r\nhello{hidden}"),

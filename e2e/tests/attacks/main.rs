@@ -8,6 +8,7 @@
 //! | token in logs | `heads::tokens_are_neither_logged_nor_repeated` | `manager/src/http/tests/secrets.rs`, `resourcifier/src/kubectl/redact.rs` |
 //! | path tricks: `..`, `%2f`, NUL, very long, look-alikes | `heads::paths_that_play_tricks_lead_nowhere` | `resourcifier/src/kubectl/request.rs` |
 //! | header smuggling: two lengths, bare CR and LF, chunks | `heads::one_request_is_not_smuggled_in_another`, `heads::heads_are_bounded` | `common/src/server/head.rs` |
+//! | DNS rebinding: a page's own name for this machine | – | `common/src/server/head.rs`, `common/tests/transport.rs` |
 //! | SSRF through template references | `registries::references_lead_to_nothing_inside_of_the_managers_network` | `manager/src/registry/web/` (`reach`: names that change, `mod`: spellings) |
 //! | a hostile registry | `registries::a_registry_that_drips_floods_or_leads_elsewhere_holds_nobody_else_up` | `manager/src/registry/web/hostile.rs`, `manager/src/registry/git/hostile.rs` |
 //! | a hostile template | `templates::templates_without_end_or_measure_hold_nobody_else_up` | `expandybird/tests/service/attacks.rs`, `expandybird/tests/sandbox/attacks.rs` |

@@ -87,13 +87,16 @@ async fn ask(http: reqwest::Client, url: String, n: usize, end: Instant) -> Resu
 
 /// One kind of harm for each hostile client, until it is stopped. Whatever becomes of it is right.
 async fn harm(address: SocketAddr, n: usize, end: Instant) {
-    let post = "POST /expand HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+    let post = "POST /expand HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
     let harms = [
         "GET /deployments HTTP/1.1\r\nHost:".to_owned(),
         format!("{post}Content-Length: 60000000\r\n\r\n{{"),
         format!("{post}Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\nxxxxxxxxx"),
         format!("{post}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{{}}"),
-        format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "..%2f".repeat(3000)),
+        format!(
+            "GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "..%2f".repeat(3000)
+        ),
         format!(
             "{post}Content-Length: 1000000\r\n\r\n{}",
             "[".repeat(1_000_000)

@@ -77,6 +77,8 @@ async fn manager(stack: &Stack, authority: &Authority) -> Result<(Service, Strin
         "--client-ca".to_owned(),
         path(&clients),
         "--auth-client-certs".to_owned(),
+        // The administrator of the local control plane is in this group.
+        "--auth-allow-system=system:masters".to_owned(),
         "--auth-rbac".to_owned(),
     ];
     let manager = stack.another_manager("tls", &flags).await?;

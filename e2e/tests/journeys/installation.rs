@@ -199,10 +199,12 @@ manager:
     operations_at_once: 109
     operations_waiting: 110
     keep_manifests: 111
+  accept_loss: loss-0123456789abcdef
   identity:
     cluster_audiences: [own]
     tokens_secret: tokens
     client_authority: "-----BEGIN CERTIFICATE-----\nc\n-----END CERTIFICATE-----\n"
+    system_names: ["system:masters"]
     oidc:
       issuer: https://id.example.com
       audiences: [own]
@@ -262,6 +264,7 @@ async fn what_an_operator_sets_is_the_managers_flags_and_files_and_the_cluster_t
         "--operations-at-once=109",
         "--operations-waiting=110",
         "--keep-manifests=111",
+        "--accept-loss=loss-0123456789abcdef",
         "--drift-interval=10m",
         "--audit-log=-",
         "--allow-private-registries",
@@ -270,6 +273,7 @@ async fn what_an_operator_sets_is_the_managers_flags_and_files_and_the_cluster_t
         "--auth-tokens=/tokens/tokens",
         "--client-ca=/settings/clients.pem",
         "--auth-client-certs",
+        "--auth-allow-system=system:masters",
         "--auth-oidc-issuer=https://id.example.com",
         "--auth-oidc-username-prefix=-",
         "--auth-oidc-ca=/settings/issuer.pem",

@@ -80,6 +80,11 @@ async fn on_a_full_disk_writes_are_refused_until_there_is_room_and_nothing_is_lo
     assert!(refused.contains("make room"), "{refused}");
     let list = stack.dm.ok(&["list"]).await?;
     assert!(list.contains("own"), "what is there is read: {list}");
+    let http = common::client::http::builder().no_proxy().build()?;
+    let ready = http.get(stack.manager.url() + "/readyz").send().await?;
+    assert_eq!(ready.status(), 503);
+    let ready = ready.text().await?;
+    assert!(ready.contains("disk is full"), "{ready}");
     std::fs::remove_file(&filler)?;
     stack.dm.ok(&["update", "own.yaml"]).await?;
     stack.dm.ok(&["admin", "verify"]).await?;

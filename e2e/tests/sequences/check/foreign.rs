@@ -1,0 +1,90 @@
+//! What others made is theirs: it is as they left it, unless a deployment was allowed to acquire it.
+
+use serde_json::Value;
+
+use super::{Point, Violation, applies, violation, window};
+use crate::known::Foreign;
+use crate::model::object::value_in;
+use crate::seen::text;
+
+pub fn violations(point: &Point<'_>) -> Vec<Violation> {
+    let all = point.known.foreign.iter();
+    let theirs = all.filter(|foreign| !may_be_acquired(point, foreign));
+    theirs
+        .filter_map(|foreign| touched(point, foreign))
+        .collect()
+}
+
+fn touched(point: &Point<'_>, foreign: &Foreign) -> Option<Violation> {
+    let name = foreign.object.name(point.names);
+    let kind = foreign.object.kind.kubernetes();
+    let mut objects = point.seen.objects.iter();
+    let live = objects.find(|live| live.uid == foreign.uid);
+    let Some(live) = live else {
+        let what = format!(
+            "{kind} {name}, which somebody else made, is gone, and nobody was allowed to acquire it"
+        );
+        return Some(violation("of others", what));
+    };
+    let value = value_in(kind, &live.object);
+    let is_theirs = value == Some(foreign.value) && live.deployment.is_none();
+    let what = format!(
+        "{kind} {name}, which somebody else made with {}, is {value:?} with the label {:?}, and nobody was allowed to acquire it",
+        foreign.value, live.deployment
+    );
+    (!is_theirs).then(|| violation("of others", what))
+}
+
+/// Whether an operation that ran after it was made asked for it with a policy that takes what is nobody's.
+fn may_be_acquired(point: &Point<'_>, foreign: &Foreign) -> bool {
+    let since = |operation: &&Value| window(operation).is_none_or(|(_, end)| end >= foreign.made);
+    let operations: Vec<_> = point.seen.operations.iter().collect();
+    let claims = operations
+        .iter()
+        .copied()
+        .filter(since)
+        .filter(|operation| {
+            let before = operations.iter().copied().filter(|other| {
+                other["deployment"] == operation["deployment"]
+                    && text(&other["startTime"]) < text(&operation["startTime"])
+            });
+            applies(operation)
+                && asks(point, operation, foreign)
+                && !went_back(point, operation, foreign, before)
+        });
+    claims.count() > 0
+}
+
+fn asks(point: &Point<'_>, operation: &Value, foreign: &Foreign) -> bool {
+    let deployment = text(&operation["deployment"]);
+    let own = foreign
+        .object
+        .owner
+        .map(|owner| point.names.deployment(owner));
+    if own.is_some_and(|own| own != deployment) {
+        return false;
+    }
+    let Some(asked) = point.known.asked.get(&text(&operation["id"])) else {
+        return point.known.objects.contains(&foreign.object);
+    };
+    let Some(configuration) = &asked.configuration else {
+        return point.known.objects.contains(&foreign.object);
+    };
+    let mut items = configuration.items.iter();
+    items.any(|item| {
+        let policy = asked.options.policies.create.or(item.policies.create);
+        item.object == foreign.object && policy != Some("CREATE")
+    })
+}
+
+/// Whether it failed and was undone, to a state in which the object had not been asked for.
+fn went_back<'a>(
+    point: &Point<'_>,
+    operation: &Value,
+    foreign: &Foreign,
+    mut before: impl Iterator<Item = &'a Value>,
+) -> bool {
+    let rollback = &operation["rollback"];
+    let is_undone = rollback.is_object() && rollback["error"].is_null();
+    is_undone && !before.any(|other| applies(other) && asks(point, other, foreign))
+}

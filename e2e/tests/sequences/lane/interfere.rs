@@ -1,0 +1,243 @@
+//! Somebody else at work in the cluster. What is refused there is noted, and is no fault.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::Lane;
+use crate::known::Foreign;
+use crate::model::ObjectId;
+use crate::moves::{Act, ClusterAct};
+use crate::seen::{LABEL, text};
+use crate::world::cluster_wide;
+
+/// An object without finalizers is gone at once, a pod after a moment.
+const GONE: Duration = Duration::from_secs(5);
+const FINALIZER: &str = "sequences.dev/hold";
+const QUOTA: &str = "sequences";
+
+impl Lane {
+    pub(super) async fn interfere(&mut self, object: ObjectId, act: Act) -> Result<()> {
+        self.known.objects.insert(object);
+        let name = object.name(&self.names);
+        self.script.run(format!(
+            "# somebody else: {act:?} {} {name}",
+            object.kind.kubernetes()
+        ));
+        self.known.disturb(object);
+        let done = self.act(object, act).await;
+        // An operation that ran meanwhile may have seen either.
+        self.known.disturb(object);
+        match done {
+            Ok(true) => {}
+            Ok(false) => self.script.note("there is none, or there is one already"),
+            Err(error) => self.script.note(format!("refused: {error:#}")),
+        }
+        Ok(())
+    }
+
+    async fn act(&mut self, object: ObjectId, act: Act) -> Result<bool> {
+        let (collection, name) = (object.collection(&self.names), object.name(&self.names));
+        let api = self.world.api.clone();
+        match act {
+            Act::Make(value) => self.make(object, value).await,
+            Act::Delete => api.delete(&collection, &name).await,
+            Act::Recreate(value) => {
+                if !api.delete(&collection, &name).await? {
+                    return Ok(false);
+                }
+                let what = format!("{name} to be gone");
+                let gone = e2e::until(&what, GONE, || async {
+                    anyhow::ensure!(api.get(&collection, &name).await?.is_none(), "still there");
+                    Ok(())
+                });
+                gone.await?;
+                self.make(object, value).await
+            }
+            Act::Edit(value) => {
+                let done = api
+                    .merge(&collection, &name, &object.kind.patch(value))
+                    .await?;
+                let theirs = self
+                    .known
+                    .foreign
+                    .iter_mut()
+                    .filter(|one| one.object == object);
+                theirs.for_each(|one| one.value = value);
+                Ok(done)
+            }
+            Act::Annotate => {
+                let patch = json!({"metadata": {"annotations": {"sequences.dev/touched": "true"}}});
+                api.merge(&collection, &name, &patch).await
+            }
+            Act::Unlabel => {
+                let patch = json!({"metadata": {"labels": {LABEL: Value::Null}}});
+                api.merge(&collection, &name, &patch).await
+            }
+            Act::Hold => {
+                let patch = json!({"metadata": {"finalizers": [FINALIZER]}});
+                let done = api.merge(&collection, &name, &patch).await?;
+                self.held.push(object);
+                Ok(done)
+            }
+        }
+    }
+
+    async fn make(&mut self, object: ObjectId, value: u32) -> Result<bool> {
+        let collection = object.collection(&self.names);
+        let api = &self.world.api;
+        if !api
+            .create(&collection, &object.object(&self.names, value))
+            .await?
+        {
+            return Ok(false);
+        }
+        let made = api.get(&collection, &object.name(&self.names)).await?;
+        self.known.foreign.push(Foreign {
+            object,
+            uid: text(&made.unwrap_or_default()["metadata"]["uid"]),
+            value,
+            made: Timestamp::now(),
+        });
+        Ok(true)
+    }
+
+    pub(super) async fn change_cluster(&mut self, act: ClusterAct) -> Result<()> {
+        self.script.run(format!("# somebody else: {act:?}"));
+        let [first, second] = self.names.namespaces();
+        let done = match act {
+            ClusterAct::Refuse(verb, words) => self.world.refuse(&first, verb, words).await,
+            ClusterAct::Quota(number) => self.set_quota(&first, number).await,
+            ClusterAct::DropNamespace => {
+                self.drop_all(|object| object.second);
+                let namespaces = cluster_wide("api/v1", "namespaces");
+                self.world
+                    .api
+                    .delete(&namespaces, &second)
+                    .await
+                    .map(|_| ())
+            }
+            ClusterAct::DropDefinition => {
+                self.drop_all(|object| object.kind == crate::model::Kind::Custom);
+                let name = self.names.definition();
+                self.world
+                    .api
+                    .delete(&definitions(), &name)
+                    .await
+                    .map(|_| ())
+            }
+            ClusterAct::Freeze(_) => Ok(()),
+        };
+        if let Err(error) = done {
+            self.script.note(format!("refused: {error:#}"));
+        }
+        Ok(())
+    }
+
+    /// All these objects go, ours and others'.
+    fn drop_all(&mut self, is_dropped: impl Fn(&ObjectId) -> bool) {
+        let dropped: Vec<_> = self
+            .known
+            .objects
+            .iter()
+            .copied()
+            .filter(|object| is_dropped(object))
+            .collect();
+        for object in dropped {
+            self.known.disturb(object);
+        }
+        self.known
+            .foreign
+            .retain(|foreign| !is_dropped(&foreign.object));
+    }
+
+    async fn set_quota(&self, namespace: &str, number: u8) -> Result<()> {
+        let quota = json!({
+            "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": QUOTA},
+            "spec": {"hard": {"count/configmaps": number.to_string()}},
+        });
+        self.world.api.create(&quotas(namespace), &quota).await?;
+        Ok(())
+    }
+
+    /// Ends all interference, and returns when nothing of it works any more.
+    pub(super) async fn heal(&mut self) -> Result<()> {
+        let [first, second] = self.names.namespaces();
+        self.world.api.delete(&quotas(&first), QUOTA).await?;
+        self.world.admit_all(&first).await?;
+        for object in std::mem::take(&mut self.held) {
+            let (collection, name) = (object.collection(&self.names), object.name(&self.names));
+            let patch = json!({"metadata": {"finalizers": Value::Null}});
+            self.world.api.merge(&collection, &name, &patch).await?;
+        }
+        let world = self.world.clone();
+        e2e::until(
+            &format!("namespace {second}"),
+            Duration::from_secs(60),
+            || async {
+                world.make_namespace(&second).await?;
+                let namespaces = cluster_wide("api/v1", "namespaces");
+                let object = world
+                    .api
+                    .get(&namespaces, &second)
+                    .await?
+                    .unwrap_or_default();
+                anyhow::ensure!(object["status"]["phase"] == "Active", "{object}");
+                Ok(())
+            },
+        )
+        .await
+    }
+
+    pub(super) async fn make_definition(&self) -> Result<()> {
+        let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+        let definition = json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": self.names.definition()},
+            "spec": {
+                "group": self.names.group(), "scope": "Namespaced",
+                "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}],
+            },
+        });
+        let api = &self.world.api;
+        api.create(&definitions(), &definition).await?;
+        let things = format!("apis/{}/v1/things", self.names.group());
+        e2e::until("things to be served", Duration::from_secs(30), || async {
+            let (status, answer) = api
+                .send(Method::GET, &things, "application/json", None)
+                .await?;
+            anyhow::ensure!(status.is_success(), "{answer}");
+            Ok(())
+        })
+        .await
+    }
+
+    /// The sequence's namespaces and definition go; nobody waits for it.
+    pub(super) async fn leave(&self) {
+        let namespaces = cluster_wide("api/v1", "namespaces");
+        for namespace in self.names.namespaces() {
+            let _ = self.world.api.delete(&namespaces, &namespace).await;
+        }
+        let _ = self
+            .world
+            .api
+            .delete(&definitions(), &self.names.definition())
+            .await;
+    }
+}
+
+fn definitions() -> e2e::api_client::Collection {
+    cluster_wide("apis/apiextensions.k8s.io/v1", "customresourcedefinitions")
+}
+
+fn quotas(namespace: &str) -> e2e::api_client::Collection {
+    e2e::api_client::Collection {
+        version: "api/v1".to_owned(),
+        resource: "resourcequotas",
+        namespace: Some(namespace.to_owned()),
+    }
+}
