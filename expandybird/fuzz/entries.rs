@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use common::model::Import;
 use common::yaml::{self, Duplicates};
 use expandybird::engine::{Engine, EngineError, Instance, Output, Rendered};
-use expandybird::expansion::{Bounds, Budget, Files, Input, Stop, Unwatched, expand, schema_cache};
+use expandybird::expansion::{Bounds, Budget, Files, Input, Unwatched, expand, schema_cache};
 use serde_json::{Map, Value, json};
 
 /// Templates that all return the same.
@@ -46,7 +46,7 @@ fn expanded(content: &str, files: &[(&str, &str)], returned: Rendered) {
         env: &Map::new(),
         scopes: &BTreeMap::new(),
     };
-    let budget = Budget::new(BOUNDS, Stop::default());
+    let budget = Budget::new(BOUNDS);
     let outcome = expand(
         &input,
         &mut Returns(returned),

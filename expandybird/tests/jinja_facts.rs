@@ -5,7 +5,7 @@
 use common::model::Import;
 use expandybird::engine::jinja::{self, Jinja};
 use expandybird::engine::{Engine as _, Instance, Language, Rendered};
-use expandybird::expansion::{Files, Stop};
+use expandybird::expansion::Files;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -41,12 +41,7 @@ fn rendered(facts: &Facts, template: &str) -> Result<String, String> {
     let template = import("t.jinja", template);
     imports.push(template.clone());
     let files = Files::new(imports).unwrap();
-    let mut engine = Jinja::new(
-        &files,
-        jinja::Limits::default(),
-        &jinja::cache(),
-        Stop::default(),
-    );
+    let mut engine = Jinja::new(&files, jinja::Limits::default(), &jinja::cache());
     let instance = Instance {
         template: &template,
         language: Language::Jinja,

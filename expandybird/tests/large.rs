@@ -10,7 +10,7 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::api::expander::ExpandResponse;
 use common::model::Import;
 use expandybird::engine::{Engine, EngineError, Instance, Output, Rendered};
-use expandybird::expansion::{Bounds, Budget, Files, Input, Stop, Unwatched, expand, schema_cache};
+use expandybird::expansion::{Bounds, Budget, Files, Input, Unwatched, expand, schema_cache};
 use serde_json::{Map, Value, json};
 
 const MANY: usize = 20_000;
@@ -51,7 +51,7 @@ fn expanded(
         env: &Map::new(),
         scopes: &BTreeMap::new(),
     };
-    let budget = Budget::new(Bounds::default(), Stop::default());
+    let budget = Budget::new(Bounds::default());
     let mut engine = Returns(templates);
     let outcome = expand(&input, &mut engine, &schema_cache(), budget, &mut Unwatched);
     outcome.map_err(ErrorBody::from)

@@ -1,10 +1,6 @@
 //! How much one expansion may take, and what it has taken so far.
 //!
-//! Every bound has an error code of its own. Wall time is the caller's: it says when to stop, and
-//! the expansion asks between two resources.
-
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+//! Every bound has an error code of its own. Wall time is the server's: it ends the process at the deadline.
 
 use common::model::limits;
 
@@ -33,33 +29,17 @@ impl Default for Bounds {
     }
 }
 
-/// Set by the one who waits, when waiting is over.
-#[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 #[derive(Debug)]
 pub struct Budget {
     bounds: Bounds,
-    stop: Stop,
     resources: usize,
     output_bytes: usize,
 }
 
 impl Budget {
-    pub fn new(bounds: Bounds, stop: Stop) -> Self {
+    pub fn new(bounds: Bounds) -> Self {
         Self {
             bounds,
-            stop,
             resources: 0,
             output_bytes: 0,
         }
@@ -67,9 +47,6 @@ impl Budget {
 
     /// Before each resource.
     pub fn take_resource(&mut self) -> Result<(), Fault> {
-        if self.stop.is_set() {
-            return Err(Fault::TimeIsUp);
-        }
         self.resources += 1;
         let limit = self.bounds.resources;
         match self.resources > limit {
@@ -120,7 +97,7 @@ mod tests {
             resources: 1,
             output_bytes: 3,
         };
-        let mut budget = Budget::new(bounds, Stop::default());
+        let mut budget = Budget::new(bounds);
         assert!(budget.take_resource().is_ok());
         assert!(matches!(
             budget.take_resource(),
@@ -136,23 +113,12 @@ mod tests {
     #[test]
     fn a_template_that_contains_itself_is_told_by_one_round() {
         let chain: Vec<String> = ["a", "b", "c", "b"].map(String::from).into();
-        let budget = Budget::new(
-            Bounds {
-                depth: 4,
-                ..Bounds::default()
-            },
-            Stop::default(),
-        );
+        let budget = Budget::new(Bounds {
+            depth: 4,
+            ..Bounds::default()
+        });
         let fault = budget.check_depth(&chain, "c").unwrap_err();
         assert!(fault.to_string().contains("c > b > c"), "{fault}");
         assert!(budget.check_depth(&chain[..3], "c").is_ok());
-    }
-
-    #[test]
-    fn an_expansion_stops_when_it_is_told_to() {
-        let stop = Stop::default();
-        let mut budget = Budget::new(Bounds::default(), stop.clone());
-        stop.set();
-        assert!(matches!(budget.take_resource(), Err(Fault::TimeIsUp)));
     }
 }

@@ -104,8 +104,6 @@ pub enum Fault {
     TooManyResources { limit: usize },
     #[error("templates returned more than {limit_bytes} bytes of text")]
     TooMuchOutput { limit_bytes: usize },
-    #[error("the expansion took longer than it may")]
-    TimeIsUp,
     #[error(
         "'{file}' brought down the process that expands it more than once; it is not tried again for some minutes, unless it changes"
     )]
@@ -148,7 +146,6 @@ impl Fault {
             Self::TooDeep { .. } => ErrorCode::TooDeep,
             Self::TooManyResources { .. } => ErrorCode::TooManyResources,
             Self::TooMuchOutput { .. } => ErrorCode::TemplateOutput,
-            Self::TimeIsUp => ErrorCode::TemplateTimeout,
             Self::Blocked { .. } => ErrorCode::TemplateBlocked,
             Self::Engine(error) => error.code,
         }

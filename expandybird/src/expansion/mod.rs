@@ -35,7 +35,7 @@ use common::redact::Redactor;
 use serde_json::{Map, Value};
 
 use crate::engine::{Engine, EngineError, Instance, Language, Rendered};
-pub use budget::{Bounds, Budget, Stop};
+pub use budget::{Bounds, Budget};
 pub use error::{ExpansionError, Fault};
 pub use files::Files;
 use reading::Text;

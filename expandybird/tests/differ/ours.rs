@@ -7,7 +7,7 @@ use common::model::Import;
 use common::yaml::{Duplicates, Limits};
 use expandybird::engine::jinja::{self, Jinja};
 use expandybird::engine::{Engine, EngineError, Instance, Language, Output, Rendered};
-use expandybird::expansion::{Bounds, Budget, Files, Input, Stop, Unwatched, expand, schema_cache};
+use expandybird::expansion::{Bounds, Budget, Files, Input, Unwatched, expand, schema_cache};
 use serde_json::{Map, Value, json};
 
 use super::compare::Kind;
@@ -36,12 +36,7 @@ fn rendered(request: &Value) -> Answer {
         .iter()
         .find(|import| import.name == "t.jinja")
         .unwrap();
-    let mut engine = Jinja::new(
-        &files,
-        jinja::Limits::default(),
-        &jinja::cache(),
-        Stop::default(),
-    );
+    let mut engine = Jinja::new(&files, jinja::Limits::default(), &jinja::cache());
     let env: Map<String, Value> = request["env"].as_object().unwrap().clone();
     let instance = Instance {
         template,
@@ -150,7 +145,7 @@ fn validated(request: &Value) -> Answer {
         scopes: &BTreeMap::new(),
     };
     let mut engine = Given(None);
-    let budget = Budget::new(Bounds::default(), Stop::default());
+    let budget = Budget::new(Bounds::default());
     match expand(&input, &mut engine, &schema_cache(), budget, &mut Unwatched) {
         Ok(_) => Answer::Ok(engine.0.as_ref().map(marked).unwrap_or_default()),
         Err(error) => Answer::Error(error.to_string()),

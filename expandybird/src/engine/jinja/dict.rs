@@ -201,7 +201,7 @@ impl Object for Dict {
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         let keys: Vec<Value> = self.entries().keys().cloned().collect();
-        Enumerator::Iter(Box::new(meter::ticking(keys)))
+        Enumerator::Values(keys)
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {

@@ -5,7 +5,7 @@ use minijinja::{Error, ErrorKind};
 use serde_json::Value as Json;
 
 use super::super::{EngineError, Instance};
-use super::{callables, meter, rewrite};
+use super::{callables, rewrite};
 use crate::expansion::Files;
 
 /// How alike a name must be to be taken for the one that was meant: from 0, nothing in common, to 1, the same.
@@ -177,9 +177,6 @@ impl<'a> Failure<'a> {
 
 fn code(error: &Error) -> ErrorCode {
     match error.kind() {
-        ErrorKind::OutOfFuel if error.detail() == Some(meter::TIME_IS_UP) => {
-            ErrorCode::TemplateTimeout
-        }
         ErrorKind::OutOfFuel => ErrorCode::TemplateFuel,
         ErrorKind::WriteFailure => ErrorCode::TemplateOutput,
         _ => ErrorCode::TemplateFailed,

@@ -159,7 +159,7 @@ impl Object for List {
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         let items = self.items().clone();
-        Enumerator::Iter(Box::new(meter::ticking(items)))
+        Enumerator::Values(items)
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {

@@ -1,62 +1,35 @@
-//! Counts what a rendering writes and makes, and asks whether anybody still waits for it.
+//! Counts what a rendering writes and makes.
 //!
 //! Text that a template doubles again and again would take all memory long before its steps are
-//! used up; so everything that makes text or lists asks here first. Fuel counts steps, but a step
-//! may look through a long text or list: so every item that is looked at is a *tick*, and ticks end
-//! when the request has ended.
+//! used up; so everything that makes text or lists asks here first. Time is not counted here: the server
+//! ends a process whose deadline has passed.
 //!
 //! What is made is counted per thread, because a rendering has one to itself and most of those who
 //! make something have no access to its state.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fmt::{self, Write};
 
 use minijinja::{Error, ErrorKind, Output, State, Value};
 
 use super::repr;
-use crate::expansion::Stop;
 
 /// The largest text that one operation may make.
 pub const TEXT_BYTES: usize = 4 * 1024 * 1024;
 /// All that one rendering makes: texts, items of lists, entries of maps, also those that are gone.
 const MADE_BYTES: usize = 256 * 1024 * 1024;
-/// What an error says that was caused by the end of the request.
-pub const TIME_IS_UP: &str = "the expansion took longer than it may";
 
 thread_local! {
     static MADE: Cell<usize> = const { Cell::new(0) };
-    static STOP: RefCell<Option<Stop>> = const { RefCell::new(None) };
 }
 
-/// A rendering on this thread, until it is dropped.
-pub struct Running(());
-
-impl Running {
-    pub fn start(stop: &Stop) -> Self {
-        MADE.set(0);
-        STOP.set(Some(stop.clone()));
-        Self(())
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        STOP.set(None);
-    }
-}
-
-/// Before each item that a loop, a filter or a test looks at.
-pub fn tick() -> Result<(), Error> {
-    let is_over = STOP.with_borrow(|stop| stop.as_ref().is_some_and(Stop::is_set));
-    match is_over {
-        true => Err(Error::new(ErrorKind::OutOfFuel, TIME_IS_UP)),
-        false => Ok(()),
-    }
+/// A rendering begins on this thread.
+pub fn start() {
+    MADE.set(0);
 }
 
 /// For what is made, in bytes.
 pub fn charge(bytes: usize) -> Result<(), Error> {
-    tick()?;
     let made = MADE.get().saturating_add(bytes);
     MADE.set(made);
     match made > MADE_BYTES {
@@ -66,13 +39,6 @@ pub fn charge(bytes: usize) -> Result<(), Error> {
         )),
         false => Ok(()),
     }
-}
-
-/// The values, each with a tick; in place of one too late, the error.
-pub fn ticking(values: Vec<Value>) -> impl ExactSizeIterator<Item = Value> + Send + Sync {
-    values
-        .into_iter()
-        .map(|value| tick().map_or_else(Value::from, |()| value))
 }
 
 /// Of one rendering; lives in its [`State`].
@@ -89,7 +55,6 @@ pub fn print(
     value: &Value,
     limit: usize,
 ) -> Result<(), Error> {
-    tick()?;
     let meter = state.get_or_insert_extension(Meter::default());
     if value.is_undefined() {
         meter.printed_undefined = true;

@@ -38,10 +38,10 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Va
 
 use super::{Engine, EngineError, Instance, Output, Rendered};
 use crate::cache::{Cache, Key};
-use crate::expansion::{Files, Stop};
+use crate::expansion::Files;
 use dict::Dict;
 use failure::Failure;
-use meter::{Meter, Running};
+use meter::Meter;
 
 /// Sets of templates kept compiled.
 const KEPT: usize = 128;
@@ -147,12 +147,11 @@ pub fn callables() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
 pub struct Jinja {
     files: Files,
     templates: Arc<Templates>,
-    stop: Stop,
     seed: u64,
 }
 
 impl Jinja {
-    pub fn new(files: &Files, limits: Limits, cache: &JinjaCache, stop: Stop) -> Self {
+    pub fn new(files: &Files, limits: Limits, cache: &JinjaCache) -> Self {
         let texts = files
             .all()
             .iter()
@@ -169,7 +168,6 @@ impl Jinja {
         Self {
             files: files.clone(),
             templates,
-            stop,
             seed,
         }
     }
@@ -179,7 +177,7 @@ impl Jinja {
         environment: &Environment<'_>,
         instance: &Instance<'_>,
     ) -> Result<(String, bool), Error> {
-        let _running = Running::start(&self.stop);
+        meter::start();
         let name = instance.env.get("name").and_then(serde_json::Value::as_str);
         random::seed(self.seed ^ Key::of(name).number());
         let template = environment.get_template(&instance.template.name)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use minijinja::value::{Enumerator, Object, ObjectRepr};
 use minijinja::{Error, ErrorKind, Value};
 
-use super::{meter, slice};
+use super::slice;
 
 /// Numbers of one range.
 const NUMBERS: u64 = 100_000;
@@ -83,7 +83,7 @@ impl Object for Range {
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         let range = **self;
         let numbers: Vec<Value> = (0..range.len).filter_map(|index| range.at(index)).collect();
-        Enumerator::Iter(Box::new(meter::ticking(numbers)))
+        Enumerator::Values(numbers)
     }
 
     fn enumerator_len(self: &Arc<Self>) -> Option<usize> {

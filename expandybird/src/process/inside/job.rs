@@ -14,7 +14,7 @@ use crate::engine::Engines;
 use crate::engine::jinja::{self, Jinja, JinjaCache};
 use crate::engine::python::{self, Opening, Python};
 use crate::expansion::{
-    self, At, Budget, ExpansionError, Fault, Files, Input, SchemaCache, Step, Stop, Watch,
+    self, At, Budget, ExpansionError, Fault, Files, Input, SchemaCache, Step, Watch,
 };
 use crate::process::message::{ANSWER_BYTES, Expand, HEAD_BYTES, Limits};
 use crate::process::note::{Digest, Note, NoteFile, Stage, short};
@@ -83,7 +83,6 @@ impl<'s> Expansions<'s> {
         seed: u64,
         watcher: &mut Watcher<'_, '_>,
     ) -> Result<ExpandResponse, ExpansionError> {
-        let stop = Stop::default();
         let opening = Opening {
             files: files.clone(),
             limits: self.limits.python,
@@ -91,7 +90,7 @@ impl<'s> Expansions<'s> {
             seed,
         };
         let mut engines = Engines {
-            jinja: Jinja::new(files, self.limits.jinja, &self.templates, stop.clone()),
+            jinja: Jinja::new(files, self.limits.jinja, &self.templates),
             python: Python::new(self.host, opening),
         };
         let input = Input {
@@ -101,7 +100,7 @@ impl<'s> Expansions<'s> {
             env: &request.env,
             scopes: &request.scopes,
         };
-        let budget = Budget::new(self.limits.bounds, stop);
+        let budget = Budget::new(self.limits.bounds);
         expansion::expand(&input, &mut engines, &self.schemas, budget, watcher)
     }
 
