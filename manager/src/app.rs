@@ -18,12 +18,12 @@ use crate::expander::{Expander, HttpExpander};
 use crate::http;
 use crate::registry::{self, Registries};
 use crate::service::quota::Quotas;
-use crate::service::{Needs, Services};
+use crate::service::{self, Services};
 use crate::store::Store;
 use crate::store::kv::{Kv, KvError, MemoryKv, Pace, SledKv};
 use crate::vault::{KeyPlace, Ring, Vault};
 use crate::workflow::expansion::Expansions;
-use crate::workflow::step::Tools;
+use crate::workflow::step::Dependencies;
 use crate::workflow::{Capacity, Engine, Retry};
 
 const ADDRESS: SocketAddr =
@@ -73,7 +73,7 @@ impl App {
             registries.clone(),
             ports.retry.clone(),
         ));
-        let tools = Tools {
+        let dependencies = Dependencies {
             store: store.clone(),
             expansions: expansions.clone(),
             deployer: ports.deployer.clone(),
@@ -82,8 +82,8 @@ impl App {
             retry: ports.retry.clone(),
             keep_manifests: ports.keep_manifests,
         };
-        let engine = Engine::new(tools, ports.capacity);
-        let services = Services::new(Needs {
+        let engine = Engine::new(dependencies, ports.capacity);
+        let services = Services::new(service::Dependencies {
             store,
             engine: engine.clone(),
             registries,
@@ -143,7 +143,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         served = serving => served?,
         Err(damage) = finished(checking) => return Err(damage),
     }
-    app.engine.park().await;
+    app.engine.suspend().await;
     tracing::info!("stopped; what was running goes on at the next start");
     Ok(())
 }
@@ -207,5 +207,5 @@ async fn park_after_patience(engine: Engine) {
         _ = int.recv() => {}
     }
     tokio::time::sleep(PATIENCE).await;
-    engine.park().await;
+    engine.suspend().await;
 }

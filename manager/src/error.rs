@@ -7,7 +7,7 @@ use crate::registry::RegistryError;
 use crate::store::StoreError;
 use crate::store::kv::KvError;
 use crate::vault::VaultError;
-use crate::workflow::engine::Parked;
+use crate::workflow::engine::Suspended;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -21,7 +21,7 @@ pub enum Error {
     #[error(transparent)]
     Vault(#[from] VaultError),
     #[error(transparent)]
-    Parked(#[from] Parked),
+    Suspended(#[from] Suspended),
 }
 
 impl Error {
@@ -64,7 +64,7 @@ impl From<Error> for ApiError {
             }
             Error::Vault(error) => Self::internal(&error),
             Error::Registry(error) => Self::new(error.code(), error.to_string()),
-            Error::Parked(error) => Self::new(ErrorCode::Unavailable, error.to_string()),
+            Error::Suspended(error) => Self::new(ErrorCode::Unavailable, error.to_string()),
         }
     }
 }
@@ -98,7 +98,7 @@ mod tests {
             match file.file_name().and_then(|name| name.to_str()) {
                 Some("tests.rs" | "conformance.rs" | "seed.rs" | "registered.rs") => tests += &text,
                 Some(
-                    "alone.rs" | "backend.rs" | "fake.rs" | "slow.rs" | "stage.rs" | "loopback.rs",
+                    "alone.rs" | "backend.rs" | "fake.rs" | "slow.rs" | "bed.rs" | "loopback.rs",
                 ) => {}
                 // What documents codes does not give them.
                 Some("describe.rs" | "description.rs") => {}

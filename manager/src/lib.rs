@@ -21,9 +21,9 @@ mod expander;
 mod http;
 mod registry;
 mod service;
-#[cfg(test)]
-mod stage;
 mod store;
+#[cfg(test)]
+mod testing;
 mod vault;
 mod workflow;
 

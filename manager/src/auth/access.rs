@@ -13,7 +13,7 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::api::review::{self, AccessReview};
 use common::model::{Identity, Namespace, ServiceAccountName};
 
-use super::authorization::{Authorizer, Question, Sight};
+use super::authorization::{Authorizer, Question, Visibility};
 use super::cache::Cache;
 use super::caller::ANONYMOUS;
 use crate::deployer::Deployer;
@@ -79,11 +79,14 @@ impl Access {
     }
 
     /// Whose deployments somebody may see.
-    pub async fn sight(&self, identity: Option<&Identity>) -> Result<Sight, Box<ErrorBody>> {
+    pub async fn visibility(
+        &self,
+        identity: Option<&Identity>,
+    ) -> Result<Visibility, Box<ErrorBody>> {
         match (&self.authorizer, identity) {
-            (None, _) => Ok(Sight::All),
-            (Some(_), None) => Ok(Sight::Only(Default::default())),
-            (Some(authorizer), Some(identity)) => authorizer.sight(identity).await,
+            (None, _) => Ok(Visibility::All),
+            (Some(_), None) => Ok(Visibility::Only(Default::default())),
+            (Some(authorizer), Some(identity)) => authorizer.visibility(identity).await,
         }
     }
 

@@ -78,7 +78,7 @@ mod tests {
     use futures::TryStreamExt;
     use serde_json::json;
 
-    use crate::stage::{DyingKv, Served, Stage};
+    use crate::testing::{DyingKv, Served, TestBed};
 
     fn creation(name: &str, content: &str) -> CreateDeployment {
         serde_json::from_value(json!({"name": name, "content": content})).unwrap()
@@ -109,11 +109,11 @@ mod tests {
 
     async fn refused(archive: &str) -> (ErrorCode, String) {
         let served = Served::new().await;
-        let empty = served.stage.keys().await;
+        let empty = served.bed.keys().await;
         let Err(ClientError::Answered(body)) = restore(&served.client, archive).await else {
             panic!("not refused")
         };
-        assert_eq!(served.stage.keys().await, empty, "{}", body.message);
+        assert_eq!(served.bed.keys().await, empty, "{}", body.message);
         create(&served.client, "after").await;
         (body.code, body.message)
     }
@@ -129,7 +129,7 @@ mod tests {
 
         let other = Served::new().await;
         let restored = restore(&other.client, &archive).await.unwrap();
-        assert_eq!(restored.entries, other.stage.keys().await.len() as u64);
+        assert_eq!(restored.entries, other.bed.keys().await.len() as u64);
         assert!(other.client.verify().await.unwrap().ok);
         let names = |page: common::api::page::Page<common::model::Deployment>| {
             let names = page.items.into_iter().map(|found| found.name.to_string());
@@ -146,12 +146,12 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn what_was_running_when_the_backup_was_made_goes_on_after_the_restore() {
-        let stage = Stage::new();
-        let dying = DyingKv::after(4, stage.kv.clone());
-        let app = stage.manager_on(dying.clone()).await;
+        let bed = TestBed::new();
+        let dying = DyingKv::after(4, bed.kv.clone());
+        let app = bed.manager_on(dying.clone()).await;
         let content = r#"{"resources": [{"name": "a", "type": "Service"}]}"#;
         let request = creation("web", content);
-        let ticket = app
+        let handle = app
             .services
             .writes
             .create(request, &WriteQuery::default())
@@ -159,7 +159,7 @@ mod tests {
             .unwrap();
         tokio::select! {
             () = dying.death() => {}
-            outcome = ticket.outcome() => panic!("it survived: {outcome:?}"),
+            outcome = handle.outcome() => panic!("it survived: {outcome:?}"),
         }
         let parts: Vec<Bytes> = app
             .services
@@ -175,9 +175,9 @@ mod tests {
         let other = Served::new().await;
         let restored = restore(&other.client, &archive).await.unwrap();
         assert_eq!(restored.resumed, 1);
-        let id = &ticket.live().operation().id;
-        let ticket = other.app.engine.ticket(id).unwrap();
-        let outcome = ticket.outcome().await.unwrap();
+        let id = &handle.watch().operation().id;
+        let handle = other.app.engine.handle(id).unwrap();
+        let outcome = handle.outcome().await.unwrap();
         assert_eq!(outcome.operation.status, OperationStatus::Done);
         assert_eq!(outcome.operation.error, None);
         assert!(other.client.verify().await.unwrap().ok);
@@ -230,13 +230,13 @@ mod tests {
         let served = Served::new().await;
         create(&served.client, "web").await;
         let archive = backup(&served.client).await;
-        let stage = Stage::new();
+        let bed = TestBed::new();
         let empty = {
-            stage.manager().await;
-            stage.keys().await
+            bed.manager().await;
+            bed.keys().await
         };
         // The mark and the entries, and no end.
-        let app = stage.manager_on(DyingKv::after(2, stage.kv.clone())).await;
+        let app = bed.manager_on(DyingKv::after(2, bed.kv.clone())).await;
         let parts = [Ok::<_, String>(Bytes::from(archive))];
         let restored = app
             .services
@@ -244,8 +244,8 @@ mod tests {
             .restore(futures::stream::iter(parts))
             .await;
         assert!(restored.is_err());
-        assert_ne!(stage.keys().await, empty);
-        stage.manager_on(Arc::clone(&stage.kv) as _).await;
-        assert_eq!(stage.keys().await, empty);
+        assert_ne!(bed.keys().await, empty);
+        bed.manager_on(Arc::clone(&bed.kv) as _).await;
+        assert_eq!(bed.keys().await, empty);
     }
 }

@@ -12,7 +12,7 @@ use super::guard::Need;
 use crate::audit::{Event, Outcome, failure, groups};
 use crate::auth::Caller;
 use crate::service::Services;
-use crate::service::operations::Ticket;
+use crate::service::operations::OperationHandle;
 
 /// In a request's extensions: the operation that it is about, known once it is accepted.
 #[derive(Debug, Clone)]
@@ -22,8 +22,8 @@ pub struct About {
 }
 
 impl About {
-    pub fn of(ticket: &Ticket) -> Self {
-        let operation = ticket.live().operation();
+    pub fn of(handle: &OperationHandle) -> Self {
+        let operation = handle.watch().operation();
         Self {
             operation: operation.id.clone(),
             deployment: operation.deployment.clone(),

@@ -18,7 +18,7 @@ use super::extract::{asked, deployment, json, prefers_async};
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::service::Services;
-use crate::service::operations::Ticket;
+use crate::service::operations::OperationHandle;
 
 pub async fn list(
     services: Data<Services>,
@@ -40,8 +40,8 @@ pub async fn create(
     Body(body): Body<CreateDeployment>,
 ) -> Result<HttpResponse, ApiError> {
     let asked = asked(&request, query)?;
-    let ticket = services.writes.create(body, asked).await?;
-    answer(&services, &request, StatusCode::CREATED, &ticket).await
+    let handle = services.writes.create(body, asked).await?;
+    answer(&services, &request, StatusCode::CREATED, &handle).await
 }
 
 pub async fn update(
@@ -52,8 +52,8 @@ pub async fn update(
     Body(body): Body<UpdateDeployment>,
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
-    let ticket = services.writes.update(name, body, asked).await?;
-    answer(&services, &request, StatusCode::OK, &ticket).await
+    let handle = services.writes.update(name, body, asked).await?;
+    answer(&services, &request, StatusCode::OK, &handle).await
 }
 
 pub async fn rollback(
@@ -64,8 +64,8 @@ pub async fn rollback(
     Body(body): Body<RollbackDeployment>,
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
-    let ticket = services.writes.rollback(name, body, asked).await?;
-    answer(&services, &request, StatusCode::OK, &ticket).await
+    let handle = services.writes.rollback(name, body, asked).await?;
+    answer(&services, &request, StatusCode::OK, &handle).await
 }
 
 pub async fn upgrade(
@@ -76,8 +76,8 @@ pub async fn upgrade(
     Body(body): Body<UpgradeDeployment>,
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
-    let ticket = services.writes.upgrade(name, body, asked).await?;
-    answer(&services, &request, StatusCode::OK, &ticket).await
+    let handle = services.writes.upgrade(name, body, asked).await?;
+    answer(&services, &request, StatusCode::OK, &handle).await
 }
 
 pub async fn delete(
@@ -87,8 +87,8 @@ pub async fn delete(
     Query(query): Query<WriteQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
-    let ticket = services.writes.delete(name, asked).await?;
-    answer(&services, &request, StatusCode::OK, &ticket).await
+    let handle = services.writes.delete(name, asked).await?;
+    answer(&services, &request, StatusCode::OK, &handle).await
 }
 
 /// The deployment once the operation is done, or at once the operation, as the caller prefers.
@@ -96,14 +96,14 @@ async fn answer(
     services: &Services,
     request: &HttpRequest,
     status: StatusCode,
-    ticket: &Ticket,
+    handle: &OperationHandle,
 ) -> Result<HttpResponse, ApiError> {
-    request.extensions_mut().insert(About::of(ticket));
+    request.extensions_mut().insert(About::of(handle));
     let answered = match prefers_async(request) {
-        true => Ok(accepted(ticket)),
-        false => finished(services, status, ticket).await,
+        true => Ok(accepted(handle)),
+        false => finished(services, status, handle).await,
     };
-    if !ticket.is_repeated() {
+    if !handle.is_repeated() {
         return answered;
     }
     let mut response = answered.unwrap_or_else(HttpResponse::from_error);
@@ -116,29 +116,29 @@ async fn answer(
 async fn finished(
     services: &Services,
     status: StatusCode,
-    ticket: &Ticket,
+    handle: &OperationHandle,
 ) -> Result<HttpResponse, ApiError> {
-    let finished = services.writes.finished(ticket).await;
-    let deployment = finished.map_err(|error| stopped(error, ticket))?;
+    let finished = services.writes.finished(handle).await;
+    let deployment = finished.map_err(|error| stopped(error, handle))?;
     Ok(whole(status, &deployment))
 }
 
 /// The operation, whatever it will come to.
-pub fn accepted(ticket: &Ticket) -> HttpResponse {
-    let operation = ticket.live().operation();
+pub fn accepted(handle: &OperationHandle) -> HttpResponse {
+    let operation = handle.watch().operation();
     let mut response = HttpResponse::Accepted();
     response.insert_header((LOCATION, format!("/operations/{}", operation.id)));
     response.insert_header(("preference-applied", "respond-async"));
     response.json(&*operation)
 }
 
-/// Whose operation is parked learns which one to ask for later.
-pub fn stopped(error: Error, ticket: &Ticket) -> ApiError {
+/// Whose operation is suspended learns which one to ask for later.
+pub fn stopped(error: Error, handle: &OperationHandle) -> ApiError {
     match error {
-        Error::Parked(parked) => {
+        Error::Suspended(suspended) => {
             let message = format!(
-                "{parked}: ask for operation {}",
-                ticket.live().operation().id
+                "{suspended}: ask for operation {}",
+                handle.watch().operation().id
             );
             ApiError::new(ErrorCode::Unavailable, message)
         }

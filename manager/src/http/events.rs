@@ -21,7 +21,7 @@ use super::extract::name;
 use crate::auth::{Caller, Verb};
 use crate::service::Services;
 use crate::service::gate::Gate;
-use crate::service::operations::{LiveEvent, Ticket, Watch};
+use crate::service::operations::{OperationHandle, Watch, WatchEvent};
 
 /// A comment is sent so often, so that either end notices when the other is gone.
 const QUIET: Duration = Duration::from_secs(10);
@@ -44,7 +44,7 @@ pub async fn get(
         .content_type("text/event-stream")
         .insert_header(("cache-control", "no-store"));
     Ok(match services.operations.watch(&id).await? {
-        Watch::Live(ticket) => {
+        Watch::Live(handle) => {
             let counted = limits::stream(&request)?;
             let watcher = Watcher {
                 gate: services.gate.clone(),
@@ -53,7 +53,7 @@ pub async fn get(
                 asked: Instant::now(),
                 _counted: counted,
             };
-            response.streaming(follow(ticket, next(&request), watcher))
+            response.streaming(follow(handle, next(&request), watcher))
         }
         Watch::Past(operation) => response.body(past(&operation)),
     })
@@ -75,7 +75,7 @@ fn next(request: &HttpRequest) -> u64 {
 }
 
 struct Follow {
-    ticket: Ticket,
+    handle: OperationHandle,
     changes: watch::Receiver<u64>,
     next: u64,
     watcher: Watcher,
@@ -104,14 +104,14 @@ impl Watcher {
 }
 
 fn follow(
-    ticket: Ticket,
+    handle: OperationHandle,
     next: u64,
     watcher: Watcher,
 ) -> impl Stream<Item = Result<Bytes, Infallible>> {
-    let changes = ticket.live().changes();
+    let changes = handle.watch().changes();
     stream::unfold(
         Follow {
-            ticket,
+            handle,
             changes,
             next,
             watcher,
@@ -129,7 +129,7 @@ fn follow(
 impl Follow {
     /// The next event, or a comment when there is none for long; nothing after the last.
     async fn event(&mut self) -> Option<String> {
-        let live = self.ticket.live().clone();
+        let live = self.handle.watch().clone();
         loop {
             // Asked in this order, so that an end in between is not taken for one without its last event.
             let ended = live.ended().is_some();
@@ -147,20 +147,20 @@ impl Follow {
                     Ok(Err(_)) => return None,
                     Err(_) => return Some(":\n\n".to_owned()),
                 },
-                () = self.ticket.parked() => return None,
+                () = self.handle.suspended() => return None,
             }
         }
     }
 }
 
 fn past(operation: &Operation) -> String {
-    written(0, &LiveEvent::Operation(Arc::new(operation.clone())))
+    written(0, &WatchEvent::Operation(Arc::new(operation.clone())))
 }
 
-fn written(number: u64, event: &LiveEvent) -> String {
+fn written(number: u64, event: &WatchEvent) -> String {
     let (kind, data) = match event {
-        LiveEvent::Operation(operation) => (OperationEvent::OPERATION, json(&**operation)),
-        LiveEvent::Resource(report) => (OperationEvent::RESOURCE, json(&**report)),
+        WatchEvent::Operation(operation) => (OperationEvent::OPERATION, json(&**operation)),
+        WatchEvent::Resource(report) => (OperationEvent::RESOURCE, json(&**report)),
     };
     format!("id: {}-{number}\nevent: {kind}\ndata: {data}\n\n", *RUN)
 }

@@ -1,4 +1,4 @@
-//! Before every handler: who asks, and whether they may.
+//! Authenticates and authorizes every request before its handler runs.
 //!
 //! Each line of the table of routes names its [`Need`]; a line without one does not compile. What is decided here is
 //! decided before a body is read. What a body names is decided by the use case, which gets the [`Caller`] for that.
@@ -22,12 +22,12 @@ use crate::service::Services;
 /// What a route asks of its callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing: probes and clients that do not know yet how to ask. Who is known may be told more.
+    /// Nothing: for probes, and for clients that do not know yet how to authenticate. A known caller may get more detail.
     Nothing,
-    /// To be somebody.
-    Anybody,
-    /// To be somebody; the answer holds what the caller may see, and nothing else.
-    Seen,
+    /// A known caller.
+    Authenticated,
+    /// A known caller. The answer holds only what the caller may see.
+    Filtered,
     /// That the caller may do it in the namespace that the body names; the use case asks.
     InBody,
     /// That the caller may do it with the deployment in the path.
@@ -35,16 +35,16 @@ pub enum Need {
     /// That the caller may do it with the deployment of the operation in the path.
     Operation(Verb),
     /// That the caller may do it with all of a kind, which belongs to no namespace.
-    Whole(Resource, Verb),
+    ClusterScoped(Resource, Verb),
 }
 
 impl Need {
-    /// Whether what comes of it is told to auditors; so is a copy of all that there is.
+    /// Whether the audit log records it. Backups are recorded too.
     pub fn writes(self) -> bool {
         match self {
-            Self::Nothing | Self::Anybody | Self::Seen => false,
-            Self::InBody | Self::Whole(Resource::Store, _) => true,
-            Self::Deployment(verb) | Self::Operation(verb) | Self::Whole(_, verb) => {
+            Self::Nothing | Self::Authenticated | Self::Filtered => false,
+            Self::InBody | Self::ClusterScoped(Resource::Store, _) => true,
+            Self::Deployment(verb) | Self::Operation(verb) | Self::ClusterScoped(_, verb) => {
                 !matches!(verb, Verb::Get | Verb::List)
             }
         }
@@ -61,7 +61,7 @@ struct OperationInPath {
     operation: String,
 }
 
-/// Answers in the handler's place who may not.
+/// Rejects callers without permission before the handler runs.
 pub async fn guard<B: MessageBody>(
     need: Need,
     mut request: ServiceRequest,
@@ -79,7 +79,7 @@ pub async fn guard<B: MessageBody>(
     Ok(response)
 }
 
-/// Notes the caller for all that comes after, and counts the request as theirs: before anything is looked up for it.
+/// Records the caller for everything that follows, and counts the request against the limits of that caller.
 async fn admit(need: Need, request: &mut ServiceRequest) -> Result<Admission, ApiError> {
     let services = request.app_data::<Data<Services>>().cloned();
     let missing = || ApiError::new(ErrorCode::Internal, "the service is not wired");
@@ -88,7 +88,7 @@ async fn admit(need: Need, request: &mut ServiceRequest) -> Result<Admission, Ap
         identity: None,
         address: identify::address(&services.trusted_proxies, request),
     };
-    // Told of also if nobody is known.
+    // Set before authentication, so that refusals are logged with the address.
     request.extensions_mut().insert(caller.clone());
     match (identify::identity(&services, request).await, need) {
         (Ok(identity), _) => caller.identity = identity,
@@ -104,7 +104,7 @@ async fn admit(need: Need, request: &mut ServiceRequest) -> Result<Admission, Ap
     };
     let gate = &services.gate;
     match need {
-        Need::Nothing | Need::Anybody | Need::Seen | Need::InBody => {}
+        Need::Nothing | Need::Authenticated | Need::Filtered | Need::InBody => {}
         Need::Deployment(verb) => {
             let path = request.extract::<Path<DeploymentInPath>>().await;
             let path = path.map_err(|error| unreadable(&error))?;
@@ -117,7 +117,7 @@ async fn admit(need: Need, request: &mut ServiceRequest) -> Result<Admission, Ap
             let operation = name(OperationId::parse(path.into_inner().operation))?;
             gate.operation(&caller, &operation, verb).await?;
         }
-        Need::Whole(resource, verb) => gate.whole(&caller, resource, verb).await?,
+        Need::ClusterScoped(resource, verb) => gate.cluster_scoped(&caller, resource, verb).await?,
     }
     Ok(counted)
 }

@@ -13,7 +13,7 @@ use super::deployments::{accepted, stopped};
 use super::extract::{asked, deployment, name, prefers_async};
 use crate::auth::Caller;
 use crate::service::Services;
-use crate::service::operations::Ticket;
+use crate::service::operations::OperationHandle;
 
 /// Spelled out: a query cannot be flattened, because its numbers are texts.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
@@ -57,8 +57,8 @@ pub async fn cancel(
     path: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let id = name(OperationId::parse(path.into_inner()))?;
-    let ticket = services.operations.cancel(&id, &caller).await?;
-    ended(&services, &request, &ticket).await
+    let handle = services.operations.cancel(&id, &caller).await?;
+    ended(&services, &request, &handle).await
 }
 
 /// `POST /deployments/{d}/stop`: the same, by the deployment.
@@ -69,20 +69,20 @@ pub async fn stop(
     Query(query): Query<WriteQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let (name, asked) = (deployment(path)?, asked(&request, query)?);
-    let ticket = services.operations.stop(&name, &asked).await?;
-    ended(&services, &request, &ticket).await
+    let handle = services.operations.stop(&name, &asked).await?;
+    ended(&services, &request, &handle).await
 }
 
 async fn ended(
     services: &Services,
     request: &HttpRequest,
-    ticket: &Ticket,
+    handle: &OperationHandle,
 ) -> Result<HttpResponse, ApiError> {
-    request.extensions_mut().insert(About::of(ticket));
+    request.extensions_mut().insert(About::of(handle));
     if prefers_async(request) {
-        return Ok(accepted(ticket));
+        return Ok(accepted(handle));
     }
-    let ended = services.operations.ended(ticket).await;
-    let operation = ended.map_err(|error| stopped(error, ticket))?;
+    let ended = services.operations.ended(handle).await;
+    let operation = ended.map_err(|error| stopped(error, handle))?;
     Ok(HttpResponse::Ok().json(operation))
 }

@@ -57,7 +57,7 @@ impl Backend {
     pub fn of(kind: Kind, files: &Path) -> Self {
         let root = tempfile::tempdir().unwrap();
         let repository = root.path().join("r.git");
-        crate::stage::copied(files, {
+        crate::testing::copied(files, {
             std::fs::create_dir(&repository).unwrap();
             &repository
         });

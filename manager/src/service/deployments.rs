@@ -4,7 +4,7 @@ use common::api::error::ErrorCode;
 use common::api::page::PageQuery;
 use common::model::{Deployment, DeploymentName};
 
-use super::sight::{Views, json, sifted};
+use super::visibility::{VisibilityFilters, filter_page, json};
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::store::Store;
@@ -12,18 +12,18 @@ use crate::store::deployments;
 
 pub struct Deployments {
     pub store: Store,
-    pub views: Views,
+    pub filters: VisibilityFilters,
 }
 
 impl Deployments {
     /// A page of those that the caller may see, as JSON.
     pub async fn list(&self, page: &PageQuery, caller: &Caller) -> Result<String, Error> {
-        let mut viewer = self.views.of(caller).await?;
-        if viewer.sees_all() {
+        let mut filter = self.filters.for_caller(caller).await?;
+        if filter.sees_all() {
             return Ok(deployments::list(&self.store, page).await?);
         }
         let read = async |page| Ok(deployments::page(&self.store, &page).await?);
-        let seen = sifted(page, read, async |items| viewer.deployments(items).await).await?;
+        let seen = filter_page(page, read, async |items| filter.deployments(items).await).await?;
         json(&seen)
     }
 

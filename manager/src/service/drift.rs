@@ -110,8 +110,8 @@ impl DriftChecks {
         self.note(&deployment, resources).await?;
         if resources > 0 && deployment.drift_policy == DriftPolicy::Correct {
             let writer = deployments::writer(&self.store, &deployment.name).await?;
-            let ticket = self.writes.correct(&deployment, writer).await?;
-            let (name, id) = (&deployment.name, &ticket.live().operation().id);
+            let handle = self.writes.correct(&deployment, writer).await?;
+            let (name, id) = (&deployment.name, &handle.watch().operation().id);
             tracing::info!(deployment = %name, operation.id = %id, "{resources} resources of {name} have drifted; operation {id} corrects them");
         }
         Ok(resources)

@@ -70,7 +70,7 @@ impl Gate {
     }
 
     /// What belongs to no namespace.
-    pub async fn whole(
+    pub async fn cluster_scoped(
         &self,
         caller: &Caller,
         resource: Resource,

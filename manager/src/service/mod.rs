@@ -16,8 +16,8 @@ pub mod quota;
 pub mod readiness;
 pub mod registries;
 mod repeats;
-mod sight;
 pub mod types;
+mod visibility;
 pub mod whatif;
 pub mod writes;
 
@@ -38,8 +38,8 @@ use self::previews::Previews;
 use self::quota::{Quota, Quotas};
 use self::readiness::Readiness;
 use self::registries::Catalog;
-use self::sight::Views;
 use self::types::Types;
+use self::visibility::VisibilityFilters;
 use self::whatif::WhatIfs;
 use self::writes::Writes;
 use crate::audit::Audit;
@@ -76,7 +76,7 @@ pub struct Services {
 }
 
 /// What the use cases work with.
-pub struct Needs {
+pub struct Dependencies {
     pub store: Store,
     pub engine: Engine,
     pub registries: Arc<Registries>,
@@ -90,37 +90,37 @@ pub struct Needs {
 }
 
 impl Services {
-    pub fn new(needs: Needs) -> Self {
-        let (store, operation_timeout) = (needs.store, needs.operation_timeout);
+    pub fn new(dependencies: Dependencies) -> Self {
+        let (store, operation_timeout) = (dependencies.store, dependencies.operation_timeout);
         let gate = Gate {
             store: store.clone(),
-            access: needs.auth.access.clone(),
+            access: dependencies.auth.access.clone(),
         };
-        let views = Views {
+        let filters = VisibilityFilters {
             store: store.clone(),
-            access: needs.auth.access,
+            access: dependencies.auth.access,
         };
         let writes = Arc::new(Writes {
             store: store.clone(),
             gate: gate.clone(),
-            engine: needs.engine.clone(),
+            engine: dependencies.engine.clone(),
             operation_timeout,
-            quota: Quota::new(needs.quotas, store.clone()),
+            quota: Quota::new(dependencies.quotas, store.clone()),
         });
         let live = Arc::new(LiveState {
             store: store.clone(),
-            deployer: needs.deployer.clone(),
+            deployer: dependencies.deployer.clone(),
         });
-        let vault = needs.registries.vault();
+        let vault = dependencies.registries.vault();
         Self {
             admin: Arc::new(Admin {
                 store: store.clone(),
-                engine: needs.engine.clone(),
+                engine: dependencies.engine.clone(),
                 vault: vault.clone(),
             }),
             deployments: Arc::new(Deployments {
                 store: store.clone(),
-                views: views.clone(),
+                filters: filters.clone(),
             }),
             drift: Arc::new(DriftChecks {
                 store: store.clone(),
@@ -132,9 +132,9 @@ impl Services {
             previews: Arc::new(Previews {
                 store: store.clone(),
                 gate: gate.clone(),
-                expansions: needs.expansions.clone(),
-                deployer: needs.deployer.clone(),
-                retry: needs.retry,
+                expansions: dependencies.expansions.clone(),
+                deployer: dependencies.deployer.clone(),
+                retry: dependencies.retry,
                 operation_timeout,
             }),
             manifests: Arc::new(Manifests {
@@ -142,21 +142,21 @@ impl Services {
             }),
             operations: Arc::new(Operations {
                 store: store.clone(),
-                views: views.clone(),
-                engine: needs.engine,
+                filters: filters.clone(),
+                engine: dependencies.engine,
             }),
             types: Arc::new(Types {
                 store: store.clone(),
-                views: views.clone(),
+                filters: filters.clone(),
             }),
             whatifs: Arc::new(WhatIfs {
                 store: store.clone(),
-                views,
-                expansions: needs.expansions.clone(),
+                filters,
+                expansions: dependencies.expansions.clone(),
                 timeout: operation_timeout,
             }),
             catalog: Arc::new(Catalog {
-                registries: needs.registries.clone(),
+                registries: dependencies.registries.clone(),
                 store: store.clone(),
                 vault: vault.clone(),
             }),
@@ -165,19 +165,19 @@ impl Services {
                 store: store.clone(),
             }),
             expand: Arc::new(Expand {
-                expansions: needs.expansions,
+                expansions: dependencies.expansions,
                 operation_timeout,
             }),
             gate: Arc::new(gate),
-            authenticators: needs.auth.authenticators,
-            audit: needs.auth.audit.clone(),
-            trusted_proxies: needs.auth.trusted_proxies.into(),
+            authenticators: dependencies.auth.authenticators,
+            audit: dependencies.auth.audit.clone(),
+            trusted_proxies: dependencies.auth.trusted_proxies.into(),
             readiness: Arc::new(Readiness {
                 store,
-                expander: needs.expander,
-                deployer: needs.deployer,
-                registries: needs.registries,
-                audit: needs.auth.audit,
+                expander: dependencies.expander,
+                deployer: dependencies.deployer,
+                registries: dependencies.registries,
+                audit: dependencies.auth.audit,
             }),
         }
     }

@@ -7,24 +7,24 @@ use common::model::{DeploymentName, Operation, OperationId, OperationStatus};
 use super::asked::{Asked, Kind};
 use super::deployments::missing;
 use super::gate::missing_operation;
-use super::sight::{Views, sifted};
+use super::visibility::{VisibilityFilters, filter_page};
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::store::operations::{OperationRecord, StopWish};
 use crate::store::{Store, deployments, operations};
 use crate::workflow::Engine;
-pub use crate::workflow::Ticket;
-pub use crate::workflow::live::LiveEvent;
+pub use crate::workflow::OperationHandle;
+pub use crate::workflow::watch::WatchEvent;
 
 pub struct Operations {
     pub store: Store,
-    pub views: Views,
+    pub filters: VisibilityFilters,
     pub engine: Engine,
 }
 
 /// An operation to watch: one that this process knows, or one that ended before.
 pub enum Watch {
-    Live(Ticket),
+    Live(OperationHandle),
     Past(Box<Operation>),
 }
 
@@ -36,14 +36,16 @@ impl Operations {
         page: &PageQuery,
         caller: &Caller,
     ) -> Result<Page<Operation>, Error> {
-        let mut viewer = self.views.of(caller).await?;
+        let mut filter = self.filters.for_caller(caller).await?;
         let read = async |page| Ok(operations::list(&self.store, deployment, &page).await?);
-        let found = match viewer.sees_all() {
+        let found = match filter.sees_all() {
             true => read(page.clone()).await?,
-            false => sifted(page, read, async |records| viewer.operations(records).await).await?,
+            false => {
+                filter_page(page, read, async |records| filter.operations(records).await).await?
+            }
         };
-        let current = |record: OperationRecord| match self.engine.ticket(&record.operation.id) {
-            Some(ticket) => (*ticket.live().operation()).clone(),
+        let current = |record: OperationRecord| match self.engine.handle(&record.operation.id) {
+            Some(handle) => (*handle.watch().operation()).clone(),
             None => record.operation,
         };
         Ok(Page {
@@ -55,18 +57,22 @@ impl Operations {
     /// With its progress, if it runs.
     pub async fn get(&self, id: &OperationId) -> Result<Operation, Error> {
         Ok(match self.watch(id).await? {
-            Watch::Live(ticket) => (*ticket.live().operation()).clone(),
+            Watch::Live(handle) => (*handle.watch().operation()).clone(),
             Watch::Past(operation) => *operation,
         })
     }
 
     /// Stops it; nothing is undone. Gives the operation to wait for: it ends at once.
-    pub async fn cancel(&self, id: &OperationId, caller: &Caller) -> Result<Ticket, Error> {
+    pub async fn cancel(
+        &self,
+        id: &OperationId,
+        caller: &Caller,
+    ) -> Result<OperationHandle, Error> {
         let wish = StopWish {
             user: caller.user().to_owned(),
         };
-        if let Some(ticket) = self.engine.stop(id, wish).await? {
-            return Ok(ticket);
+        if let Some(handle) = self.engine.stop(id, wish).await? {
+            return Ok(handle);
         }
         let operation = self.get(id).await?;
         let message = match operation.status {
@@ -79,7 +85,11 @@ impl Operations {
     }
 
     /// Stops the operation that runs on a deployment.
-    pub async fn stop(&self, name: &DeploymentName, asked: &Asked) -> Result<Ticket, Error> {
+    pub async fn stop(
+        &self,
+        name: &DeploymentName,
+        asked: &Asked,
+    ) -> Result<OperationHandle, Error> {
         asked.check(Kind::Other)?;
         let found = deployments::get(&self.store, name).await?;
         let holder = deployments::holder(&self.store, name).await?;
@@ -98,13 +108,13 @@ impl Operations {
     }
 
     /// An operation as it ended.
-    pub async fn ended(&self, ticket: &Ticket) -> Result<Operation, Error> {
-        Ok(ticket.outcome().await?.operation.clone())
+    pub async fn ended(&self, handle: &OperationHandle) -> Result<Operation, Error> {
+        Ok(handle.outcome().await?.operation.clone())
     }
 
     pub async fn watch(&self, id: &OperationId) -> Result<Watch, Error> {
-        if let Some(ticket) = self.engine.ticket(id) {
-            return Ok(Watch::Live(ticket));
+        if let Some(handle) = self.engine.handle(id) {
+            return Ok(Watch::Live(handle));
         }
         let record = operations::get(&self.store, id).await?;
         let record = record.ok_or_else(|| missing_operation(id))?;

@@ -127,7 +127,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::stage::{Served, Stage};
+    use crate::testing::{Served, TestBed};
 
     async fn create(served: &Served, name: &str, namespace: &str) -> Result<(), ClientError> {
         let content = json!({"resources": [{"name": name, "type": "pair:v1"}]}).to_string();
@@ -150,9 +150,9 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_namespace_holds_as_many_deployments_as_it_may_and_others_are_not_touched() {
-        let mut stage = Stage::new();
-        stage.quotas.max_deployments = NonZeroUsize::new(2);
-        let served = Served::on(stage).await;
+        let mut bed = TestBed::new();
+        bed.quotas.max_deployments = NonZeroUsize::new(2);
+        let served = Served::on(bed).await;
         create(&served, "a", "one").await.unwrap();
         create(&served, "b", "one").await.unwrap();
         let message = refused(create(&served, "c", "one").await);
@@ -170,9 +170,9 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_deployment_is_as_large_as_it_may_be() {
-        let mut stage = Stage::new();
-        stage.quotas.max_deployment_size = NonZeroUsize::new(1);
-        let served = Served::on(stage).await;
+        let mut bed = TestBed::new();
+        bed.quotas.max_deployment_size = NonZeroUsize::new(1);
+        let served = Served::on(bed).await;
         create(&served, "a", "one").await.unwrap();
         let content = format!("# {}\nresources: []", "x".repeat(KIB));
         let request = json!({"name": "large", "content": content});

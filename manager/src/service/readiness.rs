@@ -41,19 +41,19 @@ impl Readiness {
 mod tests {
     use std::sync::Arc;
 
-    use crate::stage::{DyingKv, Stage};
+    use crate::testing::{DyingKv, TestBed};
 
     #[tokio::test]
     async fn a_store_whose_disk_is_full_is_not_ready_and_says_so() {
-        let stage = Stage::new();
+        let bed = TestBed::new();
         let store = |checks: Vec<super::Check>| {
             let mut checks = checks.into_iter();
             checks.find(|check| check.name == "store").unwrap()
         };
-        let roomy = stage.manager().await;
+        let roomy = bed.manager().await;
         assert!(store(roomy.services.readiness.checks().await).ready);
-        let full = DyingKv::full_after(0, Arc::clone(&stage.kv));
-        let full = stage.manager_on(full).await;
+        let full = DyingKv::full_after(0, Arc::clone(&bed.kv));
+        let full = bed.manager_on(full).await;
         let found = store(full.services.readiness.checks().await);
         assert!(
             !found.ready && found.message.contains("disk is full"),

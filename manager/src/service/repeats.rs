@@ -14,8 +14,8 @@ use super::writes::Draft;
 use crate::error::Error;
 use crate::store::requests::{self, Request};
 use crate::store::{Store, operations};
-use crate::workflow::live::Outcome;
-use crate::workflow::{Engine, Ticket};
+use crate::workflow::watch::Outcome;
+use crate::workflow::{Engine, OperationHandle};
 
 pub struct Repeats<'a> {
     pub store: &'a Store,
@@ -24,7 +24,7 @@ pub struct Repeats<'a> {
 
 pub enum Repeat {
     /// It came before: the operation that it started then.
-    Same(Ticket),
+    Same(OperationHandle),
     /// What is to be remembered of it, if it has a key.
     New(Option<Request>),
 }
@@ -49,8 +49,8 @@ impl Repeats<'_> {
                 at: now,
             }))),
             Some(before) if before.digest == digest => {
-                let ticket = self.ticket(&before.operation).await?;
-                Ok(Repeat::Same(ticket.repeated()))
+                let handle = self.handle(&before.operation).await?;
+                Ok(Repeat::Same(handle.repeated()))
             }
             Some(before) => Err(conflict(format!(
                 "the Idempotency-Key was given before with another request, which started operation {}; use a new key",
@@ -59,13 +59,13 @@ impl Repeats<'_> {
         }
     }
 
-    async fn ticket(&self, id: &OperationId) -> Result<Ticket, Error> {
-        if let Some(ticket) = self.engine.ticket(id) {
-            return Ok(ticket);
+    async fn handle(&self, id: &OperationId) -> Result<OperationHandle, Error> {
+        if let Some(handle) = self.engine.handle(id) {
+            return Ok(handle);
         }
         match operations::get(self.store, id).await? {
             Some(record) if record.operation.status == OperationStatus::Done => {
-                Ok(Ticket::past(Outcome {
+                Ok(OperationHandle::past(Outcome {
                     operation: record.operation,
                     deployment: record.answer,
                 }))

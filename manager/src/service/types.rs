@@ -5,7 +5,7 @@ use common::api::page::{Page, PageQuery};
 use common::model::TypeName;
 use common::model::limits::PAGE_ITEMS_MAX;
 
-use super::sight::{Viewer, Views, json, sifted};
+use super::visibility::{VisibilityFilter, VisibilityFilters, filter_page, json};
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::store::{Store, instances};
@@ -15,7 +15,7 @@ const ALL: &str = "all";
 
 pub struct Types {
     pub store: Store,
-    pub views: Views,
+    pub filters: VisibilityFilters,
 }
 
 impl Types {
@@ -25,13 +25,13 @@ impl Types {
         page: &PageQuery,
         caller: &Caller,
     ) -> Result<Page<TypeSummary>, Error> {
-        let mut viewer = self.views.of(caller).await?;
+        let mut filter = self.filters.for_caller(caller).await?;
         let mut found = instances::types(&self.store, page).await?;
-        if viewer.sees_all() {
+        if filter.sees_all() {
             return Ok(found);
         }
         for summary in &mut found.items {
-            summary.instances = self.seen(&summary.name, &mut viewer).await?;
+            summary.instances = self.seen(&summary.name, &mut filter).await?;
         }
         found.items.retain(|summary| summary.instances > 0);
         Ok(found)
@@ -45,17 +45,17 @@ impl Types {
         caller: &Caller,
     ) -> Result<String, Error> {
         let one = Some(type_name).filter(|name| name.as_str() != ALL);
-        let mut viewer = self.views.of(caller).await?;
-        if viewer.sees_all() {
+        let mut filter = self.filters.for_caller(caller).await?;
+        if filter.sees_all() {
             return Ok(instances::list(&self.store, one, page).await?);
         }
         let read = async |page| Ok(instances::page(&self.store, one, &page).await?);
-        let sees = async |items: &[TypeInstance]| viewer.instances(items).await;
-        json(&sifted(page, read, sees).await?)
+        let sees = async |items: &[TypeInstance]| filter.instances(items).await;
+        json(&filter_page(page, read, sees).await?)
     }
 
     /// How many instances of a type the caller may see. The index counts all; these have to be looked at.
-    async fn seen(&self, name: &TypeName, viewer: &mut Viewer<'_>) -> Result<u64, Error> {
+    async fn seen(&self, name: &TypeName, filter: &mut VisibilityFilter<'_>) -> Result<u64, Error> {
         let mut query = PageQuery {
             limit: Some(PAGE_ITEMS_MAX),
             page_token: None,
@@ -63,7 +63,7 @@ impl Types {
         let mut count = 0;
         loop {
             let page = instances::page(&self.store, Some(name), &query).await?;
-            let seen = viewer.instances(&page.items).await?;
+            let seen = filter.instances(&page.items).await?;
             count += seen.into_iter().filter(|seen| *seen).count() as u64;
             query.page_token = page.next_page_token;
             if query.page_token.is_none() {

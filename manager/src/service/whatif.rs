@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use super::deployments::missing;
 use super::pages;
-use super::sight::Views;
+use super::visibility::VisibilityFilters;
 use crate::auth::Caller;
 use crate::domain::redaction::Redaction;
 use crate::error::Error;
@@ -26,14 +26,14 @@ use crate::store::manifests::Head;
 use crate::store::{Store, StoreError, deployments, instances, manifests};
 use crate::workflow::choice::{self, Choice, Latest};
 use crate::workflow::expansion::{Expansions, Subject};
-use crate::workflow::upgrade::{Target, User, unused};
+use crate::workflow::upgrade::{Dependent, Target, unused};
 
 /// Deployments that are expanded at once: enough to keep the expander busy, and to leave some of it to others.
 const AT_ONCE: usize = 8;
 
 pub struct WhatIfs {
     pub store: Store,
-    pub views: Views,
+    pub filters: VisibilityFilters,
     pub expansions: Arc<Expansions>,
     /// For the expansion of one deployment.
     pub timeout: Duration,
@@ -74,10 +74,10 @@ impl WhatIfs {
         caller: &Caller,
     ) -> Result<Vec<DeploymentName>, Error> {
         let mut users = self.users(target).await?;
-        let mut viewer = self.views.of(caller).await?;
+        let mut filter = self.filters.for_caller(caller).await?;
         for name in &request.deployments {
             let found = deployments::get(&self.store, name).await?;
-            let seen = viewer.deployments(found.as_slice()).await?;
+            let seen = filter.deployments(found.as_slice()).await?;
             if seen != [true] {
                 return Err(missing(name));
             }
@@ -91,7 +91,7 @@ impl WhatIfs {
         if !request.deployments.is_empty() {
             users = request.deployments.iter().cloned().collect();
         }
-        if request.labels.is_empty() && viewer.sees_all() {
+        if request.labels.is_empty() && filter.sees_all() {
             return Ok(users.into_iter().collect());
         }
         let mut selected = Vec::new();
@@ -101,7 +101,7 @@ impl WhatIfs {
                 let mut wanted = request.labels.iter();
                 wanted.all(|(key, value)| found.labels.get(key) == Some(value))
             };
-            let seen = viewer.deployments(found.as_slice()).await?;
+            let seen = filter.deployments(found.as_slice()).await?;
             if seen == [true] && found.as_ref().is_some_and(labelled) {
                 selected.push(name);
             }
@@ -150,24 +150,24 @@ impl WhatIfs {
         let Some(head) = head else {
             return Ok(None);
         };
-        let user = target
-            .user(&self.store, &self.expansions, head.clone())
+        let dependent = target
+            .dependent(&self.store, &self.expansions, head.clone())
             .await?;
-        if user.uses.is_empty() {
+        if dependent.uses.is_empty() {
             return Ok(None);
         }
-        if target.is_current(&user) {
+        if target.is_current(&dependent) {
             let outcome = match deployment.state.status {
                 DeploymentStatus::Failed => WhatIfOutcome::Unfinished,
                 _ => WhatIfOutcome::Current,
             };
-            return Ok(Some(item(name, user.uses, outcome)));
+            return Ok(Some(item(name, dependent.uses, outcome)));
         }
         let compared = self
-            .compared(&deployment, &head, target, &user, caller)
+            .compared(&deployment, &head, target, &dependent, caller)
             .await;
         compared
-            .map(|found| Some(told(name, user.uses, found, full)))
+            .map(|found| Some(told(name, dependent.uses, found, full)))
             .map_err(Error::from)
     }
 
@@ -177,7 +177,7 @@ impl WhatIfs {
         deployment: &Deployment,
         head: &Head,
         target: &Target,
-        user: &User,
+        dependent: &Dependent,
         caller: &Caller,
     ) -> Result<Result<Vec<ResourceDiff>, Box<ErrorBody>>, StoreError> {
         let (store, name) = (&self.store, &deployment.name);
@@ -197,7 +197,7 @@ impl WhatIfs {
         let deadline = Instant::now() + self.timeout;
         let expanded = self
             .expansions
-            .expand(&subject, user.input.clone(), &choice, deadline)
+            .expand(&subject, dependent.input.clone(), &choice, deadline)
             .await;
         // What is not told of what is deployed, nor of what would be.
         let mut secrets = manifests::secrets_in_use(store, deployment).await?;

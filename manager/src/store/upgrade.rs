@@ -95,9 +95,9 @@ mod tests {
 
     use super::*;
     use crate::auth::Caller;
-    use crate::stage::{Stage, items};
     use crate::store::kv::{Commit, Kv, MemoryKv};
     use crate::store::verify::verify;
+    use crate::testing::{TestBed, items};
 
     /// Stores as each format's manager wrote them: an entry a line, its key and its value. They hold a deployment with
     /// an import and a template, one that failed, the operations of one that is gone, and a create that is cut off.
@@ -118,8 +118,8 @@ mod tests {
         kv.commit(commit).await.unwrap();
     }
 
-    async fn everything_is_read(stage: &Stage) {
-        let app = stage.manager().await;
+    async fn everything_is_read(bed: &TestBed) {
+        let app = bed.manager().await;
         let services = &app.services;
         let page = PageQuery::default();
         let web: DeploymentName = "web".parse().unwrap();
@@ -169,22 +169,22 @@ mod tests {
             .items;
         assert_eq!(operations.len(), 6);
         assert_eq!(app.engine.recover().await.unwrap(), 1);
-        let unfinished = app.engine.ticket(&operations[0].id).unwrap();
+        let unfinished = app.engine.handle(&operations[0].id).unwrap();
         let outcome = unfinished.outcome().await.unwrap();
         assert_eq!(outcome.operation.status, OperationStatus::Done);
         assert_eq!(outcome.operation.error, None);
-        app.engine.park().await;
+        app.engine.suspend().await;
     }
 
     #[tokio::test]
     async fn a_store_of_every_format_is_brought_up_to_date_and_read() {
         for (format, entries) in FORMATS {
-            let stage = Stage::new();
-            filled(&*stage.kv, entries).await;
-            let store = Store::open(stage.kv.clone()).await.unwrap();
+            let bed = TestBed::new();
+            filled(&*bed.kv, entries).await;
+            let store = Store::open(bed.kv.clone()).await.unwrap();
             let found = verify(&store).await.unwrap();
             assert!(found.ok, "format {format}: {:?}", found.problems);
-            everything_is_read(&stage).await;
+            everything_is_read(&bed).await;
             assert!(verify(&store).await.unwrap().ok, "format {format}");
         }
     }
@@ -192,11 +192,11 @@ mod tests {
     #[tokio::test]
     async fn an_upgrade_that_is_cut_off_after_any_commit_is_finished_by_the_next_start() {
         for commits in 0..6 {
-            let stage = Stage::new();
-            filled(&*stage.kv, FORMATS[0].1).await;
-            let dying = crate::stage::DyingKv::after(commits, stage.kv.clone());
+            let bed = TestBed::new();
+            filled(&*bed.kv, FORMATS[0].1).await;
+            let dying = crate::testing::DyingKv::after(commits, bed.kv.clone());
             assert!(Store::open(dying).await.is_err(), "{commits}");
-            let store = Store::open(stage.kv.clone()).await.unwrap();
+            let store = Store::open(bed.kv.clone()).await.unwrap();
             let found = verify(&store).await.unwrap();
             assert!(found.ok, "after {commits} commits: {:?}", found.problems);
         }

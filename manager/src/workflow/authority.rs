@@ -7,7 +7,7 @@
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{Identity, Namespace};
 
-use super::step::{Aim, Tools};
+use super::step::{Dependencies, Goal};
 use crate::auth::Verb;
 use crate::auth::authorization::Question;
 use crate::domain::intent::Intent;
@@ -18,15 +18,15 @@ use crate::store::{StoreError, deployments};
 pub type Authority = Result<Option<Identity>, Box<ErrorBody>>;
 
 pub async fn of(
-    tools: &Tools,
+    dependencies: &Dependencies,
     record: &OperationRecord,
-    aim: &Aim,
+    goal: &Goal,
 ) -> Result<Authority, StoreError> {
     let name = &record.operation.deployment;
-    let stored = deployments::get(&tools.store, name).await?;
+    let stored = deployments::get(&dependencies.store, name).await?;
     let namespace = [
         stored.as_ref().map(|stored| &stored.namespace),
-        aim.intent.new_deployment().map(|new| &new.namespace),
+        goal.intent.new_deployment().map(|new| &new.namespace),
         record.namespace.as_ref(),
     ];
     let Some(namespace) = namespace.into_iter().flatten().next() else {
@@ -36,14 +36,17 @@ pub async fn of(
     let account = stored
         .as_ref()
         .and_then(|stored| stored.service_account.as_ref());
-    let account = aim.intent.service_account(account);
+    let account = goal.intent.service_account(account);
     let question = Question::deployment(verb(&record.intent), namespace, name);
     let identity = record.identity.as_ref();
     let decide = async || {
-        tools.access.require(identity, &question).await?;
-        tools.access.acting(identity, namespace, account).await
+        dependencies.access.require(identity, &question).await?;
+        dependencies
+            .access
+            .acting(identity, namespace, account)
+            .await
     };
-    let decided = tools.retry.persist(decide).await;
+    let decided = dependencies.retry.persist(decide).await;
     Ok(decided.map_err(|error| told(record, namespace, *error)))
 }
 

@@ -1,6 +1,6 @@
 //! Accepting operations and letting them run.
 //!
-//! Each operation runs in a task of its own, so that it goes on when the caller that asked for it goes away. Parking
+//! Each operation runs in a task of its own, so that it goes on when the caller that asked for it goes away. Suspending
 //! drops the tasks wherever they are: what they did is journaled or done again at the next start.
 
 use std::num::NonZeroUsize;
@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use super::course::Course;
-use super::live::{Hub, Live, Outcome};
 use super::recovery;
-use super::step::Tools;
+use super::runner::Runner;
+use super::step::Dependencies;
+use super::watch::{OperationRegistry, OperationWatch, Outcome};
 use crate::domain::deployment;
 use crate::store::deployments::{self, Found};
 use crate::store::kv::KvError;
@@ -58,38 +58,38 @@ pub struct Engine {
 }
 
 struct Shared {
-    tools: Tools,
-    hub: Hub,
+    dependencies: Dependencies,
+    operations: OperationRegistry,
     runtime: Handle,
     capacity: Capacity,
     places: Semaphore,
-    parked: CancellationToken,
+    suspended: CancellationToken,
     tasks: TaskTracker,
 }
 
 /// An accepted operation, to be waited for or watched.
 #[derive(Clone)]
-pub struct Ticket {
-    live: Arc<Live>,
-    parked: CancellationToken,
+pub struct OperationHandle {
+    watch: Arc<OperationWatch>,
+    suspended: CancellationToken,
     is_repeated: bool,
 }
 
 /// Why who waits is not told the end: the operation goes on later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Parked {
+pub enum Suspended {
     #[error("the manager is stopping; the operation goes on when it is started again")]
     Stopping,
     #[error("the operation is accepted, and goes on by itself once there is room for it: {0}")]
     Stuck(String),
 }
 
-impl Ticket {
+impl OperationHandle {
     /// Of an operation that ended before this process knew of it.
     pub fn past(outcome: Outcome) -> Self {
         Self {
-            live: Arc::new(Live::past(outcome)),
-            parked: CancellationToken::new(),
+            watch: Arc::new(OperationWatch::past(outcome)),
+            suspended: CancellationToken::new(),
             is_repeated: false,
         }
     }
@@ -107,43 +107,43 @@ impl Ticket {
         self.is_repeated
     }
 
-    pub fn live(&self) -> &Arc<Live> {
-        &self.live
+    pub fn watch(&self) -> &Arc<OperationWatch> {
+        &self.watch
     }
 
     /// Waits for the end.
-    pub async fn outcome(&self) -> Result<Arc<Outcome>, Parked> {
-        let mut changes = self.live.changes();
+    pub async fn outcome(&self) -> Result<Arc<Outcome>, Suspended> {
+        let mut changes = self.watch.changes();
         loop {
-            if let Some(outcome) = self.live.ended() {
+            if let Some(outcome) = self.watch.ended() {
                 return Ok(outcome);
             }
-            if let Some(reason) = self.live.stuck() {
-                return Err(Parked::Stuck(reason));
+            if let Some(reason) = self.watch.stuck() {
+                return Err(Suspended::Stuck(reason));
             }
             tokio::select! {
-                changed = changes.changed() => changed.map_err(|_| Parked::Stopping)?,
-                () = self.parked.cancelled() => return Err(Parked::Stopping),
+                changed = changes.changed() => changed.map_err(|_| Suspended::Stopping)?,
+                () = self.suspended.cancelled() => return Err(Suspended::Stopping),
             }
         }
     }
 
     /// Whether the manager stops.
-    pub async fn parked(&self) {
-        self.parked.cancelled().await;
+    pub async fn suspended(&self) {
+        self.suspended.cancelled().await;
     }
 }
 
 impl Engine {
     /// Operations run on the runtime that this is called in.
-    pub fn new(tools: Tools, capacity: Capacity) -> Self {
+    pub fn new(dependencies: Dependencies, capacity: Capacity) -> Self {
         let shared = Shared {
-            tools,
-            hub: Hub::default(),
+            dependencies,
+            operations: OperationRegistry::default(),
             runtime: Handle::current(),
             capacity,
             places: Semaphore::new(capacity.at_once.get()),
-            parked: CancellationToken::new(),
+            suspended: CancellationToken::new(),
             tasks: TaskTracker::new(),
         };
         Self {
@@ -153,7 +153,7 @@ impl Engine {
 
     /// Goes on with all that is unfinished; gives how many there are.
     pub async fn recover(&self) -> Result<usize, StoreError> {
-        let records = recovery::unfinished(&self.shared.tools.store).await?;
+        let records = recovery::unfinished(&self.shared.dependencies.store).await?;
         let count = records.len();
         for record in records {
             self.start(record);
@@ -178,14 +178,14 @@ impl Engine {
         input: &InputConfig,
         found: Option<&Found>,
         request: Option<&Request>,
-    ) -> Result<Ticket, StoreError> {
-        let store = &self.shared.tools.store;
+    ) -> Result<OperationHandle, StoreError> {
+        let store = &self.shared.dependencies.store;
         let mut changes = Changes::default();
         record.take = Some(fences::take(store, &mut changes).await?);
         acceptance(store, &mut changes, &record, input, found, request).await?;
         let engine = self.clone();
         let begin = async move {
-            engine.shared.tools.store.commit(changes).await?;
+            engine.shared.dependencies.store.commit(changes).await?;
             Ok(engine.start(record))
         };
         let begun = self.shared.runtime.spawn(begin.in_current_span()).await;
@@ -193,11 +193,11 @@ impl Engine {
     }
 
     /// An operation that runs or ended lately.
-    pub fn ticket(&self, id: &OperationId) -> Option<Ticket> {
-        let live = self.shared.hub.get(id)?;
-        Some(Ticket {
-            live,
-            parked: self.shared.parked.clone(),
+    pub fn handle(&self, id: &OperationId) -> Option<OperationHandle> {
+        let watch = self.shared.operations.get(id)?;
+        Some(OperationHandle {
+            watch,
+            suspended: self.shared.suspended.clone(),
             is_repeated: false,
         })
     }
@@ -207,29 +207,29 @@ impl Engine {
         &self,
         id: &OperationId,
         wish: StopWish,
-    ) -> Result<Option<Ticket>, StoreError> {
-        if !operations::wish_stop(&self.shared.tools.store, id, &wish).await? {
+    ) -> Result<Option<OperationHandle>, StoreError> {
+        if !operations::wish_stop(&self.shared.dependencies.store, id, &wish).await? {
             return Ok(None);
         }
-        let ticket = self.ticket(id);
-        if let Some(ticket) = &ticket {
-            ticket.live.stop(wish);
+        let handle = self.handle(id);
+        if let Some(handle) = &handle {
+            handle.watch.stop(wish);
         }
-        Ok(ticket)
+        Ok(handle)
     }
 
     /// Stops all that runs, to be gone on with at the next start.
-    pub async fn park(&self) {
-        self.shared.parked.cancel();
+    pub async fn suspend(&self) {
+        self.shared.suspended.cancel();
         self.shared.tasks.close();
         self.shared.tasks.wait().await;
     }
 
-    fn start(&self, record: OperationRecord) -> Ticket {
-        let live = self.shared.hub.begin(record.operation.clone());
-        let ticket = Ticket {
-            live: live.clone(),
-            parked: self.shared.parked.clone(),
+    fn start(&self, record: OperationRecord) -> OperationHandle {
+        let watch = self.shared.operations.begin(record.operation.clone());
+        let handle = OperationHandle {
+            watch: watch.clone(),
+            suspended: self.shared.suspended.clone(),
             is_repeated: false,
         };
         let shared = self.shared.clone();
@@ -238,33 +238,33 @@ impl Engine {
         let id = record.request_id.clone();
         let task = async move {
             tokio::select! {
-                () = shared.parked.cancelled() => {}
-                () = shared.run(record, &live) => {}
+                () = shared.suspended.cancelled() => {}
+                () = shared.run(record, &watch) => {}
             }
         };
         self.shared.tasks.spawn_on(
             request_id::scope(id, task).instrument(span),
             &self.shared.runtime,
         );
-        ticket
+        handle
     }
 }
 
 impl Shared {
     /// Until the end, however often the store fails: nothing else could release the deployment.
-    async fn run(&self, record: OperationRecord, live: &Live) {
-        let _place = self.place(live).await;
-        let (mut wait, longest) = self.tools.retry.store_waits;
+    async fn run(&self, record: OperationRecord, watch: &OperationWatch) {
+        let _place = self.place(watch).await;
+        let (mut wait, longest) = self.dependencies.retry.store_waits;
         loop {
             // In a box: those that wait for their place, accepted, may be many, and need no room yet.
-            match Box::pin(Course::run(&self.tools, record.clone(), live)).await {
+            match Box::pin(Runner::run(&self.dependencies, record.clone(), watch)).await {
                 Ok(outcome) => {
-                    self.tools.audit.ended(&outcome.operation);
-                    return self.hub.end(live, outcome);
+                    self.dependencies.audit.ended(&outcome.operation);
+                    return self.operations.end(watch, outcome);
                 }
                 Err(error) => {
                     if matches!(error, StoreError::Kv(KvError::Full { .. })) {
-                        live.stick(Some(error.to_string()));
+                        watch.stick(Some(error.to_string()));
                     }
                     let id = &record.operation.id;
                     let error = common::server::error::chain(&error);
@@ -272,16 +272,16 @@ impl Shared {
                 }
             }
             tokio::time::sleep(wait).await;
-            live.stick(None);
+            watch.stick(None);
             wait = longest.min(wait * 2);
         }
     }
 
     /// A place to run in; an operation that is stopped needs none.
-    async fn place(&self, live: &Live) -> Option<SemaphorePermit<'_>> {
+    async fn place(&self, watch: &OperationWatch) -> Option<SemaphorePermit<'_>> {
         tokio::select! {
             place = self.places.acquire() => place.ok(),
-            _ = live.stopped() => None,
+            _ = watch.stopped() => None,
         }
     }
 }

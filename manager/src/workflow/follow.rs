@@ -94,7 +94,7 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
     };
     follower.show();
     let persist = tokio::time::timeout_at(
-        run.deadline + run.tools.retry.grace,
+        run.deadline + run.dependencies.retry.grace,
         follower.persist(&mut job),
     );
     let ended = match persist.await {
@@ -111,7 +111,7 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
     if !ended.as_ref().is_ok_and(|report| !report.stopped) {
         follower.settle(&job).await;
     }
-    run.live.waits_for(None);
+    run.watch.waits_for(None);
     let ended = redacted(ended, redaction);
     let (ended, stopped) = match ended {
         Ok(report) if report.stopped => (Err(run.stop_error()), Some(report)),
@@ -170,7 +170,7 @@ impl Follower<'_> {
             if self.moved {
                 (tries, since) = (0, Instant::now());
             }
-            let Some(wait) = self.run.tools.retry.wait(&error, tries, since) else {
+            let Some(wait) = self.run.dependencies.retry.wait(&error, tries, since) else {
                 return Err(error);
             };
             let deployment = self.run.deployment();
@@ -183,7 +183,7 @@ impl Follower<'_> {
     }
 
     fn is_stopping(&self) -> bool {
-        self.run.live.stop_wish().is_some()
+        self.run.watch.stop_wish().is_some()
     }
 
     fn fence(&self) -> Result<Fence, Box<ErrorBody>> {
@@ -194,9 +194,9 @@ impl Follower<'_> {
     /// Watchers learn what it waits for. A stop ends it.
     async fn wait(&self, mut error: Box<ErrorBody>, wait: Duration) {
         self.redaction.error(&mut error);
-        self.run.live.waits_for(Some(&error.message));
+        self.run.watch.waits_for(Some(&error.message));
         tokio::select! {
-            _ = self.run.live.stopped() => {}
+            _ = self.run.watch.stopped() => {}
             () = tokio::time::sleep(wait) => {}
         }
     }
@@ -205,23 +205,23 @@ impl Follower<'_> {
         if self.again {
             self.run.authorized().await?;
         }
-        let (live, deployer) = (self.run.live, &*self.run.tools.deployer);
+        let (watch, deployer) = (self.run.watch, &*self.run.dependencies.deployer);
         self.tries.begin(fence.attempt);
         let mut events = tokio::select! {
             biased;
             // A job without a sign of life has written nothing, and never will.
-            _ = live.stopped() => return Err(self.run.stop_error()),
+            _ = watch.stopped() => return Err(self.run.stop_error()),
             events = deployer.start(job) => events?,
         };
         let mut renewals = FuturesUnordered::new();
         let report = loop {
             tokio::select! {
                 biased;
-                _ = live.stopped() => break self.stop(fence, &mut events).await,
+                _ = watch.stopped() => break self.stop(fence, &mut events).await,
                 Some(()) = renewals.next() => {}
                 event = events.next() => match event {
                     Some(Ok(Event::Beat { beat })) => {
-                        self.tries.renewed(self.run.tools.retry.lease);
+                        self.tries.renewed(self.run.dependencies.retry.lease);
                         renewals.push(renew(self.run, fence, beat));
                     }
                     Some(event) => if let Some(report) = self.event(event)? {
@@ -272,7 +272,7 @@ impl Follower<'_> {
         let mut confirmed = pin!(async move {
             let ended = confirmed(run, fence, end).await;
             // The report may still be on its way.
-            (ended, Instant::now() + run.tools.retry.grace)
+            (ended, Instant::now() + run.dependencies.retry.grace)
         });
         let mut patience = None;
         loop {
@@ -315,7 +315,7 @@ impl Follower<'_> {
     }
 
     fn show_stopping(&self) {
-        self.run.live.update(|operation| {
+        self.run.watch.update(|operation| {
             if self.is_stopping() {
                 operation.progress.step = "stopping".to_owned();
             }
@@ -325,11 +325,11 @@ impl Follower<'_> {
 
     fn note(&mut self, mut report: ResourceReport) {
         self.moved = true;
-        self.run.live.waits_for(None);
+        self.run.watch.waits_for(None);
         self.redaction.report(&mut report);
         self.count(&report);
         self.show();
-        self.run.live.resource(report);
+        self.run.watch.resource(report);
     }
 
     fn count(&mut self, report: &ResourceReport) {
@@ -356,7 +356,7 @@ impl Follower<'_> {
             |state: &&ResourceState| matches!(state, ResourceState::Ready | ResourceState::Gone);
         let done = self.states.values().filter(reached).count();
         self.run
-            .live
+            .watch
             .progress(done, self.total.max(self.states.len()));
     }
 }
@@ -376,7 +376,7 @@ async fn renew(run: &Run<'_>, fence: &Fence, beat: u64) {
         fence: fence.clone(),
         beat,
     };
-    let (deployer, lease) = (&run.tools.deployer, run.tools.retry.lease);
+    let (deployer, lease) = (&run.dependencies.deployer, run.dependencies.retry.lease);
     if let Err(error) = deployer.renew(&renewal, lease).await {
         let deployment = run.deployment();
         tracing::warn!(%deployment, error = %error.message, "resourcifier did not take the sign of life for the job of {deployment}: {}", error.message);
@@ -394,7 +394,7 @@ async fn confirmed(run: &Run<'_>, fence: &Fence, end: Option<Instant>) -> Vec<u3
     let end = end.unwrap_or_else(Instant::now) + ASK;
     loop {
         let left = end.saturating_duration_since(Instant::now());
-        let asked = run.tools.deployer.stop(&stop, left);
+        let asked = run.dependencies.deployer.stop(&stop, left);
         match tokio::time::timeout(left, asked).await {
             Ok(Ok(stopped)) => return stopped.ended,
             Ok(Err(_)) if Instant::now() + AGAIN < end => tokio::time::sleep(AGAIN).await,

@@ -11,24 +11,24 @@
 
 mod authority;
 pub mod choice;
-mod course;
 pub mod diff;
 pub mod engine;
 pub mod expansion;
 mod follow;
-pub mod live;
 mod plans;
 mod recovery;
 mod retry;
+mod runner;
 pub mod step;
 mod steps;
 mod tries;
 mod undo;
 pub mod upgrade;
+pub mod watch;
 
 #[cfg(test)]
 mod tests;
 
 pub use authority::verb;
-pub use engine::{Capacity, Engine, Ticket};
+pub use engine::{Capacity, Engine, OperationHandle};
 pub use retry::Retry;

@@ -16,8 +16,8 @@ use tokio::time::Instant;
 use super::authority;
 use super::expansion::Expansions;
 use super::follow;
-use super::live::Live;
 use super::retry::Retry;
+use super::watch::OperationWatch;
 use crate::audit::Audit;
 use crate::auth::Access;
 use crate::deployer::Deployer;
@@ -75,7 +75,7 @@ impl Step {
 }
 
 /// What all steps work with.
-pub struct Tools {
+pub struct Dependencies {
     pub store: Store,
     pub expansions: Arc<Expansions>,
     pub deployer: Arc<dyn Deployer>,
@@ -88,17 +88,17 @@ pub struct Tools {
 
 /// What an operation goes for: what was asked of it, or the way back.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Aim {
+pub struct Goal {
     pub intent: Intent,
     pub manifest: Option<ManifestName>,
 }
 
 /// One run of one operation.
 pub struct Run<'a> {
-    pub tools: &'a Tools,
+    pub dependencies: &'a Dependencies,
     pub record: &'a OperationRecord,
-    pub live: &'a Live,
-    pub aim: &'a Aim,
+    pub watch: &'a OperationWatch,
+    pub goal: &'a Goal,
     /// In whose name the cluster is asked and written.
     pub acting: Option<Identity>,
     pub deadline: Instant,
@@ -110,7 +110,7 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     pub fn store(&self) -> &Store {
-        &self.tools.store
+        &self.dependencies.store
     }
 
     pub fn id(&self) -> &OperationId {
@@ -123,7 +123,7 @@ impl Run<'_> {
 
     /// The manifest that the operation makes or applies: named when it was accepted.
     pub fn manifest(&self) -> Result<&ManifestName, StoreError> {
-        let manifest = self.aim.manifest.as_ref();
+        let manifest = self.goal.manifest.as_ref();
         manifest.ok_or_else(|| {
             StoreError::Missing(format!("the manifest's name of operation {}", self.id()))
         })
@@ -136,7 +136,7 @@ impl Run<'_> {
 
     /// The configuration, and what it expanded to.
     pub async fn source(&self) -> Result<(InputConfig, Expansion), StoreError> {
-        let manifest = match &self.aim.intent {
+        let manifest = match &self.goal.intent {
             Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => {
                 let input = operations::input(self.store(), self.id()).await?;
                 let expansion = operations::expansion(self.store(), self.id()).await?;
@@ -151,7 +151,7 @@ impl Run<'_> {
 
     /// The files of the templates that [`Self::source`] was expanded with.
     pub async fn templates(&self) -> Result<Vec<Recorded>, StoreError> {
-        let manifest = match &self.aim.intent {
+        let manifest = match &self.goal.intent {
             Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => {
                 return operations::templates(self.store(), self.id()).await;
             }
@@ -165,7 +165,7 @@ impl Run<'_> {
     /// What is not told of the operation's manifest, nor of those that the cluster may still have something of.
     pub async fn redaction(&self) -> Result<Redaction, StoreError> {
         let (store, deployment) = (self.store(), self.deployment());
-        let mut secrets = match &self.aim.intent {
+        let mut secrets = match &self.goal.intent {
             Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => {
                 operations::secrets(store, self.id()).await?
             }
@@ -191,7 +191,7 @@ impl Run<'_> {
 
     /// The namespace: the one that the deployment is created in, or the one it has.
     pub async fn namespace(&self) -> Result<Namespace, StoreError> {
-        match self.aim.intent.new_deployment() {
+        match self.goal.intent.new_deployment() {
             Some(new) => Ok(new.namespace.clone()),
             None => Ok(self.stored().await?.namespace),
         }
@@ -214,7 +214,7 @@ impl Run<'_> {
             policies: self.record.options.policies,
             expected: Vec::new(),
             allow_deletes: self.record.options.allow_deletes,
-            restore_acquired: matches!(self.aim.intent, Intent::Rollback { .. }),
+            restore_acquired: matches!(self.goal.intent, Intent::Rollback { .. }),
             on_behalf_of: self.acting.clone(),
             timeout_ms: follow::left_ms(self.deadline),
             fence: None,
@@ -225,11 +225,11 @@ impl Run<'_> {
     /// is.
     pub async fn broken_off(&self, error: Box<ErrorBody>) -> Result<Failure, StoreError> {
         let found = crate::store::deployments::get(self.store(), self.deployment()).await?;
-        let latest = |found: &Deployment| found.latest_manifest == self.aim.manifest;
+        let latest = |found: &Deployment| found.latest_manifest == self.goal.manifest;
         let Some(found) = found.filter(latest) else {
             return Ok(Failure::clean(error));
         };
-        let failed = deployment::failed_by(&self.aim.intent, found, &error);
+        let failed = deployment::failed_by(&self.goal.intent, found, &error);
         let mut changes = Changes::default();
         crate::store::deployments::put(&mut changes, &failed)?;
         Ok(Failure {
@@ -250,7 +250,7 @@ impl Run<'_> {
     }
 
     pub fn stop_error(&self) -> Box<ErrorBody> {
-        let user = self.live.stop_wish().map(|wish| wish.user);
+        let user = self.watch.stop_wish().map(|wish| wish.user);
         let message = format!(
             "operation {} was stopped by {}; what it had applied is kept and recorded: update or delete the deployment to go on",
             self.id(),
@@ -261,7 +261,7 @@ impl Run<'_> {
 
     /// Whether who asked may still do it.
     pub async fn authorized(&self) -> Result<(), Box<ErrorBody>> {
-        match authority::of(self.tools, self.record, self.aim).await {
+        match authority::of(self.dependencies, self.record, self.goal).await {
             Ok(authority) => authority.map(drop),
             Err(error) => Err(Failure::internal(self.id(), &error).error),
         }
@@ -274,8 +274,8 @@ impl Run<'_> {
         Ok(Fence {
             store: take.store,
             number: take.number,
-            attempt: self.live.next_attempt(),
-            lease_ms: u64::try_from(self.tools.retry.lease.as_millis()).unwrap_or(u64::MAX),
+            attempt: self.watch.next_attempt(),
+            lease_ms: u64::try_from(self.dependencies.retry.lease.as_millis()).unwrap_or(u64::MAX),
         })
     }
 

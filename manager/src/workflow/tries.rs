@@ -22,7 +22,7 @@ struct Try {
 
 impl Tries {
     pub fn new(run: &Run<'_>) -> Self {
-        let end = run.taken + run.tools.retry.lease;
+        let end = run.taken + run.dependencies.retry.lease;
         let carried = run.resumed.then_some(Try {
             attempt: None,
             end: Some(end),

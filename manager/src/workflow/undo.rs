@@ -7,7 +7,7 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{Deployment, Rollback};
 use jiff::Timestamp;
 
-use super::step::{Aim, Step};
+use super::step::{Goal, Step};
 use crate::domain::intent::Intent;
 use crate::domain::manifest;
 use crate::store::operations::{OperationRecord, Undo};
@@ -37,14 +37,14 @@ pub fn of(
 }
 
 /// What the steps back go for. They have the policies of the write that failed.
-pub fn aim(record: &OperationRecord, undo: &Undo) -> Aim {
+pub fn goal(record: &OperationRecord, undo: &Undo) -> Goal {
     let intent = match &undo.to {
         Some(to) => Intent::Rollback { to: to.clone() },
         None => Intent::Delete {
             delete_policy: record.options.policies.delete,
         },
     };
-    Aim {
+    Goal {
         intent,
         manifest: Some(undo.manifest.clone()),
     }

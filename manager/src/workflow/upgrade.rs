@@ -23,7 +23,7 @@ pub struct Target {
 
 /// A deployment's latest manifest, as far as it uses the template.
 #[derive(Debug)]
-pub struct User {
+pub struct Dependent {
     pub input: InputConfig,
     pub uses: Vec<TemplateUse>,
     references: References,
@@ -71,12 +71,12 @@ impl Target {
     }
 
     /// What a manifest has of it.
-    pub async fn user(
+    pub async fn dependent(
         &self,
         store: &Store,
         expansions: &Expansions,
         head: Head,
-    ) -> Result<User, StoreError> {
+    ) -> Result<Dependent, StoreError> {
         let types = head
             .resolved_types
             .iter()
@@ -85,7 +85,7 @@ impl Target {
         let input = manifests::input(store, &head.deployment, &head.name).await?;
         let layout = manifests::layout(store, &head.deployment, &head.name).await?;
         let uses = uses::of_layout(&layout, &head.resolved_types, &input, &references);
-        Ok(User {
+        Ok(Dependent {
             input,
             uses,
             references,
@@ -94,14 +94,18 @@ impl Target {
     }
 
     /// Whether all uses are of this very version already, as far as the reference goes and in what it resolves to.
-    pub fn is_current(&self, user: &User) -> bool {
+    pub fn is_current(&self, dependent: &Dependent) -> bool {
         let resolved = |reference: &TypeName| {
-            let found = user.resolved.iter().find(|r| r.type_name == *reference);
+            let found = dependent
+                .resolved
+                .iter()
+                .find(|r| r.type_name == *reference);
             found.is_some_and(|found| {
                 (&found.version, &found.sha256) == (&self.resolved.version, &self.resolved.sha256)
             })
         };
-        user.uses
+        dependent
+            .uses
             .iter()
             .all(|used| used.type_name == used.to && resolved(&used.type_name))
     }
@@ -110,16 +114,16 @@ impl Target {
     pub fn rewritten(
         &self,
         deployment: &DeploymentName,
-        user: &User,
+        dependent: &Dependent,
     ) -> Result<InputConfig, Box<ErrorBody>> {
         let refused = |message: String| {
             let body = ErrorBody::new(ErrorCode::InvalidRequest, message);
             Err(Box::new(body))
         };
-        let Some(first) = user.uses.first() else {
+        let Some(first) = dependent.uses.first() else {
             return refused(unused(deployment, &self.reference));
         };
-        if user.uses.iter().all(|used| used.owner.is_some()) {
+        if dependent.uses.iter().all(|used| used.owner.is_some()) {
             let owner = first
                 .owner
                 .as_ref()
@@ -130,7 +134,7 @@ impl Target {
                 first.type_name
             ));
         }
-        uses::rewritten(&user.input, &user.references).or_else(|error| {
+        uses::rewritten(&dependent.input, &dependent.references).or_else(|error| {
             refused(format!(
                 "the configuration of deployment '{deployment}' cannot name {}: {error}; change it there, and update",
                 self.reference

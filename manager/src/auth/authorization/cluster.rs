@@ -11,7 +11,7 @@ use common::api::error::ErrorBody;
 use common::api::review::{Access, AccessReview};
 use common::model::Identity;
 
-use super::{Authorizer, Question, Sight};
+use super::{Authorizer, Question, Visibility};
 use crate::auth::cache::Cache;
 use crate::auth::verb::{Resource, Verb};
 use crate::deployer::Deployer;
@@ -71,11 +71,11 @@ impl Authorizer for ClusterRules {
     }
 
     /// The cluster cannot be asked for all namespaces in which somebody may do something.
-    async fn sight(&self, identity: &Identity) -> Result<Sight, Box<ErrorBody>> {
+    async fn visibility(&self, identity: &Identity) -> Result<Visibility, Box<ErrorBody>> {
         let everywhere = Question::all(Verb::List, Resource::Deployments);
         Ok(match self.allows(identity, &everywhere).await? {
-            true => Sight::All,
-            false => Sight::Unknown,
+            true => Visibility::All,
+            false => Visibility::Unknown,
         })
     }
 

@@ -135,12 +135,16 @@ async fn who_may_list_everywhere_sees_all_and_others_their_namespaces() {
     let shop = BTreeSet::from(["shop".parse().unwrap()]);
     for (role, identity) in people() {
         let (told, asked) = match role {
-            "admin" => (Sight::All, Sight::All),
-            "nobody" => (Sight::Only(BTreeSet::new()), Sight::Unknown),
-            _ => (Sight::Only(shop.clone()), Sight::Unknown),
+            "admin" => (Visibility::All, Visibility::All),
+            "nobody" => (Visibility::Only(BTreeSet::new()), Visibility::Unknown),
+            _ => (Visibility::Only(shop.clone()), Visibility::Unknown),
         };
-        assert_eq!(policy.sight(&identity).await.unwrap(), told, "{role}");
-        assert_eq!(cluster().sight(&identity).await.unwrap(), asked, "{role}");
+        assert_eq!(policy.visibility(&identity).await.unwrap(), told, "{role}");
+        assert_eq!(
+            cluster().visibility(&identity).await.unwrap(),
+            asked,
+            "{role}"
+        );
     }
 }
 
@@ -152,7 +156,7 @@ async fn a_cluster_that_cannot_be_asked_allows_nothing() {
     let question = Question::all(Verb::Get, Resource::Deployments);
     let ada = user("ada", &[]);
     assert!(rules.allows(&ada, &question).await.is_err());
-    assert!(rules.sight(&ada).await.is_err());
+    assert!(rules.visibility(&ada).await.is_err());
 }
 
 #[tokio::test]

@@ -69,7 +69,7 @@ impl fmt::Display for Question {
 
 /// Whose deployments somebody may see.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sight {
+pub enum Visibility {
     All,
     /// Those of these namespaces.
     Only(BTreeSet<Namespace>),
@@ -85,7 +85,7 @@ pub trait Authorizer: Send + Sync {
         question: &Question,
     ) -> Result<bool, Box<ErrorBody>>;
 
-    async fn sight(&self, identity: &Identity) -> Result<Sight, Box<ErrorBody>>;
+    async fn visibility(&self, identity: &Identity) -> Result<Visibility, Box<ErrorBody>>;
 
     /// What would make it allow the question: the end of a refusal.
     fn advice(&self, question: &Question) -> String;

@@ -9,7 +9,7 @@ use common::model::{Identity, Namespace};
 use common::reload::{Unusable, Watched};
 use serde::Deserialize;
 
-use super::{Authorizer, Question, Sight};
+use super::{Authorizer, Question, Visibility};
 use crate::auth::file;
 use crate::auth::verb::Role;
 
@@ -74,17 +74,17 @@ impl Authorizer for Policy {
             .any(|binding| binding.role >= needed && binding.covers(question.namespace.as_ref())))
     }
 
-    async fn sight(&self, identity: &Identity) -> Result<Sight, Box<ErrorBody>> {
+    async fn visibility(&self, identity: &Identity) -> Result<Visibility, Box<ErrorBody>> {
         let bindings = self.file.get();
         let mut seen = BTreeSet::new();
         for binding in bindings.iter().filter(|binding| binding.binds(identity)) {
             if binding.covers(None) {
-                return Ok(Sight::All);
+                return Ok(Visibility::All);
             }
             let namespaces = binding.namespaces.iter();
             seen.extend(namespaces.filter_map(|name| Namespace::parse(name.as_str()).ok()));
         }
-        Ok(Sight::Only(seen))
+        Ok(Visibility::Only(seen))
     }
 
     fn advice(&self, question: &Question) -> String {

@@ -355,7 +355,7 @@ pub mod manifests {
     #[expect(dead_code, reason = "only its schema is wanted")]
     enum LayoutAnswer {
         Node(common::model::LayoutNode),
-        Whole(common::model::Layout),
+        ClusterScoped(common::model::Layout),
     }
 }
 

@@ -120,8 +120,8 @@ fn refusals(need: Need) -> &'static [ErrorCode] {
     use ErrorCode::{Forbidden, Unauthenticated, Unavailable};
     match need {
         Need::Nothing => &[],
-        Need::Anybody | Need::Seen => &[Unauthenticated, Unavailable],
-        Need::InBody | Need::Deployment(_) | Need::Operation(_) | Need::Whole(..) => {
+        Need::Authenticated | Need::Filtered => &[Unauthenticated, Unavailable],
+        Need::InBody | Need::Deployment(_) | Need::Operation(_) | Need::ClusterScoped(..) => {
             &[Unauthenticated, Forbidden, Unavailable]
         }
     }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::http::openapi::SHARED;
 use crate::http::{Need, ROUTES};
-use crate::stage::Stage;
+use crate::testing::TestBed;
 
 /// Callers, as the columns of the table: without a token, with one that nobody knows, an administrator of another
 /// namespace, and those of namespace `shop` and of all.
@@ -221,12 +221,12 @@ impl Guarded {
             std::fs::write(&path, text).unwrap();
             Some(path)
         };
-        let mut stage = Stage::new();
-        stage.auth.auth_tokens = written("tokens", &tokens());
-        stage.auth.auth_policy = written("policy", POLICY);
-        stage.auth.audit_log = Some(files.path().join("audit"));
-        stage.auth.trusted_proxies = vec![[127, 0, 0, 1].into()];
-        let served = Served::on(stage).await;
+        let mut bed = TestBed::new();
+        bed.auth.auth_tokens = written("tokens", &tokens());
+        bed.auth.auth_policy = written("policy", POLICY);
+        bed.auth.audit_log = Some(files.path().join("audit"));
+        bed.auth.trusted_proxies = vec![[127, 0, 0, 1].into()];
+        let served = Served::on(bed).await;
         let mut guarded = Self {
             served,
             files,
@@ -321,7 +321,7 @@ async fn every_route_answers_each_caller_as_the_table_says() {
                 // What the editor may do is done.
                 guarded = Guarded::new().await;
             }
-            let before = guarded.served.stage.keys().await;
+            let before = guarded.served.bed.keys().await;
             let answer = guarded.ask_route(caller, method, route).await;
             let status = answer.status().as_u16();
             let challenge = answer.headers().contains_key("www-authenticate");
@@ -331,11 +331,7 @@ async fn every_route_answers_each_caller_as_the_table_says() {
                     "{method} {route} as {caller:?}: {status}, not {expected}: {text}"
                 ));
             } else if [401, 403, 404].contains(&status) {
-                assert_eq!(
-                    guarded.served.stage.keys().await,
-                    before,
-                    "{method} {route}"
-                );
+                assert_eq!(guarded.served.bed.keys().await, before, "{method} {route}");
             }
         }
     }

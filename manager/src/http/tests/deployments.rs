@@ -28,7 +28,7 @@ async fn a_deployment_is_created_read_updated_and_deleted() {
         .await
         .unwrap();
     assert_eq!(updated.state.status, DeploymentStatus::Deployed);
-    assert_eq!(served.stage.deployer.objects(), ["b"]);
+    assert_eq!(served.bed.deployer.objects(), ["b"]);
     assert_eq!(
         client
             .manifests(&web(), &PageQuery::default())
@@ -51,7 +51,7 @@ async fn a_deployment_is_created_read_updated_and_deleted() {
     let deleted = client.delete(&web(), &query).await.unwrap();
     assert_eq!(deleted.state.status, DeploymentStatus::Deleted);
     assert!(deleted.deleted_at.is_some());
-    assert_eq!(served.stage.deployer.objects(), [""; 0]);
+    assert_eq!(served.bed.deployer.objects(), [""; 0]);
     assert_eq!(
         answered(client.deployment(&web()).await).code,
         ErrorCode::NotFound
@@ -140,7 +140,7 @@ async fn a_template_reference_is_resolved_and_recorded() {
         .create(&creation("web", resources), &WriteQuery::default())
         .await
         .unwrap();
-    assert_eq!(served.stage.deployer.objects(), ["left", "right"]);
+    assert_eq!(served.bed.deployer.objects(), ["left", "right"]);
     let manifest = served
         .client
         .manifest(&web(), created.latest_manifest.as_ref().unwrap())
@@ -188,7 +188,7 @@ async fn a_template_reference_is_resolved_and_recorded() {
         .await
         .unwrap();
     assert_eq!(node.name.as_str(), "right");
-    let env = &served.stage.expander.requests()[0].env;
+    let env = &served.bed.expander.requests()[0].env;
     assert_eq!(
         (env["deployment"].as_str(), env["namespace"].as_str()),
         (Some("web"), Some("default"))
@@ -207,7 +207,7 @@ async fn an_import_of_the_caller_wins_over_a_reference() {
         .create(&request, &WriteQuery::default())
         .await
         .unwrap();
-    assert_eq!(served.stage.deployer.objects(), ["mine"]);
+    assert_eq!(served.bed.deployer.objects(), ["mine"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -290,7 +290,7 @@ async fn resources_that_fail_are_named_and_the_deployment_can_be_updated() {
         .await
         .unwrap();
     assert_eq!(updated.state.status, DeploymentStatus::Deployed);
-    assert_eq!(served.stage.deployer.objects(), ["b"]);
+    assert_eq!(served.bed.deployer.objects(), ["b"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -312,19 +312,19 @@ async fn resources_that_are_only_late_are_a_time_out() {
         .delete(&web(), &WriteQuery::default())
         .await
         .unwrap();
-    assert_eq!(served.stage.deployer.objects(), [""; 0]);
+    assert_eq!(served.bed.deployer.objects(), [""; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn services_that_are_away_are_tried_again_then_named() {
     let served = Served::new().await;
-    served.stage.expander.fail_next(2, &away());
+    served.bed.expander.fail_next(2, &away());
     served
         .client
         .create(&creation("patient", service("a")), &WriteQuery::default())
         .await
         .unwrap();
-    served.stage.expander.fail_next(4, &away());
+    served.bed.expander.fail_next(4, &away());
     let error = answered(
         served
             .client
@@ -337,7 +337,7 @@ async fn services_that_are_away_are_tried_again_then_named() {
         ErrorCode::NotFound
     );
     served
-        .stage
+        .bed
         .deployer
         .interrupt([const { Interruption::Away }; 4]);
     let error = answered(

@@ -24,8 +24,8 @@ async fn three(served: &Served) {
 async fn resources_come_in_pages_with_their_drift_and_what_was_applied() {
     let served = Served::new().await;
     three(&served).await;
-    served.stage.deployer.edit("a", json!({"size": 9}));
-    served.stage.deployer.lose("b");
+    served.bed.deployer.edit("a", json!({"size": 9}));
+    served.bed.deployer.lose("b");
     let first = served
         .client
         .resources(&web(), &query(json!({"limit": 2})))

@@ -27,8 +27,8 @@ use serde_json::{Value, json};
 
 use crate::deployer::fake::{Interruption, REFUSED, SLOW};
 use crate::expander::fake::{BROKEN, away};
-use crate::stage::Served;
 use crate::store::kv::{Commit, Kv};
+use crate::testing::Served;
 
 fn web() -> DeploymentName {
     DeploymentName::parse("web").unwrap()

@@ -10,7 +10,7 @@ async fn one_operation_at_a_time_and_the_second_is_told_of_the_first() {
         .create(&creation("web", service("a")), &WriteQuery::default())
         .await
         .unwrap();
-    let gate = served.stage.deployer.hold();
+    let gate = served.bed.deployer.hold();
     let response = send(
         &served,
         Method::PUT,
@@ -93,7 +93,7 @@ async fn one_operation_at_a_time_and_the_second_is_told_of_the_first() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_create_whose_client_went_away_goes_on() {
     let served = Served::new().await;
-    let gate = served.stage.deployer.hold();
+    let gate = served.bed.deployer.hold();
     let http = common::client::http::builder().build().unwrap();
     let request = http
         .post(format!("{}/deployments", served.url))
@@ -118,7 +118,7 @@ async fn a_create_whose_client_went_away_goes_on() {
     served
         .app
         .engine
-        .ticket(&operation.id)
+        .handle(&operation.id)
         .unwrap()
         .outcome()
         .await
@@ -132,7 +132,7 @@ async fn a_create_whose_client_went_away_goes_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopping_manager_tells_who_waits_which_operation_to_ask_for() {
     let served = Served::new().await;
-    let _gate = served.stage.deployer.hold();
+    let _gate = served.bed.deployer.hold();
     let asked = creation("web", service("a"));
     let query = WriteQuery::default();
     let waiting = served.client.create(&asked, &query);
@@ -145,7 +145,7 @@ async fn a_stopping_manager_tells_who_waits_which_operation_to_ask_for() {
             .items
             .is_empty()
         {}
-        served.app.engine.park().await;
+        served.app.engine.suspend().await;
     };
     let (answer, ()) = tokio::join!(waiting, stopping);
     let error = answered(answer);
@@ -161,7 +161,7 @@ async fn a_stopping_manager_tells_who_waits_which_operation_to_ask_for() {
 async fn a_stopped_operation_leaves_the_deployment_failed_and_free() {
     let served = Served::new().await;
     let client = &served.client;
-    let _gate = served.stage.deployer.hold();
+    let _gate = served.bed.deployer.hold();
     let request = creation("web", service("a"));
     let started = client
         .create_async(&request, &WriteQuery::default())
@@ -186,7 +186,7 @@ async fn a_stopped_operation_leaves_the_deployment_failed_and_free() {
     assert_eq!(error.code, ErrorCode::NothingRunning);
     let error = answered(client.cancel(&started.id).await);
     assert_eq!(error.code, ErrorCode::NothingRunning);
-    served.stage.deployer.release();
+    served.bed.deployer.release();
     let (request, query) = (change(service("b")), WriteQuery::default());
     let updated = client.update(&web(), &request, &query).await.unwrap();
     assert_eq!(updated.state.status, DeploymentStatus::Deployed);
@@ -201,7 +201,7 @@ async fn a_cancelled_update_that_had_not_begun_to_apply_changes_nothing() {
         .create(&request, &WriteQuery::default())
         .await
         .unwrap();
-    served.stage.expander.hang();
+    served.bed.expander.hang();
     let change = change(service("b"));
     let started = client
         .update_async(&web(), &change, &WriteQuery::default())

@@ -39,7 +39,7 @@ async fn a_previewed_create_applies_nothing_until_it_is_committed() {
     let previewed = client.create(&request, &preview()).await.unwrap();
     assert_eq!(previewed.state.status, DeploymentStatus::Created);
     assert_eq!(previewed.latest_manifest, None);
-    assert_eq!(served.stage.deployer.jobs(), []);
+    assert_eq!(served.bed.deployer.jobs(), []);
     assert_eq!(client.types(&PageQuery::default()).await.unwrap().items, []);
 
     let manifest = client.preview(&web()).await.unwrap();
@@ -55,8 +55,8 @@ async fn a_previewed_create_applies_nothing_until_it_is_committed() {
     assert_eq!(committed.state.status, DeploymentStatus::Deployed);
     assert_eq!(committed.latest_manifest.as_ref(), Some(&manifest.name));
     assert_eq!(committed.preview, None);
-    assert_eq!(served.stage.deployer.objects(), ["a"]);
-    assert_eq!(served.stage.expander.requests().len(), 1);
+    assert_eq!(served.bed.deployer.objects(), ["a"]);
+    assert_eq!(served.bed.expander.requests().len(), 1);
     let kept = client.manifest(&web(), &manifest.name).await.unwrap();
     assert_eq!(kept, manifest);
     let types = client.types(&PageQuery::default()).await.unwrap().items;
@@ -92,7 +92,7 @@ async fn a_preview_of_an_update_tells_each_field_and_leaves_the_deployment_as_it
     };
     assert_eq!(seen.summary, expected);
     assert_eq!(seen.resources[0].changes[0].after, Some(json!({"size": 2})));
-    assert_eq!(served.stage.deployer.properties("a"), json!({"size": 1}));
+    assert_eq!(served.bed.deployer.properties("a"), json!({"size": 1}));
     let committed = commit(previewed.preview);
     let query = WriteQuery::default();
     served
@@ -100,8 +100,8 @@ async fn a_preview_of_an_update_tells_each_field_and_leaves_the_deployment_as_it
         .update(&web(), &committed, &query)
         .await
         .unwrap();
-    assert_eq!(served.stage.deployer.objects(), ["a"]);
-    assert_eq!(served.stage.deployer.properties("a"), json!({"size": 2}));
+    assert_eq!(served.bed.deployer.objects(), ["a"]);
+    assert_eq!(served.bed.deployer.properties("a"), json!({"size": 2}));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,7 +111,7 @@ async fn a_commit_is_refused_once_an_object_has_changed_and_nothing_is_applied()
     let change = change(sized("a", 2));
     let previewed = served.client.update(&web(), &change, &preview()).await;
     let previewed = previewed.unwrap();
-    served.stage.deployer.edit("a", json!({"size": 7}));
+    served.bed.deployer.edit("a", json!({"size": 7}));
     let request = commit(previewed.preview.clone());
     let query = WriteQuery::default();
     let error = answered(served.client.update(&web(), &request, &query).await);
@@ -121,7 +121,7 @@ async fn a_commit_is_refused_once_an_object_has_changed_and_nothing_is_applied()
         "{:?}",
         error.causes
     );
-    assert_eq!(served.stage.deployer.properties("a"), json!({"size": 7}));
+    assert_eq!(served.bed.deployer.properties("a"), json!({"size": 7}));
     let after = served.client.deployment(&web()).await.unwrap();
     assert_eq!(after.fingerprint, previewed.fingerprint);
 }
@@ -150,7 +150,7 @@ async fn only_the_latest_preview_on_the_latest_manifest_can_be_committed() {
     let applied = client.deployment(&web()).await.unwrap().latest_manifest;
     let applied = answered(client.update(&web(), &commit(applied), &query).await);
     assert_eq!(applied.code, ErrorCode::PreconditionFailed);
-    assert_eq!(served.stage.deployer.properties("a"), json!({"size": 4}));
+    assert_eq!(served.bed.deployer.properties("a"), json!({"size": 4}));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -172,7 +172,7 @@ async fn a_preview_can_be_dropped_and_what_is_only_previewed_can_be_deleted() {
         .await
         .unwrap();
     client.delete(&web(), &query).await.unwrap();
-    let left: Vec<_> = served.stage.keys().await;
+    let left: Vec<_> = served.bed.keys().await;
     let left = left
         .iter()
         .filter(|key| key.contains("·web·") && !key.starts_with("operation-of"));
@@ -196,7 +196,7 @@ async fn a_commit_has_the_policies_of_its_preview() {
         .update(&web(), &request, &WriteQuery::default())
         .await
         .unwrap();
-    let Some(crate::deployer::Job::Update(applied)) = served.stage.deployer.jobs().pop() else {
+    let Some(crate::deployer::Job::Update(applied)) = served.bed.deployer.jobs().pop() else {
         panic!("no update")
     };
     assert_eq!(json!(applied.policies), json!({"conflict": "TAKE"}));
@@ -207,13 +207,13 @@ async fn a_commit_has_the_policies_of_its_preview() {
 async fn a_diff_stores_nothing_and_needs_no_deployment() {
     let served = Served::new().await;
     let (client, query) = (&served.client, DiffQuery::default());
-    let before = served.stage.keys().await;
+    let before = served.bed.keys().await;
     let all_new = client
         .diff(&web(), &change(service("a")), &query)
         .await
         .unwrap();
     assert_eq!(all_new.summary.create, 1);
-    assert_eq!(served.stage.keys().await, before);
+    assert_eq!(served.bed.keys().await, before);
 
     let first = deployed(&served, sized("a", 1)).await;
     let same = client

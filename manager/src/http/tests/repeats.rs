@@ -32,14 +32,14 @@ async fn a_repeat_after_a_restart_is_answered_as_the_first_was() {
     let bad = json!([{"name": REFUSED, "type": "Pod"}]);
     let request = creation("web", bad);
     let first = answered(served.client.create(&request, keyed("k")).await);
-    served.app.engine.park().await;
-    let app = served.stage.manager().await;
+    served.app.engine.suspend().await;
+    let app = served.bed.manager().await;
     let asked = crate::service::asked::Asked {
         idempotency_key: Some("k".to_owned()),
         ..Default::default()
     };
-    let ticket = app.services.writes.create(request, asked).await.unwrap();
-    let outcome = ticket.outcome().await.unwrap();
+    let handle = app.services.writes.create(request, asked).await.unwrap();
+    let outcome = handle.outcome().await.unwrap();
     let error = outcome.operation.error.clone().unwrap();
     assert_eq!((error.code, error.message), (first.code, first.message));
 }
@@ -64,7 +64,7 @@ async fn another_request_with_the_same_key_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_while_the_first_still_runs_waits_for_the_same_end() {
     let served = Served::new().await;
-    let gate = served.stage.deployer.hold();
+    let gate = served.bed.deployer.hold();
     let request = creation("web", service("a"));
     let first = served
         .client
@@ -80,7 +80,7 @@ async fn a_repeat_while_the_first_still_runs_waits_for_the_same_end() {
     gate.add_permits(1);
     let answer = served.client.create(&request, keyed("k")).await.unwrap();
     assert_eq!(answer.operation, Some(first.id));
-    assert_eq!(served.stage.deployer.jobs().len(), 1);
+    assert_eq!(served.bed.deployer.jobs().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,7 +9,7 @@ async fn a_fault_of_the_service_is_told_by_the_request_id_alone() {
         put: vec![(b"deployment\0web".to_vec(), "{".into())],
         ..Commit::default()
     };
-    served.stage.kv.commit(damaged).await.unwrap();
+    served.bed.kv.commit(damaged).await.unwrap();
     let error = answered(served.client.deployment(&web()).await);
     assert_eq!(error.code, ErrorCode::Internal);
     assert!(!error.message.contains("web"), "{}", error.message);

@@ -55,15 +55,15 @@ async fn an_update_says_when_a_reference_resolves_to_something_else() {
     let same = updated(&served, "pair:v1", &WriteQuery::default()).await;
     assert!(same.warnings.is_empty(), "{:?}", same.warnings);
     served
-        .stage
+        .bed
         .add_version("pair", "v1.0.1", &content(service("fixed")));
     let diff = diff(&served, &DiffQuery::default()).await;
     assert_eq!(diff.warnings, ["pair:v1 is now v1.0.1 (was v1)"]);
     let moved = updated(&served, "pair:v1", &WriteQuery::default()).await;
     assert_eq!(moved.warnings, ["pair:v1 is now v1.0.1 (was v1)"]);
-    assert_eq!(served.stage.deployer.objects(), ["fixed"]);
+    assert_eq!(served.bed.deployer.objects(), ["fixed"]);
     served
-        .stage
+        .bed
         .add_version("pair", "v1.0.1", &content(service("other")));
     let changed = updated(&served, "pair:v1", &WriteQuery::default()).await;
     let [warning] = changed.warnings.as_slice() else {
@@ -80,16 +80,16 @@ async fn a_locked_update_takes_the_very_files_on_record() {
     let served = Served::new().await;
     let first = deployed(&served, "pair:v1").await;
     served
-        .stage
+        .bed
         .add_version("pair", "v1.0.1", &content(service("fixed")));
     served
-        .stage
+        .bed
         .add_version("pair", "v1", &content(service("forged")));
     for _ in 0..2 {
         let operation = updated(&served, "pair:v1", &locked()).await;
         assert!(operation.warnings.is_empty(), "{:?}", operation.warnings);
     }
-    assert_eq!(served.stage.deployer.objects(), ["left", "right"]);
+    assert_eq!(served.bed.deployer.objects(), ["left", "right"]);
     let latest = served.client.deployment(&web()).await.unwrap();
     let latest = latest.latest_manifest.unwrap();
     let latest = served.client.manifest(&web(), &latest).await.unwrap();
@@ -107,7 +107,7 @@ async fn a_locked_update_that_needs_what_is_not_on_record_is_refused() {
     let served = Served::new().await;
     let first = deployed(&served, "pair:v1").await;
     served
-        .stage
+        .bed
         .add_template("single", &content(service("single")));
     let request = change(uses("single:v1"));
     let error = answered(served.client.update(&web(), &request, &locked()).await);
@@ -117,7 +117,7 @@ async fn a_locked_update_that_needs_what_is_not_on_record_is_refused() {
         "{}",
         error.message
     );
-    assert_eq!(served.stage.deployer.objects(), ["left", "right"]);
+    assert_eq!(served.bed.deployer.objects(), ["left", "right"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -125,7 +125,7 @@ async fn an_update_can_be_locked_to_what_was_rolled_back_to() {
     let served = Served::new().await;
     let first = deployed(&served, "pair:v1").await;
     served
-        .stage
+        .bed
         .add_version("pair", "v1.0.1", &content(service("fixed")));
     updated(&served, "pair:v1", &WriteQuery::default()).await;
     let to = common::api::manager::RollbackDeployment {
@@ -134,7 +134,7 @@ async fn an_update_can_be_locked_to_what_was_rolled_back_to() {
     let write = WriteQuery::default();
     served.client.rollback(&web(), &to, &write).await.unwrap();
     updated(&served, "pair:v1", &locked()).await;
-    assert_eq!(served.stage.deployer.objects(), ["left", "right"]);
+    assert_eq!(served.bed.deployer.objects(), ["left", "right"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,7 +142,7 @@ async fn a_preview_that_is_locked_is_committed_with_its_files() {
     let served = Served::new().await;
     deployed(&served, "pair:v1").await;
     served
-        .stage
+        .bed
         .add_version("pair", "v1.0.1", &content(service("fixed")));
     let preview = WriteQuery {
         preview: true,
@@ -157,5 +157,5 @@ async fn a_preview_that_is_locked_is_committed_with_its_files() {
     let write = WriteQuery::default();
     served.client.update(&web(), &commit, &write).await.unwrap();
     updated(&served, "pair:v1", &locked()).await;
-    assert_eq!(served.stage.deployer.objects(), ["left", "right"]);
+    assert_eq!(served.bed.deployer.objects(), ["left", "right"]);
 }

@@ -38,14 +38,12 @@ async fn a_rollback_is_a_new_manifest_with_the_very_expansion_of_the_old_one() {
         .await
         .unwrap();
     // The template has changed since: a rollback does not look at it.
-    served
-        .stage
-        .add_template("pair", &content(service("other")));
-    let expansions = served.stage.expander.requests().len();
+    served.bed.add_template("pair", &content(service("other")));
+    let expansions = served.bed.expander.requests().len();
     let back = client.rollback(&web(), &to(&first), &write).await.unwrap();
     assert_eq!(back.state.status, DeploymentStatus::Deployed);
-    assert_eq!(served.stage.deployer.objects(), ["left", "right"]);
-    assert_eq!(served.stage.expander.requests().len(), expansions);
+    assert_eq!(served.bed.deployer.objects(), ["left", "right"]);
+    assert_eq!(served.bed.expander.requests().len(), expansions);
     let name = first.latest_manifest.unwrap();
     let old = client.manifest(&web(), &name).await.unwrap();
     let new = client
@@ -132,7 +130,7 @@ async fn a_failed_update_goes_back_to_what_was_deployed_if_that_is_asked_for() {
     );
     let after = served.client.deployment(&web()).await.unwrap();
     assert_eq!(after.state.status, DeploymentStatus::Deployed);
-    assert_eq!(served.stage.deployer.objects(), ["a"]);
+    assert_eq!(served.bed.deployer.objects(), ["a"]);
     let operation = served
         .client
         .operation(&after.operation.unwrap())
@@ -159,7 +157,7 @@ async fn a_failed_create_is_removed_again_if_that_is_asked_for() {
         answered(served.client.deployment(&web()).await).code,
         ErrorCode::NotFound
     );
-    assert_eq!(served.stage.deployer.objects(), [""; 0]);
+    assert_eq!(served.bed.deployer.objects(), [""; 0]);
 }
 
 /// What was there before the deployment is to be given back, and the policy of the write that failed counts.
@@ -174,14 +172,14 @@ async fn the_way_back_restores_what_was_acquired_and_keeps_to_the_delete_policy(
             .create(&creation("web", bad.clone()), &asked)
             .await,
     );
-    let Some(Job::Delete(removal)) = served.stage.deployer.jobs().pop() else {
+    let Some(Job::Delete(removal)) = served.bed.deployer.jobs().pop() else {
         panic!("no removal")
     };
     assert!(removal.restore_acquired);
     assert_eq!(removal.delete_policy, Some(DeletePolicy::Abandon));
     deployed(&served, service("a")).await;
     answered(served.client.update(&web(), &change(bad), &asked).await);
-    let Some(Job::Update(back)) = served.stage.deployer.jobs().pop() else {
+    let Some(Job::Update(back)) = served.bed.deployer.jobs().pop() else {
         panic!("no rollback")
     };
     assert!(back.restore_acquired);
@@ -191,7 +189,7 @@ async fn the_way_back_restores_what_was_acquired_and_keeps_to_the_delete_policy(
         .delete(&web(), &WriteQuery::default())
         .await
         .unwrap();
-    let Some(Job::Delete(removal)) = served.stage.deployer.jobs().pop() else {
+    let Some(Job::Delete(removal)) = served.bed.deployer.jobs().pop() else {
         panic!("no deletion")
     };
     assert!(!removal.restore_acquired, "an ordinary deletion deletes");
@@ -202,7 +200,7 @@ async fn a_way_back_that_fails_too_is_told_with_both_failures() {
     let served = Served::new().await;
     deployed(&served, service("a")).await;
     served
-        .stage
+        .bed
         .deployer
         .interrupt([const { Interruption::Away }; 8]);
     let asked = query(json!({"rollbackOnFailure": true}));
@@ -230,7 +228,7 @@ async fn an_update_that_would_delete_most_of_a_deployment_must_be_told_that_it_m
     let served = Served::new().await;
     let before = deployed(&served, many(10)).await;
     let client = &served.client;
-    let jobs = served.stage.deployer.jobs().len();
+    let jobs = served.bed.deployer.jobs().len();
     let few = change(many(4));
     let error = answered(client.update(&web(), &few, &WriteQuery::default()).await);
     assert_eq!(error.code, ErrorCode::DeletesNotAllowed);
@@ -239,21 +237,21 @@ async fn an_update_that_would_delete_most_of_a_deployment_must_be_told_that_it_m
         "{}",
         error.message
     );
-    assert_eq!(served.stage.deployer.jobs().len(), jobs);
+    assert_eq!(served.bed.deployer.jobs().len(), jobs);
     let after = client.deployment(&web()).await.unwrap();
     assert_eq!(after.fingerprint, before.fingerprint);
     client
         .update(&web(), &few, &query(json!({"allowDeletes": true})))
         .await
         .unwrap();
-    assert_eq!(served.stage.deployer.objects().len(), 4);
+    assert_eq!(served.bed.deployer.objects().len(), 4);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn so_many_manifests_are_kept_as_the_operator_wants_and_those_in_use() {
-    let mut stage = crate::stage::Stage::new();
-    stage.keep_manifests = Some(2);
-    let served = Served::on(stage).await;
+    let mut bed = crate::testing::TestBed::new();
+    bed.keep_manifests = Some(2);
+    let served = Served::on(bed).await;
     deployed(&served, service("a")).await;
     let (client, write) = (&served.client, WriteQuery::default());
     for name in ["b", "c", "d"] {
@@ -273,7 +271,7 @@ async fn so_many_manifests_are_kept_as_the_operator_wants_and_those_in_use() {
         Some(&manifests[1].name),
         deployment.latest_manifest.as_ref()
     );
-    let store = Store::open(served.stage.kv.clone()).await.unwrap();
+    let store = Store::open(served.bed.kv.clone()).await.unwrap();
     let verified = crate::store::verify::verify(&store).await.unwrap();
     assert!(verified.ok, "{:?}", verified.problems);
 }

@@ -11,8 +11,8 @@ const NEW: &str = "pair:v1.1";
 async fn served() -> Served {
     let served = Served::new().await;
     let new = json!([{"name": "left", "type": "Service", "properties": {"new": true}}, {"name": "third", "type": "Pod"}]);
-    served.stage.add_version("pair", "v1.1", &content(new));
-    served.stage.add_template(
+    served.bed.add_version("pair", "v1.1", &content(new));
+    served.bed.add_template(
         "app",
         &content(json!([{"name": "inner", "type": "pair:v1"}])),
     );
@@ -65,7 +65,7 @@ async fn a_what_if_tells_each_deployment_that_uses_the_template_and_changes_noth
     let own = json!({"content": content(json!([{"name": "two", "type": "pair:v1"}])),
         "imports": [{"name": "pair:v1", "content": content(service("own"))}]});
     create(&served, "shadowed", own).await;
-    let keys = served.stage.keys().await;
+    let keys = served.bed.keys().await;
     let page = whatif(&served, json!({"template": NEW}), WhatIfQuery::default()).await;
     assert_eq!(
         told(&page),
@@ -86,7 +86,7 @@ async fn a_what_if_tells_each_deployment_that_uses_the_template_and_changes_noth
     assert_eq!((summary, plain.resources.len()), ((1, 1, 1), 0));
     assert_eq!(plain.uses[0].to.as_str(), NEW);
     assert_eq!(page.items[0].uses[0].to.as_str(), "default/pair:v1.1");
-    assert_eq!(served.stage.keys().await, keys);
+    assert_eq!(served.bed.keys().await, keys);
 
     let full = WhatIfQuery {
         full: true,
@@ -137,7 +137,7 @@ async fn a_what_if_tells_why_a_deployment_would_fail_and_refuses_what_makes_no_s
     let served = served().await;
     create(&served, "plain", pair("pair:v1")).await;
     create(&served, "other", json!({"content": content(service("a"))})).await;
-    served.stage.add_version("pair", "v2", BROKEN);
+    served.bed.add_version("pair", "v2", BROKEN);
     let page = whatif(
         &served,
         json!({"template": "pair:v2"}),
@@ -178,15 +178,15 @@ async fn a_what_if_tells_why_a_deployment_would_fail_and_refuses_what_makes_no_s
 async fn an_upgrade_names_the_new_version_in_the_configuration_and_leaves_other_templates_alone() {
     let served = served().await;
     served
-        .stage
+        .bed
         .add_template("single", &content(service("single")));
     let text = "{\"resources\": [\n {\"name\": \"two\", \"type\": \"pair:v1\"},\n {\"name\": \"one\", \"type\": \"single:v1\"} ]}\n";
     create(&served, "web", json!({"content": text})).await;
     served
-        .stage
+        .bed
         .add_template("single", &content(service("forged")));
     let upgraded = upgrade(&served, "web").await.unwrap();
-    assert_eq!(served.stage.deployer.objects(), ["left", "single", "third"]);
+    assert_eq!(served.bed.deployer.objects(), ["left", "single", "third"]);
     let latest = upgraded.latest_manifest.unwrap();
     let manifest = served.client.manifest(&web(), &latest).await.unwrap();
     assert_eq!(manifest.input_config.content, text.replace("pair:v1", NEW));
@@ -199,12 +199,12 @@ async fn an_upgrade_takes_a_new_patch_though_the_reference_stays() {
     let served = served().await;
     create(&served, "web", pair(NEW)).await;
     served
-        .stage
+        .bed
         .add_version("pair", "v1.1.1", &content(service("patched")));
     let page = whatif(&served, json!({"template": NEW}), WhatIfQuery::default()).await;
     assert_eq!(told(&page), ["web Changed"]);
     let upgraded = upgrade(&served, "web").await.unwrap();
-    assert_eq!(served.stage.deployer.objects(), ["patched"]);
+    assert_eq!(served.bed.deployer.objects(), ["patched"]);
     let operation = served
         .client
         .operation(&upgraded.operation.unwrap())
@@ -218,7 +218,7 @@ async fn an_upgrade_that_failed_is_unfinished_though_its_manifest_names_the_vers
     let served = served().await;
     create(&served, "web", pair("pair:v1")).await;
     let refused = content(json!([{"name": REFUSED, "type": "Pod"}]));
-    served.stage.add_version("pair", "v1.2", &refused);
+    served.bed.add_version("pair", "v1.2", &refused);
     let request = || UpgradeDeployment {
         template: TypeName::parse("pair:v1.2").unwrap(),
     };

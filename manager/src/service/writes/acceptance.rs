@@ -12,7 +12,7 @@ use crate::service::deployments::missing;
 use crate::service::repeats::{Repeat, Repeats};
 use crate::store::deployments::{self, Found};
 use crate::store::manifests;
-use crate::workflow::{self, Ticket};
+use crate::workflow::{self, OperationHandle};
 
 /// Times that a decision is made again because the deployment changed under it.
 const DECISIONS: usize = 5;
@@ -23,7 +23,7 @@ impl Writes {
         &self,
         draft: Draft,
         committed: Option<ManifestName>,
-    ) -> Result<Ticket, Error> {
+    ) -> Result<OperationHandle, Error> {
         let repeats = Repeats {
             store: &self.store,
             engine: &self.engine,
@@ -34,7 +34,7 @@ impl Writes {
             let found = deployments::find(&self.store, &draft.name).await?;
             self.authorize(&draft, found.as_ref()).await?;
             let request = match repeats.look(&draft, committed.as_ref(), &id).await? {
-                Repeat::Same(ticket) => return Ok(ticket),
+                Repeat::Same(handle) => return Ok(handle),
                 Repeat::New(request) => request,
             };
             if !self.engine.has_room() {

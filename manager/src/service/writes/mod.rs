@@ -24,7 +24,7 @@ use crate::domain::intent::{Change, Intent, New};
 use crate::domain::{correction, deployment, imports};
 use crate::error::Error;
 use crate::store::{Store, deployments, manifests};
-use crate::workflow::{Engine, Ticket};
+use crate::workflow::{Engine, OperationHandle};
 
 /// Where objects go if neither they nor their deployment name a namespace.
 pub const NAMESPACE: &str = "default";
@@ -42,7 +42,7 @@ impl Writes {
         &self,
         request: CreateDeployment,
         asked: impl Into<Asked>,
-    ) -> Result<Ticket, Error> {
+    ) -> Result<OperationHandle, Error> {
         let asked = asked.into();
         asked.check(Kind::Create)?;
         deployment::check(&request.description, &request.labels)
@@ -71,7 +71,7 @@ impl Writes {
         name: DeploymentName,
         request: UpdateDeployment,
         asked: impl Into<Asked>,
-    ) -> Result<Ticket, Error> {
+    ) -> Result<OperationHandle, Error> {
         let asked = asked.into();
         let change = Change {
             description: request.description,
@@ -107,7 +107,7 @@ impl Writes {
         name: DeploymentName,
         request: RollbackDeployment,
         asked: impl Into<Asked>,
-    ) -> Result<Ticket, Error> {
+    ) -> Result<OperationHandle, Error> {
         let asked = asked.into();
         asked.check(Kind::Rollback)?;
         let intent = Intent::Rollback {
@@ -123,7 +123,7 @@ impl Writes {
         name: DeploymentName,
         request: UpgradeDeployment,
         asked: impl Into<Asked>,
-    ) -> Result<Ticket, Error> {
+    ) -> Result<OperationHandle, Error> {
         let asked = asked.into();
         asked.check(Kind::Upgrade)?;
         let intent = Intent::Update(Change {
@@ -138,7 +138,7 @@ impl Writes {
         &self,
         name: DeploymentName,
         asked: impl Into<Asked>,
-    ) -> Result<Ticket, Error> {
+    ) -> Result<OperationHandle, Error> {
         let asked = asked.into();
         asked.check(Kind::Delete)?;
         let intent = Intent::Delete {
@@ -154,7 +154,7 @@ impl Writes {
         &self,
         found: &Deployment,
         writer: Option<Identity>,
-    ) -> Result<Ticket, Error> {
+    ) -> Result<OperationHandle, Error> {
         let asked = Asked {
             caller: Caller::of(writer),
             precondition: Precondition::OneOf(vec![found.fingerprint.clone()]),
@@ -168,8 +168,8 @@ impl Writes {
     }
 
     /// The end of a write: the deployment as it left it, or why it failed.
-    pub async fn finished(&self, ticket: &Ticket) -> Result<Deployment, Error> {
-        let outcome = ticket.outcome().await?;
+    pub async fn finished(&self, handle: &OperationHandle) -> Result<Deployment, Error> {
+        let outcome = handle.outcome().await?;
         match (&outcome.operation.error, &outcome.deployment) {
             (Some(error), _) => Err(Error::Refused(Box::new(error.clone()))),
             (None, Some(deployment)) => Ok(deployment.clone()),
@@ -187,7 +187,7 @@ impl Writes {
         change: Change,
         manifest: ManifestName,
         asked: Asked,
-    ) -> Result<Ticket, Error> {
+    ) -> Result<OperationHandle, Error> {
         let preview = manifests::preview(&self.store, &name, &manifest).await?;
         let mut draft = self.draft(name, Intent::Commit(change), InputConfig::default(), asked)?;
         // What has no preview is refused when the deployment is looked at.
@@ -201,7 +201,7 @@ impl Writes {
         intent: Intent,
         input: InputConfig,
         asked: Asked,
-    ) -> Result<Ticket, Error> {
+    ) -> Result<OperationHandle, Error> {
         let draft = self.draft(name, intent, input, asked)?;
         self.accept(draft, None).await
     }

@@ -417,7 +417,7 @@ mod tests {
                 .await
                 .unwrap();
             let before = all(&*below).await;
-            let dying = crate::stage::DyingKv::after(commits, below.clone());
+            let dying = crate::testing::DyingKv::after(commits, below.clone());
             let cut_off = SealedKv::open(dying, place(&folder), &FIRST.to_vec()).await;
             assert_eq!(cut_off.is_err(), commits < 4, "{commits}");
             let kv = open(&below, &place(&folder)).await.unwrap();

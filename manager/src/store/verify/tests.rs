@@ -14,10 +14,10 @@ use crate::deployer::fake::REFUSED;
 use crate::error::Error;
 use crate::expander::fake::BROKEN;
 use crate::service::asked::Asked;
-use crate::stage::{DyingKv, Stage};
 use crate::store::kv::{Commit, Kv};
 use crate::store::operations;
-use crate::workflow::Ticket;
+use crate::testing::{DyingKv, TestBed};
+use crate::workflow::OperationHandle;
 
 /// A resource of this name is of a template, [`NEW`] and [`FAILING`] are further versions of it.
 const PAIR: &str = "pair";
@@ -137,8 +137,8 @@ fn content(names: &[&str]) -> String {
 
 /// Whatever it comes to: refusals and deaths are part of the game.
 async fn done(app: &App, write: &Write) {
-    let ticket = match started(app, write).await {
-        Ok(ticket) => ticket,
+    let handle = match started(app, write).await {
+        Ok(handle) => handle,
         // Then the test itself asks for nonsense, and shows nothing.
         Err(Error::Refused(error)) if error.code == ErrorCode::InvalidRequest => {
             panic!("{write:?}: {error}")
@@ -149,12 +149,12 @@ async fn done(app: &App, write: &Write) {
         for _ in 0..turns {
             tokio::task::yield_now().await;
         }
-        stopped(app, write, &ticket, by).await;
+        stopped(app, write, &handle, by).await;
     }
-    let _ = ticket.outcome().await;
+    let _ = handle.outcome().await;
 }
 
-async fn stopped(app: &App, write: &Write, ticket: &Ticket, by: By) {
+async fn stopped(app: &App, write: &Write, handle: &OperationHandle, by: By) {
     let operations = &app.services.operations;
     let _ = match by {
         By::Deployment => {
@@ -162,13 +162,13 @@ async fn stopped(app: &App, write: &Write, ticket: &Ticket, by: By) {
             operations.stop(&name, &Asked::default()).await
         }
         By::Operation => {
-            let id = ticket.live().operation().id.clone();
+            let id = handle.watch().operation().id.clone();
             operations.cancel(&id, &Caller::default()).await
         }
     };
 }
 
-async fn started(app: &App, write: &Write) -> Result<Ticket, Error> {
+async fn started(app: &App, write: &Write) -> Result<OperationHandle, Error> {
     let (writes, plain) = (&app.services.writes, Wish::Plain.of_change());
     let name: DeploymentName = write.name.parse().unwrap();
     let update = |content| UpdateDeployment {
@@ -226,49 +226,49 @@ async fn started(app: &App, write: &Write) -> Result<Ticket, Error> {
 }
 
 async fn played(writes: Vec<Write>) -> Result<(), TestCaseError> {
-    play(&stage_with_versions(), writes).await
+    play(&bed_with_versions(), writes).await
 }
 
 /// With further versions of the pair in the registry, one of which the cluster refuses.
-fn stage_with_versions() -> Stage {
-    let stage = Stage::new();
+fn bed_with_versions() -> TestBed {
+    let bed = TestBed::new();
     for (reference, names) in [(NEW, ["a", "third"]), (FAILING, ["a", REFUSED])] {
         let (template, version) = reference.split_once(':').unwrap();
-        stage.add_version(template, version, &content(&names));
+        bed.add_version(template, version, &content(&names));
     }
-    stage
+    bed
 }
 
-async fn play(stage: &Stage, writes: Vec<Write>) -> Result<(), TestCaseError> {
+async fn play(bed: &TestBed, writes: Vec<Write>) -> Result<(), TestCaseError> {
     for write in &writes {
-        let object = stage.deployer.objects().into_iter().next();
+        let object = bed.deployer.objects().into_iter().next();
         match (&write.what, object) {
-            (What::Lost, object) => object.iter().for_each(|name| stage.deployer.lose(name)),
+            (What::Lost, object) => object.iter().for_each(|name| bed.deployer.lose(name)),
             (What::Changed, object) => object
                 .iter()
-                .for_each(|name| stage.deployer.edit(name, json!({"changed": true}))),
-            _ => asked(stage, write).await?,
+                .for_each(|name| bed.deployer.edit(name, json!({"changed": true}))),
+            _ => asked(bed, write).await?,
         }
     }
     Ok(())
 }
 
 /// Asks a manager that may die on the way, and then the next one to go on.
-async fn asked(stage: &Stage, write: &Write) -> Result<(), TestCaseError> {
-    let dying = DyingKv::after(write.dies_after.unwrap_or(usize::MAX), stage.kv.clone());
-    if let Ok(app) = stage.try_manager_on(dying.clone()).await {
+async fn asked(bed: &TestBed, write: &Write) -> Result<(), TestCaseError> {
+    let dying = DyingKv::after(write.dies_after.unwrap_or(usize::MAX), bed.kv.clone());
+    if let Ok(app) = bed.try_manager_on(dying.clone()).await {
         // In this order, so that the same writes always take the same course.
         tokio::select! {
             biased;
             () = dying.death() => {}
             () = done(&app, write) => {}
         }
-        app.engine.park().await;
+        app.engine.suspend().await;
     }
-    sound(stage, &format!("after {write:?}")).await?;
-    recovered(stage).await;
-    sound(stage, &format!("after {write:?} and a restart")).await?;
-    let store = Store::open(stage.kv.clone()).await.unwrap();
+    sound(bed, &format!("after {write:?}")).await?;
+    recovered(bed).await;
+    sound(bed, &format!("after {write:?} and a restart")).await?;
+    let store = Store::open(bed.kv.clone()).await.unwrap();
     let unfinished = operations::unfinished(&store).await.unwrap();
     prop_assert!(
         unfinished.is_empty(),
@@ -278,21 +278,21 @@ async fn asked(stage: &Stage, write: &Write) -> Result<(), TestCaseError> {
 }
 
 /// The next manager goes on with what is unfinished, to its end.
-async fn recovered(stage: &Stage) {
-    let store = Store::open(stage.kv.clone()).await.unwrap();
+async fn recovered(bed: &TestBed) {
+    let store = Store::open(bed.kv.clone()).await.unwrap();
     let unfinished = operations::unfinished(&store).await.unwrap();
-    let app = stage.manager().await;
+    let app = bed.manager().await;
     app.engine.recover().await.unwrap();
     for record in unfinished {
-        if let Some(ticket) = app.engine.ticket(&record.operation.id) {
-            ticket.outcome().await.unwrap();
+        if let Some(handle) = app.engine.handle(&record.operation.id) {
+            handle.outcome().await.unwrap();
         }
     }
-    app.engine.park().await;
+    app.engine.suspend().await;
 }
 
-async fn sound(stage: &Stage, when: &str) -> Result<(), TestCaseError> {
-    let store = Store::open(stage.kv.clone()).await.unwrap();
+async fn sound(bed: &TestBed, when: &str) -> Result<(), TestCaseError> {
+    let store = Store::open(bed.kv.clone()).await.unwrap();
     let found = verify(&store).await.unwrap();
     prop_assert!(found.ok, "{when}: {:?}", found.problems);
     Ok(())
@@ -331,20 +331,20 @@ async fn an_upgrade_that_is_cut_off_after_any_commit_is_done_after_the_next_star
             what,
             dies_after,
         };
-        let stage = stage_with_versions();
+        let bed = bed_with_versions();
         let writes = vec![
             write(What::Create(vec![PAIR], Wish::Plain), None),
             write(What::Upgrade(NEW, Wish::Plain), Some(commits)),
         ];
-        play(&stage, writes).await.unwrap();
-        assert_eq!(stage.deployer.objects(), ["a", "third"], "{commits}");
+        play(&bed, writes).await.unwrap();
+        assert_eq!(bed.deployer.objects(), ["a", "third"], "{commits}");
     }
 }
 
 /// A store with a bit of everything, one operation cut off.
-async fn stage() -> Stage {
-    let stage = Stage::new();
-    let app = stage.manager().await;
+async fn bed() -> TestBed {
+    let bed = TestBed::new();
+    let app = bed.manager().await;
     for names in [&["a", "b"][..], &["b", "c"]] {
         let what = match names {
             ["a", ..] => What::Create(names.to_vec(), Wish::Plain),
@@ -357,8 +357,8 @@ async fn stage() -> Stage {
         };
         done(&app, &write).await;
     }
-    let dying = DyingKv::after(4, stage.kv.clone());
-    let app = stage.manager_on(dying.clone()).await;
+    let dying = DyingKv::after(4, bed.kv.clone());
+    let app = bed.manager_on(dying.clone()).await;
     let write = Write {
         name: "db",
         what: What::Create(vec!["a"], Wish::Plain),
@@ -368,30 +368,30 @@ async fn stage() -> Stage {
         () = dying.death() => {}
         () = done(&app, &write) => {}
     }
-    stage
+    bed
 }
 
-async fn entries(stage: &Stage) -> Vec<(Key, Bytes)> {
+async fn entries(bed: &TestBed) -> Vec<(Key, Bytes)> {
     let all = Scan {
         limit: usize::MAX,
         ..Scan::default()
     };
-    stage.kv.scan(all).await.unwrap()
+    bed.kv.scan(all).await.unwrap()
 }
 
-async fn damaged(stage: &Stage, commit: Commit) -> Verification {
-    let kv = stage.kv.snapshot().await.unwrap();
+async fn damaged(bed: &TestBed, commit: Commit) -> Verification {
+    let kv = bed.kv.snapshot().await.unwrap();
     kv.commit(commit).await.unwrap();
     verify(&Store::over(kv)).await.unwrap()
 }
 
 #[tokio::test]
 async fn every_record_that_is_garbled_is_told_with_its_key_and_what_to_do() {
-    let stage = stage().await;
-    for (key, _) in entries(&stage).await {
+    let bed = bed().await;
+    for (key, _) in entries(&bed).await {
         let put = vec![(key.clone(), Bytes::from_static(b"?"))];
         let found = damaged(
-            &stage,
+            &bed,
             Commit {
                 put,
                 ..Commit::default()
@@ -415,12 +415,12 @@ fn may_be_absent(key: &str) -> bool {
 
 #[tokio::test]
 async fn every_record_that_is_missing_is_missed() {
-    let stage = stage().await;
-    for (key, _) in entries(&stage).await {
+    let bed = bed().await;
+    for (key, _) in entries(&bed).await {
         let shown = keys::shown(&key);
         let delete = vec![key];
         let found = damaged(
-            &stage,
+            &bed,
             Commit {
                 delete,
                 ..Commit::default()
@@ -433,7 +433,7 @@ async fn every_record_that_is_missing_is_missed() {
 
 #[tokio::test]
 async fn a_record_that_no_manager_writes_is_told() {
-    let stage = stage().await;
+    let bed = bed().await;
     let strange = [
         "surprise",
         "deployment\0gone",
@@ -443,7 +443,7 @@ async fn a_record_that_no_manager_writes_is_told() {
     for key in strange {
         let put = vec![(key.as_bytes().to_vec(), Bytes::from_static(b"{}"))];
         let found = damaged(
-            &stage,
+            &bed,
             Commit {
                 put,
                 ..Commit::default()

@@ -9,7 +9,7 @@ use crate::workflow::step::{Done, Run, StepError};
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let mut changes = Changes::default();
     store::unconfirm(run, &mut changes).await?;
-    if run.aim.intent == Intent::Correct {
+    if run.goal.intent == Intent::Correct {
         return Ok(Done {
             changes,
             ..Done::default()

@@ -20,7 +20,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let request = request(run, &before, &objects).await?;
     let total = request.resources.len();
     let redaction = run.redaction().await?;
-    let job = match run.aim.intent {
+    let job = match run.goal.intent {
         Intent::Create(_) => Job::Create(request),
         _ => Job::Update(request),
     };
@@ -58,7 +58,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     if let Verdict::Failed(error) = &mut verdict {
         run.place(error).await?;
     }
-    let mut concluded = verdict::conclude(&run.aim.intent, before, &objects, verdict);
+    let mut concluded = verdict::conclude(&run.goal.intent, before, &objects, verdict);
     if let (Some(properties), Some(changes)) = (last, verdict::changes(&mut concluded)) {
         let (store, deployment) = (run.store(), run.deployment());
         manifests::put_final_properties(store, changes, deployment, name, &properties).await?;
@@ -77,7 +77,7 @@ async fn request(
     let outputs = head.map(|head| head.outputs).unwrap_or_default();
     let (namespace, recorded) = (before.namespace.clone(), objects.recorded.clone());
     let mut request = run.request(namespace, manifest.resources, outputs, recorded);
-    match run.aim.intent {
+    match run.goal.intent {
         // What was begun may itself have changed the objects: what they were was verified by the step before.
         Intent::Commit(_) if !run.resumed => {
             let preview = manifests::preview(run.store(), run.deployment(), name).await?;

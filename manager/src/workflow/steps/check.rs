@@ -24,8 +24,8 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         expansion.outputs,
         Vec::new(),
     );
-    let check = || run.tools.deployer.check(&request, run.left());
-    match run.tools.retry.persist(check).await {
+    let check = || run.dependencies.deployer.check(&request, run.left());
+    match run.dependencies.retry.persist(check).await {
         Ok(checked) => guard(run, &checked).await,
         Err(mut error) => {
             run.place(&mut error).await?;
@@ -47,7 +47,7 @@ async fn guard(run: &Run<'_>, checked: &CheckResponse) -> Result<Done, StepError
 /// A preview shows what would be deleted, and is committed by who has seen it.
 fn is_guarded(run: &Run<'_>) -> bool {
     let options = &run.record.options;
-    matches!(run.aim.intent, Intent::Update(_) | Intent::Rollback { .. })
+    matches!(run.goal.intent, Intent::Update(_) | Intent::Rollback { .. })
         && !options.allow_deletes
         && options.policies.delete != Some(DeletePolicy::Abandon)
 }

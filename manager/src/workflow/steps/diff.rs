@@ -16,8 +16,14 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         expansion.outputs,
         recorded,
     );
-    let tools = run.tools;
-    let found = diff::diff(&*tools.deployer, &tools.retry, &request, run.deadline).await;
+    let dependencies = run.dependencies;
+    let found = diff::diff(
+        &*dependencies.deployer,
+        &dependencies.retry,
+        &request,
+        run.deadline,
+    )
+    .await;
     let report = match found {
         Ok(report) => report,
         Err(mut error) => {

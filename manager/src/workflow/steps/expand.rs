@@ -29,7 +29,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         None => asked(run, latest.as_ref()).await?,
     };
     let expanded = run
-        .tools
+        .dependencies
         .expansions
         .expand(&subject, input, &choice, run.deadline)
         .await;
@@ -49,7 +49,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
 }
 
 fn upgrade<'a>(run: &Run<'a>) -> Option<&'a TypeName> {
-    match &run.aim.intent {
+    match &run.goal.intent {
         Intent::Update(change) => change.upgrade.as_ref(),
         _ => None,
     }
@@ -73,7 +73,7 @@ async fn upgraded(
     changes: &mut Changes,
 ) -> Result<(InputConfig, Choice), StepError> {
     let (store, name) = (run.store(), run.deployment());
-    let expansions = &run.tools.expansions;
+    let expansions = &run.dependencies.expansions;
     let target = Target::find(expansions, template).await;
     let target = target.map_err(Failure::clean)?;
     let head = match latest {
@@ -81,8 +81,8 @@ async fn upgraded(
         None => None,
     };
     let head = head.ok_or_else(|| Failure::clean(nothing(run)))?;
-    let user = target.user(store, expansions, head).await?;
-    let input = target.rewritten(name, &user).map_err(Failure::clean)?;
+    let dependent = target.dependent(store, expansions, head).await?;
+    let input = target.rewritten(name, &dependent).map_err(Failure::clean)?;
     operations::replace_input(store, changes, run.id(), &input).await?;
     let record = choice::record(store, name, latest).await?;
     Ok((input, Choice::Instead(record, target.instead(false))))

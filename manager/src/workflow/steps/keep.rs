@@ -43,7 +43,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
 fn begun(run: &Run<'_>, before: Option<Deployment>) -> Result<Deployment, StoreError> {
     let operation = &run.record.operation;
     let name = operation.deployment.clone();
-    match (before, run.aim.intent.new_deployment()) {
+    match (before, run.goal.intent.new_deployment()) {
         (Some(before), _) => Ok(before),
         (None, Some(new)) => {
             let (id, now) = (operation.id.clone(), operation.start_time);

@@ -26,7 +26,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
 
 /// The oldest manifests beyond the number to keep, but none that something still speaks of.
 async fn surplus(run: &Run<'_>, deployment: &Deployment) -> Result<Vec<ManifestName>, StoreError> {
-    let Some(keep) = run.tools.keep_manifests else {
+    let Some(keep) = run.dependencies.keep_manifests else {
         return Ok(Vec::new());
     };
     let unconfirmed = deployments::objects(run.store(), run.deployment())

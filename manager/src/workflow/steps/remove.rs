@@ -44,7 +44,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
             Verdict::Failed(error)
         }
     };
-    let done = verdict::conclude(&run.aim.intent, before, &objects, verdict)?;
+    let done = verdict::conclude(&run.goal.intent, before, &objects, verdict)?;
     Ok(Done { warnings, ..done })
 }
 
@@ -54,7 +54,7 @@ fn request(
     objects: &Objects,
     unconfirmed: Vec<Resource>,
 ) -> DeleteRequest {
-    let delete_policy = match run.aim.intent {
+    let delete_policy = match run.goal.intent {
         Intent::Delete { delete_policy } => delete_policy,
         _ => None,
     };

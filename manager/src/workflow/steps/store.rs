@@ -21,7 +21,7 @@ pub async fn unconfirm(run: &Run<'_>, changes: &mut Changes) -> Result<(), Store
         objects.unconfirmed.push(run.manifest()?.clone());
     }
     // A correction has what its record was made of.
-    if run.aim.intent != Intent::Correct {
+    if run.goal.intent != Intent::Correct {
         objects.policies = run.record.options.policies;
     }
     deployments::put_objects(changes, run.deployment(), &objects)
@@ -78,7 +78,7 @@ pub async fn drop_preview(
     before: Option<&Deployment>,
 ) -> Result<(), StoreError> {
     let old = before.and_then(|before| before.preview.as_ref());
-    match old.filter(|old| Some(*old) != run.aim.manifest.as_ref()) {
+    match old.filter(|old| Some(*old) != run.goal.manifest.as_ref()) {
         Some(old) => manifests::delete(run.store(), changes, run.deployment(), old).await,
         None => Ok(()),
     }
@@ -103,7 +103,7 @@ fn changed(
 ) -> Result<Deployment, StoreError> {
     let operation = &run.record.operation;
     let (deployment, now) = (operation.deployment.clone(), operation.start_time);
-    let described = match (&run.aim.intent, before) {
+    let described = match (&run.goal.intent, before) {
         (Intent::Create(new), _) => deployment::created(deployment, new, operation.id.clone(), now),
         (Intent::Update(change) | Intent::Commit(change), Some(before)) => {
             deployment::described(before, change)

@@ -31,8 +31,14 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         expansion.outputs,
         recorded,
     );
-    let tools = run.tools;
-    let found = diff::diff(&*tools.deployer, &tools.retry, &request, run.deadline).await;
+    let dependencies = run.dependencies;
+    let found = diff::diff(
+        &*dependencies.deployer,
+        &dependencies.retry,
+        &request,
+        run.deadline,
+    )
+    .await;
     let mut found = found.map_err(Failure::clean)?;
     let redaction = run.redaction().await?;
     // As the preview was: only then the two can be compared field by field.

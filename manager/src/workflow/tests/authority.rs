@@ -6,24 +6,24 @@ use tempfile::TempDir;
 use super::*;
 use crate::auth::Caller;
 use crate::service::asked::Asked;
-use crate::workflow::live::Outcome;
+use crate::workflow::watch::Outcome;
 
 const EDIT: &str = "bindings: [{role: edit, users: [ann, bob], namespaces: [default]}, {role: admin, users: [ada], namespaces: ['*']}]";
 const VIEW: &str = "bindings: [{role: view, users: [ann, bob], namespaces: [default]}]";
 
-/// A stage whose policy can be rewritten between managers.
+/// A bed whose policy can be rewritten between managers.
 struct Ruled {
-    stage: Stage,
+    bed: TestBed,
     files: TempDir,
 }
 
 impl Ruled {
     fn new() -> Self {
-        let (mut stage, files) = (Stage::new(), tempfile::tempdir().unwrap());
+        let (mut bed, files) = (TestBed::new(), tempfile::tempdir().unwrap());
         std::fs::write(files.path().join("tokens"), "tokens: []").unwrap();
-        stage.auth.auth_tokens = Some(files.path().join("tokens"));
-        stage.auth.auth_policy = Some(files.path().join("policy"));
-        let ruled = Self { stage, files };
+        bed.auth.auth_tokens = Some(files.path().join("tokens"));
+        bed.auth.auth_policy = Some(files.path().join("policy"));
+        let ruled = Self { bed, files };
         ruled.say(EDIT);
         ruled
     }
@@ -54,21 +54,21 @@ fn change(names: &[&str]) -> UpdateDeployment {
 }
 
 async fn made(app: &App, who: &str) -> Deployment {
-    let ticket = app
+    let handle = app
         .services
         .writes
         .create(create(content(&["a"])), by(who))
         .await;
-    ended(&ticket.unwrap()).await.deployment.clone().unwrap()
+    ended(&handle.unwrap()).await.deployment.clone().unwrap()
 }
 
-async fn ended(ticket: &Ticket) -> Arc<Outcome> {
-    ticket.outcome().await.unwrap()
+async fn ended(handle: &OperationHandle) -> Arc<Outcome> {
+    handle.outcome().await.unwrap()
 }
 
 /// In whose names the deployer was asked to write, in turn.
-fn written_as(stage: &Stage) -> Vec<String> {
-    let names = stage.deployer.jobs().into_iter().map(|job| match job {
+fn written_as(bed: &TestBed) -> Vec<String> {
+    let names = bed.deployer.jobs().into_iter().map(|job| match job {
         Job::Create(request) | Job::Update(request) => request.on_behalf_of,
         Job::Delete(request) => request.on_behalf_of,
     });
@@ -87,7 +87,7 @@ fn refusal<T>(outcome: Result<T, Error>) -> (ErrorCode, String) {
 #[tokio::test]
 async fn every_write_reaches_the_cluster_in_the_name_of_who_asked() {
     let ruled = Ruled::new();
-    let app = ruled.stage.manager().await;
+    let app = ruled.bed.manager().await;
     let writes = &app.services.writes;
     made(&app, "ann").await;
     ended(
@@ -98,13 +98,13 @@ async fn every_write_reaches_the_cluster_in_the_name_of_who_asked() {
     )
     .await;
     ended(&writes.delete(web(), by("ann")).await.unwrap()).await;
-    assert_eq!(written_as(&ruled.stage), ["ann", "bob", "ann"]);
-    let jobs = ruled.stage.deployer.jobs();
+    assert_eq!(written_as(&ruled.bed), ["ann", "bob", "ann"]);
+    let jobs = ruled.bed.deployer.jobs();
     let Job::Create(request) = &jobs[0] else {
         panic!("{jobs:?}")
     };
     assert_eq!(request.on_behalf_of, Some(person("ann")));
-    let keys = ruled.stage.keys().await;
+    let keys = ruled.bed.keys().await;
     assert!(
         !keys.iter().any(|key| key.starts_with("writer")),
         "{keys:?}"
@@ -114,7 +114,7 @@ async fn every_write_reaches_the_cluster_in_the_name_of_who_asked() {
 #[tokio::test]
 async fn an_operation_tells_who_asked_and_nothing_else_of_them() {
     let ruled = Ruled::new();
-    let app = ruled.stage.manager().await;
+    let app = ruled.bed.manager().await;
     let id = made(&app, "ann").await.operation.unwrap();
     let operation = app.services.operations.get(&id).await.unwrap();
     assert_eq!(operation.user, "ann");
@@ -127,30 +127,30 @@ async fn an_operation_that_is_gone_on_with_is_refused_where_its_caller_may_no_lo
     let mut refused = 0;
     for commits in 1..12 {
         let ruled = Ruled::new();
-        made(&ruled.stage.manager().await, "ann").await;
-        let jobs = ruled.stage.deployer.jobs().len();
-        let dying = DyingKv::after(commits, ruled.stage.kv.clone());
-        let first = ruled.stage.manager_on(dying.clone()).await;
-        let ticket = first
+        made(&ruled.bed.manager().await, "ann").await;
+        let jobs = ruled.bed.deployer.jobs().len();
+        let dying = DyingKv::after(commits, ruled.bed.kv.clone());
+        let first = ruled.bed.manager_on(dying.clone()).await;
+        let handle = first
             .services
             .writes
             .update(web(), change(&["a", "b"]), by("ann"))
             .await;
-        let Ok(ticket) = ticket else { continue };
-        let id = ticket.live().operation().id.clone();
+        let Ok(handle) = handle else { continue };
+        let id = handle.watch().operation().id.clone();
         tokio::select! {
             () = dying.death() => {}
-            _ = ticket.outcome() => break,
+            _ = handle.outcome() => break,
         }
         // Until then it may try again, as it still may.
-        first.engine.park().await;
-        let parked = ruled.stage.deployer.jobs().len();
-        let begun = parked > jobs;
+        first.engine.suspend().await;
+        let suspended = ruled.bed.deployer.jobs().len();
+        let begun = suspended > jobs;
 
         ruled.say(VIEW);
-        let second = ruled.stage.manager().await;
+        let second = ruled.bed.manager().await;
         second.engine.recover().await.unwrap();
-        let outcome = ended(&second.engine.ticket(&id).unwrap()).await;
+        let outcome = ended(&second.engine.handle(&id).unwrap()).await;
         let error = outcome.operation.error.clone();
         // What was applied whole is told as it is; nothing more is done.
         if begun && error.is_none() {
@@ -165,7 +165,7 @@ async fn an_operation_that_is_gone_on_with_is_refused_where_its_caller_may_no_lo
             "{}",
             error.message
         );
-        let more = ruled.stage.deployer.jobs().len() - parked;
+        let more = ruled.bed.deployer.jobs().len() - suspended;
         assert_eq!(more, 0, "after {commits} commits");
         refused += 1;
     }
@@ -175,22 +175,22 @@ async fn an_operation_that_is_gone_on_with_is_refused_where_its_caller_may_no_lo
 /// `web` of Ann's, applied in the name of service account `robot`, which only she may use.
 async fn with_account(ruled: &Ruled, app: &App) {
     let may = &[("impersonate", "serviceaccounts")];
-    ruled.stage.deployer.grant("ann", Some("default"), may);
-    ruled.stage.deployer.grant("bob", None, &[]);
+    ruled.bed.deployer.grant("ann", Some("default"), may);
+    ruled.bed.deployer.grant("bob", None, &[]);
     let mut request = create(content(&["a"]));
     request.service_account = Some("robot".parse().unwrap());
-    let ticket = app.services.writes.create(request, by("ann")).await;
-    ended(&ticket.unwrap()).await;
+    let handle = app.services.writes.create(request, by("ann")).await;
+    ended(&handle.unwrap()).await;
 }
 
 #[tokio::test]
 async fn who_writes_with_a_service_account_must_be_allowed_to_use_it() {
     let ruled = Ruled::new();
-    let app = ruled.stage.manager().await;
+    let app = ruled.bed.manager().await;
     let writes = &app.services.writes;
     with_account(&ruled, &app).await;
     let robot = "system:serviceaccount:default:robot";
-    assert_eq!(written_as(&ruled.stage), [robot]);
+    assert_eq!(written_as(&ruled.bed), [robot]);
 
     // Bob may edit the deployment, and would gain what the account may do.
     let (code, message) = refusal(writes.update(web(), change(&["a", "b"]), by("bob")).await);
@@ -225,7 +225,7 @@ async fn who_writes_with_a_service_account_must_be_allowed_to_use_it() {
         .previews
         .diff(web(), change(&["b"]), &query, &bob);
     refusal(diff.await);
-    assert_eq!(written_as(&ruled.stage), [robot]);
+    assert_eq!(written_as(&ruled.bed), [robot]);
 
     // Without it he writes in his own name.
     let mut own = change(&["a", "b"]);
@@ -235,23 +235,23 @@ async fn who_writes_with_a_service_account_must_be_allowed_to_use_it() {
     assert_eq!(outcome.operation.error, None);
     let outcome = ended(&writes.update(web(), own, by("bob")).await.unwrap()).await;
     assert_eq!(outcome.deployment.as_ref().unwrap().service_account, None);
-    assert_eq!(written_as(&ruled.stage), [robot, "bob"]);
+    assert_eq!(written_as(&ruled.bed), [robot, "bob"]);
 }
 
 #[tokio::test]
 async fn a_correction_is_made_in_the_name_of_the_last_writer_while_they_may() {
     for (policy, corrected) in [(EDIT, true), (VIEW, false)] {
         let ruled = Ruled::new();
-        let app = ruled.stage.manager().await;
+        let app = ruled.bed.manager().await;
         let mut request = create(content(&["a"]));
         request.drift_policy = DriftPolicy::Correct;
-        let ticket = app
+        let handle = app
             .services
             .writes
             .create(request, by("ann"))
             .await
             .unwrap();
-        ended(&ticket).await;
+        ended(&handle).await;
         let mut change = change(&["a", "b"]);
         change.drift_policy = Some(DriftPolicy::Correct);
         ended(
@@ -262,24 +262,24 @@ async fn a_correction_is_made_in_the_name_of_the_last_writer_while_they_may() {
                 .unwrap(),
         )
         .await;
-        app.engine.park().await;
+        app.engine.suspend().await;
 
         ruled.say(policy);
-        let app = ruled.stage.manager().await;
-        ruled.stage.deployer.lose("a");
+        let app = ruled.bed.manager().await;
+        ruled.bed.deployer.lose("a");
         assert_eq!(
             app.services.drift.round().await.unwrap(),
             usize::from(corrected)
         );
         let found = app.services.deployments.get(&web()).await.unwrap();
-        let ticket = app.engine.ticket(found.operation.as_ref().unwrap());
+        let handle = app.engine.handle(found.operation.as_ref().unwrap());
         match corrected {
             true => {
-                let outcome = ended(&ticket.unwrap()).await;
+                let outcome = ended(&handle.unwrap()).await;
                 assert_eq!(outcome.operation.user, "manager");
-                assert_eq!(written_as(&ruled.stage), ["ann", "bob", "bob"]);
+                assert_eq!(written_as(&ruled.bed), ["ann", "bob", "bob"]);
             }
-            false => assert_eq!(written_as(&ruled.stage), ["ann", "bob"]),
+            false => assert_eq!(written_as(&ruled.bed), ["ann", "bob"]),
         }
     }
 }
@@ -287,28 +287,28 @@ async fn a_correction_is_made_in_the_name_of_the_last_writer_while_they_may() {
 #[tokio::test]
 async fn what_was_written_before_callers_were_told_apart_is_corrected_for_nobody() {
     let mut ruled = Ruled::new();
-    let auth = std::mem::take(&mut ruled.stage.auth);
-    let app = ruled.stage.manager().await;
+    let auth = std::mem::take(&mut ruled.bed.auth);
+    let app = ruled.bed.manager().await;
     let mut request = create(content(&["a"]));
     request.drift_policy = DriftPolicy::Correct;
-    let ticket = app.services.writes.create(request, Asked::default()).await;
-    ended(&ticket.unwrap()).await;
-    app.engine.park().await;
+    let handle = app.services.writes.create(request, Asked::default()).await;
+    ended(&handle.unwrap()).await;
+    app.engine.suspend().await;
 
-    ruled.stage.auth = auth;
-    let app = ruled.stage.manager().await;
-    ruled.stage.deployer.lose("a");
+    ruled.bed.auth = auth;
+    let app = ruled.bed.manager().await;
+    ruled.bed.deployer.lose("a");
     assert_eq!(app.services.drift.round().await.unwrap(), 0);
     let found = app.services.deployments.get(&web()).await.unwrap();
     let (code, message) = refusal(app.services.writes.correct(&found, None).await);
     assert_eq!(code, ErrorCode::NotFound, "{message}");
-    assert_eq!(written_as(&ruled.stage), ["nobody"]);
+    assert_eq!(written_as(&ruled.bed), ["nobody"]);
 }
 
 #[tokio::test]
 async fn an_idempotency_key_is_its_callers_own() {
     let ruled = Ruled::new();
-    let app = ruled.stage.manager().await;
+    let app = ruled.bed.manager().await;
     made(&app, "ann").await;
     let keyed = |who| Asked {
         idempotency_key: Some("same".to_owned()),
@@ -323,7 +323,7 @@ async fn an_idempotency_key_is_its_callers_own() {
     ended(&first).await;
     let again = update("ann").await.unwrap();
     let others = update("bob").await.unwrap();
-    let id = |ticket: &Ticket| ticket.live().operation().id.clone();
+    let id = |handle: &OperationHandle| handle.watch().operation().id.clone();
     assert_eq!(id(&again), id(&first));
     assert_ne!(id(&others), id(&first));
 }
@@ -331,21 +331,21 @@ async fn an_idempotency_key_is_its_callers_own() {
 #[tokio::test]
 async fn a_stop_names_who_wanted_it() {
     let ruled = Ruled::new();
-    let app = ruled.stage.manager().await;
-    let _gate = ruled.stage.deployer.hold();
-    let ticket = app
+    let app = ruled.bed.manager().await;
+    let _gate = ruled.bed.deployer.hold();
+    let handle = app
         .services
         .writes
         .create(create(content(&["a"])), by("ann"))
         .await
         .unwrap();
-    let id = ticket.live().operation().id.clone();
+    let id = handle.watch().operation().id.clone();
     app.services
         .operations
         .cancel(&id, &by("bob").caller)
         .await
         .unwrap();
-    let error = ended(&ticket).await.operation.error.clone().unwrap();
+    let error = ended(&handle).await.operation.error.clone().unwrap();
     assert!(
         error.message.contains("stopped by bob"),
         "{}",

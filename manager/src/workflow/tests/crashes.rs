@@ -6,13 +6,13 @@ use common::api::manager::TypeInstance;
 use common::model::Deployment;
 
 use super::*;
-use crate::stage::items;
 use crate::store::Store;
 use crate::store::verify::verify;
+use crate::testing::items;
 
 /// All that is left of a write: the keys of the store with names by their order, the state of all, the cluster.
-async fn remains(stage: &Stage) -> String {
-    let app = stage.manager().await;
+async fn remains(bed: &TestBed) -> String {
+    let app = bed.manager().await;
     let services = &app.services;
     let deployments = services
         .deployments
@@ -65,14 +65,14 @@ async fn remains(stage: &Stage) -> String {
         .await
         .unwrap()
         .items;
-    let keys = renumbered(&stage.keys().await).join("\n");
+    let keys = renumbered(&bed.keys().await).join("\n");
     format!(
         "{}\n{}\n{}\n{}\n{keys}\n{:?}",
         json!(deployments),
         json!(operations),
         json!(instances),
         json!(types),
-        stage.deployer.objects()
+        bed.deployer.objects()
     )
 }
 
@@ -123,49 +123,49 @@ async fn last_operation(app: &App) -> Option<Operation> {
 }
 
 /// The store holds what it should, and nothing else.
-async fn sound(stage: &Stage, write: Write) {
-    let store = Store::open(stage.kv.clone()).await.unwrap();
+async fn sound(bed: &TestBed, write: Write) {
+    let store = Store::open(bed.kv.clone()).await.unwrap();
     let verified = verify(&store).await.unwrap();
     assert!(verified.ok, "{write:?}: {:?}", verified.problems);
 }
 
 /// Lets a manager die after so many commits of a write and starts another. Gives whether the first one died.
-async fn disturbed(write: Write, stage: &Stage, commits: usize) -> bool {
-    let kv = DyingKv::after(commits, stage.kv.clone());
-    let first = stage.manager_on(kv.clone()).await;
+async fn disturbed(write: Write, bed: &TestBed, commits: usize) -> bool {
+    let kv = DyingKv::after(commits, bed.kv.clone());
+    let first = bed.manager_on(kv.clone()).await;
     let died = match write.start(&first).await {
         Err(_) => true,
-        Ok(ticket) => tokio::select! {
+        Ok(handle) => tokio::select! {
             () = kv.death() => true,
-            outcome = ticket.outcome() => outcome.is_err(),
+            outcome = handle.outcome() => outcome.is_err(),
         },
     };
-    first.engine.park().await;
-    let second = stage.manager().await;
+    first.engine.suspend().await;
+    let second = bed.manager().await;
     second.engine.recover().await.unwrap();
     if let Some(operation) = last_operation(&second).await
-        && let Some(ticket) = second.engine.ticket(&operation.id)
+        && let Some(handle) = second.engine.handle(&operation.id)
     {
-        ticket.outcome().await.unwrap();
+        handle.outcome().await.unwrap();
     }
-    second.engine.park().await;
+    second.engine.suspend().await;
     died
 }
 
 #[tokio::test]
 async fn a_crash_after_any_commit_ends_the_same_and_so_every_step_can_be_run_twice() {
     for write in WRITES {
-        let undisturbed = stage_for(write).await;
+        let undisturbed = bed_for(write).await;
         disturbed(write, &undisturbed, usize::MAX).await;
         sound(&undisturbed, write).await;
         let expected = remains(&undisturbed).await;
         // The first commit accepts the operation: without it there is none.
         let mut crashes = 0;
         for commits in 1.. {
-            let stage = stage_for(write).await;
-            let died = disturbed(write, &stage, commits).await;
+            let bed = bed_for(write).await;
+            let died = disturbed(write, &bed, commits).await;
             assert_eq!(
-                remains(&stage).await,
+                remains(&bed).await,
                 expected,
                 "{write:?} after {commits} commits"
             );
@@ -180,16 +180,16 @@ async fn a_crash_after_any_commit_ends_the_same_and_so_every_step_can_be_run_twi
 
 #[tokio::test]
 async fn a_write_that_cannot_be_journaled_is_not_accepted_and_leaves_nothing() {
-    let stage = stage_for(Write::Create).await;
-    let before = stage.keys().await;
-    assert!(disturbed(Write::Create, &stage, 0).await);
-    assert_eq!(stage.keys().await, before);
+    let bed = bed_for(Write::Create).await;
+    let before = bed.keys().await;
+    assert!(disturbed(Write::Create, &bed, 0).await);
+    assert_eq!(bed.keys().await, before);
 }
 
 #[tokio::test]
 async fn an_operation_whose_caller_goes_away_while_it_is_committed_runs_all_the_same() {
-    let stage = Stage::new();
-    let app = stage.manager_on(Arc::new(LateKv(stage.kv.clone()))).await;
+    let bed = TestBed::new();
+    let app = bed.manager_on(Arc::new(LateKv(bed.kv.clone()))).await;
     {
         let mut asked = std::pin::pin!(Write::Create.start(&app));
         assert!(futures::poll!(asked.as_mut()).is_pending());
@@ -200,21 +200,21 @@ async fn an_operation_whose_caller_goes_away_while_it_is_committed_runs_all_the_
             None => tokio::task::yield_now().await,
         }
     };
-    let ticket = loop {
-        match app.engine.ticket(&operation.id) {
-            Some(ticket) => break ticket,
+    let handle = loop {
+        match app.engine.handle(&operation.id) {
+            Some(handle) => break handle,
             None => tokio::task::yield_now().await,
         }
     };
-    assert_eq!(ticket.outcome().await.unwrap().operation.error, None);
+    assert_eq!(handle.outcome().await.unwrap().operation.error, None);
 }
 
 #[tokio::test]
 async fn whatever_an_operation_comes_to_it_releases_the_deployment_and_its_payload() {
     for write in WRITES {
-        let stage = stage_for(write).await;
-        disturbed(write, &stage, usize::MAX).await;
-        let held: Vec<_> = stage
+        let bed = bed_for(write).await;
+        disturbed(write, &bed, usize::MAX).await;
+        let held: Vec<_> = bed
             .keys()
             .await
             .into_iter()
@@ -232,15 +232,15 @@ async fn whatever_an_operation_comes_to_it_releases_the_deployment_and_its_paylo
 async fn deployments_made_at_once_on_disk_are_all_there_after_a_restart_and_types_are_counted_exactly()
  {
     let folder = tempfile::tempdir().unwrap();
-    let stage = Stage::new();
-    let app = stage
+    let bed = TestBed::new();
+    let app = bed
         .manager_on(Arc::new(SledKv::open(folder.path(), None).unwrap()))
         .await;
-    let mut tickets = Vec::new();
+    let mut handles = Vec::new();
     for number in 0..40 {
         let mut request = create(content(&[&format!("a{number}"), &format!("b{number}")]));
         request.name = DeploymentName::parse(format!("web-{number}")).unwrap();
-        tickets.push(
+        handles.push(
             app.services
                 .writes
                 .create(request, &WriteQuery::default())
@@ -248,13 +248,13 @@ async fn deployments_made_at_once_on_disk_are_all_there_after_a_restart_and_type
                 .unwrap(),
         );
     }
-    for ticket in &tickets {
-        assert_eq!(ticket.outcome().await.unwrap().operation.error, None);
+    for handle in &handles {
+        assert_eq!(handle.outcome().await.unwrap().operation.error, None);
     }
-    app.engine.park().await;
+    app.engine.suspend().await;
     let crashed = tempfile::tempdir().unwrap();
     copied(folder.path(), crashed.path());
-    let again = stage
+    let again = bed
         .manager_on(Arc::new(SledKv::open(crashed.path(), None).unwrap()))
         .await;
     assert_eq!(again.engine.recover().await.unwrap(), 0);

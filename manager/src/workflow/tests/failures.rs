@@ -1,21 +1,21 @@
 //! What an operation leaves that fails.
 
 use super::*;
-use crate::workflow::engine::Parked;
-use crate::workflow::live::Outcome;
+use crate::workflow::engine::Suspended;
+use crate::workflow::watch::Outcome;
 
 /// A create that is given hardly any time.
 async fn in_no_time(app: &App) -> Arc<Outcome> {
     let query: WriteQuery = serde_json::from_value(json!({"timeoutMs": 100})).unwrap();
     let request = create(content(&["a", "b"]));
-    let ticket = app.services.writes.create(request, &query).await.unwrap();
-    ticket.outcome().await.unwrap()
+    let handle = app.services.writes.create(request, &query).await.unwrap();
+    handle.outcome().await.unwrap()
 }
 
 #[tokio::test]
 async fn primitives_that_cannot_be_planned_are_told_by_their_place_and_leave_nothing() {
-    let stage = stage_for(Write::CreateUnknown).await;
-    let app = stage.manager().await;
+    let bed = bed_for(Write::CreateUnknown).await;
+    let app = bed.manager().await;
     let outcome = Write::CreateUnknown
         .start(&app)
         .await
@@ -29,13 +29,13 @@ async fn primitives_that_cannot_be_planned_are_told_by_their_place_and_leave_not
     assert_eq!(place.path.as_deref(), Some("$.resources[1]"));
     assert!(place.line.is_some(), "{place:?}");
     assert!(app.services.deployments.get(&web()).await.is_err());
-    assert_eq!(stage.deployer.jobs(), []);
+    assert_eq!(bed.deployer.jobs(), []);
 }
 
 #[tokio::test]
 async fn an_expansion_that_fails_changes_nothing() {
-    let stage = stage_for(Write::UpdateBroken).await;
-    let app = stage.manager().await;
+    let bed = bed_for(Write::UpdateBroken).await;
+    let app = bed.manager().await;
     let before = app.services.deployments.get(&web()).await.unwrap();
     let outcome = Write::UpdateBroken
         .start(&app)
@@ -54,8 +54,8 @@ async fn an_expansion_that_fails_changes_nothing() {
         (before.fingerprint, before.state, before.latest_manifest)
     );
 
-    let stage = stage_for(Write::CreateBroken).await;
-    let app = stage.manager().await;
+    let bed = bed_for(Write::CreateBroken).await;
+    let app = bed.manager().await;
     let outcome = Write::CreateBroken
         .start(&app)
         .await
@@ -76,10 +76,10 @@ async fn an_expansion_that_fails_changes_nothing() {
 
 #[tokio::test]
 async fn what_an_unreported_apply_may_have_left_is_deleted_with_the_deployment() {
-    let stage = Stage::new();
-    let app = stage.manager().await;
+    let bed = TestBed::new();
+    let app = bed.manager().await;
     // Away before anything happened, so nothing is recorded; as if the objects had been made all the same.
-    stage.deployer.interrupt([const { Interruption::Away }; 4]);
+    bed.deployer.interrupt([const { Interruption::Away }; 4]);
     let outcome = Write::Create
         .start(&app)
         .await
@@ -98,7 +98,7 @@ async fn what_an_unreported_apply_may_have_left_is_deleted_with_the_deployment()
         .outcome()
         .await
         .unwrap();
-    let Some(Job::Delete(request)) = stage.deployer.jobs().pop() else {
+    let Some(Job::Delete(request)) = bed.deployer.jobs().pop() else {
         panic!("no delete")
     };
     let names: Vec<_> = request
@@ -117,25 +117,25 @@ async fn of_an_apply_that_was_refused_before_it_touched_anything_nothing_is_look
         // The try before the last one may have got anywhere.
         (vec![Interruption::Away, Interruption::Denied], true),
     ] {
-        let stage = Stage::new();
-        let app = stage.manager().await;
-        stage.deployer.interrupt(tries);
+        let bed = TestBed::new();
+        let app = bed.manager().await;
+        bed.deployer.interrupt(tries);
         let created = Write::Create.finish(&app).await;
         let code = created.operation.error.as_ref().map(|error| error.code);
         assert_eq!(code, Some(ErrorCode::PermissionsMissing));
         let deleted = Write::Delete.finish(&app).await;
         assert_eq!(deleted.operation.error, None);
-        let last = stage.deployer.jobs().pop();
+        let last = bed.deployer.jobs().pop();
         assert_eq!(matches!(last, Some(Job::Delete(_))), looked_for);
     }
 }
 
 #[tokio::test]
 async fn what_was_seen_before_the_stream_broke_for_good_is_recorded() {
-    let stage = Stage::new();
-    let app = stage.manager().await;
+    let bed = TestBed::new();
+    let app = bed.manager().await;
     // Each try gets somewhere and breaks off; then nobody is there.
-    stage.deployer.interrupt([
+    bed.deployer.interrupt([
         Interruption::BrokenOff,
         Interruption::Away,
         Interruption::Away,
@@ -170,7 +170,7 @@ async fn what_was_seen_before_the_stream_broke_for_good_is_recorded() {
         .outcome()
         .await
         .unwrap();
-    let update = stage
+    let update = bed
         .deployer
         .jobs()
         .into_iter()
@@ -181,15 +181,14 @@ async fn what_was_seen_before_the_stream_broke_for_good_is_recorded() {
         });
     let request = update.unwrap();
     assert_eq!(request.recorded.len(), 2);
-    assert_eq!(stage.deployer.objects(), ["b", "c"]);
+    assert_eq!(bed.deployer.objects(), ["b", "c"]);
 }
 
 #[tokio::test]
 async fn a_stream_that_breaks_off_is_begun_again() {
-    let stage = Stage::new();
-    let app = stage.manager().await;
-    stage
-        .deployer
+    let bed = TestBed::new();
+    let app = bed.manager().await;
+    bed.deployer
         .interrupt([Interruption::BrokenOff, Interruption::Away]);
     let outcome = Write::Create
         .start(&app)
@@ -199,14 +198,14 @@ async fn a_stream_that_breaks_off_is_begun_again() {
         .await
         .unwrap();
     assert_eq!(outcome.operation.error, None);
-    assert_eq!(stage.deployer.jobs().len(), 3);
+    assert_eq!(bed.deployer.jobs().len(), 3);
 }
 
 #[tokio::test]
 async fn a_deployer_that_stops_reporting_is_a_time_out_and_what_it_did_is_recorded() {
-    let stage = Stage::new();
-    let app = stage.manager().await;
-    stage.deployer.interrupt([Interruption::Stalls]);
+    let bed = TestBed::new();
+    let app = bed.manager().await;
+    bed.deployer.interrupt([Interruption::Stalls]);
     let outcome = in_no_time(&app).await;
     let error = outcome.operation.error.clone().unwrap();
     assert_eq!(error.code, ErrorCode::Timeout);
@@ -225,9 +224,9 @@ async fn a_deployer_that_stops_reporting_is_a_time_out_and_what_it_did_is_record
 
 #[tokio::test]
 async fn an_expander_that_does_not_answer_is_a_time_out_and_leaves_nothing() {
-    let stage = Stage::new();
-    let app = stage.manager().await;
-    stage.expander.hang();
+    let bed = TestBed::new();
+    let app = bed.manager().await;
+    bed.expander.hang();
     let outcome = in_no_time(&app).await;
     let error = outcome.operation.error.clone().unwrap();
     assert_eq!(error.code, ErrorCode::Timeout);
@@ -239,35 +238,35 @@ async fn an_expander_that_does_not_answer_is_a_time_out_and_leaves_nothing() {
 async fn a_disk_that_is_full_for_a_while_delays_an_accepted_write_and_loses_nothing() {
     // The first three make the store and its digests, and accept the operation.
     for commits in 3..8 {
-        let stage = Stage::new();
-        let kv = DyingKv::full_after(commits, stage.kv.clone());
-        let app = stage.manager_on(kv.clone()).await;
-        let ticket = Write::Create.start(&app).await.unwrap();
+        let bed = TestBed::new();
+        let kv = DyingKv::full_after(commits, bed.kv.clone());
+        let app = bed.manager_on(kv.clone()).await;
+        let handle = Write::Create.start(&app).await.unwrap();
         // Who waits is told, and not left waiting for somebody to make room.
-        let told = ticket.outcome().await.unwrap_err();
+        let told = handle.outcome().await.unwrap_err();
         assert!(told.to_string().contains("disk is full"), "{told}");
         kv.revive();
         let outcome = loop {
-            match ticket.outcome().await {
-                Err(Parked::Stuck(_)) => tokio::task::yield_now().await,
+            match handle.outcome().await {
+                Err(Suspended::Stuck(_)) => tokio::task::yield_now().await,
                 ended => break ended.unwrap(),
             }
         };
         assert_eq!(outcome.operation.error, None, "{commits} commits");
-        assert_eq!(stage.deployer.objects(), ["a", "b"]);
+        assert_eq!(bed.deployer.objects(), ["a", "b"]);
     }
 }
 
 #[tokio::test]
 async fn what_an_unreported_apply_may_have_left_is_deleted_by_the_next_update_that_succeeds() {
-    let stage = Stage::new();
-    let app = stage.manager().await;
+    let bed = TestBed::new();
+    let app = bed.manager().await;
     // Gone before anything was told, as if the objects had been made all the same.
-    stage.deployer.interrupt([const { Interruption::Away }; 4]);
+    bed.deployer.interrupt([const { Interruption::Away }; 4]);
     Write::Create.finish(&app).await;
     let updated = Write::Update.finish(&app).await;
     assert_eq!(updated.operation.error, None);
-    let Some(Job::Delete(request)) = stage.deployer.jobs().pop() else {
+    let Some(Job::Delete(request)) = bed.deployer.jobs().pop() else {
         panic!("no delete")
     };
     let names = request
@@ -279,21 +278,21 @@ async fn what_an_unreported_apply_may_have_left_is_deleted_by_the_next_update_th
     let kept = request.kept.iter().map(|object| object.name.as_str());
     assert_eq!(kept.collect::<Vec<_>>(), ["b", "c"]);
     Write::Update.finish(&app).await;
-    assert!(matches!(stage.deployer.jobs().pop(), Some(Job::Update(_))));
+    assert!(matches!(bed.deployer.jobs().pop(), Some(Job::Update(_))));
 }
 
 #[tokio::test]
 async fn a_preview_that_cannot_be_made_leaves_nothing() {
-    let stage = stage_for(Write::UpdatePreview).await;
-    let app = stage.manager().await;
-    let before = stage.keys().await;
-    stage.deployer.interrupt([const { Interruption::Away }; 4]);
+    let bed = bed_for(Write::UpdatePreview).await;
+    let app = bed.manager().await;
+    let before = bed.keys().await;
+    bed.deployer.interrupt([const { Interruption::Away }; 4]);
     let outcome = Write::UpdatePreview.finish(&app).await;
     let error = outcome.operation.error.clone().unwrap();
     assert_eq!(error.code, ErrorCode::DeployerUnavailable);
     assert_eq!(outcome.operation.manifest, None);
     let kept = ["operation", "journal"];
-    let new = stage
+    let new = bed
         .keys()
         .await
         .into_iter()
@@ -306,8 +305,8 @@ async fn a_preview_that_cannot_be_made_leaves_nothing() {
 
 #[tokio::test]
 async fn an_operation_that_could_not_be_expanded_names_no_manifest() {
-    let stage = stage_for(Write::UpdateBroken).await;
-    let app = stage.manager().await;
+    let bed = bed_for(Write::UpdateBroken).await;
+    let app = bed.manager().await;
     let outcome = Write::UpdateBroken.finish(&app).await;
     assert_eq!(outcome.operation.manifest, None);
     let outcome = Write::Update.finish(&app).await;
@@ -318,23 +317,23 @@ async fn an_operation_that_could_not_be_expanded_names_no_manifest() {
 /// The kind of a leftover went with its definition: its objects are gone, and the update is none of that kind.
 #[tokio::test]
 async fn a_leftover_whose_kind_is_served_no_more_does_not_hold_an_update_back() {
-    let stage = Stage::new();
-    let app = stage.manager().await;
-    stage.deployer.interrupt([const { Interruption::Away }; 4]);
+    let bed = TestBed::new();
+    let app = bed.manager().await;
+    bed.deployer.interrupt([const { Interruption::Away }; 4]);
     Write::Create.finish(&app).await;
     // As if the resource had had a kind at the time of the check that passed.
-    stage.deployer.forget_kind_of("a");
+    bed.deployer.forget_kind_of("a");
     let updated = Write::Update.finish(&app).await;
     assert_eq!(updated.operation.error, None);
-    assert_eq!(stage.deployer.objects(), ["b", "c"]);
+    assert_eq!(bed.deployer.objects(), ["b", "c"]);
 }
 
 /// The next check finds the drift again: a status `Failed` would end the checks.
 #[tokio::test]
 async fn a_correction_that_fails_leaves_the_deployment_deployed_with_the_error() {
-    let stage = stage_for(Write::Correct).await;
-    let app = stage.manager().await;
-    stage.deployer.interrupt([const { Interruption::Away }; 4]);
+    let bed = bed_for(Write::Correct).await;
+    let app = bed.manager().await;
+    bed.deployer.interrupt([const { Interruption::Away }; 4]);
     let corrected = Write::Correct.finish(&app).await;
     assert!(corrected.operation.error.is_some());
     let failed = app.services.deployments.get(&web()).await.unwrap();

@@ -13,11 +13,11 @@ use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
 use common::model::{DeploymentName, DeploymentStatus, Operation, OperationStatus};
 use serde_json::json;
 
-use self::writes::{WRITES, Write, content, create, stage_for, web};
-use super::Ticket;
+use self::writes::{WRITES, Write, bed_for, content, create, web};
+use super::OperationHandle;
 use crate::app::App;
 use crate::deployer::Job;
 use crate::deployer::fake::{Interruption, REFUSED, UNKNOWN};
 use crate::error::Error;
-use crate::stage::{DyingKv, LateKv, Stage, copied};
 use crate::store::kv::SledKv;
+use crate::testing::{DyingKv, LateKv, TestBed, copied};

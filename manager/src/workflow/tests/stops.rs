@@ -14,8 +14,8 @@ use crate::workflow::Capacity;
 
 async fn applying(app: &App, id: &OperationId) {
     loop {
-        if let Ok(Watch::Live(ticket)) = app.services.operations.watch(id).await
-            && ticket.live().operation().progress.step == "applying"
+        if let Ok(Watch::Live(handle)) = app.services.operations.watch(id).await
+            && handle.watch().operation().progress.step == "applying"
         {
             return;
         }
@@ -23,52 +23,46 @@ async fn applying(app: &App, id: &OperationId) {
     }
 }
 
-fn error_of(outcome: &crate::workflow::live::Outcome) -> Option<ErrorCode> {
+fn error_of(outcome: &crate::workflow::watch::Outcome) -> Option<ErrorCode> {
     outcome.operation.error.as_ref().map(|error| error.code)
 }
 
 #[tokio::test]
 async fn a_stop_that_was_answered_holds_though_the_manager_dies_at_once() {
-    let stage = stage_for(Write::Update).await;
-    let gate = stage.deployer.hold();
-    let first = stage.manager().await;
-    let ticket = Write::Update.start(&first).await.unwrap();
-    let id = ticket.live().operation().id.clone();
+    let bed = bed_for(Write::Update).await;
+    let gate = bed.deployer.hold();
+    let first = bed.manager().await;
+    let handle = Write::Update.start(&first).await.unwrap();
+    let id = handle.watch().operation().id.clone();
     applying(&first, &id).await;
-    let store = Store::open(stage.kv.clone()).await.unwrap();
+    let store = Store::open(bed.kv.clone()).await.unwrap();
     let wish = StopWish {
         user: "somebody".to_owned(),
     };
     assert!(wish_stop(&store, &id, &wish).await.unwrap());
-    first.engine.park().await;
+    first.engine.suspend().await;
 
     gate.add_permits(8);
-    let jobs = stage.deployer.jobs().len();
-    let second = stage.manager().await;
+    let jobs = bed.deployer.jobs().len();
+    let second = bed.manager().await;
     second.engine.recover().await.unwrap();
-    let outcome = second.engine.ticket(&id).unwrap().outcome().await.unwrap();
+    let outcome = second.engine.handle(&id).unwrap().outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
-    assert_eq!(stage.deployer.jobs().len(), jobs);
+    assert_eq!(bed.deployer.jobs().len(), jobs);
     let deployment = second.services.deployments.get(&web()).await.unwrap();
     assert_eq!(deployment.state.status, DeploymentStatus::Failed);
-    assert!(
-        !stage
-            .keys()
-            .await
-            .iter()
-            .any(|key| key.starts_with("stop·"))
-    );
+    assert!(!bed.keys().await.iter().any(|key| key.starts_with("stop·")));
     assert!(!wish_stop(&store, &id, &wish).await.unwrap());
 }
 
 #[tokio::test]
 async fn what_a_stopped_apply_was_seen_to_do_is_recorded_and_gone_on_from() {
-    let stage = Stage::new();
-    let app = stage.manager().await;
-    stage.deployer.interrupt([Interruption::Stalls]);
-    let ticket = Write::Create.start(&app).await.unwrap();
-    let id = ticket.live().operation().id.clone();
-    while ticket.live().operation().progress.done < 2 {
+    let bed = TestBed::new();
+    let app = bed.manager().await;
+    bed.deployer.interrupt([Interruption::Stalls]);
+    let handle = Write::Create.start(&app).await.unwrap();
+    let id = handle.watch().operation().id.clone();
+    while handle.watch().operation().progress.done < 2 {
         tokio::task::yield_now().await;
     }
     app.services
@@ -76,37 +70,37 @@ async fn what_a_stopped_apply_was_seen_to_do_is_recorded_and_gone_on_from() {
         .cancel(&id, &Default::default())
         .await
         .unwrap();
-    let outcome = ticket.outcome().await.unwrap();
+    let outcome = handle.outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
     let update = Write::Update.finish(&app).await;
     assert_eq!(update.operation.error, None);
-    let jobs = stage.deployer.jobs();
+    let jobs = bed.deployer.jobs();
     let updates = jobs.iter().filter_map(|job| match job {
         Job::Update(request) => Some(request.recorded.len()),
         Job::Create(_) | Job::Delete(_) => None,
     });
     assert_eq!(updates.collect::<Vec<_>>(), [2]);
-    assert_eq!(stage.deployer.objects(), ["b", "c"]);
+    assert_eq!(bed.deployer.objects(), ["b", "c"]);
 }
 
 #[tokio::test]
 async fn an_operation_that_waits_for_its_turn_is_cancelled_without_ever_beginning() {
-    let stage = Stage::new();
-    let app = stage.manager().await;
-    let _gate = stage.deployer.hold();
-    let mut tickets = Vec::new();
+    let bed = TestBed::new();
+    let app = bed.manager().await;
+    let _gate = bed.deployer.hold();
+    let mut handles = Vec::new();
     for number in 0..=Capacity::default().at_once.get() {
         let mut request = create(content(&["a"]));
         request.name = DeploymentName::parse(format!("web-{number}")).unwrap();
         let query = WriteQuery::default();
-        tickets.push(app.services.writes.create(request, &query).await.unwrap());
+        handles.push(app.services.writes.create(request, &query).await.unwrap());
     }
-    let last = tickets.pop().unwrap();
-    for ticket in &tickets {
-        applying(&app, &ticket.live().operation().id).await;
+    let last = handles.pop().unwrap();
+    for handle in &handles {
+        applying(&app, &handle.watch().operation().id).await;
     }
-    let id = last.live().operation().id.clone();
-    assert_eq!(last.live().operation().status, OperationStatus::Pending);
+    let id = last.watch().operation().id.clone();
+    assert_eq!(last.watch().operation().status, OperationStatus::Pending);
     app.services
         .operations
         .cancel(&id, &Default::default())
@@ -114,43 +108,44 @@ async fn an_operation_that_waits_for_its_turn_is_cancelled_without_ever_beginnin
         .unwrap();
     let outcome = last.outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
-    assert_eq!(stage.expander.requests().len(), tickets.len());
+    assert_eq!(bed.expander.requests().len(), handles.len());
     let name = &outcome.operation.deployment;
     assert!(app.services.deployments.get(name).await.is_err());
 }
 
 #[tokio::test]
 async fn operations_run_in_their_order_and_of_too_many_that_wait_further_ones_are_refused() {
-    let mut stage = Stage::new();
-    stage.capacity = Capacity {
+    let mut bed = TestBed::new();
+    bed.capacity = Capacity {
         at_once: std::num::NonZeroUsize::MIN,
         waiting: 2,
     };
-    let app = stage.manager().await;
-    let gate = stage.deployer.hold();
+    let app = bed.manager().await;
+    let gate = bed.deployer.hold();
     let query = WriteQuery::default();
     let request = |name: &str| {
         let mut request = create(content(&["a"]));
         request.name = DeploymentName::parse(name).unwrap();
         request
     };
-    let mut tickets = Vec::new();
+    let mut handles = Vec::new();
     for name in ["one", "two", "three"] {
-        let ticket = app.services.writes.create(request(name), &query).await;
-        tickets.push(ticket.unwrap());
+        let handle = app.services.writes.create(request(name), &query).await;
+        handles.push(handle.unwrap());
     }
     let refused = app.services.writes.create(request("four"), &query).await;
     let Err(Error::Refused(refused)) = refused else {
         panic!("it is accepted")
     };
     assert_eq!(refused.code, ErrorCode::Unavailable);
-    applying(&app, &tickets[0].live().operation().id).await;
-    let pending = |ticket: &Ticket| ticket.live().operation().status == OperationStatus::Pending;
-    assert!(tickets[1..].iter().all(pending));
+    applying(&app, &handles[0].watch().operation().id).await;
+    let pending =
+        |handle: &OperationHandle| handle.watch().operation().status == OperationStatus::Pending;
+    assert!(handles[1..].iter().all(pending));
     gate.add_permits(8);
     let mut ends = Vec::new();
-    for ticket in &tickets {
-        let outcome = ticket.outcome().await.unwrap();
+    for handle in &handles {
+        let outcome = handle.outcome().await.unwrap();
         assert_eq!(error_of(&outcome), None);
         ends.push(outcome.operation.end_time);
     }
@@ -161,32 +156,32 @@ async fn operations_run_in_their_order_and_of_too_many_that_wait_further_ones_ar
 
 #[tokio::test]
 async fn a_stop_undoes_nothing_though_a_failure_would_have() {
-    let stage = stage_for(Write::UpdateBack).await;
-    let app = stage.manager().await;
-    let _gate = stage.deployer.hold();
-    let ticket = Write::UpdateBack.start(&app).await.unwrap();
-    let id = ticket.live().operation().id.clone();
+    let bed = bed_for(Write::UpdateBack).await;
+    let app = bed.manager().await;
+    let _gate = bed.deployer.hold();
+    let handle = Write::UpdateBack.start(&app).await.unwrap();
+    let id = handle.watch().operation().id.clone();
     applying(&app, &id).await;
     app.services
         .operations
         .cancel(&id, &Default::default())
         .await
         .unwrap();
-    let outcome = ticket.outcome().await.unwrap();
+    let outcome = handle.outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
     assert_eq!(outcome.operation.rollback, None);
 }
 
 #[tokio::test]
 async fn the_way_back_can_be_stopped_too_and_both_are_told() {
-    let stage = stage_for(Write::UpdateBack).await;
-    let app = stage.manager().await;
-    let gate = stage.deployer.hold();
-    let ticket = Write::UpdateBack.start(&app).await.unwrap();
-    let id = ticket.live().operation().id.clone();
+    let bed = bed_for(Write::UpdateBack).await;
+    let app = bed.manager().await;
+    let gate = bed.deployer.hold();
+    let handle = Write::UpdateBack.start(&app).await.unwrap();
+    let id = handle.watch().operation().id.clone();
     applying(&app, &id).await;
     gate.add_permits(1);
-    while ticket.live().operation().rollback.is_none() {
+    while handle.watch().operation().rollback.is_none() {
         tokio::task::yield_now().await;
     }
     applying(&app, &id).await;
@@ -195,7 +190,7 @@ async fn the_way_back_can_be_stopped_too_and_both_are_told() {
         .cancel(&id, &Default::default())
         .await
         .unwrap();
-    let outcome = ticket.outcome().await.unwrap();
+    let outcome = handle.outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::ResourcesFailed));
     let rollback = outcome.operation.rollback.clone().unwrap();
     let stopped = rollback.error.map(|error| error.code);
@@ -205,19 +200,19 @@ async fn the_way_back_can_be_stopped_too_and_both_are_told() {
 }
 
 /// A create of a and b whose write of a is on its way; then the operation is to be stopped.
-async fn stopped_while_writing(stage: &Stage, app: &App) -> (Arc<Slow>, Ticket) {
+async fn stopped_while_writing(bed: &TestBed, app: &App) -> (Arc<Slow>, OperationHandle) {
     let slow = Slow::new();
-    stage.deployer.interrupt([Interruption::Slow(slow.clone())]);
-    let ticket = Write::Create.start(app).await.unwrap();
+    bed.deployer.interrupt([Interruption::Slow(slow.clone())]);
+    let handle = Write::Create.start(app).await.unwrap();
     slow.sent(1).await;
-    let id = ticket.live().operation().id.clone();
+    let id = handle.watch().operation().id.clone();
     let operations = &app.services.operations;
     operations.cancel(&id, &Default::default()).await.unwrap();
-    (slow, ticket)
+    (slow, handle)
 }
 
-async fn recorded(stage: &Stage) -> Vec<String> {
-    let store = Store::open(stage.kv.clone()).await.unwrap();
+async fn recorded(bed: &TestBed) -> Vec<String> {
+    let store = Store::open(bed.kv.clone()).await.unwrap();
     let objects = crate::store::deployments::objects(&store, &web()).await;
     let recorded = objects.unwrap().recorded.into_iter();
     recorded.map(|object| object.object.name).collect()
@@ -225,14 +220,14 @@ async fn recorded(stage: &Stage) -> Vec<String> {
 
 #[tokio::test]
 async fn a_stop_ends_when_the_write_that_is_on_its_way_is_answered_and_records_it() {
-    let mut stage = Stage::new();
-    (stage.lease, stage.grace) = (Duration::from_secs(60), Duration::from_secs(60));
-    let app = stage.manager().await;
-    let (slow, ticket) = stopped_while_writing(&stage, &app).await;
-    while ticket.live().operation().progress.step != "stopping" {
+    let mut bed = TestBed::new();
+    (bed.lease, bed.grace) = (Duration::from_secs(60), Duration::from_secs(60));
+    let app = bed.manager().await;
+    let (slow, handle) = stopped_while_writing(&bed, &app).await;
+    while handle.watch().operation().progress.step != "stopping" {
         tokio::task::yield_now().await;
     }
-    let mut outcome = Box::pin(ticket.outcome());
+    let mut outcome = Box::pin(handle.outcome());
     for _ in 0..100 {
         assert!(poll!(outcome.as_mut()).is_pending());
         tokio::task::yield_now().await;
@@ -242,17 +237,17 @@ async fn a_stop_ends_when_the_write_that_is_on_its_way_is_answered_and_records_i
     assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
     slow.ended().await;
     assert_eq!(slow.written(), ["a"]);
-    assert_eq!(recorded(&stage).await, ["a"]);
+    assert_eq!(recorded(&bed).await, ["a"]);
 }
 
 #[tokio::test]
 async fn the_deployment_of_a_job_that_nobody_can_stop_is_free_when_its_time_to_write_is_over() {
-    let mut stage = Stage::new();
-    stage.lease = Duration::from_millis(300);
-    let app = stage.manager().await;
-    let (slow, ticket) = stopped_while_writing(&stage, &app).await;
+    let mut bed = TestBed::new();
+    bed.lease = Duration::from_millis(300);
+    let app = bed.manager().await;
+    let (slow, handle) = stopped_while_writing(&bed, &app).await;
     slow.go_away();
-    let outcome = ticket.outcome().await.unwrap();
+    let outcome = handle.outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
     assert!(slow.until().unwrap() <= Instant::now());
     let written = slow.written();
@@ -263,16 +258,16 @@ async fn the_deployment_of_a_job_that_nobody_can_stop_is_free_when_its_time_to_w
 
 #[tokio::test]
 async fn an_operation_that_fails_since_the_deployer_is_away_ends_when_its_job_can_write_no_more() {
-    let mut stage = Stage::new();
-    stage.lease = Duration::from_millis(300);
-    let app = stage.manager().await;
+    let mut bed = TestBed::new();
+    bed.lease = Duration::from_millis(300);
+    let app = bed.manager().await;
     let slow = Slow::new();
-    stage.deployer.interrupt([Interruption::Slow(slow.clone())]);
-    stage.deployer.interrupt([const { Interruption::Away }; 4]);
-    let ticket = Write::Create.start(&app).await.unwrap();
+    bed.deployer.interrupt([Interruption::Slow(slow.clone())]);
+    bed.deployer.interrupt([const { Interruption::Away }; 4]);
+    let handle = Write::Create.start(&app).await.unwrap();
     slow.sent(1).await;
     slow.go_away();
-    let outcome = ticket.outcome().await.unwrap();
+    let outcome = handle.outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::DeployerUnavailable));
     assert!(slow.until().unwrap() <= Instant::now());
     slow.answers.add_permits(10);
@@ -283,16 +278,16 @@ async fn an_operation_that_fails_since_the_deployer_is_away_ends_when_its_job_ca
 /// What the manager that died had begun may go on until its last sign of life is old enough.
 #[tokio::test]
 async fn a_manager_that_is_started_again_waits_for_the_job_of_the_one_before_when_it_stops() {
-    let mut stage = Stage::new();
-    stage.lease = Duration::from_millis(300);
-    let first = stage.manager().await;
-    let (slow, ticket) = stopped_while_writing(&stage, &first).await;
-    let id = ticket.live().operation().id.clone();
+    let mut bed = TestBed::new();
+    bed.lease = Duration::from_millis(300);
+    let first = bed.manager().await;
+    let (slow, handle) = stopped_while_writing(&bed, &first).await;
+    let id = handle.watch().operation().id.clone();
     slow.go_away();
-    first.engine.park().await;
-    let second = stage.manager().await;
+    first.engine.suspend().await;
+    let second = bed.manager().await;
     second.engine.recover().await.unwrap();
-    let outcome = second.engine.ticket(&id).unwrap().outcome().await.unwrap();
+    let outcome = second.engine.handle(&id).unwrap().outcome().await.unwrap();
     assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
     assert!(slow.until().unwrap() <= Instant::now());
     slow.answers.add_permits(10);
@@ -302,22 +297,21 @@ async fn a_manager_that_is_started_again_waits_for_the_job_of_the_one_before_whe
 
 #[tokio::test]
 async fn each_job_of_an_operation_has_a_fence_and_who_goes_on_with_it_a_higher_one() {
-    let stage = Stage::new();
-    let first = stage.manager().await;
-    stage
-        .deployer
+    let bed = TestBed::new();
+    let first = bed.manager().await;
+    bed.deployer
         .interrupt([Interruption::Away, Interruption::Stalls]);
-    let ticket = Write::Create.start(&first).await.unwrap();
-    while stage.deployer.jobs().len() < 2 {
+    let handle = Write::Create.start(&first).await.unwrap();
+    while bed.deployer.jobs().len() < 2 {
         tokio::task::yield_now().await;
     }
-    let id = ticket.live().operation().id.clone();
-    first.engine.park().await;
-    let second = stage.manager().await;
+    let id = handle.watch().operation().id.clone();
+    first.engine.suspend().await;
+    let second = bed.manager().await;
     second.engine.recover().await.unwrap();
-    second.engine.ticket(&id).unwrap().outcome().await.unwrap();
+    second.engine.handle(&id).unwrap().outcome().await.unwrap();
     Write::Update.finish(&second).await;
-    let jobs = stage.deployer.jobs();
+    let jobs = bed.deployer.jobs();
     let fences: Vec<_> = jobs
         .iter()
         .map(|job| job.fence().cloned().unwrap())

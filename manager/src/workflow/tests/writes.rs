@@ -86,7 +86,7 @@ fn query(query: serde_json::Value) -> WriteQuery {
 }
 
 impl Write {
-    pub async fn start(self, app: &App) -> Result<Ticket, Error> {
+    pub async fn start(self, app: &App) -> Result<OperationHandle, Error> {
         let writes = &app.services.writes;
         let (plain, preview) = (WriteQuery::default(), query(json!({"preview": true})));
         let back = query(json!({"rollbackOnFailure": true}));
@@ -150,7 +150,7 @@ impl Write {
     }
 
     /// Starts it and waits for its end.
-    pub async fn finish(self, app: &App) -> Arc<crate::workflow::live::Outcome> {
+    pub async fn finish(self, app: &App) -> Arc<crate::workflow::watch::Outcome> {
         self.start(app).await.unwrap().outcome().await.unwrap()
     }
 
@@ -180,18 +180,18 @@ impl Write {
     }
 }
 
-pub async fn stage_for(write: Write) -> Stage {
-    let stage = Stage::new();
-    let app = stage.manager().await;
+pub async fn bed_for(write: Write) -> TestBed {
+    let bed = TestBed::new();
+    let app = bed.manager().await;
     for earlier in write.before() {
         let outcome = earlier.finish(&app).await;
         assert_eq!(outcome.operation.error, None, "{earlier:?}");
     }
-    app.engine.park().await;
+    app.engine.suspend().await;
     match write {
-        Write::CommitChanged => stage.deployer.edit("b", json!({"changed": true})),
-        Write::Correct => stage.deployer.lose("a"),
+        Write::CommitChanged => bed.deployer.edit("b", json!({"changed": true})),
+        Write::Correct => bed.deployer.lose("a"),
         _ => {}
     }
-    stage
+    bed
 }

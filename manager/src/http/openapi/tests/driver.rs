@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::stage::Served;
+use crate::testing::Served;
 
 /// Drives routes and holds what comes back to the document that the manager serves.
 pub struct Driver {
@@ -123,7 +123,7 @@ impl Driver {
 
 pub async fn finished(driver: &Driver, operation: &Value) {
     let id = serde_json::from_value(operation["id"].clone()).unwrap();
-    if let Some(ticket) = driver.served.app.engine.ticket(&id) {
-        ticket.outcome().await.unwrap();
+    if let Some(handle) = driver.served.app.engine.handle(&id) {
+        handle.outcome().await.unwrap();
     }
 }

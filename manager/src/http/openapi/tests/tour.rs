@@ -315,7 +315,7 @@ async fn new_versions(driver: &mut Driver) {
 }
 
 async fn stopping(driver: &mut Driver) {
-    let _gate = driver.served.stage.deployer.hold();
+    let _gate = driver.served.bed.deployer.hold();
     let preferred: &[_] = &[("prefer", "respond-async")];
     let body = json!({"content": content(json!([{"name": "b", "type": "Service"}]))});
     let (stop, cancel) = (
@@ -347,7 +347,7 @@ async fn stopping(driver: &mut Driver) {
             assert_eq!(driver.ask("POST", route, ask()).await.0, 409);
         }
     }
-    driver.served.stage.deployer.release();
+    driver.served.bed.deployer.release();
 }
 
 async fn administering(driver: &mut Driver) {

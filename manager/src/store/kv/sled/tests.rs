@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::super::KvError;
 use super::tip::Tip;
 use super::*;
-use crate::stage::copied;
+use crate::testing::copied;
 
 fn put(entries: impl IntoIterator<Item = (Key, Bytes)>) -> Commit {
     Commit {

@@ -1,8 +1,7 @@
-//! Lists of what a caller may see, and of nothing else.
+//! Lists that hold only what the caller may see.
 //!
-//! Who may see all gets pages as they are stored. For anybody else a page is put together from stored ones, what they may
-//! not see left out. A page may then hold fewer than the limit, even none, and still lead further: looking through all that
-//! others have is not done in one request.
+//! A caller who may see everything gets the stored pages. Other callers get pages from which the rest is removed. Such a
+//! page may be shorter than the limit, or empty, and still have a next page: one request reads a bounded number of records.
 
 use std::collections::HashMap;
 
@@ -13,49 +12,52 @@ use common::model::limits::PAGE_ITEMS_MAX;
 use common::model::{Deployment, DeploymentName, Identity, Namespace};
 use serde::Serialize;
 
-use crate::auth::authorization::{Question, Sight};
+use crate::auth::authorization::{Question, Visibility};
 use crate::auth::{Access, Caller, Resource, Verb};
 use crate::error::Error;
 use crate::store::operations::OperationRecord;
 use crate::store::{Store, StoreError, deployments};
 
-/// Records that one request looks through.
+/// The number of records that one request reads at most.
 const LOOKED_THROUGH: usize = 10_000;
 
 #[derive(Clone)]
-pub struct Views {
+pub struct VisibilityFilters {
     pub store: Store,
     pub access: Access,
 }
 
-/// One request's caller, with what is known already of whom they may see.
-pub struct Viewer<'a> {
-    views: &'a Views,
+/// What the caller of one request may see, as far as this request has asked.
+pub struct VisibilityFilter<'a> {
+    filters: &'a VisibilityFilters,
     identity: Option<&'a Identity>,
-    sight: Sight,
+    visibility: Visibility,
     namespaces: HashMap<Namespace, bool>,
     deployments: HashMap<DeploymentName, Option<Namespace>>,
 }
 
-impl Views {
-    pub async fn of<'a>(&'a self, caller: &'a Caller) -> Result<Viewer<'a>, Error> {
+impl VisibilityFilters {
+    pub async fn for_caller<'a>(
+        &'a self,
+        caller: &'a Caller,
+    ) -> Result<VisibilityFilter<'a>, Error> {
         let identity = caller.identity.as_ref();
-        Ok(Viewer {
-            views: self,
+        Ok(VisibilityFilter {
+            filters: self,
             identity,
-            sight: self.access.sight(identity).await?,
+            visibility: self.access.visibility(identity).await?,
             namespaces: HashMap::new(),
             deployments: HashMap::new(),
         })
     }
 }
 
-impl Viewer<'_> {
+impl VisibilityFilter<'_> {
     pub fn sees_all(&self) -> bool {
-        self.sight == Sight::All
+        self.visibility == Visibility::All
     }
 
-    /// Which of these they may see.
+    /// Which of these the caller may see.
     pub async fn deployments(&mut self, items: &[Deployment]) -> Result<Vec<bool>, Error> {
         let mut seen = Vec::with_capacity(items.len());
         for item in items {
@@ -69,7 +71,8 @@ impl Viewer<'_> {
         self.parts_of(names.collect()).await
     }
 
-    /// Which belong to deployments that they may see; what belongs to none that is there, nobody may but who sees all.
+    /// Which belong to deployments that the caller may see. Records of deployments that do not exist any more are visible only
+    /// to callers who may see everything.
     async fn parts_of(&mut self, names: Vec<DeploymentName>) -> Result<Vec<bool>, Error> {
         self.learn(&names).await?;
         let mut seen = Vec::with_capacity(names.len());
@@ -97,10 +100,10 @@ impl Viewer<'_> {
     }
 
     async fn namespace(&mut self, namespace: &Namespace) -> Result<bool, Box<ErrorBody>> {
-        match &self.sight {
-            Sight::All => return Ok(true),
-            Sight::Only(namespaces) => return Ok(namespaces.contains(namespace)),
-            Sight::Unknown => {}
+        match &self.visibility {
+            Visibility::All => return Ok(true),
+            Visibility::Only(namespaces) => return Ok(namespaces.contains(namespace)),
+            Visibility::Unknown => {}
         }
         if let Some(seen) = self.namespaces.get(namespace) {
             return Ok(*seen);
@@ -109,7 +112,7 @@ impl Viewer<'_> {
             namespace: Some(namespace.clone()),
             ..Question::all(Verb::List, Resource::Deployments)
         };
-        let seen = self.views.access.allows(self.identity, &question).await?;
+        let seen = self.filters.access.allows(self.identity, &question).await?;
         self.namespaces.insert(namespace.clone(), seen);
         Ok(seen)
     }
@@ -120,15 +123,15 @@ impl Viewer<'_> {
         new.retain(|name| !self.deployments.contains_key(name));
         new.sort();
         new.dedup();
-        let found = deployments::namespaces(&self.views.store, &new).await?;
+        let found = deployments::namespaces(&self.filters.store, &new).await?;
         self.deployments.extend(new.into_iter().zip(found));
         Ok(())
     }
 }
 
-/// A page of what is seen, from pages as they are stored. None is asked for more than is still wanted, so that its token
-/// is the one to go on with.
-pub async fn sifted<T>(
+/// Fills a page from stored pages with what the caller may see. Each stored page is as long as what is still missing, so
+/// that its token is the token of the next page.
+pub async fn filter_page<T>(
     query: &PageQuery,
     mut read: impl AsyncFnMut(PageQuery) -> Result<Page<T>, Error>,
     mut sees: impl AsyncFnMut(&[T]) -> Result<Vec<bool>, Error>,
@@ -137,26 +140,26 @@ pub async fn sifted<T>(
         return Err(StoreError::PageLimit.into());
     }
     let (wanted, mut left) = (query.limit(), LOOKED_THROUGH);
-    let mut sifted = Page {
+    let mut filter_page = Page {
         items: Vec::new(),
         next_page_token: query.page_token.clone(),
     };
     loop {
         let stored = PageQuery {
-            limit: Some((wanted - sifted.items.len()).min(PAGE_ITEMS_MAX)),
-            page_token: sifted.next_page_token.take(),
+            limit: Some((wanted - filter_page.items.len()).min(PAGE_ITEMS_MAX)),
+            page_token: filter_page.next_page_token.take(),
         };
         let page = read(stored).await?;
         left = left.saturating_sub(page.items.len());
         let seen = sees(&page.items).await?;
         let items = page.items.into_iter().zip(seen);
-        sifted
+        filter_page
             .items
             .extend(items.filter_map(|(item, seen)| seen.then_some(item)));
-        sifted.next_page_token = page.next_page_token;
-        let whole = sifted.items.len() >= wanted || sifted.next_page_token.is_none();
+        filter_page.next_page_token = page.next_page_token;
+        let whole = filter_page.items.len() >= wanted || filter_page.next_page_token.is_none();
         if whole || left == 0 {
-            return Ok(sifted);
+            return Ok(filter_page);
         }
     }
 }
@@ -195,7 +198,7 @@ mod tests {
             let read = async |query| Ok(stored(total, &query));
             let sees =
                 async |items: &[usize]| Ok(items.iter().map(|item| item % divisor == 0).collect());
-            let page = sifted(&query, read, sees).await.unwrap();
+            let page = filter_page(&query, read, sees).await.unwrap();
             pages.push(page.items);
             query.page_token = page.next_page_token;
             if query.page_token.is_none() {

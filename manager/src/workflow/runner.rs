@@ -7,8 +7,8 @@ use common::model::{Deployment, Identity, ManifestName, OperationStatus, Rollbac
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::live::{Live, Outcome};
-use super::step::{Aim, Done, Failure, Run, Step, StepError, Tools};
+use super::step::{Dependencies, Done, Failure, Goal, Run, Step, StepError};
+use super::watch::{OperationWatch, Outcome};
 use super::{authority, plans, recovery, steps, undo};
 use crate::domain::operation::{Event, State};
 use crate::store::operations::{OperationRecord, Undo};
@@ -17,9 +17,9 @@ use crate::store::{Changes, StoreError, deployments, fences, journal, operations
 /// Times that a step is run again because what it read was changed by another operation (the counts of types).
 const CONFLICTS: usize = 10;
 
-pub struct Course<'a> {
-    tools: &'a Tools,
-    live: &'a Live,
+pub struct Runner<'a> {
+    dependencies: &'a Dependencies,
+    watch: &'a OperationWatch,
     record: OperationRecord,
     state: State,
     /// Entries of the journal.
@@ -34,47 +34,47 @@ pub struct Course<'a> {
 }
 
 /// What a step came to: the events that say so, and what is written with them.
-type Turn = (Vec<Event>, Done);
+type StepOutcome = (Vec<Event>, Done);
 
-impl<'a> Course<'a> {
+impl<'a> Runner<'a> {
     /// From where the journal ends to the end of the operation.
     pub async fn run(
-        tools: &'a Tools,
+        dependencies: &'a Dependencies,
         record: OperationRecord,
-        live: &'a Live,
+        watch: &'a OperationWatch,
     ) -> Result<Outcome, StoreError> {
-        let mut course = Self::read(tools, record, live).await?;
-        while course.state.status() != OperationStatus::Done {
-            course.advance().await?;
+        let mut runner = Self::read(dependencies, record, watch).await?;
+        while runner.state.status() != OperationStatus::Done {
+            runner.advance().await?;
         }
-        Ok(course.outcome())
+        Ok(runner.outcome())
     }
 
     async fn read(
-        tools: &'a Tools,
+        dependencies: &'a Dependencies,
         record: OperationRecord,
-        live: &'a Live,
+        watch: &'a OperationWatch,
     ) -> Result<Self, StoreError> {
         let id = &record.operation.id;
-        let events = journal::read_all(&tools.store, id).await?;
-        if let Some(wish) = operations::stop_wish(&tools.store, id).await? {
-            live.stop(wish);
+        let events = journal::read_all(&dependencies.store, id).await?;
+        if let Some(wish) = operations::stop_wish(&dependencies.store, id).await? {
+            watch.stop(wish);
         }
         // What earlier commits changed of it: warnings, the way back, its end.
-        let stored = operations::get(&tools.store, id).await?;
+        let stored = operations::get(&dependencies.store, id).await?;
         let mut record = stored.unwrap_or(record);
         let state = recovery::state(&record.operation, &events)?;
         // Who goes on with it is later than who began it, and says so before anything else.
         let is_begun = !events.is_empty() && state.status() != OperationStatus::Done;
         if is_begun || record.take.is_none() {
             let mut changes = Changes::default();
-            record.take = Some(fences::take(&tools.store, &mut changes).await?);
+            record.take = Some(fences::take(&dependencies.store, &mut changes).await?);
             operations::put(&mut changes, &record)?;
-            tools.store.commit(changes).await?;
+            dependencies.store.commit(changes).await?;
         }
         Ok(Self {
-            tools,
-            live,
+            dependencies,
+            watch,
             taken: Instant::now(),
             deadline: deadline(&record),
             record,
@@ -88,7 +88,7 @@ impl<'a> Course<'a> {
     async fn advance(&mut self) -> Result<(), StoreError> {
         match self.state.clone() {
             State::Pending | State::Ready { .. } | State::UndoReady { .. }
-                if self.live.stop_wish().is_some() && !self.is_through() =>
+                if self.watch.stop_wish().is_some() && !self.is_through() =>
             {
                 self.stop().await
             }
@@ -117,10 +117,10 @@ impl<'a> Course<'a> {
     }
 
     /// What the operation goes for now: what was asked of it, or the way back.
-    fn aim(&self) -> Aim {
+    fn goal(&self) -> Goal {
         match &self.record.undo {
-            Some(back) => undo::aim(&self.record, back),
-            None => Aim {
+            Some(back) => undo::goal(&self.record, back),
+            None => Goal {
                 intent: self.record.intent.clone(),
                 manifest: self.record.manifest().cloned(),
             },
@@ -150,32 +150,32 @@ impl<'a> Course<'a> {
         }
     }
 
-    async fn outcome_of(&self, number: usize) -> Result<Turn, StoreError> {
+    async fn outcome_of(&self, number: usize) -> Result<StepOutcome, StoreError> {
         let step = *self.plan().get(number).ok_or_else(|| {
             let id = &self.record.operation.id;
             StoreError::Missing(format!("step {number} of operation {id}"))
         })?;
         let id = &self.record.operation.id;
-        self.live.update(|operation| {
+        self.watch.update(|operation| {
             operation.status = OperationStatus::Running;
             operation.progress.step = step.verb().to_owned();
         });
         tracing::info!(step = step.verb(), "operation {id}: {}", step.verb());
-        let aim = self.aim();
+        let goal = self.goal();
         let authority = match step.concludes() {
             true => Ok(None),
-            false => authority::of(self.tools, &self.record, &aim).await?,
+            false => authority::of(self.dependencies, &self.record, &goal).await?,
         };
         let run = match authority {
-            Ok(acting) => self.run_of(&aim, acting),
+            Ok(acting) => self.run_of(&goal, acting),
             Err(error) => {
-                let failure = self.run_of(&aim, None).broken_off(error).await?;
+                let failure = self.run_of(&goal, None).broken_off(error).await?;
                 return Ok(self.failed(number, step, failure));
             }
         };
         let ran = tokio::select! {
             biased;
-            _ = self.live.stopped(), if step.may_be_dropped() => return self.stopped(&run).await,
+            _ = self.watch.stopped(), if step.may_be_dropped() => return self.stopped(&run).await,
             ran = steps::run(step, &run) => ran,
         };
         match ran {
@@ -192,12 +192,12 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn run_of<'r>(&'r self, aim: &'r Aim, acting: Option<Identity>) -> Run<'r> {
+    fn run_of<'r>(&'r self, goal: &'r Goal, acting: Option<Identity>) -> Run<'r> {
         Run {
-            tools: self.tools,
+            dependencies: self.dependencies,
             record: &self.record,
-            live: self.live,
-            aim,
+            watch: self.watch,
+            goal,
             acting,
             deadline: self.deadline,
             taken: self.taken,
@@ -223,7 +223,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn failed(&self, number: usize, step: Step, failure: Failure) -> Turn {
+    fn failed(&self, number: usize, step: Step, failure: Failure) -> StepOutcome {
         let (error, step_number) = (failure.error.clone(), number);
         let mut done = failure.into_done();
         if self.record.undo.is_some() {
@@ -253,13 +253,13 @@ impl<'a> Course<'a> {
     }
 
     async fn stop(&mut self) -> Result<(), StoreError> {
-        let aim = self.aim();
-        let (events, done) = self.stopped(&self.run_of(&aim, None)).await?;
+        let goal = self.goal();
+        let (events, done) = self.stopped(&self.run_of(&goal, None)).await?;
         self.write(events, done).await
     }
 
     /// Nothing further is done. What is applied stays, so a deployment that was on its way is marked as failed.
-    async fn stopped(&self, run: &Run<'_>) -> Result<Turn, StoreError> {
+    async fn stopped(&self, run: &Run<'_>) -> Result<StepOutcome, StoreError> {
         let failure = run.broken_off(run.stop_error()).await?;
         let error = failure.error.clone();
         let mut done = failure.into_done();
@@ -272,7 +272,7 @@ impl<'a> Course<'a> {
     /// Events, what a step changed, the operation's record and, at its end, the release: one commit.
     async fn write(&mut self, events: Vec<Event>, done: Done) -> Result<(), StoreError> {
         let now = Timestamp::now();
-        let (tools, id) = (self.tools, self.record.operation.id.clone());
+        let (dependencies, id) = (self.dependencies, self.record.operation.id.clone());
         let (mut state, mut changes) = (self.state.clone(), done.changes);
         for (offset, event) in events.iter().enumerate() {
             journal::append(&mut changes, &id, self.written + offset, event, now)?;
@@ -284,23 +284,23 @@ impl<'a> Course<'a> {
         let mut record = self.record.clone();
         record.operation.warnings.extend(done.warnings);
         record.operation.status = state.status();
-        record.operation.progress = self.live.operation().progress.clone();
+        record.operation.progress = self.watch.operation().progress.clone();
         note_manifest(&mut record, done.manifest, done.undo, done.undo_error);
         if state.status() == OperationStatus::Done {
             finish(&mut record, &state, deployment.as_ref(), now);
             let name = &record.operation.deployment;
             deployments::release(&mut changes, name);
-            operations::expire(&tools.store, &mut changes, name, now).await?;
-            operations::finish(&tools.store, &mut changes, &record).await?;
+            operations::expire(&dependencies.store, &mut changes, name, now).await?;
+            operations::finish(&dependencies.store, &mut changes, &record).await?;
         } else {
             operations::put(&mut changes, &record)?;
         }
-        tools.store.commit(changes).await?;
-        self.went_on(record, state, events.len(), deployment);
+        dependencies.store.commit(changes).await?;
+        self.committed(record, state, events.len(), deployment);
         Ok(())
     }
 
-    fn went_on(
+    fn committed(
         &mut self,
         record: OperationRecord,
         state: State,
@@ -315,7 +315,7 @@ impl<'a> Course<'a> {
         self.written += events;
         self.resumed = false;
         if shown.status != OperationStatus::Done {
-            self.live.update(|operation| *operation = shown);
+            self.watch.update(|operation| *operation = shown);
         }
     }
 

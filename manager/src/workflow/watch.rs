@@ -19,7 +19,7 @@ const REMEMBERED: usize = 32;
 const EVENTS: usize = 16_384;
 
 #[derive(Debug, Clone)]
-pub enum LiveEvent {
+pub enum WatchEvent {
     Operation(Arc<Operation>),
     Resource(Arc<ResourceReport>),
 }
@@ -34,7 +34,7 @@ pub struct Outcome {
 
 /// One operation that runs or ended lately.
 #[derive(Debug)]
-pub struct Live {
+pub struct OperationWatch {
     log: Mutex<Log>,
     /// Counts changes.
     changed: watch::Sender<u64>,
@@ -46,7 +46,7 @@ pub struct Live {
 #[derive(Debug)]
 struct Log {
     operation: Arc<Operation>,
-    events: VecDeque<LiveEvent>,
+    events: VecDeque<WatchEvent>,
     /// The number of the first event that is kept.
     first: u64,
     outcome: Option<Arc<Outcome>>,
@@ -54,10 +54,10 @@ struct Log {
     stuck: Option<String>,
 }
 
-impl Live {
+impl OperationWatch {
     fn new(operation: Operation) -> Self {
         let operation = Arc::new(operation);
-        let events = VecDeque::from([LiveEvent::Operation(operation.clone())]);
+        let events = VecDeque::from([WatchEvent::Operation(operation.clone())]);
         let log = Log {
             operation,
             events,
@@ -75,9 +75,9 @@ impl Live {
 
     /// One that ended long ago.
     pub fn past(outcome: Outcome) -> Self {
-        let live = Self::new(outcome.operation.clone());
-        live.end(outcome);
-        live
+        let watch = Self::new(outcome.operation.clone());
+        watch.end(outcome);
+        watch
     }
 
     /// The number of the next job that it asks the deployer for.
@@ -132,7 +132,7 @@ impl Live {
         let mut operation = (*log.operation).clone();
         change(&mut operation);
         log.operation = Arc::new(operation);
-        let event = LiveEvent::Operation(log.operation.clone());
+        let event = WatchEvent::Operation(log.operation.clone());
         self.push(log, event);
     }
 
@@ -158,18 +158,18 @@ impl Live {
     pub fn resource(&self, mut report: ResourceReport) {
         // For watching only; they may be large.
         report.final_properties = None;
-        self.push(self.log(), LiveEvent::Resource(Arc::new(report)));
+        self.push(self.log(), WatchEvent::Resource(Arc::new(report)));
     }
 
     fn end(&self, outcome: Outcome) {
         let mut log = self.log();
         log.operation = Arc::new(outcome.operation.clone());
         log.outcome = Some(Arc::new(outcome));
-        let event = LiveEvent::Operation(log.operation.clone());
+        let event = WatchEvent::Operation(log.operation.clone());
         self.push(log, event);
     }
 
-    fn push(&self, mut log: MutexGuard<'_, Log>, event: LiveEvent) {
+    fn push(&self, mut log: MutexGuard<'_, Log>, event: WatchEvent) {
         if log.events.len() == EVENTS {
             log.events.pop_front();
             log.first += 1;
@@ -180,7 +180,7 @@ impl Live {
     }
 
     /// The event with this number or, if it is dropped, the first that is kept; with its own number.
-    pub fn event(&self, number: u64) -> Option<(u64, LiveEvent)> {
+    pub fn event(&self, number: u64) -> Option<(u64, WatchEvent)> {
         let log = self.log();
         let number = number.max(log.first);
         let index = usize::try_from(number - log.first).ok()?;
@@ -204,28 +204,28 @@ impl Live {
 
 /// All that runs or ended lately.
 #[derive(Debug, Default)]
-pub struct Hub {
+pub struct OperationRegistry {
     operations: Mutex<Operations>,
 }
 
 #[derive(Debug, Default)]
 struct Operations {
-    by_id: HashMap<OperationId, Arc<Live>>,
+    by_id: HashMap<OperationId, Arc<OperationWatch>>,
     ended: VecDeque<OperationId>,
 }
 
-impl Hub {
-    pub fn begin(&self, operation: Operation) -> Arc<Live> {
+impl OperationRegistry {
+    pub fn begin(&self, operation: Operation) -> Arc<OperationWatch> {
         let id = operation.id.clone();
-        let live = Arc::new(Live::new(operation));
-        self.operations().by_id.insert(id, live.clone());
-        live
+        let watch = Arc::new(OperationWatch::new(operation));
+        self.operations().by_id.insert(id, watch.clone());
+        watch
     }
 
-    pub fn end(&self, live: &Live, outcome: Outcome) {
+    pub fn end(&self, watch: &OperationWatch, outcome: Outcome) {
         debug_assert_eq!(outcome.operation.status, OperationStatus::Done);
         let id = outcome.operation.id.clone();
-        live.end(outcome);
+        watch.end(outcome);
         let mut operations = self.operations();
         operations.ended.push_back(id);
         if operations.ended.len() > REMEMBERED
@@ -235,7 +235,7 @@ impl Hub {
         }
     }
 
-    pub fn get(&self, id: &OperationId) -> Option<Arc<Live>> {
+    pub fn get(&self, id: &OperationId) -> Option<Arc<OperationWatch>> {
         self.operations().by_id.get(id).cloned()
     }
 

@@ -23,7 +23,7 @@ use crate::vault::KeyPlace;
 use crate::workflow::{Capacity, Retry};
 
 /// What outlives a manager: its store, and what is around it.
-pub struct Stage {
+pub struct TestBed {
     pub kv: Arc<MemoryKv>,
     pub expander: Arc<FakeExpander>,
     pub deployer: Arc<FakeDeployer>,
@@ -40,9 +40,9 @@ pub struct Stage {
     registry: TempDir,
 }
 
-impl Stage {
+impl TestBed {
     pub fn new() -> Self {
-        let stage = Self {
+        let bed = Self {
             kv: Arc::default(),
             expander: Arc::default(),
             deployer: Arc::default(),
@@ -55,8 +55,8 @@ impl Stage {
             registry: tempfile::tempdir().unwrap(),
         };
         let pair = r#"{"resources": [{"name": "left", "type": "Service"}, {"name": "right", "type": "Pod"}]}"#;
-        stage.add_template("pair", pair);
-        stage
+        bed.add_template("pair", pair);
+        bed
     }
 
     /// Puts a template's version v1 into the registry.
@@ -125,7 +125,7 @@ impl Stage {
 
 /// A manager that serves on a port of its own.
 pub struct Served {
-    pub stage: Stage,
+    pub bed: TestBed,
     pub app: App,
     pub client: ManagerClient,
     pub url: String,
@@ -134,11 +134,11 @@ pub struct Served {
 
 impl Served {
     pub async fn new() -> Self {
-        Self::on(Stage::new()).await
+        Self::on(TestBed::new()).await
     }
 
-    pub async fn on(stage: Stage) -> Self {
-        let app = stage.manager().await;
+    pub async fn on(bed: TestBed) -> Self {
+        let app = bed.manager().await;
         app.engine.recover().await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let port_file = folder.path().join("port");
@@ -164,7 +164,7 @@ impl Served {
         };
         let url = format!("http://127.0.0.1:{port}");
         Self {
-            stage,
+            bed,
             app,
             client: ManagerClient::new(&url).unwrap(),
             url,
