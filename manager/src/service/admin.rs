@@ -1,4 +1,4 @@
-//! What operators do with the whole store.
+//! Operations on the whole store: backup, restore, verification and new keys.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ pub struct Admin {
 }
 
 impl Admin {
-    /// All as it is now, as an archive.
+    /// A backup of the whole store as it is now.
     pub async fn backup(
         &self,
     ) -> Result<impl Stream<Item = Result<Bytes, StoreError>> + use<>, Error> {
         Ok(archive::backup(&self.store, Timestamp::now()).await?)
     }
 
-    /// Fills an empty store, and goes on with what was running when the backup was made. In a task of its own: a caller
-    /// that goes away ends the archive too early, and what it brought must be removed again.
+    /// Fills an empty store and resumes the operations that ran when the backup was made. It runs in a task of its own:
+    /// if the caller disconnects, the archive ends too early, and everything already restored must be removed again.
     pub async fn restore<S, E>(&self, archive: S) -> Result<Restored, Error>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + 'static,
@@ -48,7 +48,7 @@ impl Admin {
         done.unwrap_or_else(|error| Err(StoreError::Broken(error.to_string()).into()))
     }
 
-    /// Seals all with a new key. In a task of its own: it goes on when the caller goes away.
+    /// Seals every record with a new key. It runs in a task of its own, so it continues when the caller disconnects.
     pub async fn rotate(&self) -> Result<Rotated, Error> {
         let vault = self.vault.clone();
         let done = tokio::spawn(async move { vault.rotate().await }).await;

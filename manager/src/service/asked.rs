@@ -1,4 +1,4 @@
-//! What goes with a write beside its body, and which of it the write can fulfil.
+//! The parameters of a write beside its body, and which of them each kind of write accepts.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::auth::Caller;
 use crate::domain::intent::Options;
 use crate::error::Error;
 
-/// The longest idempotency key: UUIDs have 36 characters, and some callers add what they are for.
+/// The maximum length of an idempotency key. A UUID has 36 characters, and some callers add a prefix.
 const KEY_CHARS: usize = 255;
 
 /// The rule of idempotency keys as a JSON schema.
@@ -25,22 +25,22 @@ pub fn key_schema() -> Value {
 pub struct Asked {
     pub query: WriteQuery,
     pub precondition: Precondition,
-    /// The same key again is the same request (`Idempotency-Key`).
+    /// Requests with the same key are the same request (`Idempotency-Key`).
     pub idempotency_key: Option<String>,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
 }
 
-/// What the deployment must be for a write to be made (`If-Match`).
+/// The precondition on the deployment (`If-Match`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub enum Precondition {
     #[default]
     None,
-    /// One of these fingerprints.
+    /// Any of these fingerprints.
     OneOf(Vec<String>),
 }
 
-/// The kinds of writes, by what of the query they can fulfil.
+/// The kinds of writes, by the parameters that they accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Create,
@@ -49,7 +49,7 @@ pub enum Kind {
     Rollback,
     Upgrade,
     Delete,
-    /// What is no operation of its own.
+    /// A request that starts no operation of its own.
     Other,
 }
 
@@ -79,7 +79,8 @@ impl Precondition {
 }
 
 impl Asked {
-    /// Refuses what the write cannot fulfil: a wish that is ignored would be a change of the cluster that nobody wanted.
+    /// Refuses parameters that the write cannot honour. Ignoring one would change the cluster in a way that nobody
+    /// asked for.
     pub fn check(&self, kind: Kind) -> Result<(), Error> {
         if let Some(key) = &self.idempotency_key {
             check_key(key)?;
@@ -115,7 +116,7 @@ impl Asked {
     }
 }
 
-/// A parameter of a write, and the writes that can have it.
+/// A parameter, and the writes that accept it.
 struct Wish {
     parameter: &'static str,
     is_set: fn(&WriteQuery) -> bool,
@@ -186,7 +187,7 @@ const WISHES: [Wish; 9] = [
 ];
 
 impl Kind {
-    /// Whether such a write can have a parameter, for the description of the API.
+    /// Whether the kind of write accepts a parameter, for the description of the API.
     pub fn takes(self, parameter: &str) -> bool {
         let mut own = WISHES.iter().filter(|wish| wish.kinds.contains(&self));
         own.any(|wish| wish.parameter == parameter)
@@ -205,7 +206,7 @@ impl Kind {
     }
 }
 
-/// The time for an operation: what is asked, within its bounds.
+/// The timeout of an operation: the requested one, within the limits.
 pub fn timeout(asked_ms: Option<u64>, default: Duration) -> Result<Duration, Error> {
     let timeout = asked_ms.map_or(default, Duration::from_millis);
     if timeout.is_zero() || timeout > Duration::from_millis(OPERATION_MS) {

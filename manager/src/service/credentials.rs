@@ -1,4 +1,4 @@
-//! Credentials of registries. What is set is never given back.
+//! Credentials of registries. A stored secret is never returned.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::registry;
 use crate::store::{Store, registries};
 use crate::vault::Vault;
 
-/// A service account's key file has some two kilobytes.
+/// A service account's key file has about two kilobytes.
 const SECRET_BYTES: usize = 64 * 1024;
 
 pub struct Credentials {
@@ -32,7 +32,7 @@ impl Credentials {
         Ok(self.vault.get(name).await?)
     }
 
-    /// Makes it, or gives it a new secret, which registries use from now on; says whether it is new.
+    /// Creates the credential, or replaces its secret, which registries use from then on. Returns whether it is new.
     pub async fn set(
         &self,
         name: &CredentialName,

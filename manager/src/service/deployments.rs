@@ -1,4 +1,4 @@
-//! Deployments, as they are stored.
+//! Stored deployments.
 
 use common::api::error::ErrorCode;
 use common::api::page::PageQuery;
@@ -16,7 +16,7 @@ pub struct Deployments {
 }
 
 impl Deployments {
-    /// A page of those that the caller may see, as JSON.
+    /// A page of the deployments that the caller may see, as JSON.
     pub async fn list(&self, page: &PageQuery, caller: &Caller) -> Result<String, Error> {
         let mut filter = self.filters.for_caller(caller).await?;
         if filter.sees_all() {

@@ -1,7 +1,8 @@
-//! Looking for drift on a schedule, telling what was found, and correcting it where the deployment asks for that.
+//! Checks deployments for drift on a schedule, records the result, and corrects drift if the deployment's policy asks
+//! for it.
 //!
-//! A look changes nothing that anybody waits for: it holds no deployment, and what it found is dropped if the deployment
-//! changed meanwhile.
+//! A check blocks nobody: it takes no lock on the deployment, and its result is dropped if the deployment changed
+//! meanwhile.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -21,11 +22,11 @@ use crate::domain::deployment;
 use crate::error::Error;
 use crate::store::{Changes, Store, deployments};
 
-/// Deployments that are looked at side by side: each costs the cluster a list, and a dry run of each changed object.
+/// Deployments that are checked in parallel. Each costs the cluster a list, and a dry run of each changed object.
 const AT_ONCE: usize = 4;
-/// Objects that are asked for in one request: each takes a list of all objects of the deployment.
+/// Objects in one request. Each request lists all objects of the deployment.
 const OBJECTS_AT_ONCE: usize = LIVE_ITEMS_MAX;
-/// A round begins up to so many percent of the interval earlier or later, so that managers do not all look at once.
+/// The variation of the interval in percent, so that several managers do not start their rounds together.
 const JITTER_PERCENT: u32 = 10;
 
 static CHECKS: LazyLock<Option<IntCounterVec>> = LazyLock::new(|| {
@@ -52,7 +53,7 @@ pub struct DriftChecks {
 }
 
 impl DriftChecks {
-    /// A round each interval, for as long as the process lives.
+    /// Runs one round per interval until the process ends.
     pub async fn run(&self, interval: Duration) {
         loop {
             tokio::time::sleep(jittered(interval, uuid::Uuid::now_v7().as_u128())).await;
@@ -66,7 +67,7 @@ impl DriftChecks {
         }
     }
 
-    /// Looks at every deployment once; gives how many have drifted.
+    /// Checks every deployment once. Returns how many have drifted.
     pub async fn round(&self) -> Result<usize, Error> {
         let (mut page, mut drifted) = (PageQuery::default(), 0);
         loop {
@@ -85,7 +86,8 @@ impl DriftChecks {
         Ok(drifted)
     }
 
-    /// Whether it has drifted. Only what is deployed is looked at: anything else is on its way, or is known to be wrong.
+    /// Whether the deployment has drifted. Only deployed ones are checked: others are in progress or known to have
+    /// failed.
     async fn look(&self, deployment: Deployment) -> bool {
         if deployment.state.status != DeploymentStatus::Deployed {
             return false;
@@ -117,7 +119,7 @@ impl DriftChecks {
         Ok(resources)
     }
 
-    /// How many of its resources have drifted.
+    /// The number of its resources that have drifted.
     async fn drifted(&self, deployment: &Deployment) -> Result<u32, Error> {
         let recorded = deployments::objects(&self.store, &deployment.name)
             .await?
@@ -133,7 +135,7 @@ impl DriftChecks {
         Ok(u32::try_from(drifted).unwrap_or(u32::MAX))
     }
 
-    /// In whose name it is looked at: in that of its last writer, or of its service account, as it was applied.
+    /// The identity for the check: the last writer or the deployment's service account, as for the apply.
     async fn acting(&self, deployment: &Deployment) -> Result<Option<Identity>, Error> {
         let writer = deployments::writer(&self.store, &deployment.name).await?;
         let access = &self.writes.gate.access;
@@ -141,7 +143,7 @@ impl DriftChecks {
         Ok(access.acting(writer.as_ref(), namespace, account).await?)
     }
 
-    /// Tells it in the deployment, if that is still the one that was looked at and nobody works on it.
+    /// Records the result, if the deployment has not changed and no operation runs on it.
     async fn note(&self, looked_at: &Deployment, resources: u32) -> Result<(), Error> {
         let found = deployments::find(&self.store, &looked_at.name).await?;
         let same =
@@ -174,7 +176,7 @@ fn count(found: &str) {
     }
 }
 
-/// The interval, a little shorter or longer.
+/// The interval, slightly shorter or longer.
 fn jittered(interval: Duration, random: u128) -> Duration {
     let percent = u32::try_from(random % u128::from(2 * JITTER_PERCENT + 1)).unwrap_or_default();
     interval * (100 - JITTER_PERCENT + percent) / 100

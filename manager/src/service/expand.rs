@@ -1,4 +1,4 @@
-//! Expanding without storing.
+//! Expansion without storing the result.
 
 use std::sync::Arc;
 use std::time::Duration;

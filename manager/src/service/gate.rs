@@ -1,6 +1,6 @@
-//! Whether a caller may do something with a deployment, an operation, or what belongs to no namespace.
+//! Whether a caller may do something with a deployment, an operation, or something that belongs to no namespace.
 //!
-//! What a caller may not see does not exist for them: the answer is the one for what is not there.
+//! A caller who may not see something gets the same answer as for something that does not exist.
 
 use common::api::error::ErrorCode;
 use common::model::{DeploymentName, Namespace, OperationId};
@@ -18,7 +18,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A deployment, or one that is just being made. What is not there is told by whoever looks for it.
+    /// A deployment that exists or is being created. A missing one is reported by the code that reads it.
     pub async fn deployment(
         &self,
         caller: &Caller,
@@ -38,7 +38,7 @@ impl Gate {
             .await
     }
 
-    /// A deployment of a namespace that is known already.
+    /// A deployment in a known namespace.
     pub async fn within(
         &self,
         caller: &Caller,
@@ -48,7 +48,7 @@ impl Gate {
     ) -> Result<(), Error> {
         let identity = caller.identity.as_ref();
         let view = Question::deployment(Verb::Get, namespace, name);
-        // Who makes one must be told what it takes; there is nothing yet to be kept from them.
+        // The caller who creates it gets the reason: there is nothing to hide yet.
         if verb != Verb::Create && !self.access.allows(identity, &view).await? {
             return Err(missing(name));
         }
@@ -69,7 +69,7 @@ impl Gate {
             .await
     }
 
-    /// What belongs to no namespace.
+    /// Something that belongs to no namespace.
     pub async fn cluster_scoped(
         &self,
         caller: &Caller,
@@ -98,7 +98,7 @@ impl Gate {
                 .await?
                 .map(|found| found.namespace),
         };
-        // Of a deployment that is gone, and whose namespace nobody noted: for those who may see all.
+        // The deployment is gone and its namespace is not recorded: only callers who may see everything see it.
         let question = |verb| match &namespace {
             Some(namespace) => Question::deployment(verb, namespace, name),
             None => Question::all(verb, Resource::Deployments),

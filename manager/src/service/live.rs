@@ -1,4 +1,5 @@
-//! Deployments as they are in the cluster, in the eyes of who asks: what they may not read there they do not see here.
+//! Deployments as they are in the cluster. The cluster is read with the caller's rights, so callers see only what they
+//! may read there.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::error::Error;
 use crate::store::manifests::FinalProperties;
 use crate::store::{Store, StoreError, deployments, manifests};
 
-/// Reading the live state: a list call a kind, and where drift is looked for a dry run of each object that has changed.
+/// The time for reading the live state: one list call for each kind and, for drift, a dry run of each changed object.
 const STATUS: Duration = Duration::from_secs(60);
 
 pub struct LiveState {
@@ -30,7 +31,7 @@ pub struct LiveState {
 }
 
 impl LiveState {
-    /// A page of what is recorded of the deployment, as it is now.
+    /// A page of the deployment's recorded objects, with their live state.
     pub async fn resources(
         &self,
         name: &DeploymentName,
@@ -77,7 +78,7 @@ impl LiveState {
         })
     }
 
-    /// The state of objects and, where it is asked for, how they differ from the latest manifest: as `acting` sees them.
+    /// The state of the objects as `acting` sees them and, if asked for, their differences from the latest manifest.
     pub async fn status(
         &self,
         deployment: &Deployment,
@@ -101,7 +102,7 @@ impl LiveState {
         Ok(self.deployer.status(&request, STATUS).await?)
     }
 
-    /// What waits for what in the latest manifest, or in the preview while there is nothing else.
+    /// Which resource waits for which, in the latest manifest, or in the preview if there is no manifest yet.
     pub async fn graph(&self, name: &DeploymentName, caller: &Caller) -> Result<Graph, Error> {
         let deployment = self.deployment(name).await?;
         let shown = deployment
@@ -187,7 +188,7 @@ impl LiveState {
     }
 }
 
-/// The record has an order, so the token is a place in it.
+/// The record is ordered, so the token is a position in it.
 fn page_of(
     recorded: Vec<AppliedObject>,
     query: &ResourcesQuery,

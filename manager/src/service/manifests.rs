@@ -1,4 +1,4 @@
-//! Manifests, as they were stored.
+//! Stored manifests.
 
 use common::api::error::ErrorCode;
 use common::api::manager::{Expansion, ManifestDiff, ManifestSummary};
@@ -14,7 +14,7 @@ use crate::domain::redaction::Redaction;
 use crate::error::Error;
 use crate::store::{self, Store, StoreError, manifests};
 
-/// A manifest that was stored, without what is secret of it.
+/// A stored manifest with its secrets redacted.
 pub async fn told(store: &Store, mut manifest: Manifest) -> Result<Manifest, StoreError> {
     let secrets = manifests::secrets(store, &manifest.deployment, &manifest.name).await?;
     let redaction = Redaction::new(secrets);
@@ -51,8 +51,8 @@ impl Manifests {
         }
     }
 
-    /// What is different between two, as they were before anything was hidden: that a secret is another is told, and
-    /// neither of both.
+    /// The differences between two manifests, computed before redaction: a changed secret is reported as changed, and
+    /// neither value is shown.
     pub async fn diff(
         &self,
         deployment: &DeploymentName,
@@ -76,7 +76,7 @@ impl Manifests {
         })
     }
 
-    /// What it was made of and what that came to, secrets and all.
+    /// The configuration and its expansion, with secrets.
     async fn source(
         &self,
         deployment: &DeploymentName,

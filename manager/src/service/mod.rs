@@ -1,4 +1,4 @@
-//! The use cases, by noun: model in, model out. They decide and refuse; they know no HTTP.
+//! The use cases, one file for each noun. They take and return model types, and know no HTTP.
 
 pub mod admin;
 pub mod asked;
@@ -51,7 +51,7 @@ use crate::store::Store;
 use crate::workflow::expansion::Expansions;
 use crate::workflow::{Engine, Retry};
 
-/// All use cases; clones work on the same.
+/// All use cases. Clones share the same state.
 #[derive(Clone)]
 pub struct Services {
     pub admin: Arc<Admin>,
@@ -71,7 +71,7 @@ pub struct Services {
     pub gate: Arc<Gate>,
     pub authenticators: Authenticators,
     pub audit: Audit,
-    /// Whose word on a caller's address counts.
+    /// Proxies whose `X-Forwarded-For` header is trusted.
     pub trusted_proxies: Arc<[IpAddr]>,
 }
 

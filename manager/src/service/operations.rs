@@ -22,14 +22,14 @@ pub struct Operations {
     pub engine: Engine,
 }
 
-/// An operation to watch: one that this process knows, or one that ended before.
+/// An operation to watch: one that runs in this process, or one that has ended.
 pub enum Watch {
     Live(OperationHandle),
     Past(Box<Operation>),
 }
 
 impl Operations {
-    /// Latest first.
+    /// The latest first.
     pub async fn list(
         &self,
         deployment: Option<&DeploymentName>,
@@ -54,7 +54,7 @@ impl Operations {
         })
     }
 
-    /// With its progress, if it runs.
+    /// Includes the progress of a running operation.
     pub async fn get(&self, id: &OperationId) -> Result<Operation, Error> {
         Ok(match self.watch(id).await? {
             Watch::Live(handle) => (*handle.watch().operation()).clone(),
@@ -62,7 +62,7 @@ impl Operations {
         })
     }
 
-    /// Stops it; nothing is undone. Gives the operation to wait for: it ends at once.
+    /// Stops the operation and undoes nothing. Returns a handle to wait for its end.
     pub async fn cancel(
         &self,
         id: &OperationId,
@@ -84,7 +84,7 @@ impl Operations {
         Err(Error::new(ErrorCode::NothingRunning, message))
     }
 
-    /// Stops the operation that runs on a deployment.
+    /// Stops the operation that is running on a deployment.
     pub async fn stop(
         &self,
         name: &DeploymentName,
@@ -107,7 +107,7 @@ impl Operations {
         }
     }
 
-    /// An operation as it ended.
+    /// An operation that has ended.
     pub async fn ended(&self, handle: &OperationHandle) -> Result<Operation, Error> {
         Ok(handle.outcome().await?.operation.clone())
     }

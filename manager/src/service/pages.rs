@@ -1,11 +1,11 @@
-//! Pages of lists that are not read from the store page by page, because somebody makes them whole.
+//! Pages of lists that are built in memory, because the store cannot read them page by page.
 
 use common::api::page::{Page, PageQuery};
 
 use crate::store::{StoreError, token};
 
-/// A page of what is sorted by name, each name once. The token is the name before it, so that what is added or removed
-/// meanwhile moves nothing into or out of the pages that follow.
+/// A page of items sorted by unique names. The token is the last name of the previous page, so changes between two
+/// requests shift nothing into or out of later pages.
 pub fn by_name<T>(
     items: Vec<T>,
     name: impl Fn(&T) -> &str,
@@ -14,7 +14,7 @@ pub fn by_name<T>(
     if query.limit == Some(0) {
         return Err(StoreError::PageLimit);
     }
-    // An empty token asks for the first page, as an absent one does.
+    // An empty token asks for the first page, like an absent one.
     let asked = query.page_token.as_deref();
     let before = asked.filter(|text| !text.is_empty());
     let before = before.map(token::read).transpose()?.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a write would do: without storing it, and the preview that can be committed.
+//! What a write would do, and the stored preview that can be committed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,12 +42,12 @@ impl Previews {
         let deployment = self.deployment(name).await?;
         let preview = deployment.preview.ok_or_else(|| no_preview(name))?;
         let found = manifests::get(&self.store, name, &preview).await?;
-        // Committed or replaced between the two reads.
+        // It was committed or replaced between the two reads.
         let manifest = found.ok_or_else(|| no_preview(name))?;
         Ok(told(&self.store, manifest).await?)
     }
 
-    /// The deployment without its preview. One that is only previewed stays, with nothing in it.
+    /// Deletes the preview. A deployment that was only previewed stays, without resources.
     pub async fn delete(&self, name: &DeploymentName, asked: &Asked) -> Result<Deployment, Error> {
         asked.check(Kind::Other)?;
         let found = deployments::find(&self.store, name).await?;
@@ -68,7 +68,7 @@ impl Previews {
         }
     }
 
-    /// What an update would do now; of a deployment that does not exist, what a create would.
+    /// What an update would do now, or a create if the deployment does not exist.
     pub async fn diff(
         &self,
         name: DeploymentName,
@@ -90,7 +90,7 @@ impl Previews {
                 .and_then(|found| found.service_account.clone())
         };
         let account = chosen.unwrap_or_else(stored);
-        // The cluster is asked what it would do for whom the write would be.
+        // The cluster is asked with the identity that the write would use.
         let identity = caller.identity.as_ref();
         let access = &self.gate.access;
         let acting = access
@@ -125,7 +125,7 @@ impl Previews {
         })
     }
 
-    /// What is not told of the expansion, nor of what is deployed.
+    /// The secrets of the expansion and of what is deployed.
     async fn redaction(
         &self,
         found: Option<&Deployment>,
@@ -212,7 +212,7 @@ impl Previews {
     }
 }
 
-/// What templates see of it.
+/// What templates see of the deployment.
 fn subject(
     name: &DeploymentName,
     namespace: &Namespace,
@@ -228,7 +228,7 @@ fn subject(
     })
 }
 
-/// A deployment cannot move, so another namespace than its own is a mistake.
+/// A deployment cannot move to another namespace, so a different one is a mistake.
 fn namespace(found: Option<&Deployment>, asked: Option<Namespace>) -> Result<Namespace, Error> {
     let Some(found) = found else {
         return writes::namespace(asked);

@@ -1,7 +1,7 @@
-//! How many deployments a namespace may hold, and how large one may be.
+//! Limits on the deployments of a namespace and on the size of one deployment.
 //!
-//! Counting means reading every deployment, so what was counted once is kept as an upper bound: it grows with each
-//! deployment that begins, and is counted again only when it reaches the limit. What ends or fails shows there.
+//! Counting reads every deployment, so the last count is kept as an upper bound. It grows with each new deployment and
+//! is counted again only when it reaches the limit. Deleted deployments are noticed then.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -17,23 +17,23 @@ use crate::store::{Store, deployments, operations};
 
 const KIB: usize = 1024;
 
-/// What the operator sets; absent is without limit.
+/// The operator's settings. An absent value means no limit.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub struct Quotas {
-    /// Deployments that one namespace may hold; more are refused. Without limit, if absent.
+    /// The maximum number of deployments in a namespace [default: no limit].
     #[arg(long, env = "DM_MAX_DEPLOYMENTS", value_name = "N")]
     pub max_deployments: Option<NonZeroUsize>,
-    /// Kibibytes that a deployment's configuration and imports may have together [default: what a request may have].
+    /// The maximum size of a deployment's configuration with its imports, in KiB [default: the limit of a request].
     #[arg(long, env = "DM_MAX_DEPLOYMENT_SIZE", value_name = "KIB")]
     pub max_deployment_size: Option<NonZeroUsize>,
 }
 
-/// [`Quotas`], and what is taken of them.
+/// [`Quotas`], and how much of them is used.
 pub struct Quota {
     quotas: Quotas,
     store: Store,
-    /// At least as many as there are. Empty until something is counted.
+    /// Upper bounds of the numbers of deployments, by namespace. Empty until the first count.
     counted: Mutex<BTreeMap<Namespace, usize>>,
 }
 
@@ -46,7 +46,7 @@ impl Quota {
         }
     }
 
-    /// Refuses an input that is too large.
+    /// Refuses an input that exceeds the limit.
     pub fn check_size(&self, input: &InputConfig) -> Result<(), Error> {
         let Some(most) = self.quotas.max_deployment_size else {
             return Ok(());
@@ -84,11 +84,11 @@ impl Quota {
         Ok(())
     }
 
-    /// The deployments that are stored, and those that are about to be.
+    /// The stored deployments, and those that are being created.
     async fn count(&self) -> Result<BTreeMap<Namespace, usize>, Error> {
         let mut counted: BTreeMap<_, usize> = BTreeMap::new();
         let mut begun = BTreeMap::new();
-        // In this order: what is stored in between is then counted once, by its name.
+        // This order counts a deployment that is stored meanwhile once, by its name.
         for record in operations::unfinished(&self.store).await? {
             if let Some(new) = record.intent.new_deployment() {
                 begun.insert(record.operation.deployment, new.namespace.clone());

@@ -1,4 +1,4 @@
-//! Whether the manager can do its work, and what it misses.
+//! Whether the manager is ready, and what it waits for.
 
 use std::sync::Arc;
 

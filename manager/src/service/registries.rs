@@ -1,4 +1,4 @@
-//! Registries and the templates that they hold.
+//! Registries and the templates in them.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Catalog {
         Ok(by_name(all, |registry| &registry.name, page)?)
     }
 
-    /// Nobody is asked: a registry may be registered while it is away.
+    /// The registry is not contacted: it can be registered while it is unavailable.
     pub async fn create(
         &self,
         name: RegistryName,
@@ -60,7 +60,7 @@ impl Catalog {
         }
     }
 
-    /// What was deployed from it stays: manifests hold what templates expanded to.
+    /// What was deployed from the registry stays: manifests hold the expanded resources.
     pub async fn delete(&self, name: RegistryName) -> Result<RegistrySummary, Error> {
         let found = registries::get(&self.store, &name).await?;
         let definition = found.ok_or_else(|| unknown(name.as_str()))?;
@@ -88,7 +88,7 @@ impl Catalog {
         Ok(by_name(all, |template| &template.name, page)?)
     }
 
-    /// A template as references within its registry name it, such as `redis:v1`.
+    /// A template by the name that references within its registry use, such as `redis:v1`.
     pub async fn template(
         &self,
         registry: &str,

@@ -1,8 +1,8 @@
-//! Requests that come again (`Idempotency-Key`): the same operation, and the same answer.
+//! Repeated requests (`Idempotency-Key`): the same operation and the same answer.
 //!
-//! The answer is always the recorded one, also when the deployment has changed since or is deleted: a caller that lost the
-//! first answer must learn what its request did. The header `Idempotent-Replayed` marks it, so that nobody takes it for
-//! the present state.
+//! The answer is always the recorded one, even if the deployment has changed or was deleted: a caller that lost the
+//! first answer must learn what its request did. The header `Idempotent-Replayed` marks the answer, so that nobody
+//! takes it for the present state.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::canonical;
@@ -23,9 +23,9 @@ pub struct Repeats<'a> {
 }
 
 pub enum Repeat {
-    /// It came before: the operation that it started then.
+    /// A repeated request, with the operation that the first one started.
     Same(OperationHandle),
-    /// What is to be remembered of it, if it has a key.
+    /// A new request, with the record to store if it has a key.
     New(Option<Request>),
 }
 
@@ -81,7 +81,7 @@ impl Repeats<'_> {
     }
 }
 
-/// A key belongs to its caller: two that choose the same know nothing of each other.
+/// A key belongs to its caller: two callers may choose the same key independently.
 fn own(key: &str, identity: Option<&Identity>) -> String {
     match identity {
         None => key.to_owned(),
@@ -96,7 +96,7 @@ fn conflict(message: String) -> Error {
     )))
 }
 
-/// Over all that makes the request what it is.
+/// A digest of everything that identifies the request.
 fn digest(draft: &Draft, manifest: Option<&ManifestName>) -> String {
     let request = json!({
         "deployment": draft.name,

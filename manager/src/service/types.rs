@@ -1,4 +1,4 @@
-//! Types that are in use, and where.
+//! Types that are in use, and their instances.
 
 use common::api::manager::{TypeInstance, TypeSummary};
 use common::api::page::{Page, PageQuery};
@@ -10,7 +10,7 @@ use crate::auth::Caller;
 use crate::error::Error;
 use crate::store::{Store, instances};
 
-/// In the place of a type: every type.
+/// The path segment that stands for every type.
 const ALL: &str = "all";
 
 pub struct Types {
@@ -19,7 +19,7 @@ pub struct Types {
 }
 
 impl Types {
-    /// Types of which the caller may see an instance, with the number of those.
+    /// The types with at least one instance that the caller may see, with the number of those instances.
     pub async fn list(
         &self,
         page: &PageQuery,
@@ -37,7 +37,7 @@ impl Types {
         Ok(found)
     }
 
-    /// A page of them, as JSON.
+    /// A page of instances, as JSON.
     pub async fn instances(
         &self,
         type_name: &TypeName,
@@ -54,7 +54,7 @@ impl Types {
         json(&filter_page(page, read, sees).await?)
     }
 
-    /// How many instances of a type the caller may see. The index counts all; these have to be looked at.
+    /// The number of instances of a type that the caller may see. The index counts all instances, so these are read.
     async fn seen(&self, name: &TypeName, filter: &mut VisibilityFilter<'_>) -> Result<u64, Error> {
         let mut query = PageQuery {
             limit: Some(PAGE_ITEMS_MAX),

@@ -117,7 +117,7 @@ impl VisibilityFilter<'_> {
         Ok(seen)
     }
 
-    /// The namespaces of deployments that were not met before, in one read.
+    /// Reads the namespaces of the deployments that are not known yet, in one read.
     async fn learn(&mut self, names: &[DeploymentName]) -> Result<(), StoreError> {
         let mut new: Vec<_> = names.to_vec();
         new.retain(|name| !self.deployments.contains_key(name));
@@ -164,7 +164,7 @@ pub async fn filter_page<T>(
     }
 }
 
-/// A page as the store would give it.
+/// A page in the format of stored pages.
 pub fn json<T: Serialize>(page: &Page<T>) -> Result<String, Error> {
     let written = serde_json::to_string(page);
     Ok(written.map_err(|error| StoreError::Broken(error.to_string()))?)

@@ -1,4 +1,4 @@
-//! What deployments would be with a template at another version. Nothing is stored, and the cluster is not asked.
+//! What deployments would be with another version of a template. Nothing is stored, and the cluster is not contacted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,20 +28,20 @@ use crate::workflow::choice::{self, Choice, Latest};
 use crate::workflow::expansion::{Expansions, Subject};
 use crate::workflow::upgrade::{Dependent, Target, unused};
 
-/// Deployments that are expanded at once: enough to keep the expander busy, and to leave some of it to others.
+/// Deployments that are expanded in parallel: enough to keep the expander busy, with capacity left for other requests.
 const AT_ONCE: usize = 8;
 
 pub struct WhatIfs {
     pub store: Store,
     pub filters: VisibilityFilters,
     pub expansions: Arc<Expansions>,
-    /// For the expansion of one deployment.
+    /// The time for the expansion of one deployment.
     pub timeout: Duration,
 }
 
 impl WhatIfs {
-    /// A page of the deployments that use the template and that the caller may see, by name. One that turns out not to
-    /// use it is left out of its page.
+    /// A page of the deployments that use the template and that the caller may see, by name. A deployment that turns
+    /// out not to use it is left out.
     pub async fn page(
         &self,
         request: &WhatIf,
@@ -66,7 +66,7 @@ impl WhatIfs {
         })
     }
 
-    /// The deployments to look at, sorted.
+    /// The candidates, sorted.
     async fn selected(
         &self,
         request: &WhatIf,
@@ -109,7 +109,7 @@ impl WhatIfs {
         Ok(selected)
     }
 
-    /// By the index of type instances: whoever refers to the template, at any version and however it is spelt.
+    /// Uses the index of type instances: deployments that refer to the template at any version and in any spelling.
     async fn users(&self, target: &Target) -> Result<BTreeSet<DeploymentName>, Error> {
         let mut users = BTreeSet::new();
         let mut query = PageQuery {
@@ -132,7 +132,7 @@ impl WhatIfs {
         }
     }
 
-    /// None: it was removed in between, or what looks like the template is an import of that name.
+    /// None: the deployment was removed meanwhile, or an import has the template's name.
     async fn item(
         &self,
         name: &DeploymentName,
@@ -171,7 +171,7 @@ impl WhatIfs {
             .map_err(Error::from)
     }
 
-    /// The deployment as its templates see it is the one of the latest manifest: what differs comes from the version.
+    /// Templates see the deployment of the latest manifest, so every difference comes from the version.
     async fn compared(
         &self,
         deployment: &Deployment,
@@ -199,7 +199,7 @@ impl WhatIfs {
             .expansions
             .expand(&subject, dependent.input.clone(), &choice, deadline)
             .await;
-        // What is not told of what is deployed, nor of what would be.
+        // The secrets of the current and of the new manifest.
         let mut secrets = manifests::secrets_in_use(store, deployment).await?;
         let expansion = match expanded {
             Ok(expanded) => expanded.expansion,

@@ -1,4 +1,4 @@
-//! Whether a write may be made, and its acceptance: decided on what the store says, and committed only if that still holds.
+//! Decides whether a write is accepted. The decision is committed only if the store has not changed since it was read.
 
 use common::api::error::ErrorCode;
 use common::model::{Deployment, ManifestName};
@@ -14,11 +14,12 @@ use crate::store::deployments::{self, Found};
 use crate::store::manifests;
 use crate::workflow::{self, OperationHandle};
 
-/// Times that a decision is made again because the deployment changed under it.
+/// How often a decision is repeated because the deployment changed meanwhile.
 const DECISIONS: usize = 5;
 
 impl Writes {
-    /// Decides and commits; again if the deployment changed in between. `committed` is the manifest of a commit.
+    /// Decides and commits, and repeats this if the deployment changed meanwhile. `committed` is the manifest of a
+    /// commit.
     pub(super) async fn accept(
         &self,
         draft: Draft,
@@ -57,8 +58,8 @@ impl Writes {
         }
     }
 
-    /// Whether the caller may make the write, and use the service account in whose name it is applied. The operation is
-    /// authorized again before each of its steps.
+    /// Whether the caller may make the write and use its service account. Every step of the operation is authorized
+    /// again.
     async fn authorize(&self, draft: &Draft, found: Option<&Found>) -> Result<(), Error> {
         let (intent, caller) = (&draft.intent, &draft.caller);
         let stored = found.map(|found| &found.deployment);
@@ -66,7 +67,7 @@ impl Writes {
             Some(new) => Some(&new.namespace),
             None => stored.map(|stored| &stored.namespace),
         };
-        // What is not there is told by who looks for it.
+        // A missing deployment is reported by the code that reads it.
         let Some(namespace) = place else {
             return Ok(());
         };
@@ -90,7 +91,7 @@ impl Writes {
         }
     }
 
-    /// The deployment that the write is about, if it may be made now.
+    /// The deployment of the write, if the write may be made now.
     async fn permitted(
         &self,
         draft: &Draft,
@@ -100,7 +101,7 @@ impl Writes {
         let holder = deployments::holder(&self.store, &draft.name).await?;
         let is_new = draft.intent.new_deployment().is_some();
         match found {
-            // First, so that a second create is told of the first from its beginning to its end.
+            // Checked first, so that a second create gets the operation of the first one at any time.
             _ if holder.is_some() => Err(busy(&draft.name, holder.as_ref())),
             Some(_) if is_new => Err(exists(&draft.name)),
             None if is_new => Ok(None),
@@ -114,7 +115,7 @@ impl Writes {
         }
     }
 
-    /// Whether the manifest that the write speaks of is one to apply.
+    /// Whether the manifest that the write names can be applied.
     async fn check_manifest(
         &self,
         draft: &Draft,
@@ -122,7 +123,7 @@ impl Writes {
         deployment: &Deployment,
     ) -> Result<(), Error> {
         let wanted = match &draft.intent {
-            // A preview is no manifest of the deployment yet, and the rollback itself would drop it.
+            // A preview is not yet a manifest of the deployment, and the rollback would delete it.
             Intent::Rollback { to } if deployment.preview.as_ref() == Some(to) => {
                 return Err(never_applied(&draft.name, to));
             }

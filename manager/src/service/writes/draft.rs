@@ -1,4 +1,4 @@
-//! A write before it is accepted, and the operation that it is to be.
+//! A write before it is accepted, and the operation that it becomes.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::store::StoreError;
 use crate::store::deployments::Found;
 use crate::store::operations::OperationRecord;
 
-/// Who asks for what is due on a schedule.
+/// The user of scheduled operations.
 const MANAGER: &str = "manager";
 
 /// A write before it is accepted.
@@ -33,7 +33,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// What is stored of it. `committed` is the manifest of a commit.
+    /// The records to store. `committed` is the manifest of a commit.
     pub fn record(
         &self,
         id: OperationId,
@@ -78,7 +78,7 @@ impl Draft {
         })
     }
 
-    /// Nobody asks for a correction but the manager itself.
+    /// Only the manager itself starts corrections.
     fn user(&self) -> &str {
         match self.intent {
             Intent::Correct => MANAGER,
@@ -98,13 +98,13 @@ fn applied(found: Option<&Found>, name: &DeploymentName) -> Result<ManifestName,
     latest.ok_or_else(|| StoreError::Missing(format!("the latest manifest of {name}")))
 }
 
-/// Ids begin with the time: their order is that of their beginning.
+/// Ids begin with the time, so their order is the order in which the operations began.
 pub fn operation_id() -> Result<OperationId, StoreError> {
     let id = format!("op-{}", uuid::Uuid::now_v7().simple());
     OperationId::parse(id).map_err(|error| StoreError::Broken(error.to_string()))
 }
 
-/// Later than every manifest that is there.
+/// A name that sorts after every existing manifest.
 fn manifest_name(found: Option<&Found>, now: Timestamp) -> Result<ManifestName, StoreError> {
     let last = found.and_then(|found| {
         let deployment = &found.deployment;

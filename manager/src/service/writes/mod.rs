@@ -1,4 +1,4 @@
-//! Starting the operations that change deployments: what each request comes to.
+//! Starts the operations that change deployments.
 
 mod acceptance;
 mod draft;
@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::store::{Store, deployments, manifests};
 use crate::workflow::{Engine, OperationHandle};
 
-/// Where objects go if neither they nor their deployment name a namespace.
+/// The namespace of objects, if neither they nor their deployment name one.
 pub const NAMESPACE: &str = "default";
 
 pub struct Writes {
@@ -65,7 +65,7 @@ impl Writes {
         self.begin(request.name, intent, input, asked).await
     }
 
-    /// To a new configuration, to the preview of one, or to the preview that was made before.
+    /// Updates to a new configuration, previews one, or commits a preview.
     pub async fn update(
         &self,
         name: DeploymentName,
@@ -117,7 +117,7 @@ impl Writes {
             .await
     }
 
-    /// The latest configuration again, with another version of one template in it.
+    /// Deploys the latest configuration with another version of one template.
     pub async fn upgrade(
         &self,
         name: DeploymentName,
@@ -148,8 +148,8 @@ impl Writes {
             .await
     }
 
-    /// Applies the latest manifest again, if the deployment still is as it was found: as its last writer asked, and in
-    /// that one's name.
+    /// Applies the latest manifest again if the deployment has not changed since the check, with the policies and the
+    /// identity of its last writer.
     pub async fn correct(
         &self,
         found: &Deployment,
@@ -167,7 +167,7 @@ impl Writes {
         self.accept(draft, None).await
     }
 
-    /// The end of a write: the deployment as it left it, or why it failed.
+    /// Waits for the end of a write. Returns the deployment as the write left it, or why it failed.
     pub async fn finished(&self, handle: &OperationHandle) -> Result<Deployment, Error> {
         let outcome = handle.outcome().await?;
         match (&outcome.operation.error, &outcome.deployment) {
@@ -190,7 +190,7 @@ impl Writes {
     ) -> Result<OperationHandle, Error> {
         let preview = manifests::preview(&self.store, &name, &manifest).await?;
         let mut draft = self.draft(name, Intent::Commit(change), InputConfig::default(), asked)?;
-        // What has no preview is refused when the deployment is looked at.
+        // A deployment without a preview is refused when it is read.
         draft.options.policies = preview.map(|preview| preview.policies).unwrap_or_default();
         self.accept(draft, Some(manifest)).await
     }
@@ -226,8 +226,8 @@ impl Writes {
     }
 }
 
-/// What becomes of the rest is told by the commit: a preview changes nothing of the deployment. In whose name it would be
-/// is of interest to the preview itself, as it tells what they may not do; the commit names them again.
+/// The commit decides the rest: a preview changes nothing in the deployment. The service account matters to the preview
+/// because it reports missing permissions; the commit names it again.
 fn preview(change: Change) -> Result<Intent, Error> {
     let rest = Change {
         service_account: None,

@@ -1,4 +1,4 @@
-//! Why a write is not accepted.
+//! Why a write is refused.
 
 use common::api::error::ErrorCode;
 use common::model::{DeploymentName, ManifestName, OperationId};
