@@ -1,8 +1,8 @@
-//! Whether who asked for an operation may still do it, and in whose name it reaches the cluster.
+//! Whether the caller of an operation is still authorized, and which identity the operation uses in the cluster.
 //!
-//! It is found out before every step and every new try, not only when the operation is accepted: an operation may wait,
-//! or be gone on with after a restart, when its caller's role was withdrawn long ago. Whether the caller's token has
-//! expired meanwhile does not matter; who they are was settled when they asked.
+//! This is decided before every step and every retry, not only when the operation is accepted: a waiting or resumed
+//! operation may run long after the caller lost the role. An expired token does not matter: the identity was
+//! established with the request.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{Identity, Namespace};
@@ -14,7 +14,7 @@ use crate::domain::intent::Intent;
 use crate::store::operations::OperationRecord;
 use crate::store::{StoreError, deployments};
 
-/// In whose name, or why not. Nobody's where callers are not told apart.
+/// The identity, or the reason for a refusal. No identity if callers are not authenticated.
 pub type Authority = Result<Option<Identity>, Box<ErrorBody>>;
 
 pub async fn of(
@@ -30,7 +30,7 @@ pub async fn of(
         record.namespace.as_ref(),
     ];
     let Some(namespace) = namespace.into_iter().flatten().next() else {
-        // Removed by the step that is repeated: nothing of it is left to be changed.
+        // The repeated step removed it already, so nothing is left to authorize.
         return Ok(Ok(None));
     };
     let account = stored
@@ -50,7 +50,7 @@ pub async fn of(
     Ok(decided.map_err(|error| told(record, namespace, *error)))
 }
 
-/// What the role in the namespace must allow.
+/// The permission that the operation needs in the namespace.
 pub fn verb(intent: &Intent) -> Verb {
     match intent {
         Intent::Create(_) | Intent::Preview { new: Some(_), .. } => Verb::Create,

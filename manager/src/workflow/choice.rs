@@ -1,4 +1,4 @@
-//! What template references are to mean: what they mean now, or what they meant for a deployment's manifest.
+//! How template references resolve: to their present meaning, or to what a manifest has recorded.
 
 use common::model::{DeploymentName, ManifestName, ResolvedType, Version};
 
@@ -6,35 +6,36 @@ use crate::domain::resolution::Record;
 use crate::registry::Identity;
 use crate::store::{Store, StoreError, deployments, manifests};
 
-/// What template references are to mean.
+/// How template references resolve.
 #[derive(Debug, Clone, Default)]
 pub enum Choice {
-    /// What they mean now.
+    /// To their present meaning.
     #[default]
     Latest,
-    /// What they meant for a manifest. One that it does not have on record is refused.
+    /// To what a manifest has recorded. A reference that it has not recorded is refused.
     Locked(Record),
-    /// One template at another version. The others as a manifest has them on record; what it has not, as it is now.
+    /// One template at another version. The others resolve as a manifest has recorded, or else to their present
+    /// meaning.
     Instead(Record, Instead),
 }
 
-/// A template at another version than references say.
+/// A template at another version than its references name.
 #[derive(Debug, Clone)]
 pub struct Instead {
     pub template: Identity,
     pub version: Version,
-    /// Wherever the template is used; else only where references name this version.
+    /// Everywhere the template is used, or only where references name this version.
     pub everywhere: bool,
 }
 
-/// The latest manifest of a deployment, and what references resolved to for it.
+/// A deployment's latest manifest, with the resolved references.
 #[derive(Debug, Clone)]
 pub struct Latest {
     pub manifest: ManifestName,
     pub resolved: Vec<ResolvedType>,
 }
 
-/// None: the deployment is not there, or has no manifest yet.
+/// None: the deployment does not exist, or has no manifest yet.
 pub async fn latest(store: &Store, name: &DeploymentName) -> Result<Option<Latest>, StoreError> {
     let found = deployments::get(store, name).await?;
     let Some(manifest) = found.and_then(|found| found.latest_manifest) else {

@@ -1,4 +1,4 @@
-//! Finding out what a write would do; nothing is changed.
+//! Computes what a write would do. Nothing is changed.
 
 use common::api::deployer::{ApplyRequest, DiffReport, Event};
 use common::api::error::{ErrorBody, ErrorCode};
@@ -9,7 +9,7 @@ use super::follow::left_ms;
 use super::retry::Retry;
 use crate::deployer::Deployer;
 
-/// Asks the deployer, again while it is away.
+/// Asks the deployer, and retries while it is unavailable.
 pub async fn diff(
     deployer: &dyn Deployer,
     retry: &Retry,

@@ -1,7 +1,7 @@
-//! Accepting operations and letting them run.
+//! Accepts operations and runs them.
 //!
-//! Each operation runs in a task of its own, so that it goes on when the caller that asked for it goes away. Suspending
-//! drops the tasks wherever they are: what they did is journaled or done again at the next start.
+//! Each operation runs in a task of its own, so it continues when its caller disconnects. Suspending drops the tasks at
+//! any point: their effects are journaled, or repeated at the next start.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -25,21 +25,21 @@ use crate::store::operations::{self, OperationRecord, StopWish};
 use crate::store::requests::{self, Request};
 use crate::store::{Changes, Store, StoreError, fences};
 
-/// How many operations there may be before they are done.
+/// Limits on the operations that are not done.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Capacity {
-    /// Operations that run at once; further ones wait, PENDING, in the order in which they came.
+    /// The maximum number of operations that run at once. The others are PENDING, in the order of acceptance.
     #[arg(long = "operations-at-once", env = "DM_OPERATIONS_AT_ONCE", value_name = "NUMBER", default_value_t = Self::AT_ONCE)]
     pub at_once: NonZeroUsize,
-    /// Operations that wait at most: further writes are refused with 503 and Retry-After.
+    /// The maximum number of waiting operations. Further writes get 503 with Retry-After.
     #[arg(long = "operations-waiting", env = "DM_OPERATIONS_WAITING", value_name = "NUMBER", default_value_t = Self::WAITING)]
     pub waiting: usize,
 }
 
 impl Capacity {
-    /// Most of their time they wait for the cluster.
+    /// Operations mostly wait for the cluster.
     const AT_ONCE: NonZeroUsize = NonZeroUsize::new(64).unwrap();
-    /// Each takes some kilobytes of memory, and its deployment is held.
+    /// Each waiting operation takes a few kilobytes of memory, and locks its deployment.
     const WAITING: usize = 20_000;
 }
 
@@ -67,7 +67,7 @@ struct Shared {
     tasks: TaskTracker,
 }
 
-/// An accepted operation, to be waited for or watched.
+/// An accepted operation, to wait for or to watch.
 #[derive(Clone)]
 pub struct OperationHandle {
     watch: Arc<OperationWatch>,
@@ -75,7 +75,7 @@ pub struct OperationHandle {
     is_repeated: bool,
 }
 
-/// Why who waits is not told the end: the operation goes on later.
+/// Why a wait ended without an outcome. The operation continues later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Suspended {
     #[error("the manager is stopping; the operation goes on when it is started again")]
@@ -85,7 +85,7 @@ pub enum Suspended {
 }
 
 impl OperationHandle {
-    /// Of an operation that ended before this process knew of it.
+    /// For an operation that ended before this process knew it.
     pub fn past(outcome: Outcome) -> Self {
         Self {
             watch: Arc::new(OperationWatch::past(outcome)),
@@ -94,7 +94,7 @@ impl OperationHandle {
         }
     }
 
-    /// For a request that came before with the same idempotency key.
+    /// For a repeated request with the same idempotency key.
     pub fn repeated(self) -> Self {
         Self {
             is_repeated: true,
@@ -128,14 +128,14 @@ impl OperationHandle {
         }
     }
 
-    /// Whether the manager stops.
+    /// Returns when the manager stops.
     pub async fn suspended(&self) {
         self.suspended.cancelled().await;
     }
 }
 
 impl Engine {
-    /// Operations run on the runtime that this is called in.
+    /// Operations run on the runtime of the caller.
     pub fn new(dependencies: Dependencies, capacity: Capacity) -> Self {
         let shared = Shared {
             dependencies,
@@ -151,7 +151,7 @@ impl Engine {
         }
     }
 
-    /// Goes on with all that is unfinished; gives how many there are.
+    /// Resumes all unfinished operations. Returns their number.
     pub async fn recover(&self) -> Result<usize, StoreError> {
         let records = recovery::unfinished(&self.shared.dependencies.store).await?;
         let count = records.len();
@@ -161,17 +161,17 @@ impl Engine {
         Ok(count)
     }
 
-    /// Whether a further operation may be accepted.
+    /// Whether another operation may be accepted.
     pub fn has_room(&self) -> bool {
         let Capacity { at_once, waiting } = self.shared.capacity;
         self.shared.tasks.len() < waiting.saturating_add(at_once.get())
     }
 
-    /// Accepts an operation: durable, and holder of its deployment, when this returns. A conflict means that the
-    /// deployment was not as it was found, or is held.
+    /// Accepts an operation. When this returns, it is durable and holds the deployment. A conflict means that the
+    /// deployment has changed since it was read, or is held by another operation.
     ///
-    /// Committing and starting are one, in a task of their own: the caller may go away in between, and an operation that
-    /// is committed and not started would hold its deployment until the next start of the manager.
+    /// A task of its own commits and starts the operation, so a disconnected caller cannot separate the two: an
+    /// operation that is committed but not started would hold its deployment until the next start of the manager.
     pub async fn accept(
         &self,
         mut record: OperationRecord,
@@ -192,7 +192,7 @@ impl Engine {
         begun.unwrap_or_else(|error| Err(StoreError::Broken(error.to_string())))
     }
 
-    /// An operation that runs or ended lately.
+    /// An operation that is running or has ended recently.
     pub fn handle(&self, id: &OperationId) -> Option<OperationHandle> {
         let watch = self.shared.operations.get(id)?;
         Some(OperationHandle {
@@ -202,7 +202,7 @@ impl Engine {
         })
     }
 
-    /// Stops an operation for good; durable when this returns. `None`: it is done, or was never there.
+    /// Stops an operation for good. The request is durable when this returns. `None`: it has ended, or never existed.
     pub async fn stop(
         &self,
         id: &OperationId,
@@ -218,7 +218,7 @@ impl Engine {
         Ok(handle)
     }
 
-    /// Stops all that runs, to be gone on with at the next start.
+    /// Suspends all running operations. The next start resumes them.
     pub async fn suspend(&self) {
         self.shared.suspended.cancel();
         self.shared.tasks.close();
@@ -251,12 +251,12 @@ impl Engine {
 }
 
 impl Shared {
-    /// Until the end, however often the store fails: nothing else could release the deployment.
+    /// Runs until the end, however often the store fails: nothing else could release the deployment.
     async fn run(&self, record: OperationRecord, watch: &OperationWatch) {
         let _place = self.place(watch).await;
         let (mut wait, longest) = self.dependencies.retry.store_waits;
         loop {
-            // In a box: those that wait for their place, accepted, may be many, and need no room yet.
+            // Boxed: many accepted operations may wait here, and they need no memory for it yet.
             match Box::pin(Runner::run(&self.dependencies, record.clone(), watch)).await {
                 Ok(outcome) => {
                     self.dependencies.audit.ended(&outcome.operation);
@@ -277,7 +277,7 @@ impl Shared {
         }
     }
 
-    /// A place to run in; an operation that is stopped needs none.
+    /// Waits for a free slot. A stopped operation needs none.
     async fn place(&self, watch: &OperationWatch) -> Option<SemaphorePermit<'_>> {
         tokio::select! {
             place = self.places.acquire() => place.ok(),
@@ -286,7 +286,7 @@ impl Shared {
     }
 }
 
-/// The records of a new operation and its hold on the deployment.
+/// The records of a new operation, and its hold on the deployment.
 async fn acceptance(
     store: &Store,
     changes: &mut Changes,

@@ -1,8 +1,8 @@
-//! Expanding a configuration to primitives, template references included.
+//! Expands a configuration to primitive resources, including its template references.
 //!
-//! The expander knows only the files that it is given. What it leaves unresolved and is a template reference by its form
-//! is fetched from its registry and given along, and the whole is expanded again, until nothing new turns up. What is
-//! fetched is what a reference means now, unless the caller chooses otherwise ([`Choice`]).
+//! The expander knows only the files in its request. An unresolved type with the form of a template reference is
+//! fetched from its registry, and the configuration is expanded again with it, until nothing new is found. A reference
+//! resolves to its present meaning, unless the caller chooses otherwise ([`Choice`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,12 +27,13 @@ use crate::domain::resolution::{Record, Recorded};
 use crate::expander::Expander;
 use crate::registry::{Identity, Registries, RegistryError, ResolvedTemplate};
 
-/// Rounds of fetching and expanding. Each meets references one level deeper, and nobody nests them this deep.
+/// The maximum number of rounds of fetching and expanding. Each round finds references that are nested one level
+/// deeper.
 const ROUNDS: usize = 32;
-/// Templates fetched for one configuration.
+/// The maximum number of templates that are fetched for one configuration.
 const TEMPLATES: usize = 200;
 
-/// What was fetched for the references met so far.
+/// What was fetched for the references so far.
 #[derive(Default)]
 struct Fetched {
     imports: Imports,
@@ -41,7 +42,7 @@ struct Fetched {
     warnings: Vec<String>,
 }
 
-/// What a configuration expanded to.
+/// The expansion of a configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expanded {
     pub expansion: Expansion,
@@ -49,7 +50,7 @@ pub struct Expanded {
     pub templates: Vec<Recorded>,
 }
 
-/// What is expanded, and for whom.
+/// The configuration, and the deployment that it is expanded for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
     pub deployment: DeploymentName,
@@ -74,7 +75,7 @@ impl Expansions {
         }
     }
 
-    /// Errors are the caller's to see: the expander's own, a registry's, or that one of them is away.
+    /// Errors are for the caller: the expander's own, a registry's, or that one of them is unavailable.
     pub async fn expand(
         &self,
         subject: &Subject,
@@ -95,7 +96,7 @@ impl Expansions {
         }
     }
 
-    /// The template and the version that a reference names, and what that resolves to.
+    /// The template and version that a reference names, and what they resolve to.
     pub async fn instead(
         &self,
         reference: &TypeName,
@@ -121,7 +122,8 @@ impl Expansions {
         Ok((instead, resolved.resolved))
     }
 
-    /// Whether a reference names a template, at any version. What cannot be told, does not: using it will say why.
+    /// Whether a reference names a template, at any version. If the registry cannot answer, it does not; using the
+    /// reference then reports why.
     pub async fn names(&self, reference: &TypeName, template: &Identity) -> bool {
         if !self.registries.recognises(reference.as_str()) {
             return false;
@@ -161,7 +163,7 @@ impl Expansions {
         ))
     }
 
-    /// Template references that are not among the files yet.
+    /// The template references that are not among the files yet.
     fn references(
         &self,
         response: &ExpandResponse,
@@ -208,7 +210,7 @@ impl Expansions {
         Ok(())
     }
 
-    /// What a reference is to mean.
+    /// What a reference resolves to.
     async fn template(
         &self,
         reference: &TypeName,
@@ -232,7 +234,8 @@ impl Expansions {
         resolved.map_err(|error| unresolved(reference, &error, place(reference)))
     }
 
-    /// Whether a reference is to mean the other version. What cannot be told, is not: resolving it will say why.
+    /// Whether a reference gets the other version. If the registry cannot answer, it does not; resolving the reference
+    /// then reports why.
     async fn replaced(&self, reference: &TypeName, instead: &Instead) -> bool {
         let found = self.registries.identity(reference).await;
         found.ok().flatten().is_some_and(|(template, version)| {
@@ -240,7 +243,7 @@ impl Expansions {
         })
     }
 
-    /// One expansion, tried again while the expander is away.
+    /// One expansion, retried while the expander is unavailable.
     async fn expanded(
         &self,
         request: &ExpandRequest,

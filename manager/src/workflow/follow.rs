@@ -1,6 +1,6 @@
-//! Following a job of the deployer to its end: progress is passed on, and a broken stream is begun again.
+//! Follows a job of the deployer to its end: reports progress, and reconnects when the stream breaks.
 //!
-//! The end is one that is known. Which case is covered by what stands in resourcifier's README, "The end of a job".
+//! The end is always a known one. resourcifier's README lists the cases ("The end of a job").
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -20,33 +20,33 @@ use super::tries::Tries;
 use crate::deployer::{Events, Job};
 use crate::domain::redaction::Redaction;
 
-/// What an operation waits for whose job may still write.
+/// What an operation waits for while its job may still write.
 const CONFIRMATION: &str = "resourcifier to confirm that nothing more of the operation is written";
-/// The answer to a stop may take a little longer than the last write.
+/// The answer to a stop may arrive a little later than the last write.
 const ASK: Duration = Duration::from_secs(2);
-/// Between two tries to reach the deployer with a stop.
+/// The pause between two attempts to send a stop to the deployer.
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// How a job ended.
 pub struct Followed {
-    /// Objects that events told of; what the report tells counts more.
+    /// Objects that events reported. The final report overrides them.
     pub seen: Vec<AppliedObject>,
     pub ended: Result<Report, Box<ErrorBody>>,
-    /// What the job had done when it was stopped; `ended` is then the error of the stop.
+    /// What the job had done when it was stopped. `ended` is then the error of the stop.
     pub stopped: Option<Report>,
-    /// It was asked for more than once: what the tries before the last one did is not told by the end.
+    /// It was sent more than once. The end does not report what earlier attempts did.
     pub again: bool,
 }
 
 impl Followed {
-    /// Whether it was refused for what the caller lacks, which is before anything is touched.
+    /// Whether it was refused for missing permissions, before anything was changed.
     pub fn touched_nothing(&self) -> bool {
         let is_refused = |error: &ErrorBody| error.code == ErrorCode::PermissionsMissing;
         !self.again && self.ended.as_ref().is_err_and(|error| is_refused(error))
     }
 
-    /// What exists now, of a job that came to no whole report: what it said when it was stopped, or else what was recorded
-    /// with what was seen since.
+    /// The existing objects after a job without a complete report: those it reported when it was stopped, or else the
+    /// record with what events reported since.
     pub fn objects(&self, recorded: Vec<AppliedObject>) -> Vec<AppliedObject> {
         match &self.stopped {
             Some(report) => report.objects.clone(),
@@ -55,7 +55,7 @@ impl Followed {
     }
 }
 
-/// What is left until the deadline; a deployer that is given nothing could not even report.
+/// The time until the deadline, but never zero: a deployer without any time could not even report.
 pub fn left_ms(deadline: Instant) -> u64 {
     let left = deadline
         .saturating_duration_since(Instant::now())
@@ -63,7 +63,7 @@ pub fn left_ms(deadline: Instant) -> u64 {
     u64::try_from(left).unwrap_or(u64::MAX).max(1_000)
 }
 
-/// The record, with what was seen in the place of what it replaces.
+/// The record, with the reported objects in place of those that they replace.
 fn merged(recorded: Vec<AppliedObject>, seen: Vec<AppliedObject>) -> Vec<AppliedObject> {
     let replaced = |old: &AppliedObject| {
         seen.iter()
@@ -74,13 +74,13 @@ fn merged(recorded: Vec<AppliedObject>, seen: Vec<AppliedObject>) -> Vec<Applied
     objects
 }
 
-/// Runs the job, again where the deployer was away or broke off: it converges. Ends by the run's deadline, or soon after
-/// the operation is stopped.
+/// Runs the job, and repeats it if the deployer was unavailable or broke off: jobs converge. It ends by the run's
+/// deadline, or soon after the operation is stopped.
 ///
-/// When this returns, nothing of the job reaches the cluster any more: it has reported, the deployer has confirmed that it
-/// ended, or the time is over for which it may write without a sign of life from here.
+/// When this returns, the job can write nothing more to the cluster: it has reported, the deployer has confirmed its
+/// end, or the time is over for which it may write without a sign of life.
 ///
-/// What comes of it has nothing in it that callers are not told, but for the final properties.
+/// The result holds no secrets, except in the final properties.
 pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redaction) -> Followed {
     let mut follower = Follower {
         run,
@@ -107,7 +107,7 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
             ),
         ))),
     };
-    // A whole report is about every object that an earlier try may have touched, and decided after it.
+    // A complete report covers every object that earlier attempts may have touched, and was made after them.
     if !ended.as_ref().is_ok_and(|report| !report.stopped) {
         follower.settle(&job).await;
     }
@@ -147,7 +147,7 @@ struct Follower<'a> {
     total: usize,
     states: HashMap<(ResourceName, TypeName), ResourceState>,
     seen: HashMap<ObjectRef, AppliedObject>,
-    /// Whether the last try got anywhere: then the next failure is a new one.
+    /// Whether the last attempt made progress. Then the next failure starts a new series.
     moved: bool,
     again: bool,
     tries: Tries,
@@ -191,7 +191,7 @@ impl Follower<'_> {
         fence.map_err(|error| Failure::internal(self.run.id(), &error).error)
     }
 
-    /// Watchers learn what it waits for. A stop ends it.
+    /// Waits before the next attempt, and reports the reason to watchers. A stop ends the wait.
     async fn wait(&self, mut error: Box<ErrorBody>, wait: Duration) {
         self.redaction.error(&mut error);
         self.run.watch.waits_for(Some(&error.message));
@@ -237,7 +237,7 @@ impl Follower<'_> {
         report
     }
 
-    /// Takes an event in; gives the report, which is the last.
+    /// Handles an event. Returns the report, which is the last event.
     fn event(
         &mut self,
         event: Result<Event, Box<ErrorBody>>,
@@ -250,7 +250,7 @@ impl Follower<'_> {
                     .resources
                     .iter()
                     .for_each(|resource| self.count(resource));
-                // What was asked for and turned out not to be there is no part of the whole.
+                // Objects that were looked for and do not exist do not count towards the total.
                 self.total = self.states.len();
                 self.show();
                 return Ok(Some(report));
@@ -264,14 +264,14 @@ impl Follower<'_> {
         Ok(None)
     }
 
-    /// Has the job ended, and reads what it did until then. It gets no further sign of life.
+    /// Ends the job, and reads what it did until then. It gets no further sign of life.
     async fn stop(&mut self, fence: &Fence, events: &mut Events) -> Result<Report, Box<ErrorBody>> {
         self.show_stopping();
         let run = self.run;
         let end = self.tries.end();
         let mut confirmed = pin!(async move {
             let ended = confirmed(run, fence, end).await;
-            // The report may still be on its way.
+            // The report may still arrive.
             (ended, Instant::now() + run.dependencies.retry.grace)
         });
         let mut patience = None;
@@ -299,11 +299,11 @@ impl Follower<'_> {
         }
     }
 
-    /// Waits until nothing of the tries that broke off reaches the cluster any more.
+    /// Waits until the attempts that broke off can write nothing more to the cluster.
     async fn settle(&mut self, job: &Job) {
         while let Some(end) = self.tries.end().filter(|end| *end > Instant::now()) {
             self.show_stopping();
-            // Without a fence this take has begun nothing, and there is nothing to ask for.
+            // Without a fence this process has begun nothing, so there is nothing to end.
             if let Some(fence) = job.fence() {
                 let ended = confirmed(self.run, fence, Some(end)).await;
                 self.tries.ended(&ended);
@@ -361,7 +361,7 @@ impl Follower<'_> {
     }
 }
 
-/// What was tried may have changed what was expected.
+/// The attempt may have changed what was expected.
 fn expect_nothing(job: &mut Job) {
     match job {
         Job::Create(request) | Job::Update(request) => request.expected.clear(),
@@ -369,7 +369,7 @@ fn expect_nothing(job: &mut Job) {
     }
 }
 
-/// A sign of life. Where it does not arrive, the next beat asks again.
+/// Sends a sign of life. If it does not arrive, the next beat asks again.
 async fn renew(run: &Run<'_>, fence: &Fence, beat: u64) {
     let renewal = Renewal {
         deployment: run.deployment().clone(),
@@ -383,14 +383,14 @@ async fn renew(run: &Run<'_>, fence: &Fence, beat: u64) {
     }
 }
 
-/// Asks the deployer to end the jobs up to a fence, until it does or the time is over for which they may write. Gives the
-/// attempts of which it knows that they have ended.
+/// Asks the deployer to end the jobs up to a fence, until it does or they may not write any more. Returns the attempts
+/// that are known to have ended.
 async fn confirmed(run: &Run<'_>, fence: &Fence, end: Option<Instant>) -> Vec<u32> {
     let stop = StopJobs {
         deployment: run.deployment().clone(),
         fence: fence.clone(),
     };
-    // Where nothing may have been written, it is asked all the same, once: nobody needs what the job still reads.
+    // The deployer is asked once even if nothing was written: nobody needs what the job still reads.
     let end = end.unwrap_or_else(Instant::now) + ASK;
     loop {
         let left = end.saturating_duration_since(Instant::now());

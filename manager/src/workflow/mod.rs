@@ -1,4 +1,4 @@
-//! How an operation is carried out: journaled steps, run by an engine, gone on with after a crash.
+//! How an operation runs: journaled steps, run by an engine, resumed after a crash.
 //!
 //! ```text
 //! service ── accept ──► engine ── plan ──► step ──► its changes + StepSucceeded, in one commit ──► next step … Finished
@@ -6,8 +6,8 @@
 //!      start ── recovery ─┘
 //! ```
 //!
-//! A step does its effects, which converge when repeated, and gives back what is to be written. Only the engine
-//! commits, so that what a step did and that it did it are told by the same commit.
+//! A step has effects that converge when they are repeated, and returns what is to be written. Only the engine commits,
+//! so one commit holds both the changes of a step and the fact that the step is done.
 
 mod authority;
 pub mod choice;

@@ -1,4 +1,4 @@
-//! Which steps each kind of operation takes: the table of workflows.
+//! The steps of each kind of operation.
 
 use super::step::Step;
 use crate::domain::intent::Intent;
@@ -17,12 +17,12 @@ pub fn steps(intent: &Intent) -> &'static [Step] {
         Intent::Commit(_) => &[Step::Verify, Step::Adopt, Step::Apply, Step::Publish],
         Intent::Rollback { .. } => &[Step::Check, Step::Store, Step::Apply, Step::Publish],
         Intent::Correct => &[Step::Adopt, Step::Apply, Step::Publish],
-        // A deployment is first updated to the empty manifest, then removed (the design's "Deployments").
+        // A deployment is first updated to the empty manifest, and then removed.
         Intent::Delete { .. } => &[Step::Empty, Step::Remove, Step::Forget],
     }
 }
 
-/// The way back from a failure: a rollback of what was checked when it was applied first, or a removal.
+/// The way back from a failure: a rollback to a manifest that was checked when it was first applied, or a removal.
 pub fn undo(undo: &Undo) -> &'static [Step] {
     match undo.to {
         Some(_) => &[Step::Store, Step::Apply, Step::Publish],

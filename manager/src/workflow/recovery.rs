@@ -1,4 +1,4 @@
-//! After a crash or a stop: what is unfinished, and where each journal ends.
+//! Finds unfinished operations after a crash or a stop, and the state at the end of each journal.
 
 use common::model::{Operation, OperationId, OperationStatus};
 
@@ -10,7 +10,7 @@ pub async fn unfinished(store: &Store) -> Result<Vec<OperationRecord>, StoreErro
     operations::unfinished(store).await
 }
 
-/// Where an operation stands: what its journal leads to, or its end, after which there is none.
+/// The state of an operation: the end of its journal, or its outcome once the journal is deleted.
 pub fn state(operation: &Operation, events: &[Event]) -> Result<State, StoreError> {
     match (operation.status, &operation.error) {
         (OperationStatus::Done, None) => Ok(State::Succeeded),
@@ -21,7 +21,7 @@ pub fn state(operation: &Operation, events: &[Event]) -> Result<State, StoreErro
     }
 }
 
-/// A journal that no engine could have written.
+/// A journal that no version of the engine writes.
 pub fn illegal(id: &OperationId, error: &IllegalEvent) -> StoreError {
     StoreError::Broken(format!("the journal of operation {id}: {error}"))
 }

@@ -1,4 +1,4 @@
-//! How patient operations are with services that are away, a deployer that is late, and a store that cannot write.
+//! How long operations wait for unavailable services, a late deployer, and a store that cannot write.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use tokio::time::Instant;
 
 #[derive(Debug, Clone)]
 pub struct Retry {
-    /// The waits between tries. A service that is restarted is back within them.
+    /// The pauses between attempts. A restarted service is available again within them.
     pub waits: Vec<Duration>,
-    /// A cluster that goes away in the middle of a job is waited for this long, with the last of the waits in between. A
-    /// write that finds it away before anything was done fails sooner.
+    /// How long a job waits for a cluster that becomes unavailable, with the last of the pauses in between. A write
+    /// that finds it unavailable before anything was done fails sooner.
     pub cluster: Duration,
-    /// The deployer keeps to the time that it is given and then reports; this is for its report to arrive.
+    /// The deployer reports when its time is over. This is the time for its report to arrive.
     pub grace: Duration,
-    /// For so long a job of the deployer writes after each sign of life of the manager. One of which nothing is known any more
-    /// is waited out for so long before its deployment is free.
+    /// How long a job of the deployer may write after each sign of life of the manager. If nothing is known of a job,
+    /// its deployment stays locked for this time.
     pub lease: Duration,
-    /// First and longest wait after the store failed; it is tried for ever.
+    /// The first and the longest pause after a failure of the store, which is retried forever.
     pub store_waits: (Duration, Duration),
 }
 
@@ -36,7 +36,7 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// Tries, and again after each wait, while the service is away.
+    /// Repeats the call after each pause while the service is unavailable.
     pub async fn persist<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, Box<ErrorBody>>
     where
         F: Future<Output = Result<T, Box<ErrorBody>>>,
@@ -50,7 +50,8 @@ impl Retry {
         attempt().await
     }
 
-    /// The wait before a job is tried again that failed so, after so many tries since then; `None` when it was enough.
+    /// The pause before the next attempt of a job, by the number of attempts since the failure began. `None`: no more
+    /// attempts.
     pub fn wait(&self, error: &ErrorBody, tries: usize, since: Instant) -> Option<Duration> {
         let is_away = error.code == ErrorCode::ClusterUnavailable;
         let is_early = is_away && since.elapsed() < self.cluster;
@@ -60,7 +61,7 @@ impl Retry {
     }
 }
 
-/// Whether the error says that a service is away or has too much to do, and nothing is wrong with the request.
+/// Whether the error says that a service is unavailable or overloaded, and not that the request is wrong.
 pub fn is_transient(error: &ErrorBody) -> bool {
     matches!(error.code.status(), 429 | 503)
 }

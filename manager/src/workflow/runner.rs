@@ -1,4 +1,4 @@
-//! One operation on its way through its plan: the only writer of its journal.
+//! Runs one operation through its plan. Nothing else writes the operation's journal.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::domain::operation::{Event, State};
 use crate::store::operations::{OperationRecord, Undo};
 use crate::store::{Changes, StoreError, deployments, fences, journal, operations};
 
-/// Times that a step is run again because what it read was changed by another operation (the counts of types).
+/// How often a step is repeated because another operation changed what the step had read (the counts of types).
 const CONFLICTS: usize = 10;
 
 pub struct Runner<'a> {
@@ -22,22 +22,22 @@ pub struct Runner<'a> {
     watch: &'a OperationWatch,
     record: OperationRecord,
     state: State,
-    /// Entries of the journal.
+    /// The number of journal entries.
     written: usize,
-    /// When this run of it began: what an earlier process had begun was its last sign of life before.
+    /// When this process took the operation over. An earlier process gave its last sign of life before.
     taken: Instant,
-    /// The way there and the way back have the operation's time each.
+    /// The operation and its rollback have the full timeout each.
     deadline: Instant,
-    /// Whether an earlier process began the step that the journal ends with.
+    /// Whether an earlier process began the step at the end of the journal.
     resumed: bool,
     deployment: Option<Deployment>,
 }
 
-/// What a step came to: the events that say so, and what is written with them.
+/// The outcome of a step: its events, and what is written with them.
 type StepOutcome = (Vec<Event>, Done);
 
 impl<'a> Runner<'a> {
-    /// From where the journal ends to the end of the operation.
+    /// Runs the operation from the end of its journal to its own end.
     pub async fn run(
         dependencies: &'a Dependencies,
         record: OperationRecord,
@@ -60,11 +60,11 @@ impl<'a> Runner<'a> {
         if let Some(wish) = operations::stop_wish(&dependencies.store, id).await? {
             watch.stop(wish);
         }
-        // What earlier commits changed of it: warnings, the way back, its end.
+        // Earlier commits may have changed it: warnings, the rollback, its end.
         let stored = operations::get(&dependencies.store, id).await?;
         let mut record = stored.unwrap_or(record);
         let state = recovery::state(&record.operation, &events)?;
-        // Who goes on with it is later than who began it, and says so before anything else.
+        // A process that resumes the operation takes a higher number than the one that began it, before anything else.
         let is_begun = !events.is_empty() && state.status() != OperationStatus::Done;
         if is_begun || record.take.is_none() {
             let mut changes = Changes::default();
@@ -116,7 +116,7 @@ impl<'a> Runner<'a> {
         self.write(vec![event], Done::default()).await
     }
 
-    /// What the operation goes for now: what was asked of it, or the way back.
+    /// What the operation works towards now: the request, or the rollback.
     fn goal(&self) -> Goal {
         match &self.record.undo {
             Some(back) => undo::goal(&self.record, back),
@@ -138,7 +138,7 @@ impl<'a> Runner<'a> {
         matches!(self.state, State::Ready { next, steps } | State::UndoReady { next, steps, .. } if next == steps)
     }
 
-    /// Runs a step and writes what it came to; again if what it read was changed in between.
+    /// Runs a step and commits its outcome. Repeats it if another operation changed what the step had read.
     async fn step(&mut self, step: usize) -> Result<(), StoreError> {
         let mut conflicts = 0;
         loop {
@@ -205,7 +205,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The events of a success, up to the next thing that takes time.
+    /// The events of a success, and of the start of the next step.
     fn after(&self, step: usize) -> Vec<Event> {
         let last = step + 1 == self.plan().len();
         let next = step + 1;
@@ -258,7 +258,7 @@ impl<'a> Runner<'a> {
         self.write(events, done).await
     }
 
-    /// Nothing further is done. What is applied stays, so a deployment that was on its way is marked as failed.
+    /// Stops without undoing anything. Applied objects stay, so a deployment in progress is marked as failed.
     async fn stopped(&self, run: &Run<'_>) -> Result<StepOutcome, StoreError> {
         let failure = run.broken_off(run.stop_error()).await?;
         let error = failure.error.clone();
@@ -269,7 +269,8 @@ impl<'a> Runner<'a> {
         Ok((vec![Event::Stopped { error }, Event::Finished], done))
     }
 
-    /// Events, what a step changed, the operation's record and, at its end, the release: one commit.
+    /// Commits the events, the step's changes, the operation's record and, at its end, the release of the deployment,
+    /// together.
     async fn write(&mut self, events: Vec<Event>, done: Done) -> Result<(), StoreError> {
         let now = Timestamp::now();
         let (dependencies, id) = (self.dependencies, self.record.operation.id.clone());
@@ -325,7 +326,7 @@ impl<'a> Runner<'a> {
         match &operation.error {
             None => tracing::info!("operation {id} ({kind:?}) succeeded"),
             Some(error) => {
-                // An excerpt of a text that could not be read may hold anything.
+                // The excerpt of an unreadable text may contain anything, so only the first line is logged.
                 let message = error.message.lines().next().unwrap_or_default();
                 tracing::info!(
                     error = message,
@@ -344,7 +345,7 @@ fn deadline(record: &OperationRecord) -> Instant {
     Instant::now() + Duration::from_millis(record.timeout_ms)
 }
 
-/// Which manifest is stored now, and where the way back has come.
+/// Records the manifest that is stored now, and the progress of the rollback.
 fn note_manifest(
     record: &mut OperationRecord,
     stored: Option<ManifestName>,
@@ -368,7 +369,7 @@ fn note_manifest(
     }
 }
 
-/// The end, as callers are told it.
+/// The end, as callers see it.
 fn finish(
     record: &mut OperationRecord,
     state: &State,

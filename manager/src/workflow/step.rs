@@ -1,4 +1,4 @@
-//! What a step is given, and what it comes to.
+//! What a step gets, and what it returns.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +46,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// What `progress.step` says while it runs.
+    /// The value of `progress.step` while it runs.
     pub fn verb(self) -> &'static str {
         match self {
             Step::Expand => "expanding",
@@ -62,19 +62,19 @@ impl Step {
 }
 
 impl Step {
-    /// Whether it only writes down what came of the steps before it, which were allowed.
+    /// Whether it only records the results of the previous steps, which were authorized.
     pub fn concludes(self) -> bool {
         matches!(self, Step::Publish | Step::Keep | Step::Forget)
     }
 
-    /// Whether a stop may drop it at any point. A step that lets the deployer work ends that work itself and records what
-    /// came of it. A concluding step runs to its end: it may write more than one commit, and takes only moments.
+    /// Whether a stop may drop it at any point. A step with a job of the deployer ends the job itself and records its
+    /// result. A concluding step runs to its end: it may write more than one commit, and is short.
     pub fn may_be_dropped(self) -> bool {
         !matches!(self, Step::Apply | Step::Remove) && !self.concludes()
     }
 }
 
-/// What all steps work with.
+/// What all steps use.
 pub struct Dependencies {
     pub store: Store,
     pub expansions: Arc<Expansions>,
@@ -82,11 +82,11 @@ pub struct Dependencies {
     pub access: Access,
     pub audit: Audit,
     pub retry: Retry,
-    /// Manifests of a deployment that are kept; all, if there is no number.
+    /// The number of manifests to keep of a deployment [default: all].
     pub keep_manifests: Option<usize>,
 }
 
-/// What an operation goes for: what was asked of it, or the way back.
+/// What an operation works towards: the request, or the rollback.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Goal {
     pub intent: Intent,
@@ -99,12 +99,12 @@ pub struct Run<'a> {
     pub record: &'a OperationRecord,
     pub watch: &'a OperationWatch,
     pub goal: &'a Goal,
-    /// In whose name the cluster is asked and written.
+    /// The identity for reads and writes in the cluster.
     pub acting: Option<Identity>,
     pub deadline: Instant,
-    /// When this process took the operation.
+    /// When this process took the operation over.
     pub taken: Instant,
-    /// Whether the step was begun before, so that it may have had any part of its effects.
+    /// Whether an earlier process began the step, so that any part of its effects may exist.
     pub resumed: bool,
 }
 
@@ -121,7 +121,7 @@ impl Run<'_> {
         &self.record.operation.deployment
     }
 
-    /// The manifest that the operation makes or applies: named when it was accepted.
+    /// The manifest that the operation makes or applies. Its name is chosen when the operation is accepted.
     pub fn manifest(&self) -> Result<&ManifestName, StoreError> {
         let manifest = self.goal.manifest.as_ref();
         manifest.ok_or_else(|| {
@@ -129,12 +129,12 @@ impl Run<'_> {
         })
     }
 
-    /// What is left until the deadline.
+    /// The time until the deadline.
     pub fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// The configuration, and what it expanded to.
+    /// The configuration and its expansion.
     pub async fn source(&self) -> Result<(InputConfig, Expansion), StoreError> {
         let manifest = match &self.goal.intent {
             Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => {
@@ -149,7 +149,7 @@ impl Run<'_> {
         manifests::source(self.store(), self.deployment(), manifest).await
     }
 
-    /// The files of the templates that [`Self::source`] was expanded with.
+    /// The template files of the expansion of [`Self::source`].
     pub async fn templates(&self) -> Result<Vec<Recorded>, StoreError> {
         let manifest = match &self.goal.intent {
             Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => {
@@ -162,7 +162,7 @@ impl Run<'_> {
         manifests::templates(self.store(), self.deployment(), manifest).await
     }
 
-    /// What is not told of the operation's manifest, nor of those that the cluster may still have something of.
+    /// The secrets of the operation's manifest, and of those that the cluster may still have objects of.
     pub async fn redaction(&self) -> Result<Redaction, StoreError> {
         let (store, deployment) = (self.store(), self.deployment());
         let mut secrets = match &self.goal.intent {
@@ -197,7 +197,7 @@ impl Run<'_> {
         }
     }
 
-    /// What the deployer is told of it.
+    /// What the deployer gets to know about the deployment.
     pub fn request(
         &self,
         namespace: Namespace,
@@ -221,8 +221,8 @@ impl Run<'_> {
         }
     }
 
-    /// The failure of one that goes no further: a deployment that is on its way is marked as failed, any other stays as it
-    /// is.
+    /// The failure of an operation that goes no further. A deployment in progress is marked as failed, any other stays
+    /// as it is.
     pub async fn broken_off(&self, error: Box<ErrorBody>) -> Result<Failure, StoreError> {
         let found = crate::store::deployments::get(self.store(), self.deployment()).await?;
         let latest = |found: &Deployment| found.latest_manifest == self.goal.manifest;
@@ -239,12 +239,12 @@ impl Run<'_> {
         })
     }
 
-    /// The failure by a fault of the service or its store. No deployment stays on its way with nothing running.
+    /// A failure by a fault of the service or its store. No deployment stays in progress with nothing running.
     pub async fn at_fault(&self, error: &StoreError) -> Failure {
         let failure = Failure::internal(self.id(), error);
         match self.broken_off(failure.error.clone()).await {
             Ok(marked) => marked,
-            // Not even the deployment can be read: the log has the first cause.
+            // The deployment cannot be read either. The log has the first cause.
             Err(_) => failure,
         }
     }
@@ -259,7 +259,7 @@ impl Run<'_> {
         Box::new(ErrorBody::new(ErrorCode::OperationStopped, message))
     }
 
-    /// Whether who asked may still do it.
+    /// Whether the caller is still permitted to do it.
     pub async fn authorized(&self) -> Result<(), Box<ErrorBody>> {
         match authority::of(self.dependencies, self.record, self.goal).await {
             Ok(authority) => authority.map(drop),
@@ -267,7 +267,7 @@ impl Run<'_> {
         }
     }
 
-    /// Under which take the next job writes.
+    /// The fence that the next job writes under.
     pub fn fence(&self) -> Result<Fence, StoreError> {
         let missing = || StoreError::Missing(format!("the take of operation {}", self.id()));
         let take = self.record.take.clone().ok_or_else(missing)?;
@@ -279,29 +279,29 @@ impl Run<'_> {
         })
     }
 
-    /// The deployment, where an earlier step or operation must have stored it.
+    /// The deployment. An earlier step or operation must have stored it.
     pub async fn stored(&self) -> Result<Deployment, StoreError> {
         let found = crate::store::deployments::get(self.store(), self.deployment()).await?;
         found.ok_or_else(|| StoreError::Missing(format!("deployment {}", self.deployment())))
     }
 }
 
-/// A step succeeded: what is to be written in the commit that says so.
+/// The success of a step, with what is written in the same commit.
 #[derive(Debug, Default)]
 pub struct Done {
     pub changes: Changes,
     pub warnings: Vec<String>,
-    /// The deployment as it is from now on; of a removed one, the last that is told of it.
+    /// The deployment after the step, or the last state of a removed one.
     pub deployment: Option<Deployment>,
     /// The operation's manifest, once it is stored.
     pub manifest: Option<ManifestName>,
-    /// Where the operation goes back to.
+    /// What the operation rolls back to.
     pub undo: Option<Undo>,
-    /// Why the way back failed.
+    /// Why the rollback failed.
     pub undo_error: Option<Box<ErrorBody>>,
 }
 
-/// A step failed: the error that the caller sees, and what is to be written in the commit that says so.
+/// The failure of a step: the caller's error, and what is written in the same commit.
 #[derive(Debug)]
 pub struct Failure {
     pub error: Box<ErrorBody>,
@@ -328,7 +328,7 @@ impl From<Failure> for StepError {
 }
 
 impl Failure {
-    /// Nothing but the error is to be remembered.
+    /// Only the error is recorded.
     pub fn clean(error: Box<ErrorBody>) -> Self {
         Self {
             error,
@@ -337,7 +337,7 @@ impl Failure {
         }
     }
 
-    /// What is written of it.
+    /// What is written for the failure.
     pub fn into_done(self) -> Done {
         Done {
             changes: self.changes,
@@ -346,7 +346,8 @@ impl Failure {
         }
     }
 
-    /// Something is wrong with us or the store, not with the request: logged, and told only by the operation's id.
+    /// A fault of the service or the store, not of the request. The log has the cause, and the caller gets the
+    /// operation's id.
     pub fn internal(operation: &OperationId, error: &StoreError) -> Self {
         tracing::error!(operation.id = %operation, error = common::server::error::chain(error), "operation {operation} failed by a fault of the service");
         let message =

@@ -1,4 +1,4 @@
-//! The tries of a job: each may write until it has ended, or until its last sign of life is older than the lease.
+//! The attempts of a job. Each may write until it has ended, or until its last sign of life is older than the lease.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::step::Run;
 
-/// The tries of a job, and until when those of them may write that have not ended for all that is known.
+/// The attempts of a job, and until when those may write that are not known to have ended.
 #[derive(Debug)]
 pub struct Tries {
     open: Vec<Try>,
@@ -14,7 +14,7 @@ pub struct Tries {
 
 #[derive(Debug)]
 struct Try {
-    /// Absent: begun by an earlier process of the manager, so that nothing can be asked of it by its number.
+    /// Absent: an earlier process of the manager began it, so its number is unknown.
     attempt: Option<u32>,
     /// Absent: it got no sign of life, so it writes nothing.
     end: Option<Instant>,
@@ -39,7 +39,7 @@ impl Tries {
         });
     }
 
-    /// The last one may write for the lease. It counts from the beat, which was sent before it was read.
+    /// The last attempt may write for the lease, counted from when the beat was sent.
     pub fn renewed(&mut self, lease: Duration) {
         if let Some(last) = self.open.last_mut() {
             last.end = Some(Instant::now() + lease);
@@ -57,7 +57,7 @@ impl Tries {
         });
     }
 
-    /// When the last write of all of them is over; `None`: there is none any more.
+    /// When the last possible write of all attempts is over. `None`: no attempt can write.
     pub fn end(&self) -> Option<Instant> {
         self.open.iter().filter_map(|one| one.end).max()
     }

@@ -1,7 +1,7 @@
-//! The way back from a write that failed, for who asked for it (`rollbackOnFailure`).
+//! The way back from a failed write, if the request asks for it (`rollbackOnFailure`).
 //!
-//! It is a rollback, or for a deployment that was never there before a removal, within the same operation: until it ends
-//! the deployment is held, and the caller learns of both at once.
+//! It is a rollback, or a removal if the deployment is new, within the same operation. The deployment stays locked
+//! until it ends, and the caller gets both results together.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{Deployment, Rollback};
@@ -12,7 +12,7 @@ use crate::domain::intent::Intent;
 use crate::domain::manifest;
 use crate::store::operations::{OperationRecord, Undo};
 
-/// Where to go back to, if the failure of the step leads back. What failed before anything was applied left nothing.
+/// What to roll back to, if the failed step requires it. A failure before the first apply left nothing.
 pub fn of(
     record: &OperationRecord,
     step: Step,
@@ -27,7 +27,7 @@ pub fn of(
         );
     let deployment = deployment.filter(|_| wanted)?;
     let to = deployment.deployed_manifest.clone();
-    // An update of a deployment that was never ready has nothing to go back to, and must not remove what others made.
+    // An update of a deployment that was never ready has nothing to roll back to, and must not remove what others made.
     if to.is_none() && !matches!(record.intent, Intent::Create(_)) {
         return None;
     }
@@ -36,7 +36,7 @@ pub fn of(
     Some(Undo { to, manifest })
 }
 
-/// What the steps back go for. They have the policies of the write that failed.
+/// The goal of the rollback. It has the policies of the failed write.
 pub fn goal(record: &OperationRecord, undo: &Undo) -> Goal {
     let intent = match &undo.to {
         Some(to) => Intent::Rollback { to: to.clone() },
@@ -50,7 +50,7 @@ pub fn goal(record: &OperationRecord, undo: &Undo) -> Goal {
     }
 }
 
-/// How it went, as the end of a sentence that tells the failure.
+/// The result of the rollback, as the end of the sentence about the failure.
 pub fn told(rollback: &Rollback) -> String {
     match (&rollback.to, &rollback.error) {
         (Some(to), None) => format!("the deployment was rolled back to {to}"),

@@ -1,4 +1,5 @@
-//! A template at another version in a deployment that exists: what uses it, and the configuration that names it.
+//! An upgrade of one template in an existing deployment: where it is used, and the configuration that names the new
+//! version.
 
 use std::collections::BTreeSet;
 
@@ -12,16 +13,16 @@ use crate::domain::uses::{self, References};
 use crate::store::manifests::Head;
 use crate::store::{Store, StoreError, manifests};
 
-/// The template at the version that deployments are to use.
+/// The template, at the version to upgrade to.
 #[derive(Debug, Clone)]
 pub struct Target {
     reference: TypeName,
-    /// What the reference resolves to now.
+    /// The version that the reference resolves to now.
     pub resolved: ResolvedType,
     instead: Instead,
 }
 
-/// A deployment's latest manifest, as far as it uses the template.
+/// A deployment that uses the template, with its latest manifest.
 #[derive(Debug)]
 pub struct Dependent {
     pub input: InputConfig,
@@ -43,7 +44,7 @@ impl Target {
         })
     }
 
-    /// Where it is used; or only where references name it, which is what an upgrade makes them.
+    /// Replaces the template everywhere, or only where references name the version, which is what an upgrade writes.
     pub fn instead(&self, everywhere: bool) -> Instead {
         Instead {
             everywhere,
@@ -51,7 +52,7 @@ impl Target {
         }
     }
 
-    /// Those of the types that are references to the template, with what they are to be.
+    /// Those types that are references to the template, each with its new reference.
     pub async fn references(
         &self,
         expansions: &Expansions,
@@ -70,7 +71,7 @@ impl Target {
         found
     }
 
-    /// What a manifest has of it.
+    /// The uses of the template in a manifest.
     pub async fn dependent(
         &self,
         store: &Store,
@@ -93,7 +94,7 @@ impl Target {
         })
     }
 
-    /// Whether all uses are of this very version already, as far as the reference goes and in what it resolves to.
+    /// Whether every use already has this reference and resolves to this version.
     pub fn is_current(&self, dependent: &Dependent) -> bool {
         let resolved = |reference: &TypeName| {
             let found = dependent
@@ -110,7 +111,7 @@ impl Target {
             .all(|used| used.type_name == used.to && resolved(&used.type_name))
     }
 
-    /// The configuration with the new version; why not, where nothing of it can be rewritten.
+    /// The configuration with the new version, or the reason why it cannot be rewritten.
     pub fn rewritten(
         &self,
         deployment: &DeploymentName,

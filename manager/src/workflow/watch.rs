@@ -1,7 +1,7 @@
-//! Operations as they run: their progress, and their events for those who watch.
+//! Running operations: their progress and their events, for callers that watch them.
 //!
-//! All of it is in memory and for watching only; what counts is in the journal. Of operations that ended, the last
-//! [`REMEMBERED`] can still be watched from the start.
+//! All of it is in memory. The journal is the record. The last [`REMEMBERED`] operations that have ended can still be
+//! watched from the start.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,9 +13,9 @@ use tokio::sync::watch;
 
 use crate::store::operations::StopWish;
 
-/// Ended operations whose events are kept.
+/// The number of ended operations whose events are kept.
 const REMEMBERED: usize = 32;
-/// Events of one operation that are kept; of more, the oldest are dropped.
+/// The number of events that are kept of one operation. Older ones are dropped.
 const EVENTS: usize = 16_384;
 
 #[derive(Debug, Clone)]
@@ -28,18 +28,18 @@ pub enum WatchEvent {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub operation: Operation,
-    /// As the operation left it; of a removed one, the last that is told of it.
+    /// The deployment as the operation left it, or the last state of a removed one.
     pub deployment: Option<Deployment>,
 }
 
-/// One operation that runs or ended lately.
+/// An operation that is running or has ended recently.
 #[derive(Debug)]
 pub struct OperationWatch {
     log: Mutex<Log>,
-    /// Counts changes.
+    /// The number of changes so far.
     changed: watch::Sender<u64>,
     stop: watch::Sender<Option<StopWish>>,
-    /// Jobs that it has asked the deployer for.
+    /// The number of jobs that it has sent to the deployer.
     attempts: AtomicU32,
 }
 
@@ -50,7 +50,7 @@ struct Log {
     /// The number of the first event that is kept.
     first: u64,
     outcome: Option<Arc<Outcome>>,
-    /// Why it cannot go on at the moment: who waits for it may wait for long.
+    /// Why the operation cannot continue at the moment. Waiting for it may take long.
     stuck: Option<String>,
 }
 
@@ -73,19 +73,19 @@ impl OperationWatch {
         }
     }
 
-    /// One that ended long ago.
+    /// An operation that ended in an earlier process.
     pub fn past(outcome: Outcome) -> Self {
         let watch = Self::new(outcome.operation.clone());
         watch.end(outcome);
         watch
     }
 
-    /// The number of the next job that it asks the deployer for.
+    /// The number of its next job for the deployer.
     pub fn next_attempt(&self) -> u32 {
         self.attempts.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// It is to be stopped; the first wish counts.
+    /// Requests a stop. The first request counts.
     pub fn stop(&self, wish: StopWish) {
         self.stop.send_if_modified(|first| {
             let is_first = first.is_none();
@@ -98,7 +98,7 @@ impl OperationWatch {
         self.stop.borrow().clone()
     }
 
-    /// Waits until it is to be stopped.
+    /// Returns when a stop is requested.
     pub async fn stopped(&self) -> StopWish {
         let mut wishes = self.stop.subscribe();
         loop {
@@ -111,7 +111,7 @@ impl OperationWatch {
         }
     }
 
-    /// It cannot go on, or again can.
+    /// Sets or clears the reason why it cannot continue.
     pub fn stick(&self, reason: Option<String>) {
         self.waits_for(reason.as_deref());
         self.log().stuck = reason;
@@ -126,7 +126,7 @@ impl OperationWatch {
         self.log().operation.clone()
     }
 
-    /// The operation changed.
+    /// Changes the operation and wakes the watchers.
     pub fn update(&self, change: impl FnOnce(&mut Operation)) {
         let mut log = self.log();
         let mut operation = (*log.operation).clone();
@@ -147,7 +147,7 @@ impl OperationWatch {
         }
     }
 
-    /// What it waits for, or that it does no longer.
+    /// Sets or clears what the operation waits for.
     pub fn waits_for(&self, what: Option<&str>) {
         let what = what.map(Box::from);
         if self.operation().progress.waiting_for != what {
@@ -156,7 +156,7 @@ impl OperationWatch {
     }
 
     pub fn resource(&self, mut report: ResourceReport) {
-        // For watching only; they may be large.
+        // They are for watching only, and may be large.
         report.final_properties = None;
         self.push(self.log(), WatchEvent::Resource(Arc::new(report)));
     }
@@ -179,7 +179,7 @@ impl OperationWatch {
         self.changed.send_modify(|changes| *changes += 1);
     }
 
-    /// The event with this number or, if it is dropped, the first that is kept; with its own number.
+    /// The event with this number, or the first kept one if it was dropped, with its number.
     pub fn event(&self, number: u64) -> Option<(u64, WatchEvent)> {
         let log = self.log();
         let number = number.max(log.first);
@@ -191,7 +191,7 @@ impl OperationWatch {
         self.log().outcome.clone()
     }
 
-    /// Tells of each change from now on.
+    /// A receiver that is notified of every later change.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
@@ -202,7 +202,7 @@ impl OperationWatch {
     }
 }
 
-/// All that runs or ended lately.
+/// All operations that are running or have ended recently.
 #[derive(Debug, Default)]
 pub struct OperationRegistry {
     operations: Mutex<Operations>,

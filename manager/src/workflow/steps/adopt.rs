@@ -1,5 +1,4 @@
-//! Makes a manifest that is stored already the latest one, to be applied: a preview that is committed, or the latest
-//! manifest itself, of which objects may come to be made anew.
+//! Makes a stored manifest the latest one: a committed preview, or the latest manifest itself if it is applied again.
 
 use super::store;
 use crate::domain::intent::Intent;

@@ -1,4 +1,4 @@
-//! Brings the cluster to the manifest: what it lists is applied and ready, what is recorded and not listed is pruned.
+//! Applies the manifest: its objects are applied and waited for, and recorded objects that it does not list are pruned.
 
 use common::api::deployer::{ApplyRequest, Report};
 use common::model::Deployment;
@@ -27,7 +27,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let followed = follow::job(run, job, total, &redaction).await;
     let name = run.manifest()?;
     if followed.touched_nothing() && !run.resumed {
-        // Who was refused could not even look for it when they delete the deployment.
+        // A caller without permissions could not even read the objects when deleting the deployment.
         objects.unconfirmed.retain(|manifest| manifest != name);
     }
     let mut known = objects.recorded.clone();
@@ -78,7 +78,7 @@ async fn request(
     let (namespace, recorded) = (before.namespace.clone(), objects.recorded.clone());
     let mut request = run.request(namespace, manifest.resources, outputs, recorded);
     match run.goal.intent {
-        // What was begun may itself have changed the objects: what they were was verified by the step before.
+        // A begun apply may have changed the objects itself. The previous step verified them before that.
         Intent::Commit(_) if !run.resumed => {
             let preview = manifests::preview(run.store(), run.deployment(), name).await?;
             let seen = preview.map(|preview| preview.resources).unwrap_or_default();
@@ -90,7 +90,7 @@ async fn request(
     Ok(request)
 }
 
-/// Of Secrets nothing is kept that is not kept already.
+/// Secrets are not kept a second time.
 fn final_properties(report: &Report) -> Vec<FinalProperties> {
     let resources = report.resources.iter();
     let known = resources.filter_map(|resource| {

@@ -1,7 +1,7 @@
-//! Asks the deployer whether the primitives can be planned, before anything is stored or applied.
+//! Asks the deployer whether the resources can be planned, before anything is stored or applied.
 //!
-//! An unknown kind or a circle of references is a fault of the configuration, as one that cannot be expanded is: it leaves
-//! nothing behind. So does an update that would delete most of the deployment unasked.
+//! An unknown kind or a reference cycle is a fault of the configuration, like a failed expansion: nothing is stored.
+//! The same holds for an update that would delete most of the deployment without permission.
 
 use common::api::deployer::CheckResponse;
 use common::api::error::{ErrorBody, ErrorCode};
@@ -12,7 +12,7 @@ use crate::domain::intent::Intent;
 use crate::store::{StoreError, deployments};
 use crate::workflow::step::{Done, Failure, Run, StepError};
 
-/// The refusal names this many objects.
+/// The number of objects that the refusal names.
 const NAMED: usize = 5;
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
@@ -44,7 +44,7 @@ async fn guard(run: &Run<'_>, checked: &CheckResponse) -> Result<Done, StepError
     }
 }
 
-/// A preview shows what would be deleted, and is committed by who has seen it.
+/// A preview shows what would be deleted, so its commit needs no second permission.
 fn is_guarded(run: &Run<'_>) -> bool {
     let options = &run.record.options;
     matches!(run.goal.intent, Intent::Update(_) | Intent::Rollback { .. })

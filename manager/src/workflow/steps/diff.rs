@@ -1,4 +1,4 @@
-//! Finds out what applying the configuration would do.
+//! Computes what applying the configuration would do.
 
 use crate::store::{Changes, deployments, operations};
 use crate::workflow::diff;

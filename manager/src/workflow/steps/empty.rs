@@ -1,4 +1,4 @@
-//! Stores the empty manifest, which a deployment is updated to before it is removed.
+//! Stores the empty manifest. A deployment is updated to it before it is removed.
 
 use super::store;
 use crate::store::Changes;

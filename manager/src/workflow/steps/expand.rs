@@ -1,7 +1,7 @@
-//! Expands the configuration. A failure leaves nothing behind: the deployment, if there is one, stays as it was.
+//! Expands the configuration. After a failure nothing is stored, and an existing deployment stays as it was.
 //!
-//! Where a reference that the latest manifest has too resolves to something else by now, the operation says so. Of an
-//! upgrade, the configuration is that of the latest manifest with another version of one template.
+//! If a reference of the latest manifest now resolves to something else, the operation has a warning. An upgrade
+//! expands the latest manifest's configuration with another version of one template.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{InputConfig, TypeName};
@@ -55,7 +55,7 @@ fn upgrade<'a>(run: &Run<'a>) -> Option<&'a TypeName> {
     }
 }
 
-/// The configuration that came with the request.
+/// The configuration of the request.
 async fn asked(run: &Run<'_>, latest: Option<&Latest>) -> Result<(InputConfig, Choice), StepError> {
     let input = operations::input(run.store(), run.id()).await?;
     let choice = match run.record.options.locked {
@@ -65,7 +65,7 @@ async fn asked(run: &Run<'_>, latest: Option<&Latest>) -> Result<(InputConfig, C
     Ok((input, choice))
 }
 
-/// The latest manifest's configuration with the new version in it; the operation goes on with that.
+/// The latest manifest's configuration with the new version. It replaces the operation's input.
 async fn upgraded(
     run: &Run<'_>,
     latest: Option<&Latest>,

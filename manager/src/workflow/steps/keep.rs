@@ -1,5 +1,5 @@
-//! Stores the preview: a manifest with what applying it would do. A deployment that is new begins to exist here, without a
-//! manifest of its own.
+//! Stores the preview: a manifest, with what applying it would do. A new deployment exists from here on, without a
+//! latest manifest.
 
 use common::model::{Deployment, DiffSummary, Preview};
 

@@ -1,7 +1,7 @@
-//! Deletes what earlier applies may have left that never reported, once a later one is done.
+//! After a successful apply, deletes what earlier applies without a report may have left.
 //!
-//! Such objects have no record, so the update cannot have pruned them; what they would be, their manifest tells. The
-//! deployer deletes only those that say themselves that they belong to the deployment.
+//! Such objects are not recorded, so the update did not prune them. Their manifests list them. The deployer deletes
+//! only those whose labels say that they belong to the deployment.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::store::{StoreError, manifests};
 use crate::workflow::follow::{self, Followed};
 use crate::workflow::step::{Run, StepError};
 
-/// The resources of all manifests whose apply never reported, each once: most tries were for the same.
+/// The resources of all manifests whose apply never reported, without duplicates.
 pub async fn unconfirmed(run: &Run<'_>, objects: &Objects) -> Result<Vec<Resource>, StoreError> {
     let (mut resources, mut met) = (Vec::new(), HashSet::new());
     for manifest in &objects.unconfirmed {
@@ -28,10 +28,10 @@ pub async fn unconfirmed(run: &Run<'_>, objects: &Objects) -> Result<Vec<Resourc
     Ok(resources)
 }
 
-/// `known` is all that the update itself has seen to. Afterwards nothing is unconfirmed any more.
+/// `known` holds everything that the update itself handled. Afterwards no manifest is unconfirmed.
 ///
-/// The deployer plans these resources one by one where they make no plan together: what is of a kind that the cluster
-/// serves no more has no objects, so it is no reason to fail.
+/// The deployer plans these resources one by one if they cannot be planned together. A kind that the cluster does not
+/// serve any more has no objects, so it is no reason to fail.
 pub async fn delete(
     run: &Run<'_>,
     before: &Deployment,
@@ -49,7 +49,7 @@ pub async fn delete(
             kept: known.iter().map(|known| known.object.clone()).collect(),
             delete_policy: run.record.options.policies.delete,
             allow_deletes: run.record.options.allow_deletes,
-            // These are of applies that never came to their end.
+            // They belong to applies that did not end.
             restore_acquired: true,
             on_behalf_of: run.acting.clone(),
             timeout_ms: follow::left_ms(run.deadline),

@@ -1,4 +1,4 @@
-//! The steps, a file each. Every one may be run again after a crash at any point and comes to the same.
+//! The steps, one file each. Every step can be repeated after a crash at any point, with the same result.
 
 mod adopt;
 mod apply;

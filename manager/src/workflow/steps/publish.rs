@@ -1,4 +1,4 @@
-//! Says that the deployment is deployed, and lets go of manifests that need not be kept any longer.
+//! Marks the deployment as deployed, and deletes manifests that need not be kept.
 
 use common::api::page::PageQuery;
 use common::model::{Deployment, ManifestName};
@@ -7,7 +7,7 @@ use crate::domain::deployment;
 use crate::store::{Changes, StoreError, deployments, manifests};
 use crate::workflow::step::{Done, Run, StepError};
 
-/// Manifests that one operation lets go of: they may be large, and all of it is one commit.
+/// The number of manifests that one operation deletes. They may be large, and all of this is one commit.
 const DROPPED_AT_ONCE: usize = 4;
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
@@ -24,7 +24,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     })
 }
 
-/// The oldest manifests beyond the number to keep, but none that something still speaks of.
+/// The oldest manifests beyond the number to keep, except those that something still refers to.
 async fn surplus(run: &Run<'_>, deployment: &Deployment) -> Result<Vec<ManifestName>, StoreError> {
     let Some(keep) = run.dependencies.keep_manifests else {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Deletes from the cluster all that is recorded of the deployment, and all that an interrupted apply may have left.
+//! Deletes every recorded object of the deployment from the cluster, and what an interrupted apply may have left.
 
 use common::api::deployer::DeleteRequest;
 use common::model::{Deployment, Resource};
@@ -66,7 +66,7 @@ fn request(
         kept: Vec::new(),
         delete_policy,
         allow_deletes: run.record.options.allow_deletes,
-        // Only a deletion that was asked for deletes what was there before the deployment.
+        // Only a requested deletion deletes objects that existed before the deployment.
         restore_acquired: !matches!(run.record.intent, Intent::Delete { .. }),
         on_behalf_of: run.acting.clone(),
         timeout_ms: follow::left_ms(run.deadline),

@@ -1,4 +1,4 @@
-//! Stores the manifest and makes it the deployment's latest one; a new deployment begins to exist here.
+//! Stores the manifest and makes it the deployment's latest one. A new deployment exists from here on.
 
 use common::api::manager::{Expansion, TypeInstance};
 use common::model::{Deployment, InputConfig, Layout, Manifest, ManifestName};
@@ -14,20 +14,20 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     write(run, changes).await
 }
 
-/// A crash between this commit and an apply that reports must not make the new objects forgotten.
+/// If the manager crashes between this commit and the report of the apply, the new objects must not be forgotten.
 pub async fn unconfirm(run: &Run<'_>, changes: &mut Changes) -> Result<(), StoreError> {
     let mut objects = deployments::objects(run.store(), run.deployment()).await?;
     if !objects.unconfirmed.contains(run.manifest()?) {
         objects.unconfirmed.push(run.manifest()?.clone());
     }
-    // A correction has what its record was made of.
+    // A correction uses the recorded input.
     if run.goal.intent != Intent::Correct {
         objects.policies = run.record.options.policies;
     }
     deployments::put_objects(changes, run.deployment(), &objects)
 }
 
-/// The manifest, the deployment with it, and the index of its instances.
+/// Writes the manifest, the deployment that points to it, and the index of its instances.
 pub async fn write(run: &Run<'_>, mut changes: Changes) -> Result<Done, StepError> {
     let (input, mut expansion) = run.source().await?;
     let secrets = std::mem::take(&mut expansion.secrets);
@@ -71,7 +71,7 @@ pub async fn advance(
     })
 }
 
-/// A preview that was made before is void, unless it is the very manifest that is applied now.
+/// Deletes an earlier preview, unless it is the manifest that is applied now.
 pub async fn drop_preview(
     run: &Run<'_>,
     changes: &mut Changes,
@@ -84,7 +84,7 @@ pub async fn drop_preview(
     }
 }
 
-/// What the index says of the deployment now: what its latest manifest says.
+/// The indexed types of the deployment: those of its latest manifest.
 pub async fn indexed(
     run: &Run<'_>,
     deployment: Option<&Deployment>,

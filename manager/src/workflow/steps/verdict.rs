@@ -1,4 +1,4 @@
-//! Whether a report is a success, the error that the caller sees if it is not, and what is written in either case.
+//! Decides whether a report is a success, which error the caller gets otherwise, and what is written in either case.
 
 use common::api::deployer::{Report, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode, Location};
@@ -15,9 +15,9 @@ pub enum Verdict {
     Failed(Box<ErrorBody>),
 }
 
-/// A message names this many resources.
+/// The number of resources that a message names.
 const NAMED: usize = 5;
-/// An error has this many causes, which also are the sentences of the deployment's state: nobody reads thousands.
+/// The maximum number of causes in an error. They are also shown in the deployment's state.
 const CAUSES: usize = 100;
 
 pub fn of(report: &Report) -> Verdict {
@@ -52,7 +52,7 @@ pub fn of(report: &Report) -> Verdict {
     Verdict::Failed(Box::new(ErrorBody::new(code, message).caused_by(causes)))
 }
 
-/// All is ready; a value that an output refers to may still be missing.
+/// Every resource is ready, but an output may still refer to a missing value.
 fn of_outputs(errors: &[ErrorBody]) -> Verdict {
     let Some(first) = errors.first() else {
         return Verdict::Fine;
@@ -67,7 +67,7 @@ fn of_outputs(errors: &[ErrorBody]) -> Verdict {
     ))
 }
 
-/// The sentence that stands for the causes that are left out.
+/// The sentence in place of the omitted causes.
 fn uncounted(failed: usize) -> Option<String> {
     let rest = failed.checked_sub(CAUSES).filter(|&rest| rest > 0)?;
     Some(format!(
@@ -75,8 +75,8 @@ fn uncounted(failed: usize) -> Option<String> {
     ))
 }
 
-/// What of the deployment is forgotten and still there, under a name that is another's now: who reads only that all went
-/// well would take it for deleted.
+/// Warns about objects that are removed from the record but stay in the cluster, because another owner has replaced
+/// them. Without the warning, callers would take them for deleted.
 pub fn left_alone(report: &Report) -> Vec<String> {
     let resources = report.resources.iter();
     let left = resources
@@ -88,7 +88,7 @@ pub fn left_alone(report: &Report) -> Vec<String> {
     told.take(CAUSES).collect()
 }
 
-/// What a job came to: the objects that exist now and the deployment, as failed if it did.
+/// The result of a job: the existing objects, and the deployment, marked as failed if the job failed.
 pub fn conclude(
     intent: &Intent,
     before: Deployment,
@@ -114,7 +114,7 @@ pub fn conclude(
     .into())
 }
 
-/// What is written, however it ended; nothing if the store failed.
+/// What is written for either outcome, or nothing if the store failed.
 pub fn changes(concluded: &mut Result<Done, StepError>) -> Option<&mut Changes> {
     match concluded {
         Ok(done) => Some(&mut done.changes),
@@ -123,7 +123,7 @@ pub fn changes(concluded: &mut Result<Done, StepError>) -> Option<&mut Changes> 
     }
 }
 
-/// The resource's own error, or one made of what is known.
+/// The resource's own error, or one made from its state.
 fn cause(resource: &ResourceReport) -> ErrorBody {
     let told = resource.error.clone();
     let mut cause = told.unwrap_or_else(|| {

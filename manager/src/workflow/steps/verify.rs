@@ -1,4 +1,4 @@
-//! Finds out whether the objects still are as the preview saw them, before any of it is applied.
+//! Checks that the objects have not changed since the preview, before any of it is applied.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::store::{StoreError, deployments, manifests};
 use crate::workflow::diff;
 use crate::workflow::step::{Done, Failure, Run, StepError};
 
-/// The refusal names this many fields of an object.
+/// The number of fields of an object that the refusal names.
 const NAMED: usize = 10;
-/// As much as it tells of a value, in characters.
+/// The number of characters that it shows of a value.
 const SHOWN: usize = 80;
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
@@ -41,7 +41,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     .await;
     let mut found = found.map_err(Failure::clean)?;
     let redaction = run.redaction().await?;
-    // As the preview was: only then the two can be compared field by field.
+    // The same options as the preview's, so that the two can be compared field by field.
     let now = found.resources.iter_mut();
     now.for_each(|diff| redaction.diff(diff));
     match refusal(&preview, &found.resources) {
@@ -85,12 +85,12 @@ fn changed(seen: &ResourceDiff, now: &[ResourceDiff]) -> Option<ErrorBody> {
         ..Location::default()
     };
     let error = ErrorBody::new(ErrorCode::PreconditionFailed, message).at(location);
-    // Whose the field is now, where the API server says so.
+    // The present owner of the field, if the API server reports one.
     let conflict = now.and_then(|now| now.error.clone());
     Some(error.caused_by(conflict.filter(|_| seen.error.is_none())))
 }
 
-/// How an object differs from the one that was seen.
+/// How an object differs from the one that the preview saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Difference {
     Made,
@@ -125,7 +125,7 @@ fn difference(seen: &Basis, now: &Basis) -> Option<Difference> {
     }
 }
 
-/// The fields that were changed, each with what it was and what it is; what neither side tells of has no name.
+/// The changed fields, each with its old and new value. A field that neither side reports has no name.
 fn fields(seen: &ResourceDiff, now: &ResourceDiff) -> String {
     let (then, now) = (by_path(&seen.changes), by_path(&now.changes));
     let of_then = then.iter().filter_map(|(path, was)| match now.get(path) {
@@ -134,7 +134,7 @@ fn fields(seen: &ResourceDiff, now: &ResourceDiff) -> String {
         }
         None => Some(field(path, was.before.as_ref(), was.after.as_ref())),
     });
-    // The preview saw nothing to change there: the field was what it is to be.
+    // The preview had nothing to change there: the field had the wanted value.
     let of_now = now.iter().filter(|(path, _)| !then.contains_key(*path));
     let of_now = of_now.map(|(path, is)| field(path, is.after.as_ref(), is.before.as_ref()));
     let mut told: Vec<String> = of_then.chain(of_now).collect();
