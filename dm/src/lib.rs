@@ -1,43 +1,30 @@
 //! The command line of Deployment Manager.
 //!
 //! ```text
-//! args ─► cli ─► commands/<verb> ─► target, bundle, properties (what to ask)
-//!                       │        ─► common::client (asking), follow, progress (waiting)
-//!                       └──────► output (results on stdout) · report (failures on stderr)
+//! cli (grammar, dispatch) ─┬─► client     deploy and look at deployments, through a manager
+//!                          ├─► authoring  test, package and publish versions of templates
+//!                          └─► install    Deployment Manager's own installation
+//!                                 └─► bundle (files to send), local (expansion without a manager), terminal, error
 //! ```
 //!
 //! Knows files, flags and terminals. It refuses to know how a template is expanded or an object applied: the manager does
-//! that, or for `dm expand --local` and `dm install` the `expandybird` program ([`local`]).
+//! that, or for `dm expand --local`, `dm publish` and `dm install` the `expandybird` program ([`local`]).
 
+mod authoring;
 mod bundle;
 mod cli;
-mod commands;
-mod completion;
-mod duration;
+mod client;
 mod error;
-mod follow;
-mod identity;
-mod installation;
+mod install;
 mod local;
-mod output;
-mod package;
-mod progress;
-mod properties;
-mod publish;
-mod release;
-mod report;
-mod session;
-mod target;
 mod terminal;
-mod tested;
-mod version_rules;
 
 use std::ffi::OsString;
 
 use clap::Parser;
 
 use cli::Cli;
-pub use completion::complete;
+pub use cli::completion::complete;
 pub use error::{ExitCode, exit_code};
 pub use terminal::Terminal;
 
@@ -51,7 +38,7 @@ pub async fn run(
         Err(error) => return say(&error, terminal),
     };
     let failed = cli.command.code_of_failure();
-    match commands::run(cli, terminal).await {
+    match cli::dispatch::run(cli, terminal).await {
         Ok(code) => code,
         Err(failure) => {
             let code = match failure.exit_code() {
@@ -59,7 +46,7 @@ pub async fn run(
                 code => code,
             };
             if code != ExitCode::Done {
-                terminal.note(report::report(&failure).trim_end());
+                terminal.note(terminal::report::report(&failure).trim_end());
             }
             code
         }
@@ -75,6 +62,6 @@ fn say(error: &clap::Error, terminal: &mut Terminal<'_>) -> ExitCode {
     }
     match terminal.stdout.write_all(text.as_bytes()) {
         Ok(()) => ExitCode::Done,
-        Err(error) => error::Failure::from(output::OutputError::from(error)).exit_code(),
+        Err(error) => error::Failure::from(terminal::format::OutputError::from(error)).exit_code(),
     }
 }

@@ -7,7 +7,6 @@
 pub mod archive;
 pub mod files;
 pub mod imports;
-mod sources;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -16,9 +15,9 @@ use common::api::manager::UpdateDeployment;
 use common::model::Import;
 use common::model::limits::IMPORTS;
 
+use crate::error::Sources;
 use files::{Files, ReadError, beside};
 use imports::Declared;
-pub use sources::Sources;
 
 /// Half of what a request may have and more; JSON's escapes need the rest.
 pub const TOTAL_BYTES: usize = common::model::limits::REQUEST_BYTES / 4 * 3;

@@ -1,0 +1,156 @@
+//! What the seed and the manager ask of a version's files. Each fault is a sentence that begins with the file.
+
+use common::model::Version;
+use common::model::scope::is_part;
+use common::registry::package::CHART;
+use common::registry::sums::FILE;
+use common::registry::{FilePath, SCHEMA, TEMPLATE_ENDINGS, TEMPLATE_IMPORTS};
+use common::yaml::{self, Duplicates, Limits};
+
+use super::{Contents, example, is_of_signature, seal, template_files};
+use crate::authoring::version::Release;
+use crate::bundle::imports;
+
+pub fn faults(template: &str, version: &str, files: &Contents) -> Vec<String> {
+    let mut faults = Vec::new();
+    let number = version.parse::<Version>();
+    if let Err(error) = &number {
+        faults.push(format!("the folder's name {error}"));
+    }
+    if !is_part(template) {
+        faults.push(format!(
+            "the name of the folder around it, {template:?}, is the template's, and no name that can stand in a reference"
+        ));
+    }
+    match &template_files(template, files)[..] {
+        [file] => {
+            text(files, file, &mut faults);
+            schema(files, &file.with_ending(SCHEMA), &mut faults);
+            example::check(files, (template, file), number.ok(), &mut faults);
+        }
+        [] if has_chart(files) => objects(files, template, number.ok(), &mut faults),
+        [] => faults.push(missing_template(template, files)),
+        [first, second, ..] => faults.push(format!(
+            "{first} and {second}: a version has exactly one template"
+        )),
+    }
+    signature(template, version, files, &mut faults);
+    faults
+}
+
+fn has_chart(files: &Contents) -> bool {
+    files.keys().any(|path| path.as_str() == CHART)
+}
+
+/// Kubernetes objects as they are: what registries make a template of. Its example may be left out.
+fn objects(files: &Contents, template: &str, number: Option<Version>, faults: &mut Vec<String>) {
+    let Some(number) = number else {
+        return;
+    };
+    let folder = format!("{template}/{number}");
+    let release = Release::of(template, number, &folder, files);
+    if let Err(error) = release.and_then(|release| release.bundle()) {
+        faults.push(error.to_string());
+    }
+}
+
+/// Names the likeliest reason: a template file that is called otherwise than the folder.
+fn missing_template(template: &str, files: &Contents) -> String {
+    let is_other = |path: &&FilePath| path.names().count() == 1 && path.as_str().contains('.');
+    let others: Vec<_> = files
+        .keys()
+        .filter(is_other)
+        .filter(|path| {
+            TEMPLATE_ENDINGS
+                .iter()
+                .any(|end| path.as_str().ends_with(end))
+        })
+        .map(FilePath::as_str)
+        .collect();
+    let told = match others.is_empty() {
+        true => String::new(),
+        false => format!("; there is only {}", others.join(", ")),
+    };
+    format!("{template}.py or {template}.jinja: the template is missing{told}")
+}
+
+/// A file's text, unless it is not there or is none.
+pub fn text<'a>(files: &'a Contents, file: &FilePath, faults: &mut Vec<String>) -> Option<&'a str> {
+    let read = std::str::from_utf8(files.get(file)?);
+    if read.is_err() {
+        faults.push(format!("{file}: it is not UTF-8 text"));
+    }
+    read.ok()
+}
+
+/// A template need not have one.
+fn schema(files: &Contents, file: &FilePath, faults: &mut Vec<String>) {
+    let Some(text) = text(files, file, faults) else {
+        return;
+    };
+    match yaml::read(text, &Limits::DEFAULT, Duplicates::Error) {
+        Err(error) => {
+            faults.push(format!("{file}: {error}"));
+            return;
+        }
+        Ok(document) if !(document.value.is_object() || document.value.is_null()) => {
+            faults.push(format!("{file}: a schema is a map"));
+            return;
+        }
+        Ok(_) => {}
+    }
+    imported(files, file, text, faults);
+}
+
+/// What a schema or the example imports must be in the folder.
+pub fn imported(
+    files: &Contents,
+    file: &FilePath,
+    content: &str,
+    faults: &mut Vec<String>,
+) -> Vec<(String, FilePath)> {
+    let declared = match imports::declared(content, file.as_str()) {
+        Ok(declared) => declared,
+        Err(error) => {
+            faults.push(error.to_string());
+            return Vec::new();
+        }
+    };
+    if declared.len() > TEMPLATE_IMPORTS {
+        faults.push(format!(
+            "{file}: it imports more than {TEMPLATE_IMPORTS} files"
+        ));
+    }
+    let mut found = Vec::new();
+    for import in declared {
+        match file.parent().join_text(&import.path) {
+            Err(error) => faults.push(format!("{file}: its import {error}")),
+            Ok(path) if !files.contains_key(&path) => {
+                faults.push(format!("{file}: its import '{path}' is not in the folder"));
+            }
+            Ok(path) => {
+                text(files, &path, faults);
+                found.push((import.name.unwrap_or(import.path), path));
+            }
+        }
+    }
+    found
+}
+
+fn signature(template: &str, version: &str, files: &Contents, faults: &mut Vec<String>) {
+    let Ok(list) = FilePath::parse(FILE) else {
+        return;
+    };
+    if files.contains_key(&list) {
+        let Some(text) = text(files, &list, faults) else {
+            return;
+        };
+        if let Err(fault) = seal::fits(template, version, files, text) {
+            faults.push(format!(
+                "{FILE}: {fault}; sign the version again with --sign, or remove {FILE} and its signatures"
+            ));
+        }
+    } else if let Some(alone) = files.keys().find(|path| is_of_signature(path.as_str())) {
+        faults.push(format!("{alone}: the {FILE} that it signs is missing"));
+    }
+}

@@ -1,0 +1,106 @@
+//! `dm package`: checks a version of a template, and signs it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use common::registry::sums::{FILE, MINISIG, hex};
+use serde::Serialize;
+
+use crate::authoring::package::signer::Signer;
+use crate::authoring::package::{Package as Version, Signature, seal};
+use crate::client::session::Session;
+use crate::error::Failure;
+
+/// Check a version's folder, TEMPLATE/VERSION, as registries need it, and tell all that is wrong with it.
+///
+/// It has exactly one template, TEMPLATE.py or TEMPLATE.jinja; its schema can be read, and what that imports is in the folder; and
+/// example.yaml deploys an instance of it. Or it has Kubernetes objects as they are, in manifests/, and a Chart.yaml with name and
+/// version.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm package templates/redis/v1.0.1
+  dm package templates/redis/v1.0.1 --sign ~/.minisign/minisign.key
+  DM_SIGNING_PASSWORD=… dm package templates/redis/v1.0.1 --sign minisign.key")]
+pub struct Package {
+    /// The version's folder.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Sign it with this secret key of minisign: writes SHA256SUMS and SHA256SUMS.minisig into the folder. The key's password is
+    /// asked for on a terminal, or taken from DM_SIGNING_PASSWORD.
+    #[arg(long, value_name = "KEYFILE")]
+    pub sign: Option<PathBuf>,
+}
+
+/// For programs.
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    template: &'a str,
+    version: &'a str,
+    bytes: usize,
+    signed: bool,
+    files: Vec<ShownFile<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ShownFile<'a> {
+    path: &'a str,
+    sha256: String,
+}
+
+impl Package {
+    pub fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let signature = match self.sign {
+            Some(_) => Signature::Replaced,
+            None => Signature::Kept,
+        };
+        let mut version = Version::read(&self.folder, signature)?;
+        if let Some(key) = &self.sign {
+            let signer = Signer::open(key, session.terminal.interactive)?;
+            seal(&mut version, &signer)?;
+            written(&self.folder, &version)?;
+        }
+        let file = |(path, content): (&'_ common::registry::FilePath, &Vec<u8>)| {
+            (path.to_string(), hex(content))
+        };
+        let files: Vec<_> = version.files.iter().map(file).collect();
+        let shown = Shown {
+            template: &version.template,
+            version: &version.version,
+            bytes: version.bytes(),
+            signed: version.is_signed(),
+            files: files
+                .iter()
+                .map(|(path, sha256)| ShownFile {
+                    path,
+                    sha256: sha256.clone(),
+                })
+                .collect(),
+        };
+        session.show(&shown, |shown| {
+            let signed = match shown.signed {
+                true => "signed",
+                false => "not signed",
+            };
+            format!(
+                "{} can be published: {} files, {} bytes, {signed}\n",
+                version.reference(),
+                shown.files.len(),
+                shown.bytes
+            )
+        })
+    }
+}
+
+/// The list first: a signature without its list would be of the one before.
+fn written(folder: &Path, version: &Version) -> Result<(), Failure> {
+    for name in [FILE.to_owned(), [FILE, MINISIG].concat()] {
+        let content = version.files.iter().find(|(path, _)| path.as_str() == name);
+        let Some((_, content)) = content else {
+            continue;
+        };
+        let path = folder.join(&name);
+        std::fs::write(&path, content).map_err(|error| Failure::File { path, error })?;
+    }
+    Ok(())
+}

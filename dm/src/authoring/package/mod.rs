@@ -1,0 +1,123 @@
+//! A version of a template as its author has it: a folder `<template>/<version>/`, read and checked.
+//!
+//! Responsible for what the seed ("Template Registries") asks of such a folder, told file by file and all at once, and for
+//! its signature. It refuses to know where versions are published ([`crate::authoring::publish`]), and what a template expands to.
+
+mod check;
+pub mod command;
+mod example;
+pub mod folder;
+mod seal;
+pub mod signer;
+
+use std::path::{Path, PathBuf};
+
+use common::model::Version;
+use common::registry::sums::{FILE, MINISIG, SIG};
+use common::registry::{FilePath, TEMPLATE_ENDINGS};
+
+pub use crate::authoring::version::Contents;
+pub use seal::seal;
+
+/// A version that may be published.
+#[derive(Debug)]
+pub struct Package {
+    pub template: String,
+    /// As its folder spells it.
+    pub version: String,
+    pub number: Version,
+    pub files: Contents,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PackageError {
+    #[error("{} cannot be read: {source}", path.display())]
+    Folder {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{} is no version that can be published:{}", folder.display(), listed(faults))]
+    Faulty {
+        folder: PathBuf,
+        faults: Vec<String>,
+    },
+}
+
+/// What becomes of a signature that is in the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signature {
+    /// It is published as it is, so what it signs must be what is there.
+    Kept,
+    /// Another one will take its place.
+    Replaced,
+}
+
+impl Package {
+    pub fn read(path: &Path, signature: Signature) -> Result<Self, PackageError> {
+        let unreadable = |source| PackageError::Folder {
+            path: path.to_owned(),
+            source,
+        };
+        let root = path.canonicalize().map_err(unreadable)?;
+        let (template, version) = (name_of(root.parent()), name_of(Some(&root)));
+        let (mut files, mut faults) = folder::read(&root).map_err(unreadable)?;
+        if signature == Signature::Replaced {
+            files.retain(|path, _| !is_of_signature(path.as_str()));
+        }
+        faults.extend(check::faults(&template, &version, &files));
+        match version.parse() {
+            Ok(number) if faults.is_empty() => Ok(Self {
+                template,
+                version,
+                number,
+                files,
+            }),
+            _ => Err(PackageError::Faulty {
+                folder: root,
+                faults,
+            }),
+        }
+    }
+
+    /// `redis:v1.0.1`.
+    pub fn reference(&self) -> String {
+        format!("{}:{}", self.template, self.version)
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.files.values().map(Vec::len).sum()
+    }
+
+    pub fn is_signed(&self) -> bool {
+        self.files.keys().any(|path| {
+            let path = path.as_str();
+            path != FILE && is_of_signature(path)
+        })
+    }
+}
+
+fn name_of(path: Option<&Path>) -> String {
+    path.and_then(Path::file_name)
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+/// A version's list of files, and the signatures of it.
+fn is_of_signature(path: &str) -> bool {
+    let ending = path.strip_prefix(FILE);
+    ending.is_some_and(|ending| ["", MINISIG, SIG].contains(&ending))
+}
+
+fn template_files(template: &str, files: &Contents) -> Vec<FilePath> {
+    let names = TEMPLATE_ENDINGS.map(|ending| format!("{template}{ending}"));
+    let paths = names.iter().filter_map(|name| FilePath::parse(name).ok());
+    paths.filter(|path| files.contains_key(path)).collect()
+}
+
+fn listed(faults: &[String]) -> String {
+    let fault = |fault: &String| format!("\n  {}", fault.replace('\n', "\n    "));
+    faults.iter().map(fault).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! Why a version is not published.
+
+use std::path::PathBuf;
+
+use common::registry::PathError;
+use common::registry::oci::OciError;
+use common::registry::oci::direct::DirectError;
+
+use super::git_command::GitError;
+use crate::authoring::version::ReleaseError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum PublishError {
+    #[error("{target:?} is no place to publish to: {reason}")]
+    Target { target: String, reason: String },
+    #[error(
+        "{version} is published already with other content ({}); a published version stays as it is: publish this as the next PATCH", different.join(", ")
+    )]
+    Taken {
+        version: String,
+        different: Vec<String>,
+    },
+    #[error(
+        "{version} is published already as {other}: parts of a version that are left out are zero"
+    )]
+    SameVersion { version: String, other: String },
+    #[error(
+        "{version} is not published, for it does not keep what {before} promised:{}\npublish it as {next}, or as it is with --no-compare",
+        listed(violations)
+    )]
+    Broken {
+        version: String,
+        before: String,
+        violations: Vec<String>,
+        /// The folder of the next version that may change that much.
+        next: String,
+    },
+    #[error(transparent)]
+    Release(#[from] ReleaseError),
+    #[error("the registry's registry.yaml cannot be read: {}", faults.join("; "))]
+    Metadata { faults: Vec<String> },
+    #[error(
+        "{0:?} is no name of a collection: it has no '/'; registry.yaml says which folder it is"
+    )]
+    Collection(String),
+    #[error(transparent)]
+    Path(#[from] PathError),
+    #[error("{}: {source}", path.display())]
+    Io {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{} is a link, which the manager does not follow within a registry", .0.display())]
+    Link(PathBuf),
+    #[error("'{path}' in the registry is {what}")]
+    Unusual { path: String, what: String },
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Oci(Box<OciError<DirectError>>),
+    #[error("'{version}' in the registry is no template: {reason}")]
+    Artifact { version: String, reason: String },
+    #[error(
+        "OCI registries have no place for '{0}': they take small letters and digits, with single '.', '_' or '-' between them"
+    )]
+    Unnameable(String),
+}
+
+fn listed(violations: &[String]) -> String {
+    let line = |violation: &String| format!("\n  {violation}");
+    violations.iter().map(line).collect()
+}
+
+impl From<OciError<DirectError>> for PublishError {
+    fn from(error: OciError<DirectError>) -> Self {
+        Self::Oci(Box::new(error))
+    }
+}

@@ -1,0 +1,172 @@
+//! A registry in a git repository.
+//!
+//! The repository is cloned without its history and without files: what is there is read from git's objects, and what is put there
+//! is written as such. So neither line ends nor filters nor `.gitignore` change what is published.
+
+use std::path::Path;
+
+use common::registry::{FILE_BYTES, FilePath, TEMPLATE_BYTES};
+use tempfile::TempDir;
+
+use super::git_command::{GitError, git, text};
+use super::{PublishError, Shelf, version_folder};
+use crate::authoring::package::{Contents, Package};
+
+/// A file's mode: no link, not executable.
+const ORDINARY: &str = "100644";
+const EXECUTABLE: &str = "100755";
+
+/// A clone, which is removed with this.
+#[derive(Debug)]
+pub struct Repository {
+    clone: TempDir,
+    branch: String,
+    /// It has no commit yet.
+    is_empty: bool,
+}
+
+/// A file or folder of a commit.
+struct Entry {
+    mode: String,
+    object: String,
+    size: usize,
+    path: String,
+}
+
+impl Repository {
+    /// `branch`: the repository's own default, if absent.
+    pub async fn clone(url: &str, branch: Option<&str>) -> Result<Self, PublishError> {
+        let clone = TempDir::with_prefix("dm-publish-").map_err(GitError::NoFolder)?;
+        let mut arguments = vec!["clone", "--quiet", "--depth=1", "--no-checkout"];
+        if let Some(branch) = branch {
+            arguments.extend(["--branch", branch]);
+        }
+        arguments.extend(["--", url, "."]);
+        let at = clone.path();
+        git(at, &arguments, &[]).await?;
+        let head = text(at, &["symbolic-ref", "--short", "HEAD"], &[]).await;
+        let branch = head.map_err(|_| GitError::NoBranch(branch.unwrap_or("HEAD").to_owned()))?;
+        let commit = ["rev-parse", "--quiet", "--verify", "HEAD^{commit}"];
+        let is_empty = git(at, &commit, &[]).await.is_err();
+        if !is_empty {
+            git(at, &["read-tree", "HEAD"], &[]).await?;
+        }
+        Ok(Self {
+            clone,
+            branch,
+            is_empty,
+        })
+    }
+
+    fn at(&self) -> &Path {
+        self.clone.path()
+    }
+
+    /// What a path leads to, and with `/` at its end what is in it; with `-r`, all below.
+    async fn entries(&self, options: &[&str], path: &str) -> Result<Vec<Entry>, PublishError> {
+        if self.is_empty {
+            return Ok(Vec::new());
+        }
+        let fixed = ["ls-tree", "-z", "-l", "--full-tree"];
+        let arguments = [&fixed, options, &["HEAD", "--", path]].concat();
+        let printed = text(self.at(), &arguments, &[]).await?;
+        let lines = printed.split('\0').filter(|line| !line.is_empty());
+        let entries =
+            lines.map(|line| entry(line).ok_or_else(|| GitError::Malformed(line.to_owned())));
+        Ok(entries.collect::<Result<_, _>>()?)
+    }
+
+    async fn content(&self, entry: &Entry) -> Result<Vec<u8>, PublishError> {
+        let what = match entry.mode.as_str() {
+            ORDINARY | EXECUTABLE if entry.size <= FILE_BYTES => {
+                let read = git(self.at(), &["cat-file", "blob", &entry.object], &[]).await;
+                return Ok(read?);
+            }
+            ORDINARY | EXECUTABLE => format!("larger than {FILE_BYTES} bytes"),
+            _ => "no ordinary file".to_owned(),
+        };
+        let path = entry.path.clone();
+        Err(PublishError::Unusual { path, what })
+    }
+
+    /// Into the index of the clone.
+    async fn add(&self, folder: &FilePath, files: &Contents) -> Result<(), PublishError> {
+        let mut index = String::new();
+        for (path, content) in files {
+            let store = ["hash-object", "-w", "--no-filters", "--stdin"];
+            let object = text(self.at(), &store, content).await?;
+            let path = folder.join(path);
+            index.push_str(&format!("{ORDINARY} {object}\t{path}\0"));
+        }
+        let update = ["update-index", "--add", "-z", "--index-info"];
+        git(self.at(), &update, index.as_bytes()).await?;
+        Ok(())
+    }
+}
+
+/// `mode type object size\tpath`; a folder's size is `-`.
+fn entry(line: &str) -> Option<Entry> {
+    let (facts, path) = line.split_once('\t')?;
+    let mut facts = facts.split_whitespace();
+    let (mode, _, object) = (facts.next()?, facts.next()?, facts.next()?);
+    Some(Entry {
+        mode: mode.to_owned(),
+        object: object.to_owned(),
+        size: facts.next()?.parse().unwrap_or_default(),
+        path: path.to_owned(),
+    })
+}
+
+impl Shelf for Repository {
+    async fn root_file(&self, name: &FilePath) -> Result<Option<Vec<u8>>, PublishError> {
+        match self.entries(&[], name.as_str()).await?.first() {
+            Some(entry) => self.content(entry).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn versions(&self, template: &FilePath) -> Result<Vec<String>, PublishError> {
+        let entries = self.entries(&[], &format!("{template}/")).await?;
+        let names = entries
+            .iter()
+            .filter_map(|entry| entry.path.rsplit('/').next());
+        Ok(names.map(str::to_owned).collect())
+    }
+
+    async fn version(&self, template: &FilePath, version: &str) -> Result<Contents, PublishError> {
+        let folder = format!("{}/", version_folder(template, version)?);
+        let entries = self.entries(&["-r"], &folder).await?;
+        let bytes: usize = entries.iter().map(|entry| entry.size).sum();
+        if bytes > TEMPLATE_BYTES {
+            let what = format!("larger than {TEMPLATE_BYTES} bytes");
+            return Err(PublishError::Unusual { path: folder, what });
+        }
+        let mut files = Contents::new();
+        for entry in &entries {
+            let within = entry.path.strip_prefix(&folder).unwrap_or(&entry.path);
+            files.insert(FilePath::parse(within)?, self.content(entry).await?);
+        }
+        Ok(files)
+    }
+
+    async fn put(&self, template: &FilePath, package: &Package) -> Result<(), PublishError> {
+        let folder = version_folder(template, &package.version)?;
+        self.add(&folder, &package.files).await?;
+        let message = format!("Publish {template}:{}", package.version);
+        git(self.at(), &["commit", "--quiet", "-m", &message], &[]).await?;
+        let to = format!("HEAD:refs/heads/{}", self.branch);
+        match git(self.at(), &["push", "--quiet", "origin", &to], &[]).await {
+            Err(GitError::Failed { said, .. }) if is_behind(&said) => {
+                Err(GitError::Overtaken.into())
+            }
+            pushed => Ok(pushed.map(|_| ())?),
+        }
+    }
+}
+
+/// Whether a push was refused because somebody else's was first.
+fn is_behind(said: &str) -> bool {
+    ["fetch first", "non-fast-forward", "cannot lock ref"]
+        .iter()
+        .any(|reason| said.contains(reason))
+}

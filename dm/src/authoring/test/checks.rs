@@ -1,0 +1,114 @@
+//! The checks that change nothing.
+
+use common::api::deployer::ResourceDiff;
+use common::api::error::ErrorBody;
+use common::api::manager::{DiffQuery, Expand, UpdateDeployment};
+use common::client::{ClientError, ManagerClient};
+use common::model::{DeploymentName, Namespace};
+
+use super::Check;
+use crate::authoring::test::subject::Promises;
+use crate::authoring::version::compare::compare;
+use crate::authoring::version::expander::Expander;
+use crate::bundle::Bundle;
+use crate::error::{ExitCode, Failure, exit_code};
+
+const VERSIONS: &str = "versions";
+const EXPANSION: &str = "expansion";
+const OBJECTS: &str = "objects";
+
+/// What the version before it promised.
+pub async fn versions(promises: &Promises, expander: &Expander<'_>) -> Check {
+    let [before, now] = match promises {
+        Promises::None(reason) => return Check::ok(VERSIONS, reason),
+        Promises::Before(releases) => releases.as_ref(),
+    };
+    let Some(comparison) = compare(before, now, expander).await else {
+        return Check::ok(VERSIONS, "not compared: it has no version");
+    };
+    let before = comparison.before;
+    let uncompared = comparison.uncompared.into_iter();
+    match comparison.violations.is_empty() {
+        true => {
+            let mut check = Check::ok(VERSIONS, format!("it keeps what {before} promised"));
+            check.told.extend(uncompared);
+            check
+        }
+        false => {
+            let since = |sentence| format!("since {before}: {sentence}");
+            let violations = comparison.violations.into_iter().map(since);
+            Check::failed(VERSIONS, violations.chain(uncompared).collect())
+        }
+    }
+}
+
+pub async fn expansion(
+    client: &ManagerClient,
+    name: &DeploymentName,
+    example: &Bundle,
+    namespace: Option<&Namespace>,
+) -> Result<Check, Failure> {
+    let request = Expand {
+        name: name.clone(),
+        content: example.content.clone(),
+        imports: example.imports.clone(),
+        namespace: namespace.cloned(),
+    };
+    match client.expand(&request).await {
+        Ok(expansion) => {
+            let count = expansion.expanded_config.resources.len();
+            Ok(Check::ok(EXPANSION, format!("it comes to {count} objects")))
+        }
+        Err(error) => Ok(Check::failed(EXPANSION, faults(error)?)),
+    }
+}
+
+/// By the API server's dry run; nothing is stored.
+pub async fn objects(
+    client: &ManagerClient,
+    name: &DeploymentName,
+    example: &Bundle,
+    namespace: Option<&Namespace>,
+) -> Result<Check, Failure> {
+    let request = UpdateDeployment {
+        content: Some(example.content.clone()),
+        imports: example.imports.clone(),
+        ..UpdateDeployment::default()
+    };
+    let query = DiffQuery {
+        namespace: namespace.cloned(),
+        ..DiffQuery::default()
+    };
+    let diff = match client.diff(name, &request, &query).await {
+        Ok(diff) => diff,
+        Err(error) => return Ok(Check::failed(OBJECTS, faults(error)?)),
+    };
+    let refused: Vec<String> = diff.resources.iter().filter_map(refusal).collect();
+    let count = diff.resources.len();
+    Ok(match refused.is_empty() {
+        true => Check::ok(OBJECTS, format!("the cluster would take all {count}")),
+        false => Check::failed(OBJECTS, refused),
+    })
+}
+
+fn refusal(diff: &ResourceDiff) -> Option<String> {
+    let error = diff.error.as_ref()?;
+    Some(format!("{}: {}", diff.basis.object, error.message))
+}
+
+/// What is the template's fault is a check's result; that something is away or forbidden is none of the template's.
+fn faults(error: ClientError) -> Result<Vec<String>, Failure> {
+    match error {
+        ClientError::Answered(body) if exit_code(body.code) == ExitCode::Failed => {
+            Ok(sentences(&body))
+        }
+        error => Err(error.into()),
+    }
+}
+
+pub fn sentences(body: &ErrorBody) -> Vec<String> {
+    let causes = body.causes.iter().map(ToString::to_string);
+    std::iter::once(body.message.clone())
+        .chain(causes)
+        .collect()
+}

@@ -1,0 +1,150 @@
+//! Deploys the example, waits until it is ready, and removes it, whatever has come of it.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::time::Duration;
+
+use common::api::error::ErrorCode;
+use common::api::manager::CreateDeployment;
+use common::client::ClientError;
+use common::model::{DeploymentName, DeploymentStatus, DriftPolicy, Operation};
+
+use super::checks::sentences;
+use super::{Check, Test};
+use crate::bundle::Bundle;
+use crate::client::operation::follow::Patience;
+use crate::client::operation::write::{followed, query};
+use crate::client::session::Session;
+use crate::error::Failure;
+
+const LIVE: &str = "live";
+/// Between two looks at whether an operation that was stopped has let go of the deployment.
+const PAUSE: Duration = Duration::from_millis(250);
+/// So often: a minute in all.
+const LOOKS: u32 = 240;
+
+/// A failure is one of the test, not of the template: Ctrl-C, a manager that is away, or what could not be removed.
+pub async fn check(
+    session: &mut Session<'_, '_>,
+    name: &DeploymentName,
+    example: &Bundle,
+    asked: &Test,
+) -> Result<Check, Failure> {
+    let deployed = deployed(session, name, example, asked).await;
+    let removed = removed(session, name).await;
+    if let Err(error) = &removed {
+        let left = format!("{name} may be left: {error}\nremove it with: dm delete {name}");
+        session.terminal.note(&left);
+    }
+    let faults = match (deployed, removed) {
+        (Err(Failure::Interrupted { .. }), Ok(())) => {
+            let removed = name.clone();
+            return Err(Failure::TestInterrupted { removed });
+        }
+        (deployed, removed) => {
+            let faults = deployed?;
+            removed?;
+            faults
+        }
+    };
+    Ok(match faults.is_empty() {
+        true => Check::ok(LIVE, "it became ready, and was removed"),
+        false => Check::failed(LIVE, faults),
+    })
+}
+
+/// What went wrong; nothing, if it became ready.
+async fn deployed(
+    session: &mut Session<'_, '_>,
+    name: &DeploymentName,
+    example: &Bundle,
+    asked: &Test,
+) -> Result<Vec<String>, Failure> {
+    let request = CreateDeployment {
+        name: name.clone(),
+        content: example.content.clone(),
+        imports: example.imports.clone(),
+        namespace: asked.namespace.clone(),
+        drift_policy: DriftPolicy::default(),
+        service_account: asked.account.of_new(),
+        labels: BTreeMap::new(),
+        description: "a test of a template".to_owned(),
+    };
+    let client = session.client.clone();
+    let query = query(session);
+    let mut create = pin!(client.create_async(&request, &query));
+    let (started, is_interrupted) = tokio::select! {
+        biased;
+        // Its answer is awaited all the same: only what has been made can be removed.
+        Ok(()) = tokio::signal::ctrl_c() => (create.as_mut().await, true),
+        started = &mut create => (started, false),
+    };
+    let operation = match started {
+        Ok(operation) => operation,
+        Err(ClientError::Answered(body)) => return Ok(sentences(&body)),
+        Err(error) => return Err(error.into()),
+    };
+    if is_interrupted {
+        return Err(Failure::Interrupted {
+            operation: operation.id,
+            deployment: operation.deployment,
+        });
+    }
+    let patience = Patience::OfWrite(session.timeout);
+    let operation = followed(session, operation, patience).await?;
+    if let Some(error) = &operation.error {
+        return Ok(sentences(error));
+    }
+    let deployment = client.deployment(name).await?;
+    Ok(match deployment.state.status {
+        DeploymentStatus::Failed => deployment.state.errors,
+        _ => Vec::new(),
+    })
+}
+
+/// Stops what still runs on it, and deletes it, if it is there at all.
+async fn removed(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result<(), Failure> {
+    for _ in 0..LOOKS {
+        match deleting(session, name).await {
+            Ok(None) => return Ok(()),
+            Ok(Some(operation)) => {
+                let patience = Patience::OfWrite(session.timeout);
+                let operation = followed(session, operation, patience).await?;
+                return match operation.error {
+                    None => Ok(()),
+                    Some(error) => Err(ClientError::Answered(Box::new(error)).into()),
+                };
+            }
+            Err(ClientError::Answered(body)) if body.code == ErrorCode::OperationRunning => {
+                stop(session, name).await?;
+                tokio::time::sleep(PAUSE).await;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Failure::Missing(format!("{name} is still being worked on")))
+}
+
+/// The operation that deletes it; none, if it is not there.
+async fn deleting(
+    session: &Session<'_, '_>,
+    name: &DeploymentName,
+) -> Result<Option<Operation>, ClientError> {
+    match session.client.delete_async(name, &query(session)).await {
+        Ok(operation) => Ok(Some(operation)),
+        Err(ClientError::Answered(body)) if body.code == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// It may have come to its end by itself.
+async fn stop(session: &Session<'_, '_>, name: &DeploymentName) -> Result<(), ClientError> {
+    match session.client.stop(name, &query(session)).await {
+        Err(ClientError::Answered(body))
+            if matches!(body.code, ErrorCode::NothingRunning | ErrorCode::NotFound) =>
+        {
+            Ok(())
+        }
+        stopped => stopped.map(|_| ()),
+    }
+}

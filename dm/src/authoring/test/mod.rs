@@ -1,0 +1,174 @@
+//! `dm test`: whether a template's version does what it says.
+
+mod checks;
+mod live;
+mod subject;
+
+use std::path::Path;
+
+use clap::Args;
+use common::model::{DeploymentName, Namespace};
+use common::request_id;
+use serde::Serialize;
+
+use crate::authoring::test::subject::{Tested, folder, registry};
+use crate::authoring::version::expander::Expander;
+use crate::client::change::policies::AccountFlag;
+use crate::client::session::{Session, within};
+use crate::client::target::qualified;
+use crate::error::{ExitCode, Failure};
+use crate::terminal::table::Table;
+
+/// Test a template's version: its example.yaml expands, the cluster would take every object, and it keeps what the version
+/// before it promised.
+///
+/// The API server's own dry run tells what it would take; nothing is stored. With --live the example is also deployed under
+/// a name of its own, and removed again once it is ready, has failed, or on Ctrl-C. A PATCH may not add or change
+/// properties or outputs, and a MINOR may not break them; outputs are compared as the earlier version's example.yaml gives
+/// them out with both versions. A folder is tested as it is, without a registry that holds it: TEMPLATE/VERSION, beside the
+/// other versions, or a package with a Chart.yaml.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm test replicatedservice:v1
+  dm test redis:v1 --registry my-org/my-repo
+  dm test charts/redis/v1.1              # a folder, before it is published
+  dm test charts/redis/v1.1 --live --namespace scratch --timeout 5m
+
+Exit codes: 0 all checks are ok, 1 one has failed, else as other commands.")]
+pub struct Test {
+    /// TEMPLATE:VERSION, a full template reference, or the folder of a version.
+    #[arg(value_name = "TEMPLATE:VERSION|DIR")]
+    pub template: String,
+    /// Deploy it, wait until it is ready, and delete it.
+    #[arg(long)]
+    pub live: bool,
+    /// Where objects go that name no namespace; the manager's default if absent.
+    #[arg(long)]
+    pub namespace: Option<Namespace>,
+    #[command(flatten)]
+    pub account: AccountFlag,
+    /// Take TEMPLATE:VERSION from this registry, on GitHub or registered, and not from the default one.
+    #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]|NAME")]
+    pub registry: Option<String>,
+}
+
+/// What came of a test.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    template: String,
+    ok: bool,
+    checks: Vec<Check>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Check {
+    name: &'static str,
+    ok: bool,
+    /// A sentence for what was seen, or for each fault.
+    told: Vec<String>,
+}
+
+impl Check {
+    fn ok(name: &'static str, told: impl Into<String>) -> Self {
+        Self {
+            name,
+            ok: true,
+            told: vec![told.into()],
+        }
+    }
+
+    fn failed(name: &'static str, told: Vec<String>) -> Self {
+        Self {
+            name,
+            ok: false,
+            told,
+        }
+    }
+}
+
+impl Test {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<ExitCode, Failure> {
+        let checked = within(session.timeout, "the test", self.checked(session)).await?;
+        let (tested, name, mut checks) = checked;
+        let is_sound = checks.iter().all(|check| check.ok);
+        if let (true, true, Ok(example)) = (self.live, is_sound, &tested.example) {
+            checks.push(live::check(session, &name, example, &self).await?);
+        }
+        let report = Report {
+            template: tested.shown,
+            ok: checks.iter().all(|check| check.ok),
+            checks,
+        };
+        session.show(&report, told)?;
+        Ok(match report.ok {
+            true => ExitCode::Done,
+            false => ExitCode::Failed,
+        })
+    }
+
+    /// All that stores nothing.
+    async fn checked(
+        &self,
+        session: &Session<'_, '_>,
+    ) -> Result<(Tested, DeploymentName, Vec<Check>), Failure> {
+        let tested = self.tested(session).await?;
+        let name = unique()?;
+        let expander = Expander::Manager {
+            client: &session.client,
+            namespace: self.namespace.as_ref(),
+        };
+        let mut checks = vec![checks::versions(&tested.promises, &expander).await];
+        match &tested.example {
+            Err(reason) => checks.push(Check::failed("example", vec![reason.clone()])),
+            Ok(example) => {
+                let client = &session.client;
+                let namespace = self.namespace.as_ref();
+                let expansion = checks::expansion(client, &name, example, namespace).await?;
+                let expands = expansion.ok;
+                checks.push(expansion);
+                if expands {
+                    checks.push(checks::objects(client, &name, example, namespace).await?);
+                }
+            }
+        }
+        Ok((tested, name, checks))
+    }
+
+    async fn tested(&self, session: &Session<'_, '_>) -> Result<Tested, Failure> {
+        let path = Path::new(&self.template);
+        if !path.is_dir() {
+            let reference = qualified(&self.template, self.registry.as_deref())?;
+            return registry::fetch(&session.client, &reference).await;
+        }
+        if self.registry.is_some() {
+            let reason = "--registry goes with TEMPLATE:VERSION, not with a folder";
+            return Err(Failure::Usage(reason.to_owned()));
+        }
+        folder::read(path)
+    }
+}
+
+/// A deployment's name that nobody has: the end of the id is random.
+fn unique() -> Result<DeploymentName, Failure> {
+    let id = request_id::fresh();
+    let random = id.get(16..).unwrap_or(&id);
+    Ok(DeploymentName::parse(format!("test-{random}"))?)
+}
+
+/// A line for each sentence, whole: what is wrong is not clipped.
+fn told(report: &Report) -> String {
+    let mut table = Table::new(&["CHECK", "RESULT", "WHAT WAS SEEN"]);
+    for check in &report.checks {
+        let result = if check.ok { "ok" } else { "failed" };
+        for (index, sentence) in check.told.iter().enumerate() {
+            match index {
+                0 => table.row([check.name, result, sentence]),
+                _ => table.row(["", "", sentence]),
+            }
+        }
+    }
+    table.render(None)
+}

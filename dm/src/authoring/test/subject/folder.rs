@@ -1,0 +1,75 @@
+//! A version's folder: `TEMPLATE/VERSION/`, with its siblings as the versions before it. Or a package's, which says itself
+//! which version it is.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use common::model::Version;
+
+use super::{Promises, Tested, tried};
+use crate::authoring::version::{Release, ReleaseError};
+use crate::bundle::files::Files;
+use crate::error::Failure;
+
+pub fn read(folder: &Path) -> Result<Tested, Failure> {
+    let failed = |error| Failure::File {
+        path: folder.to_owned(),
+        error,
+    };
+    // "." has a name and a parent, too.
+    let whole = folder.canonicalize().map_err(failed)?;
+    let version: Option<Version> = name_of(&whole).and_then(|name| name.parse().ok());
+    let (template, versions) = match whole.parent().filter(|_| version.is_some()) {
+        Some(parent) => (name_of(parent), parent),
+        None => (name_of(&whole), whole.as_path()),
+    };
+    let template = template.unwrap_or_default();
+    let release = release(template, version, folder)?;
+    Ok(Tested {
+        shown: folder.display().to_string(),
+        example: tried(release.bundle())?,
+        promises: promises(release, versions)?,
+    })
+}
+
+fn name_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+fn release(
+    template: &str,
+    version: Option<Version>,
+    folder: &Path,
+) -> Result<Release, ReleaseError> {
+    let files = Rc::new(Files::Folder(folder.to_owned()));
+    let shown = folder.display().to_string();
+    Release::read(template, version, &shown, files)
+}
+
+/// `around` holds the folders of the other versions.
+fn promises(now: Release, around: &Path) -> Result<Promises, Failure> {
+    let Some(version) = now.version else {
+        let reason = "not compared: the folder is not named for a version";
+        return Ok(Promises::None(reason.to_owned()));
+    };
+    let Some((version, folder)) = highest_below(around, version)? else {
+        return Ok(Promises::first());
+    };
+    let before = release(&now.template, Some(version), &folder)?;
+    Ok(Promises::Before(Box::new([before, now])))
+}
+
+fn highest_below(around: &Path, version: Version) -> Result<Option<(Version, PathBuf)>, Failure> {
+    let failed = |error| Failure::File {
+        path: around.to_owned(),
+        error,
+    };
+    let mut highest = None;
+    for entry in std::fs::read_dir(around).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let named = name_of(&path).and_then(|name| name.parse().ok());
+        let found = named.filter(|named| *named < version && path.is_dir());
+        highest = highest.max(found.map(|version| (version, path)));
+    }
+    Ok(highest)
+}

@@ -1,0 +1,131 @@
+//! Whether a version keeps what the one before it promised.
+//!
+//! Properties are compared by the schemas. Outputs stand in no schema: what a template gives out shows only when it is
+//! expanded. So the *earlier* version's example is expanded twice, with the earlier and with the later version, and the
+//! outputs of its instances are compared by name and kind. That is what somebody who uses the earlier version has: the same
+//! configuration, and the other template. An example that does not expand any more is broken itself. What an output has for
+//! properties that the example does not give is not seen.
+
+use common::api::manager::Expansion;
+use common::model::Version;
+
+use super::expander::{Expander, Unexpanded};
+use super::{EXAMPLE, Release};
+use crate::authoring::compatibility::{Outputs, Promise, Step, violations};
+
+#[derive(Debug)]
+pub struct Comparison {
+    pub before: Version,
+    /// What the rules forbid, a sentence each.
+    pub violations: Vec<String>,
+    /// What could not be compared, and why.
+    pub uncompared: Option<String>,
+    /// Whether the rules would allow it all as the next MINOR.
+    pub is_minor: bool,
+}
+
+/// Why there are no outputs to compare.
+enum Unseen {
+    Broken(String),
+    Unknown(String),
+}
+
+/// `None` where one of them has no version.
+pub async fn compare(
+    before: &Release,
+    now: &Release,
+    expander: &Expander<'_>,
+) -> Option<Comparison> {
+    let (earlier, later) = (before.version?, now.version?);
+    let step = Step::between(earlier, later);
+    let mut comparison = Comparison {
+        before: earlier,
+        violations: told(step, before, now, &[]),
+        uncompared: None,
+        is_minor: true,
+    };
+    if step == Step::Major {
+        return Some(comparison);
+    }
+    match outputs(before, now, expander).await {
+        Ok(pairs) => {
+            comparison.violations = told(step, before, now, &pairs);
+            comparison.is_minor = told(Step::Minor, before, now, &pairs).is_empty();
+        }
+        Err(unseen) => {
+            comparison.is_minor = told(Step::Minor, before, now, &[]).is_empty();
+            match unseen {
+                Unseen::Unknown(reason) => {
+                    comparison.uncompared = Some(format!("outputs are not compared: {reason}"));
+                }
+                // A property that is gone may be why: then that has been told.
+                Unseen::Broken(_) if !comparison.violations.is_empty() => {}
+                Unseen::Broken(fault) => {
+                    comparison.is_minor = false;
+                    comparison.violations.push(format!(
+                        "{EXAMPLE} of {earlier} does not expand with it: {fault}"
+                    ));
+                }
+            }
+        }
+    }
+    Some(comparison)
+}
+
+fn told(step: Step, before: &Release, now: &Release, outputs: &[[Outputs; 2]]) -> Vec<String> {
+    let schemas = [before, now].map(|release| Promise {
+        schema: release.schema.as_ref(),
+        outputs: None,
+    });
+    let promises = outputs.iter().map(|pair| {
+        pair.each_ref().map(|outputs| Promise {
+            schema: None,
+            outputs: Some(outputs),
+        })
+    });
+    let mut told: Vec<String> = Vec::new();
+    for [before, now] in std::iter::once(schemas).chain(promises) {
+        for sentence in violations(step, before, now) {
+            // Several instances mostly lack the same.
+            if !told.contains(&sentence) {
+                told.push(sentence);
+            }
+        }
+    }
+    told
+}
+
+/// Of each instance in the earlier example, with the earlier version and with the later.
+async fn outputs(
+    before: &Release,
+    now: &Release,
+    expander: &Expander<'_>,
+) -> Result<Vec<[Outputs; 2]>, Unseen> {
+    let unknown = |error: super::ReleaseError| Unseen::Unknown(error.to_string());
+    let earlier = before.version.map(|version| version.to_string());
+    let earlier = earlier.unwrap_or_default();
+    let names = before.instances().map_err(unknown)?;
+    let own = expander.expand(before.bundle().map_err(unknown)?).await;
+    let own = own.map_err(|error| match error {
+        Unexpanded::Faulty(reason) | Unexpanded::Unknown(reason) => {
+            Unseen::Unknown(format!("{EXAMPLE} of {earlier}: {reason}"))
+        }
+    })?;
+    let by = expander
+        .expand(before.bundle_by(now).map_err(unknown)?)
+        .await;
+    let by = by.map_err(|error| match error {
+        Unexpanded::Faulty(reason) => Unseen::Broken(reason),
+        Unexpanded::Unknown(reason) => Unseen::Unknown(reason),
+    })?;
+    let pair = |name: &String| [&own, &by].map(|expansion| promised(expansion, name));
+    Ok(names.iter().map(pair).collect())
+}
+
+fn promised(expansion: &Expansion, instance: &str) -> Outputs {
+    let instances = expansion.instance_outputs.iter();
+    let of = instances.filter(|found| found.name.as_str() == instance);
+    of.flat_map(|found| &found.outputs)
+        .map(|output| (output.name.clone(), output.kind))
+        .collect()
+}

@@ -1,0 +1,29 @@
+//! `dm completion`: a script that teaches a shell the commands, the flags, and the manager's names.
+
+use clap::Args;
+use clap_complete::Shell;
+
+use crate::cli::completion;
+use crate::client::session::Session;
+use crate::error::Failure;
+use crate::terminal::format::OutputError;
+
+/// Print a completion script for a shell: commands and flags, and the manager's deployments, templates, properties.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  source <(dm completion bash)
+  dm completion fish > ~/.config/fish/completions/dm.fish")]
+pub struct Completion {
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+impl Completion {
+    pub fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let Some(script) = completion::script(&self.shell.to_string()) else {
+            return Err(Failure::Usage(format!("{} is not known", self.shell)));
+        };
+        session.write(&script.map_err(OutputError::from)?)
+    }
+}

@@ -1,0 +1,128 @@
+//! What a shell is offered while a command is typed.
+//!
+//! Responsible for saying which argument takes which names ([`command`]); the grammar gives all else. The shell calls this
+//! program with what was typed so far (`COMPLETE=<shell>`), so that names are the manager's of that moment. It refuses to be
+//! in the way: who cannot be asked within a second is not asked, and nothing is said about it.
+
+mod bash;
+pub mod command;
+mod names;
+
+use clap::{Command, CommandFactory};
+use clap_complete::engine::{
+    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+};
+use clap_complete::env::{CompleteEnv, Elvish, Fish, Powershell, Shells, Zsh};
+
+use crate::cli::Cli;
+
+/// Set by the script that the shell has.
+const VARIABLE: &str = "COMPLETE";
+
+type Completer = fn(&std::ffi::OsStr) -> Vec<CompletionCandidate>;
+
+/// Which argument of which commands takes which names.
+const TABLE: &[(&[&str], &str, Completer)] = &[
+    (
+        &[
+            "get",
+            "delete",
+            "status",
+            "layout",
+            "manifest",
+            "rollback",
+            "stop",
+            "operations",
+        ],
+        "name",
+        names::deployments,
+    ),
+    (
+        &["deploy", "update", "preview", "diff", "expand"],
+        "target",
+        target,
+    ),
+    (
+        &["describe", "whatif", "upgrade"],
+        "template",
+        names::templates,
+    ),
+    (
+        &[
+            "deploy", "update", "preview", "diff", "expand", "describe", "whatif", "upgrade",
+        ],
+        "registry",
+        names::registries,
+    ),
+    (&["templates"], "listed", names::registries),
+    (
+        &["deploy", "update", "preview", "diff", "expand"],
+        "properties",
+        names::properties,
+    ),
+];
+
+fn target(typed: &std::ffi::OsStr) -> Vec<CompletionCandidate> {
+    let mut all = names::templates(typed);
+    all.extend(PathCompleter::any().complete(typed));
+    all
+}
+
+/// The grammar, with names for what takes names.
+pub fn command() -> Command {
+    let mut command = Cli::command();
+    for &(subcommands, argument, completer) in TABLE {
+        for &subcommand in subcommands {
+            command = command.mut_subcommand(subcommand, |command| {
+                command.mut_args(|each| match each.get_id() == argument {
+                    true => each.add(ArgValueCompleter::new(completer)),
+                    false => each,
+                })
+            });
+        }
+    }
+    command
+}
+
+/// Answers a shell and ends the program, if it is a shell that asks. To be called first, outside of any runtime.
+pub fn complete() {
+    CompleteEnv::with_factory(command)
+        .var(VARIABLE)
+        .bin("dm")
+        .shells(shells())
+        .complete();
+}
+
+/// The script that makes a shell ask; `None` for one that is not known.
+pub fn script(shell: &str) -> Option<std::io::Result<Vec<u8>>> {
+    let shells = shells();
+    let shell = shells.completer(shell)?;
+    let mut script = Vec::new();
+    let written = shell.write_registration(VARIABLE, "dm", "dm", "dm", &mut script);
+    Some(written.map(|()| script))
+}
+
+const fn shells() -> Shells<'static> {
+    Shells(&[&bash::Bash, &Elvish, &Fish, &Powershell, &Zsh])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_argument_of_the_table_is_one_of_the_grammar() {
+        let grammar = Cli::command();
+        for (subcommands, argument, _) in TABLE {
+            for subcommand in *subcommands {
+                let command = grammar.find_subcommand(subcommand).unwrap();
+                let mut ids = command.get_arguments().map(clap::Arg::get_id);
+                assert!(
+                    ids.any(|id| id == argument),
+                    "{subcommand} takes no {argument}"
+                );
+            }
+        }
+        command().debug_assert();
+    }
+}

@@ -1,0 +1,68 @@
+//! From the grammar to the commands.
+
+use crate::cli::{Cli, Command};
+use crate::client::session::{DOT, Session, within};
+use crate::error::{ExitCode, Failure};
+use crate::terminal::Terminal;
+use crate::terminal::format::Format;
+
+pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Failure> {
+    if let Some(flag) = cli.command.refused_flag(&cli.before) {
+        return Err(Failure::Usage(format!("this command does not take {flag}")));
+    }
+    if cli.flags.output == Format::Dot && !cli.command.has_graph() {
+        return Err(Failure::Usage(DOT.to_owned()));
+    }
+    let mut session = Session::new(cli.flags, cli.command.asks_the_manager(), terminal).await?;
+    // Writes bound the operation, and wait for it in their own way.
+    match cli.command.bounds_itself() {
+        true => dispatch(cli.command, &mut session).await,
+        false => {
+            let timeout = session.timeout;
+            let work = dispatch(cli.command, &mut session);
+            within(timeout, "the request", work).await
+        }
+    }
+}
+
+async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Diff(diff) => return diff.run(session).await,
+        Command::WhatIf(whatif) => return whatif.run(session).await,
+        Command::Test(test) => return test.run(session).await,
+        Command::Upgrade(upgrade) => return upgrade.run(session).await,
+        Command::Manifest(manifest) => return manifest.run(session).await,
+        Command::Deploy(deploy) => deploy.run(session).await?,
+        Command::Update(update) => update.run(session).await?,
+        Command::Preview(preview) => preview.run(session).await?,
+        Command::Rollback(rollback) => rollback.run(session).await?,
+        Command::Delete(delete) => delete.run(session).await?,
+        Command::Wait(wait) => wait.run(session).await?,
+        Command::Stop(stop) => stop.run(session).await?,
+        Command::Cancel(cancel) => cancel.run(session).await?,
+        Command::List(list) => list.run(session).await?,
+        Command::Get(get) => get.run(session).await?,
+        Command::Status(status) => status.run(session).await?,
+        Command::Layout(layout) => layout.run(session).await?,
+        Command::Expand(expand) => expand.run(session).await?,
+        Command::Operations(operations) => operations.run(session).await?,
+        Command::DeployedTypes(types) => types.run(session).await?,
+        Command::DeployedInstances(instances) => instances.run(session).await?,
+        Command::Templates(templates) => templates.run(session).await?,
+        Command::Describe(describe) => describe.run(session).await?,
+        Command::Registries(registries) => registries.run(session).await?,
+        Command::CreateRegistry(create) => create.run(session).await?,
+        Command::DeleteRegistry(delete) => delete.run(session).await?,
+        Command::GetCredential(get) => get.run(session).await?,
+        Command::SetCredential(set) => set.run(session).await?,
+        Command::DeleteCredential(delete) => delete.run(session).await?,
+        Command::Admin(admin) => admin.run(session).await?,
+        Command::Package(package) => package.run(session)?,
+        Command::Publish(publish) => publish.run(session).await?,
+        Command::Install(install) => install.run(session).await?,
+        Command::Completion(completion) => completion.run(session)?,
+        Command::Version(version) => version.run(session)?,
+        Command::Whoami(whoami) => whoami.run(session).await?,
+    }
+    Ok(ExitCode::Done)
+}

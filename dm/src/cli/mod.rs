@@ -1,0 +1,250 @@
+//! The command line's grammar. What a command takes stands beside the command.
+
+pub mod completion;
+pub mod dispatch;
+mod version;
+
+use clap::{Parser, Subcommand};
+
+use crate::authoring::{package, publish, test};
+use crate::client::change::*;
+use crate::client::flags::Flags;
+use crate::client::inspect::*;
+use crate::client::manage::*;
+use crate::error::ExitCode;
+use crate::install;
+
+/// Deploys configurations and templates to Kubernetes through Deployment Manager.
+#[derive(Debug, Parser)]
+#[command(name = "dm", disable_version_flag = true, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(flatten)]
+    pub flags: Flags,
+    #[command(flatten)]
+    pub before: BeforeCommand,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// `dm --registry R --properties P deploy T` is as good as `dm deploy T --registry R --properties P`. Commands that
+/// take these describe them; a value travels to theirs by the same id. The others refuse them.
+#[derive(Debug, clap::Args)]
+pub struct BeforeCommand {
+    #[arg(long, global = true, hide = true, id = "registry")]
+    pub registry: Option<String>,
+    #[arg(long, global = true, hide = true, id = "properties")]
+    pub properties: Vec<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dm deploy replicatedservice:v1 --name web --properties replicas=3
+  dm preview web.yaml --namespace shop
+  dm deploy web.yaml --namespace shop
+  dm status web
+  dm diff web.yaml
+  dm update web.yaml
+  dm rollback web
+  dm delete web
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 conflict, 5 unavailable, 6 timeout.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Deploy(deploy::Deploy),
+    Update(update::Update),
+    Preview(preview::Preview),
+    Diff(diff::Diff),
+    #[command(name = "whatif")]
+    WhatIf(upgrade::whatif::WhatIf),
+    Upgrade(upgrade::Upgrade),
+    Rollback(rollback::Rollback),
+    Delete(delete::Delete),
+    List(list::List),
+    Get(get::Get),
+    Status(status::Status),
+    Manifest(manifest::Manifest),
+    Layout(layout::Layout),
+    Expand(expand::Expand),
+    Operations(operations::Operations),
+    Wait(wait::Wait),
+    Stop(stop::Stop),
+    Cancel(stop::Cancel),
+    DeployedTypes(deployed_types::DeployedTypes),
+    DeployedInstances(deployed_instances::DeployedInstances),
+    Templates(templates::Templates),
+    Describe(describe::Describe),
+    Test(test::Test),
+    Registries(registries::Registries),
+    Admin(admin::Admin),
+    #[command(name = "createregistry")]
+    CreateRegistry(createregistry::CreateRegistry),
+    #[command(name = "deleteregistry")]
+    DeleteRegistry(deleteregistry::DeleteRegistry),
+    #[command(name = "getcredential")]
+    GetCredential(getcredential::GetCredential),
+    #[command(name = "setcredential")]
+    SetCredential(setcredential::SetCredential),
+    #[command(name = "deletecredential")]
+    DeleteCredential(deletecredential::DeleteCredential),
+    Package(package::command::Package),
+    Publish(publish::command::Publish),
+    Install(install::command::Install),
+    Completion(completion::command::Completion),
+    Version(version::Version),
+    Whoami(whoami::Whoami),
+}
+
+impl Command {
+    /// How it ends where it fails. Commands that compare are like diff(1): 1 is for differences.
+    pub fn code_of_failure(&self) -> ExitCode {
+        match self {
+            Self::Diff(_) => ExitCode::Usage,
+            Self::Manifest(manifest) if manifest.compares() => ExitCode::Usage,
+            _ => ExitCode::Failed,
+        }
+    }
+
+    /// Whether a manager is asked at all.
+    pub fn asks_the_manager(&self) -> bool {
+        !matches!(
+            self,
+            Self::Completion(_)
+                | Self::Version(_)
+                | Self::Install(_)
+                | Self::Package(_)
+                | Self::Publish(_)
+        )
+    }
+
+    /// Whether `--timeout` is not for the request, but for the operation that it starts or watches, or for each of several.
+    pub fn bounds_itself(&self) -> bool {
+        matches!(
+            self,
+            Self::Deploy(_)
+                | Self::Update(_)
+                | Self::Preview(_)
+                | Self::Test(_)
+                | Self::Upgrade(_)
+                | Self::Rollback(_)
+                | Self::Delete(_)
+                | Self::Wait(_)
+                | Self::Stop(_)
+                | Self::Cancel(_)
+                | Self::Templates(_)
+        )
+    }
+
+    /// Whether there is a graph to show as DOT.
+    pub fn has_graph(&self) -> bool {
+        matches!(self, Self::Status(status) if status.graph)
+    }
+
+    /// The flags that stand before the command are for those that have a template as target.
+    pub fn refused_flag(&self, before: &BeforeCommand) -> Option<&'static str> {
+        let takes_registry = matches!(
+            self,
+            Self::Deploy(_)
+                | Self::Update(_)
+                | Self::Preview(_)
+                | Self::Diff(_)
+                | Self::Expand(_)
+                | Self::Describe(_)
+                | Self::Templates(_)
+                | Self::Test(_)
+                | Self::WhatIf(_)
+                | Self::Upgrade(_)
+        );
+        let takes_properties = takes_registry
+            && !matches!(
+                self,
+                Self::Describe(_)
+                    | Self::Templates(_)
+                    | Self::Test(_)
+                    | Self::WhatIf(_)
+                    | Self::Upgrade(_)
+            )
+            || matches!(self, Self::Install(_));
+        match before {
+            BeforeCommand {
+                registry: Some(_), ..
+            } if !takes_registry => Some("--registry"),
+            BeforeCommand { properties, .. } if !properties.is_empty() && !takes_properties => {
+                Some("--properties")
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use std::time::Duration;
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_a_description_and_an_example() {
+        for command in Cli::command().get_subcommands() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            let help = command
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            assert!(
+                help.contains(&format!("dm {}", command.get_name())),
+                "{}",
+                command.get_name()
+            );
+        }
+    }
+
+    #[test]
+    fn flags_are_taken_before_and_after_the_command() {
+        for args in [
+            [
+                "dm",
+                "--registry",
+                "o/r",
+                "--properties",
+                "a=1",
+                "--timeout",
+                "5m",
+                "deploy",
+                "t:v1",
+            ],
+            [
+                "dm",
+                "deploy",
+                "t:v1",
+                "--registry",
+                "o/r",
+                "--properties",
+                "a=1",
+                "--timeout",
+                "5m",
+            ],
+        ] {
+            let cli = Cli::try_parse_from(args).unwrap();
+            let Command::Deploy(deploy) = cli.command else {
+                panic!("not a deploy")
+            };
+            assert_eq!(deploy.target.registry.as_deref(), Some("o/r"));
+            assert_eq!(deploy.target.properties, ["a=1"]);
+            assert_eq!(cli.flags.timeout, Some(Duration::from_secs(300)));
+        }
+    }
+
+    #[test]
+    fn a_flag_that_a_command_does_not_take_is_refused() {
+        let cli = Cli::try_parse_from(["dm", "--properties", "a=1", "list"]).unwrap();
+        assert_eq!(cli.command.refused_flag(&cli.before), Some("--properties"));
+        let cli = Cli::try_parse_from(["dm", "describe", "t:v1", "--registry", "o/r"]).unwrap();
+        assert_eq!(cli.command.refused_flag(&cli.before), None);
+    }
+}

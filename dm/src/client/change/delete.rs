@@ -1,0 +1,51 @@
+//! `dm delete`: removes a deployment and its objects.
+
+use clap::Args;
+use common::api::manager::{PolicyQuery, WriteQuery};
+use common::model::{DeletePolicy, DeploymentName};
+
+use super::policies::delete_policy;
+use crate::client::operation::write::{Subject, query, write};
+use crate::client::session::Session;
+use crate::error::Failure;
+use crate::error::Sources;
+
+/// Delete a deployment with its objects, and wait until they are gone.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm delete web
+  dm delete web --abandon      # the objects stay in the cluster, as with --delete-policy abandon")]
+pub struct Delete {
+    pub name: DeploymentName,
+    /// Forget the deployment, but leave its objects in the cluster.
+    #[arg(long)]
+    pub abandon: bool,
+    /// What becomes of the objects, whatever the resources say in their metadata.
+    #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = delete_policy(), conflicts_with = "abandon")]
+    pub delete_policy: Option<DeletePolicy>,
+    /// Delete a namespace of the deployment though others have objects in it, which go with it.
+    #[arg(long)]
+    pub allow_deletes: bool,
+    /// Do not wait: print the operation that has started.
+    #[arg(long = "async")]
+    pub no_wait: bool,
+}
+
+impl Delete {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let subject = Subject::new(format!("deleting {}", self.name), Sources::default());
+        let abandoned = self.abandon.then_some(DeletePolicy::Abandon);
+        let query = WriteQuery {
+            policies: PolicyQuery {
+                delete_policy: self.delete_policy.or(abandoned),
+                ..PolicyQuery::default()
+            },
+            allow_deletes: self.allow_deletes,
+            ..query(session)
+        };
+        let client = session.client.clone();
+        let start = |write| client.delete_async(&self.name, write);
+        write(session, subject, query, self.no_wait, start).await
+    }
+}

@@ -1,0 +1,13 @@
+//! The commands that change deployments, a file each.
+
+pub mod delete;
+pub mod deploy;
+pub mod diff;
+pub mod options;
+pub mod policies;
+pub mod preview;
+pub mod rollback;
+pub mod stop;
+pub mod update;
+pub mod upgrade;
+pub mod wait;

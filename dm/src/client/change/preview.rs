@@ -1,0 +1,154 @@
+//! `dm preview`: what a create or an update would do, stored so that it can be committed.
+
+use clap::Args;
+use common::api::error::ErrorCode;
+use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
+use common::client::ClientError;
+use common::model::{Deployment, DeploymentName, DriftPolicy, Namespace};
+
+use super::options::Metadata;
+use super::policies::{AccountFlag, Policies};
+use crate::client::operation::preview::show_preview;
+use crate::client::operation::write::{Subject, query, write};
+use crate::client::session::Session;
+use crate::client::target::{Resolved, Target};
+use crate::error::Failure;
+
+/// Show what deploying a configuration or template would do, and store it to be committed; nothing is applied.
+///
+/// A deployment that exists is previewed as an update, another one as a create. A further preview replaces the one before.
+/// With a deployment's name alone, shows the preview that it has.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm preview web.yaml
+  dm preview replicatedservice:v1 --name web --properties replicas=5
+  dm preview web                # the one that was stored
+  dm preview web --drop         # forget it
+  dm update web --commit        # apply it, exactly as it was shown
+
+With --service-account the preview tells what that account may not do; an update's commit names the account again.")]
+pub struct Preview {
+    #[command(flatten)]
+    pub target: Target,
+    /// Of a new deployment: where objects go that name no namespace.
+    #[arg(long)]
+    pub namespace: Option<Namespace>,
+    #[command(flatten)]
+    pub metadata: Metadata,
+    #[command(flatten)]
+    pub policies: Policies,
+    #[command(flatten)]
+    pub account: AccountFlag,
+    /// Keep the very templates that the deployment has, whatever their references mean by now.
+    #[arg(long)]
+    pub locked: bool,
+    /// Forget the preview that the deployment has.
+    #[arg(long)]
+    pub drop: bool,
+    /// Do not wait: print the operation that has started.
+    #[arg(long = "async")]
+    pub no_wait: bool,
+}
+
+impl Preview {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        if let Some(name) = self.target.deployment() {
+            return match self.drop {
+                true => forget(session, &name).await,
+                false => show_preview(session, &name).await,
+            };
+        }
+        if self.drop {
+            let reason = "--drop goes with a deployment's name: dm preview NAME --drop";
+            return Err(Failure::Usage(reason.to_owned()));
+        }
+        let resolved = self.target.resolve(session.terminal)?;
+        let exists = existing(session, &resolved.name).await?.is_some();
+        match exists {
+            true => self.update(session, resolved).await,
+            false => self.create(session, resolved).await,
+        }
+    }
+
+    fn query(&self, session: &Session<'_, '_>) -> WriteQuery {
+        WriteQuery {
+            preview: true,
+            locked: self.locked,
+            policies: self.policies.query(),
+            ..query(session)
+        }
+    }
+
+    async fn create(
+        self,
+        session: &mut Session<'_, '_>,
+        resolved: Resolved,
+    ) -> Result<(), Failure> {
+        let Resolved {
+            name,
+            shown,
+            bundle,
+        } = resolved;
+        let subject = Subject::new(format!("previewing {shown} as {name}"), bundle.sources);
+        let query = self.query(session);
+        let request = CreateDeployment {
+            name,
+            content: bundle.content,
+            imports: bundle.imports,
+            namespace: self.namespace,
+            drift_policy: DriftPolicy::default(),
+            service_account: self.account.of_new(),
+            labels: self.metadata.labels(),
+            description: self.metadata.description.unwrap_or_default(),
+        };
+        let client = session.client.clone();
+        let start = |write| client.create_async(&request, write);
+        write(session, subject, query, self.no_wait, start).await
+    }
+
+    async fn update(
+        self,
+        session: &mut Session<'_, '_>,
+        resolved: Resolved,
+    ) -> Result<(), Failure> {
+        let Resolved {
+            name,
+            shown,
+            bundle,
+        } = resolved;
+        let (content, sources) = bundle.into_update();
+        let doing = format!("previewing {shown} as an update of {name}");
+        let subject = Subject::new(doing, sources);
+        let query = self.query(session);
+        let labels = self.metadata.labels();
+        let request = UpdateDeployment {
+            description: self.metadata.description,
+            labels: (!labels.is_empty()).then_some(labels),
+            service_account: self.account.change(),
+            ..content
+        };
+        let client = session.client.clone();
+        let start = |write| client.update_async(&name, &request, write);
+        write(session, subject, query, self.no_wait, start).await
+    }
+}
+
+/// The deployment, if there is one.
+pub async fn existing(
+    session: &Session<'_, '_>,
+    name: &DeploymentName,
+) -> Result<Option<Deployment>, Failure> {
+    match session.client.deployment(name).await {
+        Ok(deployment) => Ok(Some(deployment)),
+        Err(ClientError::Answered(body)) if body.code == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn forget(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result<(), Failure> {
+    let deployment = session.client.drop_preview(name, &query(session)).await?;
+    session.show(&deployment, |deployment| {
+        format!("the preview of {} is dropped\n", deployment.name)
+    })
+}

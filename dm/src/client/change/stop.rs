@@ -1,0 +1,69 @@
+//! `dm stop` and `dm cancel`: an end to an operation that runs.
+
+use clap::Args;
+use common::api::error::ErrorCode;
+use common::model::{DeploymentName, Operation, OperationId, OperationStatus};
+
+use crate::client::operation::follow::Patience;
+use crate::client::operation::write::{followed, query};
+use crate::client::session::Session;
+use crate::error::Failure;
+
+/// Stop the operation that runs on a deployment. Nothing is undone: go on with dm update, dm rollback or dm delete.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm stop web")]
+pub struct Stop {
+    pub name: DeploymentName,
+}
+
+/// Stop an operation, as dm stop does for the one that runs on a deployment.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm cancel OPERATION")]
+pub struct Cancel {
+    pub operation: OperationId,
+}
+
+impl Stop {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let operation = session.client.stop(&self.name, &query(session)).await?;
+        ended(session, operation).await
+    }
+}
+
+impl Cancel {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let operation = session.client.cancel(&self.operation).await?;
+        ended(session, operation).await
+    }
+}
+
+/// It may have come to its own end just before.
+async fn ended(session: &mut Session<'_, '_>, operation: Operation) -> Result<(), Failure> {
+    let patience = Patience::OfWait(session.timeout);
+    let operation = match operation.status {
+        OperationStatus::Done => operation,
+        OperationStatus::Pending | OperationStatus::Running => {
+            followed(session, operation, patience).await?
+        }
+    };
+    session.show(&operation, told)
+}
+
+fn told(operation: &Operation) -> String {
+    let (id, name) = (&operation.id, &operation.deployment);
+    match &operation.error {
+        Some(error) if error.code == ErrorCode::OperationStopped => format!(
+            "operation {id} is stopped; nothing was undone\nsee what there is: dm status {name}\n"
+        ),
+        Some(_) => format!(
+            "operation {id} had failed before it could be stopped\nsee why: dm get {name}\n"
+        ),
+        None => format!(
+            "operation {id} had succeeded before it could be stopped\nsee it: dm get {name}\n"
+        ),
+    }
+}

@@ -1,0 +1,124 @@
+//! `dm update`: replaces a deployment's configuration, or applies a preview.
+
+use clap::Args;
+use common::api::manager::{UpdateDeployment, WriteQuery};
+use common::model::{DeploymentName, ManifestName};
+
+use super::options::{Metadata, WriteOptions};
+use crate::client::operation::write::{Subject, query, write};
+use crate::client::session::Session;
+use crate::client::target::{Resolved, Target};
+use crate::error::Failure;
+use crate::error::Sources;
+
+/// Replace the configuration of a deployment, remove what is gone from it, and wait until it is ready.
+///
+/// The new configuration replaces the old one as a whole: --properties and --properties-file are all the properties that the
+/// template gets, and what they leave out is at its default again. Without --description and --label those stay.
+///
+/// A reference such as redis:v1 means the latest patch of v1.0: where that is another one than when the deployment was
+/// made, a warning says so. With --locked it means what it meant then.
+///
+/// With a deployment's name and --commit, applies its preview exactly as it was shown, unless something that it goes by
+/// has changed since.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm update web.yaml
+  dm update web.yaml --name web
+  dm update replicatedservice:v1 --name web --properties replicas=5
+  dm update replicatedservice:v1.1 --name web --properties-file web-properties.yaml
+  dm update web.yaml --preview             # show and store what it would do
+  dm update web --commit                   # do what was shown
+  dm update web.yaml --rollback-on-failure
+  dm update web.yaml --locked              # with the very templates that it has")]
+pub struct Update {
+    #[command(flatten)]
+    pub target: Target,
+    #[command(flatten)]
+    pub metadata: Metadata,
+    #[command(flatten)]
+    pub options: WriteOptions,
+    /// Apply the deployment's preview: this manifest, or whichever it is now.
+    #[arg(long, value_name = "MANIFEST", num_args = 0..=1, conflicts_with_all = ["preview", "create_policy", "update_policy", "conflict_policy", "delete_policy"])]
+    pub commit: Option<Option<ManifestName>>,
+    /// Keep the very templates that the deployment has, whatever their references mean by now.
+    #[arg(long, conflicts_with = "commit")]
+    pub locked: bool,
+    /// Allow that most of the deployment's objects are deleted.
+    #[arg(long)]
+    pub allow_deletes: bool,
+}
+
+impl Update {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let (name, content, subject) = match &self.commit {
+            Some(manifest) => self.committed(session, manifest.clone()).await?,
+            None => self.configured(session)?,
+        };
+        let labels = self.metadata.labels();
+        let request = UpdateDeployment {
+            description: self.metadata.description,
+            labels: (!labels.is_empty()).then_some(labels),
+            drift_policy: self.options.drift.drift_policy,
+            service_account: self.options.account.change(),
+            ..content
+        };
+        let query = self.options.of_write(WriteQuery {
+            allow_deletes: self.allow_deletes,
+            locked: self.locked,
+            ..query(session)
+        });
+        let client = session.client.clone();
+        let start = |write| client.update_async(&name, &request, write);
+        write(session, subject, query, self.options.no_wait, start).await
+    }
+
+    fn configured(
+        &self,
+        session: &mut Session<'_, '_>,
+    ) -> Result<(DeploymentName, UpdateDeployment, Subject), Failure> {
+        let Resolved {
+            name,
+            shown,
+            bundle,
+        } = self.target.resolve(session.terminal)?;
+        let (request, sources) = bundle.into_update();
+        let subject = Subject::new(format!("updating {name} with {shown}"), sources);
+        Ok((name, request, subject))
+    }
+
+    async fn committed(
+        &self,
+        session: &Session<'_, '_>,
+        manifest: Option<ManifestName>,
+    ) -> Result<(DeploymentName, UpdateDeployment, Subject), Failure> {
+        let Some(name) = self.target.name_only() else {
+            let reason = "--commit goes with a deployment's name alone: dm update NAME --commit";
+            return Err(Failure::Usage(reason.to_owned()));
+        };
+        let manifest = match manifest {
+            Some(manifest) => manifest,
+            None => stored(session, &name).await?,
+        };
+        let subject = Subject::new(
+            format!("committing {manifest} of {name}"),
+            Sources::default(),
+        );
+        let request = UpdateDeployment {
+            manifest: Some(manifest),
+            ..UpdateDeployment::default()
+        };
+        Ok((name, request, subject))
+    }
+}
+
+/// The preview that the deployment has.
+async fn stored(session: &Session<'_, '_>, name: &DeploymentName) -> Result<ManifestName, Failure> {
+    let preview = session.client.deployment(name).await?.preview;
+    preview.ok_or_else(|| {
+        Failure::Missing(format!(
+            "{name} has no preview; make one with dm preview CONFIG --name {name}"
+        ))
+    })
+}

@@ -1,0 +1,45 @@
+//! `dm deployed-instances`: where a type is in use.
+
+use clap::Args;
+use common::model::TypeName;
+
+use crate::client::session::{Session, all_pages};
+use crate::error::Failure;
+use crate::terminal::table::Table;
+
+/// List the instances of a type in active deployments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm deployed-instances Service
+  dm deployed-instances replicatedservice:v1
+  dm deployed-instances all")]
+pub struct DeployedInstances {
+    /// A type as deployed-types lists it, or all.
+    #[arg(value_name = "TYPE")]
+    pub type_name: TypeName,
+}
+
+impl DeployedInstances {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let client = session.client.clone();
+        let page = all_pages(|page| {
+            let (client, type_name) = (&client, self.type_name.as_str());
+            async move { client.instances(type_name, &page).await }
+        })
+        .await?;
+        let mut table = Table::new(&["NAME", "TYPE", "DEPLOYMENT", "MANIFEST", "PATH"]);
+        for item in &page.items {
+            let path = item.path.to_string();
+            table.row([
+                item.name.as_str(),
+                item.type_name.as_str(),
+                item.deployment.as_str(),
+                item.manifest.as_str(),
+                &path,
+            ]);
+        }
+        let width = session.terminal.width;
+        session.show(&page, |_| table.render(width))
+    }
+}

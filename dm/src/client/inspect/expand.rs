@@ -1,0 +1,86 @@
+//! `dm expand`: what a configuration or template comes to.
+
+use clap::Args;
+use common::api::manager::Expand as Request;
+use common::model::Namespace;
+
+use crate::client::operation::write::Subject;
+use crate::client::render::tree::tree;
+use crate::client::session::Session;
+use crate::client::target::{Resolved, Target};
+use crate::error::Failure;
+use crate::local::{self, LocalError};
+use crate::terminal::format::{self, Format};
+use crate::terminal::text;
+
+/// Expand a configuration or a template without deploying it, and print the configuration that it comes to.
+///
+/// With -o json or yaml, all that the manager answers: the configuration, the layout, the resolved types.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm expand web.yaml
+  dm expand web.yaml --layout
+  dm expand web.yaml --local
+  dm expand replicatedservice:v1 --properties replicas=3 -o json")]
+pub struct Expand {
+    #[command(flatten)]
+    pub target: Target,
+    /// The namespace that templates see.
+    #[arg(long)]
+    pub namespace: Option<Namespace>,
+    /// Show the layout and not the configuration.
+    #[arg(long)]
+    pub layout: bool,
+    /// Expand here, with the program expandybird beside dm or on PATH, and ask no manager. Templates of a registry are
+    /// the manager's to fetch: they stay as they are.
+    #[arg(long)]
+    pub local: bool,
+}
+
+impl Expand {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let Resolved {
+            name,
+            shown,
+            bundle,
+        } = self.target.resolve(session.terminal)?;
+        let subject = Subject::new(format!("expanding {shown}"), bundle.sources);
+        let request = Request {
+            name,
+            content: bundle.content,
+            imports: bundle.imports,
+            namespace: self.namespace,
+        };
+        let expansion = match self.local {
+            true => local::expansion(request)
+                .await
+                .map_err(|error| match error {
+                    LocalError::Answered(body) => subject.refused(*body),
+                    error => error.into(),
+                })?,
+            false => session
+                .client
+                .expand(&request)
+                .await
+                .map_err(|error| subject.failed(error))?,
+        };
+        for warning in &expansion.warnings {
+            session
+                .terminal
+                .note(&format!("warning: {}", text::line(warning)));
+        }
+        if self.layout {
+            let width = session.terminal.width;
+            return session.show(&expansion.layout, |layout| {
+                tree(layout, false).render(width)
+            });
+        }
+        let text = match session.format {
+            Format::Table | Format::Dot => format::yaml(&expansion.expanded_config)?,
+            Format::Yaml => format::yaml(&expansion)?,
+            Format::Json => format::json(&expansion)?,
+        };
+        session.print(&text)
+    }
+}

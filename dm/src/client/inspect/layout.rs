@@ -1,0 +1,34 @@
+//! `dm layout`: the tree of a deployment.
+
+use clap::Args;
+use common::model::{DeploymentName, ManifestName};
+
+use super::manifest::named_or_latest;
+use crate::client::render::tree::tree;
+use crate::client::session::Session;
+use crate::error::Failure;
+
+/// Show the templates and primitives of a deployment as a tree.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm layout web
+  dm layout web --paths
+  dm layout web MANIFEST -o yaml")]
+pub struct Layout {
+    pub name: DeploymentName,
+    /// The latest if absent.
+    pub manifest: Option<ManifestName>,
+    /// Show where each resource stands in the layout.
+    #[arg(long)]
+    pub paths: bool,
+}
+
+impl Layout {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let manifest = named_or_latest(session, &self.name, self.manifest).await?;
+        let layout = session.client.layout(&self.name, &manifest).await?;
+        let width = session.terminal.width;
+        session.show(&layout, |layout| tree(layout, self.paths).render(width))
+    }
+}

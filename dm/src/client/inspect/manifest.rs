@@ -1,0 +1,177 @@
+//! `dm manifest`: what a deployment was asked to be, and what that expanded to.
+
+use clap::{Args, Subcommand};
+use common::api::manager::ManifestDiff;
+use common::model::{DeploymentName, ManifestName, Operation, OperationType};
+
+use crate::client::render::change;
+use crate::client::session::{Session, all_pages};
+use crate::error::{ExitCode, Failure};
+use crate::terminal::format::{self, Format};
+
+/// Show a manifest: the configuration as given, as expanded, and its layout. YAML unless -o json.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true,
+    after_help = "\
+Examples:
+  dm manifest web
+  dm manifest web MANIFEST -o json
+  dm manifest diff web MANIFEST OTHER"
+)]
+pub struct Manifest {
+    #[command(subcommand)]
+    pub compare: Option<Compare>,
+    #[arg(required = true)]
+    pub name: Option<DeploymentName>,
+    /// The latest if absent.
+    pub manifest: Option<ManifestName>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Compare {
+    Diff(Diff),
+}
+
+/// Compare two manifests of a deployment: what the later one asks for that the earlier one did not.
+///
+/// Compares what the configurations expanded to, without looking at the cluster: see dm diff for that.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm manifest diff web                   # the latest with the one before
+  dm manifest diff web MANIFEST          # the latest with this one
+  dm manifest diff web MANIFEST OTHER
+
+Exit codes: 0 no difference, 1 differences, above 1 trouble: 2 where other commands end with 1 or 2, else as they do.")]
+pub struct Diff {
+    pub name: DeploymentName,
+    /// The one that was deployed before the latest if absent.
+    pub from: Option<ManifestName>,
+    /// The latest if absent.
+    pub to: Option<ManifestName>,
+}
+
+impl Manifest {
+    pub fn compares(&self) -> bool {
+        self.compare.is_some()
+    }
+
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<ExitCode, Failure> {
+        match (self.compare, self.name) {
+            (Some(Compare::Diff(diff)), _) => diff.run(session).await,
+            (None, Some(name)) => {
+                show(session, &name, self.manifest).await?;
+                Ok(ExitCode::Done)
+            }
+            (None, None) => Err(Failure::Usage(
+                "which deployment? dm manifest NAME".to_owned(),
+            )),
+        }
+    }
+}
+
+async fn show(
+    session: &mut Session<'_, '_>,
+    name: &DeploymentName,
+    manifest: Option<ManifestName>,
+) -> Result<(), Failure> {
+    let manifest = named_or_latest(session, name, manifest).await?;
+    let manifest = session.client.manifest(name, &manifest).await?;
+    let text = match session.format {
+        Format::Table | Format::Yaml | Format::Dot => format::yaml(&manifest)?,
+        Format::Json => format::json(&manifest)?,
+    };
+    session.print(&text)
+}
+
+impl Diff {
+    async fn run(self, session: &mut Session<'_, '_>) -> Result<ExitCode, Failure> {
+        let from = match self.from {
+            Some(from) => from,
+            None => before(session, &self.name).await?,
+        };
+        let to = named_or_latest(session, &self.name, self.to).await?;
+        let client = &session.client;
+        let diff = client.manifest_diff(&self.name, &from, &to).await?;
+        let colours = session.terminal.colours;
+        session.show(&diff, |diff| told(diff, colours))?;
+        Ok(match diff.summary.is_change() {
+            true => ExitCode::Failed,
+            false => ExitCode::Done,
+        })
+    }
+}
+
+fn told(diff: &ManifestDiff, colours: bool) -> String {
+    let changes = change::resources(&diff.resources, colours);
+    let note = match (diff.summary.is_change(), diff.same_input) {
+        (false, false) => "\nthe configurations differ, but come to the same",
+        _ => "",
+    };
+    format!(
+        "{changes}{}: from {} to {}{note}\n",
+        change::summary(&diff.summary),
+        diff.from,
+        diff.to
+    )
+}
+
+/// The manifest that was named, or the latest.
+pub async fn named_or_latest(
+    session: &Session<'_, '_>,
+    deployment: &DeploymentName,
+    named: Option<ManifestName>,
+) -> Result<ManifestName, Failure> {
+    if let Some(named) = named {
+        return Ok(named);
+    }
+    let latest = session.client.deployment(deployment).await?.latest_manifest;
+    latest.ok_or_else(|| {
+        Failure::Missing(format!(
+            "{deployment} has no manifest yet; see dm get {deployment}"
+        ))
+    })
+}
+
+/// The manifest that was deployed before the present one: where the present one failed, the last that did not.
+pub async fn before(
+    session: &Session<'_, '_>,
+    name: &DeploymentName,
+) -> Result<ManifestName, Failure> {
+    let deployment = session.client.deployment(name).await?;
+    let latest = deployment.latest_manifest;
+    if deployment.deployed_manifest.is_some() && deployment.deployed_manifest != latest {
+        return deployment.deployed_manifest.ok_or_else(|| none(name));
+    }
+    let client = &session.client;
+    let operations =
+        all_pages(|page| async move { client.operations(Some(name), &page).await }).await?;
+    let earlier = operations
+        .items
+        .into_iter()
+        .filter(is_deployed)
+        .filter_map(|operation| operation.manifest)
+        .find(|manifest| Some(manifest) != latest.as_ref());
+    earlier.ok_or_else(|| none(name))
+}
+
+/// Whether the operation brought a manifest to the cluster, all of it.
+fn is_deployed(operation: &Operation) -> bool {
+    let applies = match operation.operation_type {
+        OperationType::Create
+        | OperationType::Update
+        | OperationType::Rollback
+        | OperationType::Correct => true,
+        OperationType::Preview | OperationType::Delete => false,
+    };
+    applies && operation.error.is_none() && operation.end_time.is_some()
+}
+
+fn none(name: &DeploymentName) -> Failure {
+    Failure::Missing(format!(
+        "{name} has no manifest that was deployed before the present one"
+    ))
+}

@@ -1,0 +1,12 @@
+//! The commands that show deployments, a file each.
+
+pub mod deployed_instances;
+pub mod deployed_types;
+pub mod expand;
+pub mod get;
+pub mod layout;
+pub mod list;
+pub mod manifest;
+pub mod operations;
+pub mod status;
+pub mod whoami;

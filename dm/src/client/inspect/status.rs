@@ -1,0 +1,85 @@
+//! `dm status`: the live state of a deployment's resources.
+
+use std::time::Duration;
+
+use clap::Args;
+use common::api::manager::ResourcesQuery;
+use common::model::DeploymentName;
+use common::model::limits::LIVE_ITEMS_MAX;
+
+use crate::client::render::{graph, resources};
+use crate::client::session::{Session, all_pages};
+use crate::error::Failure;
+use crate::terminal::format::Format;
+
+/// Between two looks: as often as a person can read, and a cluster does not mind.
+const LOOK: Duration = Duration::from_secs(2);
+/// Clears the screen and goes to its top.
+const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
+
+/// Show each resource of a deployment as it is in the cluster now: ready, or why not, and what others have changed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm status web
+  dm status web --watch
+  dm status web -o json
+  dm status web --graph
+  dm status web --graph -o dot | dot -Tsvg > web.svg")]
+pub struct Status {
+    pub name: DeploymentName,
+    /// Show it anew every other second, until Ctrl-C.
+    #[arg(long, short, conflicts_with = "graph")]
+    pub watch: bool,
+    /// Show which resource waits for which; -o dot for Graphviz.
+    #[arg(long)]
+    pub graph: bool,
+    /// Do not look for drift: it takes a dry run of each object that has changed.
+    #[arg(long)]
+    pub no_drift: bool,
+}
+
+impl Status {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        if self.graph {
+            return show_graph(session, &self.name).await;
+        }
+        if !self.watch {
+            return self.look(session).await;
+        }
+        loop {
+            if session.terminal.width.is_some() && session.format == Format::Table {
+                session.print(CLEAR)?;
+            }
+            self.look(session).await?;
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    async fn look(&self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let (client, drift) = (&session.client, self.no_drift.then_some(false));
+        let page = all_pages(|page| async move {
+            // One page, if possible: the manager reads all objects for each.
+            let query = ResourcesQuery {
+                limit: Some(LIVE_ITEMS_MAX),
+                page_token: page.page_token,
+                drift,
+            };
+            client.resources(&self.name, &query).await
+        })
+        .await?;
+        let (width, colours) = (session.terminal.width, session.terminal.colours);
+        session.show(&page, |page| {
+            let table = resources::resources(&page.items).render(width);
+            format!("{table}{}", resources::drift(&page.items, colours))
+        })
+    }
+}
+
+async fn show_graph(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result<(), Failure> {
+    let found = session.client.graph(name).await?;
+    match session.format {
+        Format::Dot => session.print(&graph::dot(&found)),
+        Format::Table | Format::Yaml | Format::Json => session.show(&found, graph::tree),
+    }
+}

@@ -1,0 +1,181 @@
+//! `dm admin`: backup, restore, verification and keys of the manager's store.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+
+use clap::{Args, Subcommand};
+use common::api::admin::{Restored, Rotated, Verification};
+use futures::TryStreamExt;
+use tokio::fs::File;
+use tokio::io::AsyncWriteExt;
+use tokio_util::io::ReaderStream;
+
+use crate::client::session::Session;
+use crate::error::Failure;
+use crate::terminal::table::Table;
+use crate::terminal::text;
+
+/// Look after the manager's store: back it up, restore it, verify it, give it a new key.
+#[derive(Debug, Args)]
+#[command(
+    disable_help_subcommand = true,
+    after_help = "\
+Examples:
+  dm admin backup store.backup
+  dm admin restore store.backup      # into a manager with an empty store
+  dm admin verify
+  dm admin rotate"
+)]
+pub struct Admin {
+    #[command(subcommand)]
+    pub task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Task {
+    /// Write all that the manager's store holds to a file, while the manager goes on.
+    #[command(after_help = "\
+Examples:
+  dm admin backup store.backup
+  dm admin backup - | zstd > store.backup.zst")]
+    Backup {
+        /// The file to make, which must not be there yet; - is standard output.
+        file: PathBuf,
+    },
+    /// Fill a manager's empty store from a backup.
+    #[command(after_help = "\
+Examples:
+  dm admin restore store.backup --service http://127.0.0.1:8080")]
+    Restore {
+        /// What dm admin backup made.
+        file: PathBuf,
+    },
+    /// Read all that the manager's store holds, and tell what is not as it must be.
+    #[command(after_help = "\
+Examples:
+  dm admin verify
+  dm admin verify -o json")]
+    Verify,
+    /// Make a new key for the manager's store, and seal all in it anew, while the manager goes on.
+    ///
+    /// The key comes first in the manager's key file (--credential-key). Where the manager cannot write that file, put a new
+    /// line first yourself: it is taken then.
+    #[command(after_help = "\
+Examples:
+  dm admin rotate")]
+    Rotate,
+}
+
+impl Admin {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        match self.task {
+            Task::Backup { file } if file.as_os_str() == "-" => to_standard_output(session).await,
+            Task::Backup { file } => backup(session, &file).await,
+            Task::Restore { file } => restore(session, &file).await,
+            Task::Verify => verify(session).await,
+            Task::Rotate => rotate(session).await,
+        }
+    }
+}
+
+async fn to_standard_output(session: &mut Session<'_, '_>) -> Result<(), Failure> {
+    let mut archive = pin!(session.client.backup().await?);
+    while let Some(bytes) = archive.try_next().await? {
+        session.write(&bytes)?;
+    }
+    Ok(())
+}
+
+/// Under its name only when it is whole.
+async fn backup(session: &mut Session<'_, '_>, path: &Path) -> Result<(), Failure> {
+    let failed = |error| unusable(path, error);
+    if path.try_exists().map_err(failed)? {
+        return Err(failed(io::ErrorKind::AlreadyExists.into()));
+    }
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".part");
+    let partial = PathBuf::from(partial);
+    let written = download(session, &partial).await;
+    if let Err(failure) = written {
+        // What cannot be removed is told by its name.
+        let _ = tokio::fs::remove_file(&partial).await;
+        return Err(failure);
+    }
+    tokio::fs::rename(&partial, path).await.map_err(failed)?;
+    let size = written.unwrap_or_default();
+    session.print(&format!(
+        "the store is backed up in {}: {size} bytes\n",
+        path.display()
+    ))
+}
+
+async fn download(session: &Session<'_, '_>, path: &Path) -> Result<u64, Failure> {
+    let failed = |error| unusable(path, error);
+    let mut archive = pin!(session.client.backup().await?);
+    let mut file = File::create(path).await.map_err(failed)?;
+    let mut size = 0;
+    while let Some(bytes) = archive.try_next().await? {
+        file.write_all(&bytes).await.map_err(failed)?;
+        size += bytes.len() as u64;
+    }
+    file.sync_all().await.map_err(failed)?;
+    Ok(size)
+}
+
+async fn restore(session: &mut Session<'_, '_>, path: &Path) -> Result<(), Failure> {
+    let file = File::open(path)
+        .await
+        .map_err(|error| unusable(path, error))?;
+    let restored = session.client.restore(ReaderStream::new(file)).await?;
+    session.show(&restored, |Restored { entries, resumed }| {
+        format!("{entries} entries are restored; {resumed} unfinished operations go on\n")
+    })
+}
+
+async fn verify(session: &mut Session<'_, '_>) -> Result<(), Failure> {
+    let verification = session.client.verify().await?;
+    session.show(&verification, told)?;
+    match verification.ok {
+        true => Ok(()),
+        false => Err(Failure::Damaged),
+    }
+}
+
+async fn rotate(session: &mut Session<'_, '_>) -> Result<(), Failure> {
+    let rotated = session.client.rotate().await?;
+    session.show(&rotated, |Rotated { key, entries }| {
+        format!(
+            "all is sealed with key {key}, {entries} entries anew; of the key file, the store needs the first line only: keep the others with older backups\n"
+        )
+    })
+}
+
+fn told(verification: &Verification) -> String {
+    let mut checked = Table::new(&["CHECKED", "COUNT"]);
+    for (what, count) in &verification.checked {
+        checked.row([what, &count.to_string()]);
+    }
+    for (key, count) in &verification.keys {
+        checked.row([&format!("sealed with {key}"), &count.to_string()]);
+    }
+    let mut shown = checked.render(None);
+    for problem in &verification.problems {
+        let problem = format!("{}: {}", problem.key, problem.message);
+        shown.push_str(&format!("problem: {}\n", text::line(&problem)));
+    }
+    if verification.further > 0 {
+        shown.push_str(&format!("… and {} more\n", verification.further));
+    }
+    if verification.ok {
+        shown.push_str("all is as it must be\n");
+    }
+    shown
+}
+
+fn unusable(path: &Path, error: io::Error) -> Failure {
+    Failure::File {
+        path: path.to_owned(),
+        error,
+    }
+}

@@ -1,0 +1,24 @@
+//! `dm deletecredential`: forgets a registry's credential.
+
+use clap::Args;
+use common::model::CredentialName;
+
+use super::getcredential;
+use crate::client::session::Session;
+use crate::error::Failure;
+
+/// Remove a registry's credential, unless a registry uses it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm deletecredential shop-token")]
+pub struct DeleteCredential {
+    pub name: CredentialName,
+}
+
+impl DeleteCredential {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let removed = session.client.delete_credential(&self.name).await?;
+        getcredential::show(&removed, session)
+    }
+}

@@ -1,0 +1,11 @@
+//! The commands for registries, their templates, credentials, and the manager itself, a file each.
+
+pub mod admin;
+pub mod createregistry;
+pub mod deletecredential;
+pub mod deleteregistry;
+pub mod describe;
+pub mod getcredential;
+pub mod registries;
+pub mod setcredential;
+pub mod templates;

@@ -1,0 +1,69 @@
+//! `dm setcredential`: gives the manager what opens a registry.
+//!
+//! The secret comes from a file or from standard input, never from the command line: that is in shells' histories and
+//! for everybody to see in the list of processes.
+
+use std::fs::File;
+
+use clap::Args;
+use common::model::{Credential, CredentialName, Secret};
+
+use super::getcredential;
+use crate::bundle::files::{self, ReadError};
+use crate::client::session::Session;
+use crate::error::Failure;
+
+/// Set a registry's credential: a token, or a password with --username; read from a file or standard input.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm setcredential shop-token < token.txt
+  dm setcredential shop --username deployer password.txt
+  dm setcredential google --service-account key.json")]
+pub struct SetCredential {
+    pub name: CredentialName,
+    /// The file that holds the secret; standard input, if absent or -.
+    #[arg(value_name = "FILE")]
+    pub file: Option<String>,
+    /// The secret is this user's password.
+    #[arg(long, value_name = "USER")]
+    pub username: Option<String>,
+    /// The secret is a Google service account's key file.
+    #[arg(long, conflicts_with = "username")]
+    pub service_account: bool,
+}
+
+impl SetCredential {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let file = self.file.as_deref().filter(|file| *file != "-");
+        let read = match file {
+            Some(path) => File::open(path)
+                .map_err(|error| ReadError::Other(error.to_string()))
+                .and_then(files::text),
+            None => files::text(&mut *session.terminal.stdin),
+        };
+        let text = read.map_err(|reason| {
+            let from = file.unwrap_or("standard input");
+            Failure::Configuration(format!("{from} cannot be read: {reason}"))
+        })?;
+        let credential = self.credential(&text);
+        let set = session
+            .client
+            .set_credential(&self.name, &credential)
+            .await?;
+        getcredential::show(&set, session)
+    }
+
+    /// An editor's newline at the end is no part of a secret.
+    fn credential(&self, text: &str) -> Credential {
+        let secret = Secret::new(text.trim_end_matches(['\r', '\n']));
+        match &self.username {
+            Some(username) => Credential::Basic {
+                username: username.clone(),
+                password: secret,
+            },
+            None if self.service_account => Credential::ServiceAccount(secret),
+            None => Credential::Token(secret),
+        }
+    }
+}

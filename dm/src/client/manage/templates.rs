@@ -1,0 +1,147 @@
+//! `dm templates`: what registries offer.
+
+use std::time::Duration;
+
+use clap::Args;
+use common::api::manager::TemplateSummary;
+use common::api::page::Page;
+use common::client::{ClientError, ManagerClient};
+use serde::Serialize;
+
+use crate::client::session::{Session, all_pages, within};
+use crate::error::Failure;
+use crate::terminal::table::Table;
+use crate::terminal::text;
+
+/// List the templates of a registry, or of all.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dm templates
+  dm templates REGISTRY
+  dm templates REGISTRY '^redis'
+  dm templates --registry REGISTRY '^redis'")]
+pub struct Templates {
+    // Its own id, for `registry` is that of the flag that may stand before the command.
+    /// A registry as registries lists it.
+    #[arg(id = "listed", value_name = "REGISTRY")]
+    pub registry: Option<String>,
+    /// Only templates whose name matches this regular expression.
+    pub regex: Option<String>,
+    /// The registry, as other commands take it; what stands alone is then the regular expression.
+    #[arg(long, id = "registry", value_name = "REGISTRY")]
+    pub flagged: Option<String>,
+}
+
+/// A template, and where it is if that was not asked for.
+#[derive(Debug, Serialize)]
+struct Listed {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    registry: Option<String>,
+    #[serde(flatten)]
+    template: TemplateSummary,
+}
+
+/// How long a registry holds up those that have answered.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Templates {
+    pub async fn run(mut self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        if let Some(registry) = self.flagged.take() {
+            if self.regex.is_some() {
+                let reason = "name the registry once: as the argument, or with --registry";
+                return Err(Failure::Usage(reason.to_owned()));
+            }
+            self.regex = self.registry.replace(registry);
+        }
+        let (page, away) = match &self.registry {
+            Some(registry) => {
+                let listed = async { Ok(self.of(&session.client, registry, None).await?) };
+                let listed = within(session.timeout, "listing its templates", listed);
+                (listed.await?, Vec::new())
+            }
+            None => {
+                let patience = session.timeout.unwrap_or(PATIENCE);
+                self.of_all(&session.client, patience).await?
+            }
+        };
+        let named = self.registry.clone().unwrap_or_default();
+        let width = session.terminal.width;
+        session.show(&page, |page| {
+            match page.items.is_empty() && !away.is_empty() {
+                true => String::new(),
+                false => self.table(&page.items, &named, width),
+            }
+        })?;
+        let mut away = away.into_iter();
+        let Some(last) = away.next_back() else {
+            return Ok(());
+        };
+        for error in away {
+            session.terminal.note(&format!("error: {error}"));
+        }
+        Err(last)
+    }
+
+    /// The newest version first: it is what most look for, and what is left where there is no room for all.
+    fn table(&self, listed: &[Listed], named: &str, width: Option<usize>) -> String {
+        if listed.is_empty() {
+            return match &self.regex {
+                Some(regex) => format!("no template matches {}\n", text::line(regex)),
+                None => "there are no templates\n".to_owned(),
+            };
+        }
+        let mut table = Table::new(&["REGISTRY", "TEMPLATE", "VERSIONS"]);
+        for Listed { registry, template } in listed {
+            let registry = registry.as_deref().unwrap_or(named);
+            let versions: Vec<_> = template.versions.iter().rev().map(String::as_str).collect();
+            table.row([registry, &template.name, &versions.join(", ")]);
+        }
+        table.render(width)
+    }
+
+    /// One registry holds up no other: what those that answer hold is listed, and the others' errors come with it.
+    async fn of_all(
+        &self,
+        client: &ManagerClient,
+        patience: Duration,
+    ) -> Result<(Page<Listed>, Vec<Failure>), ClientError> {
+        let registries = all_pages(|page| async move { client.registries(&page).await }).await?;
+        let each = registries.items.iter().map(|registry| {
+            let name = &registry.name;
+            tokio::time::timeout(patience, self.of(client, name, Some(name)))
+        });
+        let (mut items, mut away) = (Vec::new(), Vec::new());
+        let all = futures::future::join_all(each).await;
+        for (registry, listed) in registries.items.iter().zip(all) {
+            match listed {
+                Ok(Ok(page)) => items.extend(page.items),
+                Ok(Err(error)) => away.push(error.into()),
+                Err(_) => away.push(Failure::Slow {
+                    registry: registry.name.clone(),
+                    within: patience,
+                }),
+            }
+        }
+        Ok((Page::whole(items), away))
+    }
+
+    async fn of(
+        &self,
+        client: &ManagerClient,
+        registry: &str,
+        label: Option<&str>,
+    ) -> Result<Page<Listed>, ClientError> {
+        let page = all_pages(|page| async move {
+            client
+                .templates(registry, self.regex.as_deref(), &page)
+                .await
+        })
+        .await?;
+        let list = |template| Listed {
+            registry: label.map(str::to_owned),
+            template,
+        };
+        Ok(Page::whole(page.items.into_iter().map(list).collect()))
+    }
+}

@@ -1,0 +1,40 @@
+//! A stored preview, as the user sees it.
+
+use common::model::{DeploymentName, Manifest};
+
+use crate::client::render::change;
+use crate::client::session::Session;
+use crate::error::Failure;
+
+/// Shows the preview that a deployment has, and how to go on. One that would fail is a failure.
+pub async fn show_preview(
+    session: &mut Session<'_, '_>,
+    name: &DeploymentName,
+) -> Result<(), Failure> {
+    let manifest = session.client.preview(name).await?;
+    let colours = session.terminal.colours;
+    session.show(&manifest, |manifest| told(manifest, colours))?;
+    let failing = manifest
+        .preview
+        .map_or(0, |preview| preview.summary.failing);
+    match failing {
+        0 => Ok(()),
+        failing => Err(Failure::WouldFail {
+            name: name.clone(),
+            failing,
+        }),
+    }
+}
+
+fn told(manifest: &Manifest, colours: bool) -> String {
+    let Some(preview) = &manifest.preview else {
+        return format!("{} is no preview\n", manifest.name);
+    };
+    let name = &manifest.deployment;
+    let changes = change::resources(&preview.resources, colours);
+    let summary = change::summary(&preview.summary);
+    format!(
+        "{changes}{summary}\napply it:  dm update {name} --commit {}\nforget it: dm preview {name} --drop\n",
+        manifest.name
+    )
+}

@@ -1,0 +1,169 @@
+//! How far an operation is, on standard error: a bar in place on a terminal, with a line for each resource that came to
+//! its end above it; elsewhere a line for each new step and each change of a resource.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use common::api::deployer::ResourceReport;
+use common::client::ClientError;
+use common::model::Operation;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::client::render::event;
+use crate::client::render::resources::operation_type;
+use crate::terminal::Terminal;
+use crate::terminal::text;
+
+const TICK: Duration = Duration::from_millis(100);
+/// Before the number of resources is known.
+const SPINNER: &str = "{spinner} {prefix} {wide_msg}";
+const BAR: &str = "{spinner} {prefix} [{bar:16}] {pos}/{len} {elapsed} {wide_msg}";
+
+pub struct Progress<'p, 't> {
+    terminal: &'p mut Terminal<'t>,
+    bar: Option<ProgressBar>,
+    /// What is done to what: `update web`.
+    subject: String,
+    step: String,
+    /// What was told last of each resource; events come twice where the manager was started again in between.
+    told: BTreeMap<String, String>,
+    /// What holds up all of it.
+    held_up: Option<String>,
+    /// What those resources wait for that are not at their end.
+    waiting: BTreeMap<String, String>,
+    away: bool,
+}
+
+impl<'p, 't> Progress<'p, 't> {
+    pub fn new(terminal: &'p mut Terminal<'t>) -> Self {
+        let bar = terminal.animated.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+                .with_style(style(SPINNER));
+            bar.enable_steady_tick(TICK);
+            bar
+        });
+        Self {
+            terminal,
+            bar,
+            subject: String::new(),
+            step: String::new(),
+            told: BTreeMap::new(),
+            held_up: None,
+            waiting: BTreeMap::new(),
+            away: false,
+        }
+    }
+
+    /// The operation as it is now.
+    pub fn operation(&mut self, operation: &Operation) {
+        self.away = false;
+        self.subject = format!(
+            "{} {}",
+            operation_type(operation.operation_type),
+            operation.deployment
+        );
+        let progress = &operation.progress;
+        let step = text::line(&progress.step);
+        let is_new = step != self.step && !step.is_empty();
+        self.step = step;
+        let held_up = progress.waiting_for.as_deref().map(text::line);
+        let is_held_up = held_up.is_some() && held_up != self.held_up;
+        self.held_up = held_up;
+        match &self.bar {
+            Some(bar) => {
+                bar.set_prefix(format!("{}: {}", self.subject, self.step));
+                if progress.total > 0 && bar.length() != Some(progress.total.into()) {
+                    bar.set_style(style(BAR));
+                    bar.set_length(progress.total.into());
+                }
+                bar.set_position(progress.done.into());
+                self.show_waiting();
+            }
+            None if is_new => self
+                .terminal
+                .note(&format!("{}: {}", self.subject, self.step)),
+            None => {}
+        }
+        if let (None, Some(what), true) = (&self.bar, &self.held_up, is_held_up) {
+            self.terminal
+                .note(&format!("{}: waiting: {what}", self.subject));
+        }
+    }
+
+    /// A resource got somewhere.
+    pub fn resource(&mut self, report: &ResourceReport) {
+        self.away = false;
+        let (name, said) = (event::name(report), event::said(report));
+        if said.is_empty() || self.told.get(&name) == Some(&said) {
+            return;
+        }
+        if event::is_end(report.state) {
+            self.waiting.remove(&name);
+        } else {
+            self.waiting.insert(name.clone(), said.clone());
+        }
+        match &self.bar {
+            Some(bar) => {
+                if event::is_end(report.state) {
+                    let mark = event::mark(report.state);
+                    bar.println(format!("{mark} {name}: {said}"));
+                }
+                self.show_waiting();
+            }
+            None => self
+                .terminal
+                .note(&format!("{}: {name}: {said}", self.subject)),
+        }
+        self.told.insert(name, said);
+    }
+
+    /// The manager does not answer; the operation may go on all the same.
+    pub fn away(&mut self, error: &ClientError) {
+        let said = format!("still trying: {}", text::line(&error.to_string()));
+        match &self.bar {
+            Some(bar) => bar.set_message(said),
+            None if !self.away => self.terminal.note(&said),
+            None => {}
+        }
+        self.away = true;
+    }
+
+    /// Behind the bar: what all wait for, or the first of the waiting resources.
+    fn show_waiting(&self) {
+        let Some(bar) = &self.bar else { return };
+        let of_first = || {
+            let (name, said) = self.waiting.iter().next()?;
+            let said = said.strip_prefix("waiting: ").unwrap_or(said);
+            Some(format!("{name}: {said}"))
+        };
+        let said = self.held_up.clone().or_else(of_first);
+        bar.set_message(said.unwrap_or_default());
+    }
+}
+
+impl Drop for Progress<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The templates are constants, tested below; where one were wrong, indicatif's own would be shown.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_templates_can_be_read() {
+        for template in [SPINNER, BAR] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
+    }
+}

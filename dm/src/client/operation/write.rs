@@ -1,0 +1,222 @@
+//! The way of every write: start the operation, follow it, show what came of it.
+
+use std::future::Future;
+
+use common::api::error::{ErrorBody, ErrorCode};
+use common::api::manager::WriteQuery;
+use common::client::ClientError;
+use common::client::manager::Write;
+use common::model::{Deployment, DeploymentStatus, Operation, OperationType, Rollback};
+use common::request_id;
+
+use super::preview::show_preview;
+use crate::client::operation::follow::{Patience, follow};
+use crate::client::operation::progress::Progress;
+use crate::client::render::resources::{operation_type, outputs};
+use crate::client::session::{Session, within};
+use crate::error::Failure;
+use crate::error::Sources;
+use crate::terminal::text;
+
+/// What is written, for messages.
+pub struct Subject {
+    /// Like `deploying web.yaml`.
+    pub doing: String,
+    pub sources: Sources,
+}
+
+impl Subject {
+    pub fn new(doing: String, sources: Sources) -> Self {
+        Self { doing, sources }
+    }
+
+    pub fn refused(&self, body: ErrorBody) -> Failure {
+        Failure::Refused {
+            doing: self.doing.clone(),
+            body: Box::new(body),
+            sources: self.sources.clone(),
+            operation: None,
+        }
+    }
+
+    /// Accepted, and failed by the error that the operation ended with.
+    fn ended(&self, operation: Operation, body: ErrorBody) -> Failure {
+        Failure::Refused {
+            doing: self.doing.clone(),
+            body: Box::new(body),
+            sources: self.sources.clone(),
+            operation: Some(Box::new(operation)),
+        }
+    }
+
+    pub fn failed(&self, error: ClientError) -> Failure {
+        match error {
+            ClientError::Answered(body) => self.refused(*body),
+            other => other.into(),
+        }
+    }
+}
+
+/// The query of a write in this session.
+pub fn query(session: &Session<'_, '_>) -> WriteQuery {
+    WriteQuery {
+        timeout_ms: session.timeout_ms(),
+        ..WriteQuery::default()
+    }
+}
+
+/// `start` makes the request that starts the operation; `no_wait` shows the operation and leaves it alone. Where the
+/// manager refuses to delete so much unasked, a person at a terminal is asked.
+pub async fn write<F, S>(
+    session: &mut Session<'_, '_>,
+    subject: Subject,
+    query: WriteQuery,
+    no_wait: bool,
+    start: F,
+) -> Result<(), Failure>
+where
+    F: Fn(Write) -> S,
+    S: Future<Output = Result<Operation, ClientError>>,
+{
+    let mut query = query;
+    loop {
+        let started = start(Write {
+            query: query.clone(),
+            // A start that got no answer can be repeated.
+            idempotency_key: Some(request_id::fresh()),
+            ..Write::default()
+        });
+        let outcome = once(session, &subject, &query, no_wait, started).await;
+        let refusal = outcome.as_ref().err().and_then(guarded);
+        match refusal {
+            Some(question) if !query.allow_deletes && session.terminal.agrees(&question) => {
+                query.allow_deletes = true;
+            }
+            _ => return outcome,
+        }
+    }
+}
+
+/// The question to ask where the guard against mass deletion refused.
+fn guarded(failure: &Failure) -> Option<String> {
+    let body = failure.body()?;
+    let is_guard = body.code == ErrorCode::DeletesNotAllowed;
+    is_guard.then(|| format!("{}\nDelete them?", text::lines(body.message.trim_end())))
+}
+
+async fn once(
+    session: &mut Session<'_, '_>,
+    subject: &Subject,
+    query: &WriteQuery,
+    no_wait: bool,
+    started: impl Future<Output = Result<Operation, ClientError>>,
+) -> Result<(), Failure> {
+    let starting = async { started.await.map_err(|error| subject.failed(error)) };
+    let operation = within(session.timeout, "starting the operation", starting).await?;
+    if no_wait {
+        return session.show(&operation, |operation| {
+            let id = &operation.id;
+            format!(
+                "operation {id} has started: {}\nfollow it with: dm wait {id}\n",
+                described(operation)
+            )
+        });
+    }
+    // Going back may take as long as the write itself.
+    let times = if query.rollback_on_failure { 2 } else { 1 };
+    let patience = Patience::OfWrite(session.timeout.map(|timeout| timeout * times));
+    wait(session, operation, subject, patience).await
+}
+
+/// Follows an operation and shows what came of it.
+pub async fn wait(
+    session: &mut Session<'_, '_>,
+    operation: Operation,
+    subject: &Subject,
+    patience: Patience,
+) -> Result<(), Failure> {
+    let mut operation = followed(session, operation, patience).await?;
+    for warning in &operation.warnings {
+        session
+            .terminal
+            .note(&format!("warning: {}", text::line(warning)));
+    }
+    if let Some(error) = operation.error.take() {
+        if let Some(rollback) = &operation.rollback {
+            session.terminal.note(&went_back(&operation, rollback));
+        }
+        return Err(subject.ended(operation, error));
+    }
+    match operation.operation_type {
+        OperationType::Delete => session.show(&operation, |operation| {
+            format!("{} is deleted\n", operation.deployment)
+        }),
+        OperationType::Preview => show_preview(session, &operation.deployment).await,
+        OperationType::Create
+        | OperationType::Update
+        | OperationType::Rollback
+        | OperationType::Correct => show_deployment(session, &operation).await,
+    }
+}
+
+/// The operation at its end.
+pub async fn followed(
+    session: &mut Session<'_, '_>,
+    operation: Operation,
+    patience: Patience,
+) -> Result<Operation, Failure> {
+    let client = session.client.clone();
+    let mut progress = Progress::new(session.terminal);
+    follow(&client, operation, patience, &mut progress).await
+}
+
+fn went_back(operation: &Operation, rollback: &Rollback) -> String {
+    let name = &operation.deployment;
+    match rollback {
+        Rollback {
+            error: Some(error), ..
+        } => format!(
+            "{name} could not go back either: {}",
+            text::line(&error.message)
+        ),
+        Rollback { to: Some(to), .. } => {
+            format!("{name} failed and went back to {to}")
+        }
+        Rollback { to: None, .. } => {
+            format!("{name} failed and was removed: there was nothing to go back to")
+        }
+    }
+}
+
+/// The deployment's state has the last word on whether it went well.
+async fn show_deployment(
+    session: &mut Session<'_, '_>,
+    operation: &Operation,
+) -> Result<(), Failure> {
+    let deployment = session.client.deployment(&operation.deployment).await?;
+    session.show(&deployment, result)?;
+    if deployment.state.status == DeploymentStatus::Failed {
+        return Err(Failure::DeploymentFailed {
+            name: deployment.name,
+            errors: deployment.state.errors,
+        });
+    }
+    Ok(())
+}
+
+fn result(deployment: &Deployment) -> String {
+    format!(
+        "{} is {:?}\n{}",
+        deployment.name,
+        deployment.state.status,
+        outputs(&deployment.outputs)
+    )
+}
+
+fn described(operation: &Operation) -> String {
+    format!(
+        "{} {}",
+        operation_type(operation.operation_type),
+        operation.deployment
+    )
+}

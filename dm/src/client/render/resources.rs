@@ -1,0 +1,225 @@
+//! A deployment and its live resources, for people.
+
+use common::api::deployer::{FieldChange, ObjectState};
+use common::api::manager::LiveResource;
+use common::model::{Deployment, Operation, OperationStatus, OperationType, Output};
+use console::Style;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::terminal::table::Table;
+use crate::terminal::text;
+
+/// Each primitive, and why it is not ready.
+pub fn resources(items: &[LiveResource]) -> Table {
+    let mut table = Table::new(&["RESOURCE", "KIND", "OBJECT", "STATE", "REASON"]);
+    for LiveResource { status: item, .. } in items {
+        let object = &item.applied.object;
+        let name = match &object.namespace {
+            Some(namespace) => format!("{namespace}/{}", object.name),
+            None => object.name.clone(),
+        };
+        let reason = item.reason.as_deref().unwrap_or_default();
+        table.row([
+            item.applied.resource.as_str(),
+            &object.kind,
+            &name,
+            state(item.state),
+            reason,
+        ]);
+    }
+    table
+}
+
+/// What others have changed of each, below the table: `live value (asked for: …)`.
+pub fn drift(items: &[LiveResource], colours: bool) -> String {
+    let style = Style::new().yellow().force_styling(colours);
+    let drifted = items.iter().filter(|item| !item.status.drift.is_empty());
+    let mut shown = String::new();
+    for item in drifted {
+        let object = text::line(&item.status.applied.object.to_string());
+        let title = format!("~ {object} was changed by others:");
+        shown.push_str(&format!("\n{}\n", style.apply_to(title)));
+        for change in &item.status.drift {
+            shown.push_str(&format!("    {}\n", drifted_field(change)));
+        }
+    }
+    shown
+}
+
+fn drifted_field(change: &FieldChange) -> String {
+    let value = |value: &Option<Value>| match value {
+        Some(value) => value.to_string(),
+        None => "absent".to_owned(),
+    };
+    let told = match (&change.before, &change.after) {
+        (None, None) => format!("{}: (not shown)", change.path),
+        (live, asked) => format!(
+            "{}: {} (asked for: {})",
+            change.path,
+            value(live),
+            value(asked)
+        ),
+    };
+    text::line(&told)
+}
+
+pub const fn state(state: ObjectState) -> &'static str {
+    match state {
+        ObjectState::Ready => "ready",
+        ObjectState::NotReady => "not ready",
+        ObjectState::Failed => "failed",
+        ObjectState::Missing => "missing",
+        ObjectState::Replaced => "replaced by somebody",
+    }
+}
+
+/// What `get` says above the resources.
+pub fn summary(deployment: &Deployment, now: Timestamp) -> String {
+    let ago = |time: Option<Timestamp>| time.map(|time| format!("{} ago", text::age(time, now)));
+    let labels: Vec<_> = deployment
+        .labels
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    let lines = [
+        ("Name", Some(deployment.name.to_string())),
+        ("Namespace", Some(deployment.namespace.to_string())),
+        ("Description", Some(deployment.description.clone())),
+        ("Labels", Some(labels.join(", "))),
+        ("Status", Some(format!("{:?}", deployment.state.status))),
+        ("Created", ago(Some(deployment.created_at))),
+        ("Modified", ago(deployment.modified_at)),
+        ("Deployed", ago(deployment.deployed_at)),
+        ("Deleted", ago(deployment.deleted_at)),
+        (
+            "Manifest",
+            deployment.latest_manifest.as_ref().map(ToString::to_string),
+        ),
+        (
+            "Operation",
+            deployment.operation.as_ref().map(ToString::to_string),
+        ),
+    ];
+    let mut shown = String::new();
+    for (title, value) in lines {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            shown.push_str(&format!(
+                "{:<13}{}\n",
+                format!("{title}:"),
+                text::line(&value)
+            ));
+        }
+    }
+    shown.push_str(&outputs(&deployment.outputs));
+    for error in &deployment.state.errors {
+        shown.push_str(&format!("Error:       {}\n", text::line(error)));
+    }
+    shown
+}
+
+/// `name = value`, one a line.
+pub fn outputs(outputs: &[Output]) -> String {
+    let shown = |value: &Value| match value {
+        Value::String(text) => text::line(text),
+        other => text::line(&other.to_string()),
+    };
+    let lines = outputs.iter().map(|output| {
+        format!(
+            "Output:      {} = {}\n",
+            text::line(&output.name),
+            shown(&output.value)
+        )
+    });
+    lines.collect()
+}
+
+pub fn operations(items: &[Operation], now: Timestamp) -> Table {
+    let mut table = Table::new(&[
+        "OPERATION",
+        "TYPE",
+        "DEPLOYMENT",
+        "STATUS",
+        "PROGRESS",
+        "STARTED",
+        "TOOK",
+        "ERROR",
+    ]);
+    for item in items {
+        let progress = format!("{}/{}", item.progress.done, item.progress.total);
+        let took = text::age(item.start_time, item.end_time.unwrap_or(now));
+        let error = item.error.as_ref().map_or("", |error| &error.message);
+        table.row([
+            item.id.as_str(),
+            operation_type(item.operation_type),
+            item.deployment.as_str(),
+            operation_status(item),
+            &progress,
+            &text::age(item.start_time, now),
+            &took,
+            error,
+        ]);
+    }
+    table
+}
+
+pub const fn operation_type(operation_type: OperationType) -> &'static str {
+    match operation_type {
+        OperationType::Create => "create",
+        OperationType::Update => "update",
+        OperationType::Delete => "delete",
+        OperationType::Preview => "preview",
+        OperationType::Rollback => "rollback",
+        OperationType::Correct => "correct",
+    }
+}
+
+fn operation_status(operation: &Operation) -> &'static str {
+    match operation.status {
+        OperationStatus::Pending => "pending",
+        OperationStatus::Running => "running",
+        OperationStatus::Done if operation.error.is_some() => "failed",
+        OperationStatus::Done => "done",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn now() -> Timestamp {
+        "2026-01-02T03:04:05Z".parse().unwrap()
+    }
+
+    #[test]
+    fn a_deployment_is_summed_up_with_its_errors_and_outputs() {
+        let deployment: Deployment = serde_json::from_value(json!({
+            "name": "web", "namespace": "default", "labels": {"team": "a"}, "createdAt": "2026-01-02T03:00:05Z",
+            "state": {"status": "Failed", "errors": ["web-rc: image not found\u{1b}[2J"]}, "latestManifest": "m-1",
+            "fingerprint": "f", "outputs": [{"name": "url", "value": "http://x"}, {"name": "ports", "value": [80]}],
+        }))
+        .unwrap();
+        insta::assert_snapshot!(summary(&deployment, now()));
+    }
+
+    #[test]
+    fn resources_say_why_they_are_not_ready() {
+        let items: Vec<LiveResource> = serde_json::from_value(json!([
+            {"resource": "web-service", "apiVersion": "v1", "kind": "Service", "namespace": "default", "name": "web", "uid": "1", "state": "READY"},
+            {"resource": "web", "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": "web", "uid": "2", "state": "NOT_READY", "reason": "1 of 3 pods are ready"},
+        ]))
+        .unwrap();
+        insta::assert_snapshot!(resources(&items).render(None));
+    }
+
+    #[test]
+    fn operations_tell_how_they_ended() {
+        let items: Vec<Operation> = serde_json::from_value(json!([
+            {"id": "op-2", "type": "UPDATE", "deployment": "web", "user": "anonymous", "status": "RUNNING", "progress": {"step": "applying", "done": 1, "total": 4}, "startTime": "2026-01-02T03:04:00Z"},
+            {"id": "op-1", "type": "CREATE", "deployment": "web", "user": "anonymous", "status": "DONE", "progress": {"step": "applying", "done": 3, "total": 4}, "startTime": "2026-01-02T01:00:00Z", "endTime": "2026-01-02T01:00:07Z", "error": {"code": "RESOURCES_FAILED", "message": "1 resource failed"}},
+        ]))
+        .unwrap();
+        insta::assert_snapshot!(operations(&items, now()).render(None));
+    }
+}

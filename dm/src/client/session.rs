@@ -1,0 +1,124 @@
+//! What every command has at hand: the manager, the flags, the terminal.
+
+use std::future::Future;
+use std::time::Duration;
+
+use common::api::page::{Page, PageQuery};
+use common::client::access::Access;
+use common::client::{ClientError, ManagerClient};
+use common::model::limits::PAGE_ITEMS_MAX;
+use serde::Serialize;
+
+use crate::client::flags::Flags;
+use crate::error::Failure;
+use crate::terminal::Terminal;
+use crate::terminal::format::{self, Format, OutputError};
+
+/// Why a result cannot be shown as DOT; told before anything is done.
+pub const DOT: &str = "-o dot goes with dm status NAME --graph";
+
+pub struct Session<'s, 't> {
+    pub client: ManagerClient,
+    pub format: Format,
+    pub timeout: Option<Duration>,
+    pub terminal: &'s mut Terminal<'t>,
+}
+
+impl<'s, 't> Session<'s, 't> {
+    /// `asks`: whether the manager will be asked something, so that it matters as whom.
+    pub async fn new(
+        flags: Flags,
+        asks: bool,
+        terminal: &'s mut Terminal<'t>,
+    ) -> Result<Self, Failure> {
+        let access = match asks {
+            true => flags.identity.access(&flags.service).await?,
+            false => Access::default(),
+        };
+        let client = ManagerClient::with(&flags.service, &access)?;
+        Ok(Self {
+            client,
+            format: flags.output,
+            timeout: flags.timeout,
+            terminal,
+        })
+    }
+
+    /// Shows a document as it is to programs, and what `people` makes of it to people.
+    pub fn show<T: Serialize>(
+        &mut self,
+        document: &T,
+        people: impl FnOnce(&T) -> String,
+    ) -> Result<(), Failure> {
+        let text = match self.format {
+            Format::Table => people(document),
+            Format::Yaml => format::yaml(document)?,
+            Format::Json => format::json(document)?,
+            Format::Dot => return Err(Failure::Usage(DOT.to_owned())),
+        };
+        self.print(&text)
+    }
+
+    /// Whether results are written for programs, and whole.
+    pub fn is_for_programs(&self) -> bool {
+        matches!(self.format, Format::Yaml | Format::Json)
+    }
+
+    /// The time that was given, as the manager takes it.
+    pub fn timeout_ms(&self) -> Option<u64> {
+        self.timeout
+            .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    pub fn print(&mut self, text: &str) -> Result<(), Failure> {
+        self.write(text.as_bytes())
+    }
+
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.terminal
+            .stdout
+            .write_all(bytes)
+            .map_err(OutputError::from)?;
+        self.terminal.stdout.flush().map_err(OutputError::from)?;
+        Ok(())
+    }
+}
+
+/// Ends with a failure where the work takes longer than the user gives it.
+pub async fn within<T>(
+    timeout: Option<Duration>,
+    what: &str,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let Some(within) = timeout else {
+        return work.await;
+    };
+    let expired = |_| Failure::TimedOut {
+        what: what.to_owned(),
+        within,
+        operation: None,
+    };
+    tokio::time::timeout(within, work).await.map_err(expired)?
+}
+
+/// All pages of a list as one.
+pub async fn all_pages<T, F>(fetch: impl Fn(PageQuery) -> F) -> Result<Page<T>, ClientError>
+where
+    F: Future<Output = Result<Page<T>, ClientError>>,
+{
+    let mut items = Vec::new();
+    let mut page_token: Option<String> = None;
+    loop {
+        let page = fetch(PageQuery {
+            limit: Some(PAGE_ITEMS_MAX),
+            page_token: page_token.clone(),
+        })
+        .await?;
+        items.extend(page.items);
+        // A token that leads to itself would lead on forever.
+        if page.next_page_token.is_none() || page.next_page_token == page_token {
+            return Ok(Page::whole(items));
+        }
+        page_token = page.next_page_token;
+    }
+}

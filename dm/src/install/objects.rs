@@ -1,0 +1,23 @@
+//! The objects of an installation, as kubectl reads them.
+
+use serde_json::Value;
+
+use crate::terminal::format::{self, OutputError};
+
+/// In the order in which they have to be there.
+pub struct Objects {
+    pub namespace: Value,
+    /// Made anew at every call: what is in the cluster already must stay.
+    pub secrets: Vec<Value>,
+    pub rest: Vec<Value>,
+}
+
+/// As one stream of YAML documents.
+pub fn documents<'o>(objects: impl IntoIterator<Item = &'o Value>) -> Result<String, OutputError> {
+    let mut text = String::new();
+    for object in objects {
+        text.push_str("---\n");
+        text.push_str(&format::yaml(object)?);
+    }
+    Ok(text)
+}

@@ -1,0 +1,173 @@
+//! A failure as it is told on standard error: what, where in which file, why, and what next.
+
+use common::api::error::{ErrorBody, Location};
+use common::redact::REDACTED;
+use common::yaml;
+
+use crate::error::Failure;
+use crate::error::Sources;
+use crate::terminal::text;
+
+/// Causes below causes beyond this would not be read.
+const MAX_DEPTH: usize = 6;
+/// So many causes are told of one error.
+const MAX_CAUSES: usize = 50;
+
+pub fn report(failure: &Failure) -> String {
+    let mut shown = format!("error: {}\n", text::lines(&failure.to_string()).trim_end());
+    if let Some(body) = failure.body() {
+        let nothing = Sources::default();
+        let sources = match failure {
+            Failure::Refused { sources, .. } => sources,
+            _ => &nothing,
+        };
+        // Where something was hidden, the lines of the files would show it.
+        let quotes = !is_hiding(body);
+        details(&mut shown, body, (sources, quotes), 0);
+        if !body.request_id.is_empty() {
+            shown.push_str(&format!("  request {}\n", text::line(&body.request_id)));
+        }
+    }
+    if let Some(hint) = failure.hint() {
+        shown.push_str(&format!("hint: {hint}\n"));
+    }
+    shown
+}
+
+fn is_hiding(body: &ErrorBody) -> bool {
+    body.message.contains(REDACTED) || body.causes.iter().any(is_hiding)
+}
+
+/// `sources` come with whether their lines may be quoted.
+fn details(shown: &mut String, body: &ErrorBody, sources: (&Sources, bool), depth: usize) {
+    if let Some(location) = &body.location {
+        let quote = sources.1 && !body.message.contains('\n');
+        if let Some(place) = place(location, sources.0, quote) {
+            indented(shown, &place, depth + 1);
+        }
+    }
+    if depth == MAX_DEPTH {
+        return;
+    }
+    for cause in body.causes.iter().take(MAX_CAUSES) {
+        indented(
+            shown,
+            &format!("- {}", text::lines(cause.message.trim_end())),
+            depth + 1,
+        );
+        details(shown, cause, sources, depth + 1);
+    }
+    if body.causes.len() > MAX_CAUSES {
+        indented(
+            shown,
+            &format!("… and {} more", body.causes.len() - MAX_CAUSES),
+            depth + 1,
+        );
+    }
+}
+
+fn indented(shown: &mut String, lines: &str, depth: usize) {
+    for line in lines.lines() {
+        shown.push_str(&format!("{}{line}\n", "  ".repeat(depth)));
+    }
+}
+
+/// The place, if there is one to speak of, and where the file is a local one, the line with a caret.
+fn place(location: &Location, sources: &Sources, quote: bool) -> Option<String> {
+    let source = location.file.as_deref().and_then(|file| sources.find(file));
+    let known = Location {
+        file: source
+            .map(|source| source.shown.clone())
+            .or_else(|| location.file.clone()),
+        ..location.clone()
+    };
+    let resource = location
+        .resource
+        .as_ref()
+        .map(|name| format!("resource {name}"));
+    let parts: Vec<String> = [Some(known.to_string()), resource, location.path.clone()]
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let mut shown = format!("at {}", text::line(&parts.join(", ")));
+    if let (Some(source), Some(line), true) = (source, location.line, quote) {
+        let at = yaml::Location {
+            line: line as usize,
+            column: location.column.unwrap_or(1).max(1) as usize,
+        };
+        shown.push_str(&format!(
+            "\n{}",
+            text::lines(&yaml::excerpt(&source.content, at))
+        ));
+    }
+    Some(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use common::api::error::ErrorCode;
+
+    fn sources() -> Sources {
+        let mut sources = Sources::default();
+        sources.add(
+            vec!["web.yaml".to_owned(), "web".to_owned()],
+            "deploys/web.yaml",
+            "resources:\n- type: Pod\n",
+        );
+        sources
+    }
+
+    fn refused(body: ErrorBody) -> Failure {
+        Failure::Refused {
+            doing: "deploying web".to_owned(),
+            body: Box::new(body),
+            sources: sources(),
+            operation: None,
+        }
+    }
+
+    #[test]
+    fn a_fault_in_a_local_file_is_shown_with_its_line() {
+        let place = Location {
+            file: Some("web".to_owned()),
+            line: Some(2),
+            column: Some(3),
+            path: Some("$.resources[0]".to_owned()),
+            ..Location::default()
+        };
+        let body = ErrorBody::new(
+            ErrorCode::InvalidConfiguration,
+            "Resource does not have a name.",
+        )
+        .at(place);
+        insta::assert_snapshot!(report(&refused(body)));
+    }
+
+    #[test]
+    fn a_place_that_names_nothing_is_not_told() {
+        let body =
+            ErrorBody::new(ErrorCode::TemplateNotFound, "no such version").at(Location::default());
+        assert!(!report(&refused(body)).contains("  at"));
+    }
+
+    #[test]
+    fn causes_are_told_below_and_nothing_obeys_the_terminal() {
+        let cause = ErrorBody::new(
+            ErrorCode::ResourcesFailed,
+            "port 99999 is too large\u{1b}[2J",
+        )
+        .at(Location {
+            resource: Some("bad".to_owned()),
+            ..Location::default()
+        });
+        let mut body = ErrorBody::new(ErrorCode::ResourcesFailed, "1 of 2 resources failed")
+            .caused_by([cause]);
+        body.request_id = "0193".to_owned();
+        insta::assert_snapshot!(report(&refused(body)));
+    }
+}
