@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::service::Services;
 
-/// Parts of an archive that wait to be stored.
+/// The number of archive parts that may wait to be stored.
 const WAITING: usize = 16;
 
 pub async fn backup(services: Data<Services>) -> Result<HttpResponse, ApiError> {
@@ -26,7 +26,7 @@ pub async fn backup(services: Data<Services>) -> Result<HttpResponse, ApiError> 
     Ok(HttpResponse::Ok().content_type(ARCHIVE).streaming(logged))
 }
 
-/// The archive has no limit but the disk's: it is stored as it comes.
+/// The archive's size is limited only by the disk: it is stored while it arrives.
 pub async fn restore(
     services: Data<Services>,
     mut payload: Payload,
@@ -36,7 +36,8 @@ pub async fn restore(
         let part = archive.recv().await?;
         Some((part, archive))
     });
-    // Set when nobody takes any more: what still comes is read and dropped, so that the caller gets to hear why.
+    // Set when the restore has failed: the rest of the body is read and dropped, so that the caller can receive the
+    // error.
     let done = CancellationToken::new();
     let feed = async {
         while let Some(part) = payload.next().await {
@@ -235,7 +236,7 @@ mod tests {
             bed.manager().await;
             bed.keys().await
         };
-        // The mark and the entries, and no end.
+        // The mark and the entries, without the last line.
         let app = bed.manager_on(DyingKv::after(2, bed.kv.clone())).await;
         let parts = [Ok::<_, String>(Bytes::from(archive))];
         let restored = app

@@ -1,4 +1,4 @@
-//! What the audit log is told of a request: one that writes, or that was denied.
+//! What the audit log records of a request that writes or was denied.
 
 use actix_web::HttpMessage;
 use actix_web::dev::ServiceResponse;
@@ -14,7 +14,7 @@ use crate::auth::Caller;
 use crate::service::Services;
 use crate::service::operations::OperationHandle;
 
-/// In a request's extensions: the operation that it is about, known once it is accepted.
+/// In a request's extensions: the operation of the request, known once it is accepted.
 #[derive(Debug, Clone)]
 pub struct About {
     operation: OperationId,
@@ -31,7 +31,7 @@ impl About {
     }
 }
 
-/// `refused`: why the guard let it go no further.
+/// `refused`: why the guard rejected the request.
 pub fn tell<B>(need: Need, refused: Option<ErrorCode>, response: &ServiceResponse<B>) {
     let request = response.request();
     let Some(services) = request.app_data::<Data<Services>>() else {
@@ -66,7 +66,7 @@ pub fn tell<B>(need: Need, refused: Option<ErrorCode>, response: &ServiceRespons
 
 fn outcome(refused: Option<ErrorCode>, code: Option<ErrorCode>, status: u16) -> Outcome {
     match (refused, code) {
-        // It is there, and not for this caller.
+        // It exists, but the caller may not see it.
         (Some(ErrorCode::NotFound), _) => Outcome::Denied,
         (_, Some(code)) => failure(code),
         (_, None) if status == 202 => Outcome::Accepted,

@@ -1,4 +1,4 @@
-//! `/credentials`. Answers hold what is known of a credential, never its secret.
+//! `/credentials`. Answers never contain a secret.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -31,7 +31,7 @@ pub async fn set(
     Body(body): Body<Value>,
 ) -> Result<HttpResponse, ApiError> {
     let name = name(CredentialName::parse(path.into_inner()))?;
-    // The parser's own words could quote the secret.
+    // The parser's message could quote the secret.
     let credential: Credential = serde_json::from_value(body)
         .map_err(|_| ApiError::new(ErrorCode::InvalidRequest, SHAPE))?;
     let (summary, new) = services.credentials.set(&name, &credential).await?;

@@ -91,7 +91,7 @@ pub async fn delete(
     answer(&services, &request, StatusCode::OK, &handle).await
 }
 
-/// The deployment once the operation is done, or at once the operation, as the caller prefers.
+/// The deployment when the operation is done, or the operation at once, as the caller prefers.
 async fn answer(
     services: &Services,
     request: &HttpRequest,
@@ -123,7 +123,7 @@ async fn finished(
     Ok(whole(status, &deployment))
 }
 
-/// The operation, whatever it will come to.
+/// The accepted operation.
 pub fn accepted(handle: &OperationHandle) -> HttpResponse {
     let operation = handle.watch().operation();
     let mut response = HttpResponse::Accepted();
@@ -132,7 +132,7 @@ pub fn accepted(handle: &OperationHandle) -> HttpResponse {
     response.json(&*operation)
 }
 
-/// Whose operation is suspended learns which one to ask for later.
+/// Tells the caller of a suspended operation which operation to ask for later.
 pub fn stopped(error: Error, handle: &OperationHandle) -> ApiError {
     match error {
         Error::Suspended(suspended) => {
@@ -146,7 +146,7 @@ pub fn stopped(error: Error, handle: &OperationHandle) -> ApiError {
     }
 }
 
-/// A deployment with its address and its tag.
+/// A deployment with its `Location` and its `ETag`.
 pub fn whole(status: StatusCode, deployment: &Deployment) -> HttpResponse {
     let mut response = HttpResponse::build(status);
     response.insert_header((ETAG, format!("\"{}\"", deployment.fingerprint)));

@@ -1,8 +1,8 @@
-//! `/operations/{o}/events`: server-sent events, as the HTML standard has them.
+//! `/operations/{o}/events`: server-sent events, as the HTML standard defines them.
 //!
-//! `event: operation` carries the operation, whenever it changes; `event: resource` a resource's report. Ids are
-//! `RUN-NUMBER`: `Last-Event-ID` goes on after that number, or from the start if the manager was started again since.
-//! The stream ends when the operation is done, or when the caller may no longer see it.
+//! `event: operation` has the operation, after every change. `event: resource` has the report on a resource. Ids are
+//! `RUN-NUMBER`: `Last-Event-ID` resumes after that number, or at the start if the manager has restarted. The stream
+//! ends when the operation is done, or when the caller may not see it any more.
 
 use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
@@ -23,13 +23,13 @@ use crate::service::Services;
 use crate::service::gate::Gate;
 use crate::service::operations::{OperationHandle, Watch, WatchEvent};
 
-/// A comment is sent so often, so that either end notices when the other is gone.
+/// The interval of comments, so that either side notices when the other is gone.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// Whether the caller may see the operation is asked again so often.
+/// The interval of checks that the caller may still see the operation.
 const AGAIN: Duration = Duration::from_secs(30);
 
-/// Tells the numbers of this process from those of an earlier one.
+/// Distinguishes the numbers of this process from those of an earlier one.
 static RUN: LazyLock<String> = LazyLock::new(|| uuid::Uuid::now_v7().simple().to_string());
 
 pub async fn get(
@@ -59,7 +59,7 @@ pub async fn get(
     })
 }
 
-/// The number to go on with.
+/// The number to resume after.
 fn next(request: &HttpRequest) -> u64 {
     let last = request
         .headers()
@@ -81,14 +81,14 @@ struct Follow {
     watcher: Watcher,
 }
 
-/// Who reads a stream.
+/// The caller that reads a stream.
 struct Watcher {
     gate: Arc<Gate>,
     caller: Caller,
     id: OperationId,
-    /// When it was asked last whether they may.
+    /// When the permission was last checked.
     asked: Instant,
-    /// Among its caller's streams until it ends.
+    /// Counts as one of the caller's streams until it is dropped.
     _counted: limits::Stream,
 }
 
@@ -127,11 +127,11 @@ fn follow(
 }
 
 impl Follow {
-    /// The next event, or a comment when there is none for long; nothing after the last.
+    /// The next event, or a comment after a long pause. `None` after the last event.
     async fn event(&mut self) -> Option<String> {
         let live = self.handle.watch().clone();
         loop {
-            // Asked in this order, so that an end in between is not taken for one without its last event.
+            // Read in this order: an end in between must not hide the last event.
             let ended = live.ended().is_some();
             self.changes.borrow_and_update();
             if let Some((number, event)) = live.event(self.next) {
@@ -165,7 +165,8 @@ fn written(number: u64, event: &WatchEvent) -> String {
     format!("id: {}-{number}\nevent: {kind}\ndata: {data}\n\n", *RUN)
 }
 
-/// One line: JSON escapes line breaks. Only maps with keys other than texts cannot be written, and there are none.
+/// One line, because JSON escapes line breaks. Writing fails only for maps whose keys are not strings, and there are
+/// none.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

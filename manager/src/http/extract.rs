@@ -1,4 +1,4 @@
-//! Parts of requests that several handlers read, and of answers that several give.
+//! Parts of requests and answers that several handlers share.
 
 use std::future::{Ready, ready};
 
@@ -19,7 +19,7 @@ pub fn name<T>(parsed: Result<T, impl std::fmt::Display>) -> Result<T, ApiError>
     parsed.map_err(|error| ApiError::new(ErrorCode::InvalidRequest, error.to_string()))
 }
 
-/// An answer that is JSON already.
+/// An answer from text that is already JSON.
 pub fn json(text: String) -> HttpResponse {
     HttpResponse::Ok()
         .content_type("application/json")
@@ -31,7 +31,7 @@ pub fn deployment(path: Path<String>) -> Result<DeploymentName, ApiError> {
     name(DeploymentName::parse(path.into_inner()))
 }
 
-/// What goes with a write beside its body.
+/// The parameters of a write beside its body.
 pub fn asked(request: &HttpRequest, query: WriteQuery) -> Result<Asked, ApiError> {
     Ok(Asked {
         query,
@@ -41,7 +41,7 @@ pub fn asked(request: &HttpRequest, query: WriteQuery) -> Result<Asked, ApiError
     })
 }
 
-/// As the guard found out. What no guard let in is nobody's.
+/// The caller that the guard found. A request that passed no guard has no caller.
 fn caller(request: &HttpRequest) -> Caller {
     let extensions = request.extensions();
     extensions.get().cloned().unwrap_or_default()
@@ -60,7 +60,7 @@ fn idempotency_key(request: &HttpRequest) -> Result<Option<String>, ApiError> {
     let Some(value) = request.headers().get(IDEMPOTENCY_KEY) else {
         return Ok(None);
     };
-    // Some callers quote it, as a structured header (RFC 9651) is.
+    // Some callers quote it, like a structured header (RFC 9651).
     let text = value.to_str().map(|text| text.trim_matches('"').to_owned());
     text.map(Some)
         .map_err(|_| ApiError::new(ErrorCode::InvalidRequest, "the Idempotency-Key is no text"))
@@ -72,8 +72,8 @@ pub fn prefers_async(request: &HttpRequest) -> bool {
         .any(|preference| preference.eq_ignore_ascii_case("respond-async"))
 }
 
-/// `If-Match` (RFC 9110): `*` is no condition beyond the deployment's existence, which a write needs anyway. A condition
-/// that names no tag that can be read is one that nothing fulfils.
+/// `If-Match` (RFC 9110). `*` only requires that the deployment exists, which every write needs anyway. A header
+/// without a readable tag matches nothing.
 fn precondition(request: &HttpRequest) -> Precondition {
     if !request.headers().contains_key("if-match") {
         return Precondition::None;
@@ -87,7 +87,7 @@ fn precondition(request: &HttpRequest) -> Precondition {
     Precondition::OneOf(tags)
 }
 
-/// The elements of a list header; what is no text is nothing that is known here.
+/// The elements of a list header. A header that is not text has none.
 fn values<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
     let texts = headers
         .get_all(name)

@@ -1,7 +1,7 @@
 //! Authenticates and authorizes every request before its handler runs.
 //!
-//! Each line of the table of routes names its [`Need`]; a line without one does not compile. What is decided here is
-//! decided before a body is read. What a body names is decided by the use case, which gets the [`Caller`] for that.
+//! Each line of the route table names its [`Need`], and a line without one does not compile. The guard decides before a
+//! body is read. Use cases get the [`Caller`], and decide about what the body names.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -19,7 +19,7 @@ use super::{audited, identify};
 use crate::auth::{Caller, Resource, Verb};
 use crate::service::Services;
 
-/// What a route asks of its callers.
+/// What a route requires of its callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Nothing: for probes, and for clients that do not know yet how to authenticate. A known caller may get more detail.
@@ -28,13 +28,13 @@ pub enum Need {
     Authenticated,
     /// A known caller. The answer holds only what the caller may see.
     Filtered,
-    /// That the caller may do it in the namespace that the body names; the use case asks.
+    /// Permission in the namespace that the body names. The use case checks it.
     InBody,
-    /// That the caller may do it with the deployment in the path.
+    /// Permission for the deployment in the path.
     Deployment(Verb),
-    /// That the caller may do it with the deployment of the operation in the path.
+    /// Permission for the deployment of the operation in the path.
     Operation(Verb),
-    /// That the caller may do it with all of a kind, which belongs to no namespace.
+    /// Permission for everything of a kind that belongs to no namespace.
     ClusterScoped(Resource, Verb),
 }
 

@@ -1,4 +1,4 @@
-//! Who asks, by what the request shows: a bearer token, else the certificate of its connection.
+//! The caller of a request: its bearer token, or else the client certificate of its connection.
 
 use std::net::IpAddr;
 
@@ -10,10 +10,10 @@ use common::server::{ApiError, Peer};
 
 use crate::service::Services;
 
-/// What proxies put the address into that they were asked from.
+/// The header in which proxies pass on the client's address.
 const FORWARDED: &str = "x-forwarded-for";
 
-/// Where nothing is configured that could tell, nobody in particular.
+/// The caller's identity, or none if no authentication is configured.
 pub async fn identity(
     services: &Services,
     request: &ServiceRequest,
@@ -32,8 +32,8 @@ pub async fn identity(
     Ok(Some(authenticators.authenticate(bearer(request)?).await?))
 }
 
-/// Where the request comes from. What a proxy says of that counts if the operator trusts it, and of what it says the last,
-/// which it wrote itself: whatever is before that anybody may have made up.
+/// The client's address. A proxy's header counts if the operator trusts the proxy. Only its last entry counts, which
+/// the proxy wrote itself: anybody may have invented the others.
 pub fn address(trusted: &[IpAddr], request: &ServiceRequest) -> Option<String> {
     let peer = Peer::of(request.request()).address;
     let peer = peer.or_else(|| request.peer_addr().map(|peer| peer.ip()))?;

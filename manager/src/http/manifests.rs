@@ -13,7 +13,7 @@ use crate::service::Services;
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LayoutQuery {
-    /// One node, such as `$.resources[0]`; the whole layout if absent or `$`.
+    /// A node, such as `$.resources[0]`. The whole layout if it is absent or `$`.
     #[schemars(with = "Option<LayoutPath>")]
     path: Option<String>,
 }
@@ -21,7 +21,7 @@ pub struct LayoutQuery {
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestDiffQuery {
-    /// The manifest that it is compared with.
+    /// The manifest to compare with.
     from: ManifestName,
 }
 

@@ -1,3 +1,3 @@
-//! `/metrics`: numbers tell what others do, so that they are not for everybody; Prometheus has a token.
+//! `/metrics`. The numbers show what other users do, so the route needs permission. Prometheus uses a token.
 
 pub use common::server::metrics::metrics as get;

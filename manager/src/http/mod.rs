@@ -1,6 +1,6 @@
-//! The REST API: every route a line, handlers in one file a noun.
+//! The REST API. The route table has a line for each route, and each noun has a file of handlers.
 //!
-//! Handlers take a request apart and put an answer together; what is decided is decided in `service`.
+//! Handlers parse requests and build answers. Decisions are made in `service`.
 
 mod admin;
 mod audited;
@@ -37,11 +37,11 @@ use crate::auth::Resource::*;
 use crate::auth::Verb::*;
 use crate::service::Services;
 
-/// `"/path" METHOD noun::verb NEED, METHOD noun::verb NEED;` – the handler, under the same name what it takes and
-/// answers, and what is asked of its callers.
+/// `"/path" METHOD noun::verb NEED, METHOD noun::verb NEED;`: the handler, the name of its description, and what its
+/// callers need.
 macro_rules! routes {
     ($($path:literal $first:ident $noun:ident :: $verb:ident $need:expr $(, $method:ident $nouns:ident :: $verbs:ident $needs:expr)*;)*) => {
-        /// The table, for those who read it.
+        /// The route table as data.
         pub const ROUTES: &[openapi::Route] = &[$(
             openapi::Route {
                 path: $path,
@@ -68,7 +68,7 @@ macro_rules! routes {
     };
 }
 
-/// A route behind its guard.
+/// A route with its guard.
 fn guarded(need: Need, route: Route) -> Route {
     route.wrap(from_fn(move |request, next| {
         guard::guard(need, request, next)

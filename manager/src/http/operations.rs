@@ -15,7 +15,7 @@ use crate::auth::Caller;
 use crate::service::Services;
 use crate::service::operations::OperationHandle;
 
-/// Spelled out: a query cannot be flattened, because its numbers are texts.
+/// The fields are repeated here, because numbers in a flattened query are read as strings.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListQuery {
@@ -61,7 +61,7 @@ pub async fn cancel(
     ended(&services, &request, &handle).await
 }
 
-/// `POST /deployments/{d}/stop`: the same, by the deployment.
+/// `POST /deployments/{d}/stop`: the same, for the operation that runs on the deployment.
 pub async fn stop(
     services: Data<Services>,
     request: HttpRequest,

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::extract::name;
 use crate::service::Services;
 
-/// Spelled out: a query cannot be flattened, because its numbers are texts.
+/// The fields are repeated here, because numbers in a flattened query are read as strings.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TemplatesQuery {
@@ -81,7 +81,7 @@ pub async fn template(
     Ok(HttpResponse::Ok().json(services.catalog.template(&path.0, &path.1).await?))
 }
 
-/// As bytes to save: what a registry holds is never shown as a page of ours.
+/// Sent as a download: a browser never shows the content of a registry as one of our pages.
 pub async fn download(
     services: Data<Services>,
     path: Path<String>,

@@ -1,4 +1,4 @@
-//! `/templates`, and deployments with another version of one.
+//! `/templates`, and upgrades of deployments to another version of a template.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;

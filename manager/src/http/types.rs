@@ -1,4 +1,4 @@
-//! `/types`. A type in the path is percent-encoded: it may hold `/` and `:`.
+//! `/types`. The type in the path is percent-encoded, because it may contain `/` and `:`.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};

@@ -1,4 +1,4 @@
-//! Backups: the whole store as lines of text, and back.
+//! Backups: the whole store as lines of text.
 //!
 //! ```text
 //! {"backup":1,"format":2,"createdAt":"…","manager":"0.1.0"}      what it is
@@ -8,7 +8,8 @@
 //! {"entries":812,"sha256":"…"}                                   how many, and the digest of all lines before
 //! ```
 //!
-//! An archive without its last line is none. It is restored under a mark: a restore that is cut off leaves nothing.
+//! An archive without its last line is invalid. A mark is set during a restore: an interrupted restore leaves nothing
+//! behind.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,13 +24,13 @@ use tokio_util::io::StreamReader;
 use super::kv::{Key, KvError, Order, Scan};
 use super::{Changes, SCAN_ENTRIES, Store, StoreError, keys, record, upgrade};
 
-/// The version of what is around the entries.
+/// The version of the lines around the entries.
 ///
 /// 1: values are texts. 2: they are sealed, and in base64.
 const VERSION: u32 = 2;
-/// An entry is a piece or a record; the largest record holds the names of a manifest's pieces.
+/// The maximum size of an entry. The largest record lists the pieces of a manifest.
 const LINE_BYTES: usize = 16 * 1024 * 1024;
-/// Bytes that are restored, and entries that are removed, with one commit.
+/// The bytes restored and the entries removed in one commit.
 const COMMIT_BYTES: usize = 4 * 1024 * 1024;
 const COMMIT_ENTRIES: usize = 1024;
 
@@ -49,7 +50,7 @@ enum Line {
     Last { entries: u64, sha256: String },
 }
 
-/// All of the store as it is now, in parts of some hundred lines.
+/// The whole store as it is now, in parts of a few hundred lines.
 pub async fn backup(
     store: &Store,
     now: Timestamp,
@@ -146,7 +147,7 @@ fn entry(key: Key, value: &Bytes) -> Result<Line, StoreError> {
     Ok(Line::Entry(key, value))
 }
 
-/// Fills an empty store; gives the number of entries. Until it is done nobody else writes, and if it fails, or the
+/// Fills an empty store and returns the number of entries. Nobody else writes until it is done. If it fails or the
 /// process ends, nothing is left.
 pub async fn restore<S, E>(store: &Store, archive: S) -> Result<u64, StoreError>
 where
@@ -173,7 +174,7 @@ where
     restored
 }
 
-/// Removes what a restore that was cut off has left.
+/// Removes what an interrupted restore has left.
 pub async fn clean(store: &Store) -> Result<(), StoreError> {
     if store.kv.get(&keys::restoring()).await?.is_none() {
         return Ok(());
@@ -182,7 +183,7 @@ pub async fn clean(store: &Store) -> Result<(), StoreError> {
     remove_all(store).await
 }
 
-/// Nothing but what every store begins with.
+/// Whether the store holds only the records that every store begins with.
 async fn is_empty(store: &Store) -> Result<bool, StoreError> {
     let scan = Scan {
         limit: 3,
@@ -193,7 +194,7 @@ async fn is_empty(store: &Store) -> Result<bool, StoreError> {
     Ok(found.iter().all(|(key, _)| first.contains(key)))
 }
 
-/// The mark goes last.
+/// The mark is removed last.
 async fn remove_all(store: &Store) -> Result<(), StoreError> {
     loop {
         let scan = Scan {
@@ -269,7 +270,7 @@ impl Reading {
         Ok(())
     }
 
-    /// A value as it was before it was sealed; it is sealed anew as it is stored.
+    /// A value before it was sealed. It is sealed again when it is stored.
     fn value(&self, store: &Store, key: &str, value: String) -> Result<Bytes, StoreError> {
         if !self.is_sealed {
             return Ok(value.into());

@@ -1,12 +1,12 @@
-//! The contents of manifests, in pieces that are cut where the content says, each kept once for a deployment.
+//! The contents of manifests, in content-defined pieces that the manifests of one deployment share.
 //!
-//! An update changes little of a large manifest. Pieces end where the bytes before that place hash to a certain value
-//! (content-defined chunking), so that an insertion changes the pieces around it and moves the others; and they are
-//! kept under their digest (of the store's own kind, [`Digests`]), so that the next manifest only names those that it shares with the one before. A list
-//! beside the manifest names the pieces of each part, in order.
+//! An update changes little of a large manifest. A piece ends where a hash of the bytes before has a certain value
+//! (content-defined chunking), so an insertion changes only the pieces around it. Pieces are stored under their digests
+//! ([`Digests`]), so a manifest refers to the pieces that it shares with an earlier one. A list beside the manifest
+//! names the pieces of each part, in order.
 //!
-//! Pieces are not shared between deployments: so only the operation that holds a deployment's lock adds or removes any
-//! of them, and what nothing refers to any more is found among that deployment's lists, in the same commit.
+//! Deployments do not share pieces. Only the operation that holds a deployment's lock adds or removes its pieces, and
+//! one commit finds those that no list of the deployment refers to any more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,18 +19,18 @@ use super::digests::Digests;
 use super::kv::Key;
 use super::{Changes, Store, StoreError, keys, read, record, unusable};
 
-/// No piece but the last is smaller. Smaller ones would share more, and be more.
+/// The minimum size of a piece, except the last. Smaller pieces would share more, and there would be more of them.
 const LEAST_BYTES: usize = 16 * 1024;
-/// None is larger (but for a character that is not cut): what sled likes to keep in one segment of its log.
+/// The maximum size of a piece (plus the rest of a character), which fits into one segment of sled's log.
 const MOST_BYTES: usize = 64 * 1024;
-/// One place in so many ends a piece: with the least size, pieces have some 32 KiB.
+/// One position in this many ends a piece. With the minimum size, pieces have about 32 KiB.
 const ONE_IN_BITS: u32 = 14;
-/// Pieces that are read with one call.
+/// The number of pieces in one read.
 const PIECES_AT_ONCE: usize = 16;
-/// Deletes of one commit, where there may be many.
+/// The number of deletes in one commit.
 const DELETES: usize = 256;
 
-/// The pieces of each part of a manifest, by their digests.
+/// The digests of the pieces of each part of a manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lists {
     pub parts: BTreeMap<String, Vec<String>>,
@@ -42,13 +42,13 @@ impl Lists {
     }
 }
 
-/// A part as it is stored: a record, cut.
+/// A part as it is stored: a record, split into pieces.
 pub fn part(record: &impl Serialize, key: &Key) -> Result<Vec<Bytes>, StoreError> {
     let bytes = record::write(record).map_err(|source| unusable(key, source))?;
     Ok(cut(bytes))
 }
 
-/// Adds the contents of a manifest. Pieces that are there already are not written again.
+/// Adds the contents of a manifest. Existing pieces are not written again.
 pub async fn put(
     store: &Store,
     changes: &mut Changes,
@@ -62,7 +62,7 @@ pub async fn put(
         for piece in pieces {
             let digest = digests.digest(&piece);
             let key = keys::piece_of(deployment, &digest);
-            // An earlier one of these changes may have found that nothing needs the piece any more.
+            // An earlier one of these changes may delete the piece as unused.
             changes.commit.delete.retain(|deleted| *deleted != key);
             if store.kv.get(&key).await?.is_none() {
                 changes.commit.put.push((key, piece));
@@ -92,7 +92,7 @@ pub async fn get<T: DeserializeOwned>(
     found.ok_or_else(|| missing(deployment, manifest, part))
 }
 
-/// A part that not every manifest has.
+/// A part that some manifests do not have.
 pub async fn find<T: DeserializeOwned>(
     store: &Store,
     deployment: &DeploymentName,
@@ -105,7 +105,7 @@ pub async fn find<T: DeserializeOwned>(
     }
 }
 
-/// A part of a manifest whose lists were read before.
+/// A part of a manifest whose lists are already read.
 pub async fn find_in<T: DeserializeOwned>(
     store: &Store,
     deployment: &DeploymentName,
@@ -136,7 +136,7 @@ pub(super) fn missing(
     StoreError::Missing(format!("the {part} of {deployment}'s {manifest}"))
 }
 
-/// Removes the contents of a manifest, apart from what others share: those that are stored, and those of these changes.
+/// Removes those contents of a manifest that no other manifest shares, stored or in these changes.
 pub async fn delete(
     store: &Store,
     changes: &mut Changes,
@@ -166,7 +166,7 @@ pub async fn delete(
     Ok(())
 }
 
-/// Removes all pieces of a deployment that none of its lists names, in as many commits as it takes.
+/// Removes all pieces of a deployment that none of its lists names, in several commits if needed.
 pub async fn sweep(store: &Store, deployment: &DeploymentName) -> Result<(), StoreError> {
     let mut used = BTreeSet::new();
     for (key, bytes) in store.all(keys::all_lists(deployment)).await? {
@@ -201,11 +201,11 @@ pub fn cut(mut bytes: Bytes) -> Vec<Bytes> {
     pieces
 }
 
-/// Where the first piece ends: a piece is text, as the whole is.
+/// The end of the first piece. A piece is valid UTF-8, like the whole.
 fn end(bytes: &[u8]) -> usize {
     let mut hash: u64 = 0;
     let mut end = bytes.len().min(MOST_BYTES);
-    // The hash has forgotten what is 64 bytes back.
+    // The hash depends on the last 64 bytes only.
     for (at, byte) in bytes.iter().enumerate().take(end).skip(LEAST_BYTES - 64) {
         hash = (hash << 1).wrapping_add(GEAR[usize::from(*byte)]);
         if at >= LEAST_BYTES && hash >> (64 - ONE_IN_BITS) == 0 {
@@ -219,8 +219,8 @@ fn end(bytes: &[u8]) -> usize {
     end
 }
 
-/// A number without pattern for each byte (splitmix64). Others would cut elsewhere: what is stored stays readable, but
-/// shares nothing with what is.
+/// A pseudorandom number for each byte (splitmix64). With other numbers, stored contents stay readable, but share no
+/// pieces with new ones.
 const GEAR: [u64; 256] = {
     let mut gear = [0; 256];
     let mut state: u64 = 0;

@@ -1,4 +1,4 @@
-//! Credentials, as the vault sealed them.
+//! Credentials, sealed by the vault.
 
 use common::model::CredentialName;
 
@@ -12,7 +12,7 @@ pub async fn get(
     store.get(keys::credential(name)).await
 }
 
-/// All, by name.
+/// All credentials, by name.
 pub async fn list(store: &Store) -> Result<Vec<(CredentialName, CredentialRecord)>, StoreError> {
     store.named(keys::credentials()).await
 }

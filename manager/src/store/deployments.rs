@@ -1,4 +1,4 @@
-//! Deployments, what exists of them in the cluster, and who holds them.
+//! Deployments, their objects in the cluster, and their locks.
 //!
 //! Only the operation that holds a deployment's lock writes its records.
 
@@ -13,22 +13,22 @@ use serde::{Deserialize, Serialize};
 use super::kv::Order;
 use super::{Changes, Store, StoreError, keys, read};
 
-/// A deployment, and the very bytes that were read: to find out at the commit whether it is still so.
+/// A deployment with the bytes that were read, to find out at the commit whether it has changed.
 #[derive(Debug, Clone)]
 pub struct Found {
     pub deployment: Deployment,
     bytes: Bytes,
 }
 
-/// What is known of a deployment in the cluster.
+/// What is recorded of a deployment's objects in the cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Objects {
-    /// What the last report said exists, and what was seen since.
+    /// The objects of the last report, and those that were seen since.
     pub recorded: Vec<AppliedObject>,
-    /// Manifests whose apply began and never reported: objects of theirs may exist without a record.
+    /// Manifests whose apply began and never reported. Some of their objects may exist without a record.
     #[serde(default)]
     pub unconfirmed: Vec<ManifestName>,
-    /// Those that the latest manifest was last asked to be applied with: a correction goes by them.
+    /// The policies of the last apply of the latest manifest. Corrections use them.
     #[serde(default)]
     pub policies: Policies,
 }
@@ -48,12 +48,12 @@ pub async fn get(store: &Store, name: &DeploymentName) -> Result<Option<Deployme
     store.get(keys::deployment(name)).await
 }
 
-/// A page of them by name, as JSON.
+/// A page by name, as JSON.
 pub async fn list(store: &Store, page: &PageQuery) -> Result<String, StoreError> {
     store.listed::<Deployment>(keys::deployments(), page).await
 }
 
-/// As [`list`], to be looked at here.
+/// Like [`list`], parsed.
 pub async fn page(store: &Store, page: &PageQuery) -> Result<Page<Deployment>, StoreError> {
     store
         .records(keys::deployments(), page, Order::Ascending)
@@ -64,7 +64,7 @@ pub fn put(changes: &mut Changes, deployment: &Deployment) -> Result<(), StoreEr
     changes.put(keys::deployment(&deployment.name), deployment)
 }
 
-/// Commits only if the deployment is as it was found, or still absent.
+/// Requires that the deployment has not changed since it was read, or is still absent.
 pub fn expect(changes: &mut Changes, name: &DeploymentName, found: Option<&Found>) {
     changes.expect(
         keys::deployment(name),
@@ -84,7 +84,7 @@ pub fn put_objects(
     changes.put(keys::objects(name), objects)
 }
 
-/// Who wrote the deployment last, if somebody was known.
+/// The last writer of the deployment, if callers were authenticated.
 pub async fn writer(store: &Store, name: &DeploymentName) -> Result<Option<Identity>, StoreError> {
     store.get(keys::writer(name)).await
 }
@@ -103,7 +103,7 @@ pub fn put_writer(
     }
 }
 
-/// The namespace of each that is there.
+/// The namespaces of the deployments. `None` for those that do not exist.
 pub async fn namespaces(
     store: &Store,
     names: &[DeploymentName],
@@ -117,7 +117,7 @@ pub async fn namespaces(
     keys.into_iter().zip(found).map(namespace).collect()
 }
 
-/// What a deployment's record says of its place.
+/// The part of a deployment's record that names its namespace.
 #[derive(Deserialize)]
 struct Placed {
     namespace: Namespace,
@@ -131,7 +131,7 @@ pub async fn holder(
     store.get(keys::lock(name)).await
 }
 
-/// Commits only if nobody holds it.
+/// Requires that no operation holds it.
 pub fn hold(
     changes: &mut Changes,
     name: &DeploymentName,
@@ -141,7 +141,7 @@ pub fn hold(
     changes.put(keys::lock(name), operation)
 }
 
-/// Commits only if nobody holds it; nobody does afterwards.
+/// Requires that no operation holds it, and removes the lock record.
 pub fn expect_free(changes: &mut Changes, name: &DeploymentName) {
     changes.expect(keys::lock(name), None);
 }
@@ -150,7 +150,7 @@ pub fn release(changes: &mut Changes, name: &DeploymentName) {
     changes.delete(keys::lock(name));
 }
 
-/// Removes its records; manifests and instances have their own.
+/// Removes its records. Manifests and instances are removed separately.
 pub fn delete(changes: &mut Changes, name: &DeploymentName) {
     changes.delete(keys::deployment(name));
     changes.delete(keys::objects(name));

@@ -1,8 +1,8 @@
-//! Digests that only this store can make: contents may hold a password that is easily guessed, and whoever sees a plain
-//! digest of all around it could tell a right guess from a wrong one.
+//! Digests that only this store can compute. A content may hold a password that is easy to guess: with a plain digest
+//! of the content, a reader could check each guess.
 //!
-//! They are keyed with a record of the store, which is sealed as all of it is, stays when keys are changed, and goes with
-//! backups.
+//! The key is a record of the store. It is sealed like all records, stays the same when sealing keys are changed, and
+//! is part of backups.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +14,7 @@ use super::{Changes, Store, StoreError, keys};
 
 const KEY_BYTES: usize = 32;
 
-/// What the digests of a store are made with.
+/// The key of the store's digests.
 #[derive(Debug, Clone)]
 pub struct Digests(hmac::Key);
 
@@ -36,7 +36,8 @@ impl Digests {
     }
 }
 
-/// Those of a manifest with secrets, as callers are told them: equal as before, and nobody's to guess from.
+/// Digests of a manifest with secrets, as callers get them: equal contents have equal digests, and nobody can check
+/// guesses.
 pub async fn told(store: &Store, digests: &mut ManifestDigests) -> Result<(), StoreError> {
     let keyed = Digests::of(store).await?;
     for digest in [&mut digests.input, &mut digests.expansion] {
@@ -45,7 +46,7 @@ pub async fn told(store: &Store, digests: &mut ManifestDigests) -> Result<(), St
     Ok(())
 }
 
-/// Makes the key, in a store that has none yet.
+/// Makes the key for a store that has none.
 pub async fn settle(store: &Store) -> Result<(), StoreError> {
     let key = keys::digests();
     if store.kv.get(&key).await?.is_some() {

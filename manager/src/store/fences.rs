@@ -1,8 +1,8 @@
-//! The numbers of takes: who takes an operation over gets a higher one than everybody before, so that the older one's late
-//! writes can be told from the newer one's.
+//! The numbers of fences. A process that takes an operation over gets a higher number than every process before, so
+//! that late writes of an older one can be recognised.
 //!
-//! Several managers on one store would take the creation revision of the key that says who owns the operation; with one
-//! manager, the highest number is in the store and the next ones are counted in memory.
+//! With one manager, the highest number is in the store, and the next numbers are counted in memory. Several managers
+//! could use the creation revision of the key that names the operation's owner.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,21 +13,21 @@ use tokio::sync::OnceCell;
 
 use super::{Changes, Store, StoreError, keys};
 
-/// Commits that are under way at once may be written in another order than their numbers: after a start, numbers begin so
-/// much higher than what is stored.
+/// Concurrent commits may be written in another order than their numbers. After a start, the numbers begin this much
+/// higher than the stored one.
 const GAP: u64 = 1 << 20;
-/// Numbers of one second. A store that is restored from a backup goes on above what it gave out after the backup.
+/// The numbers of one second. A restored store continues above the numbers that it used after the backup.
 const IN_A_SECOND: u32 = 20;
 
 /// A take of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Take {
-    /// The store that the number is of.
+    /// The store that issued the number.
     pub store: String,
     pub number: u64,
 }
 
-/// Where the numbers of an open store have come to; read with the first one.
+/// The last numbers of an open store. Read with the first use.
 #[derive(Debug, Clone, Default)]
 pub struct Fences(Arc<OnceCell<Counter>>);
 
@@ -37,7 +37,7 @@ struct Counter {
     next: AtomicU64,
 }
 
-/// The next take. It counts once the changes are committed.
+/// The next number. It counts once the changes are committed.
 pub async fn take(store: &Store, changes: &mut Changes) -> Result<Take, StoreError> {
     let counter = store.fences.0.get_or_try_init(|| read(store)).await?;
     let take = Take {

@@ -1,6 +1,6 @@
-//! The index of type instances: of each deployment's latest manifest, exactly what its layout says.
+//! The index of type instances. It holds exactly what the layout of each deployment's latest manifest lists.
 //!
-//! It changes in the commit that makes a manifest the latest one, and in the one that removes the deployment.
+//! It changes in the commit that makes a manifest the latest one, and in the commit that removes the deployment.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,7 +13,7 @@ use super::kv::{self, Key, Order};
 use super::{Changes, Store, StoreError, keys};
 use crate::domain::instances;
 
-/// Every type that has instances, by name.
+/// Every type with instances, by name.
 pub async fn types(store: &Store, page: &PageQuery) -> Result<Page<TypeSummary>, StoreError> {
     let prefix = keys::types();
     let page = store.page(prefix.clone(), page, Order::Ascending).await?;
@@ -35,7 +35,7 @@ pub async fn types(store: &Store, page: &PageQuery) -> Result<Page<TypeSummary>,
     })
 }
 
-/// A page of the instances of one type, or of all types, as JSON.
+/// A page of the instances of one type or of all types, as JSON.
 pub async fn list(
     store: &Store,
     type_name: Option<&TypeName>,
@@ -45,7 +45,7 @@ pub async fn list(
     store.listed::<TypeInstance>(prefix, page).await
 }
 
-/// As [`list`], to be looked at here.
+/// Like [`list`], parsed.
 pub async fn page(
     store: &Store,
     type_name: Option<&TypeName>,
@@ -71,7 +71,7 @@ pub async fn deployments(
     all.iter().map(deployment).collect()
 }
 
-/// Replaces what the index says of a deployment. Any number of operations may do so at once: the counts are added to.
+/// Replaces the indexed instances of a deployment. Any number of operations may do this at once: counts are added to.
 pub fn replace(
     changes: &mut Changes,
     deployment: &DeploymentName,

@@ -22,7 +22,7 @@ pub async fn read_all(store: &Store, id: &OperationId) -> Result<Vec<Event>, Sto
         .collect()
 }
 
-/// Adds the event with this number. Of two writers with the same number one meets a conflict.
+/// Adds the event with this number. Of two writers of the same number, one gets a conflict.
 pub fn append(
     changes: &mut Changes,
     id: &OperationId,

@@ -1,4 +1,4 @@
-//! Manifests: a small head, and the contents in pieces of their own, so that each is read only where it is wanted.
+//! Manifests: a small head, and the contents in separate pieces, so that each part is read only if it is needed.
 
 use std::collections::BTreeMap;
 
@@ -21,15 +21,15 @@ use crate::domain::resolution::Recorded;
 pub const INPUT: &str = "input";
 pub const EXPANSION: &str = "expansion";
 pub const LAYOUT: &str = "layout";
-/// Manifests that one commit removes, where there may be many.
+/// The number of manifests that one commit removes.
 const DELETES: usize = 128;
-/// The files of its templates; absent where it has none, and in manifests of the first managers.
+/// The template files. Absent if there are none, and in manifests of the first managers.
 pub const TEMPLATES: &str = "templates";
 pub const PREVIEW: &str = "preview";
-/// What of it callers are not told; absent where there is nothing, and in manifests of the first managers.
+/// The secrets that are redacted for callers. Absent if there are none, and in manifests of the first managers.
 pub const SECRETS: &str = "secrets";
 
-/// The properties of one object as they were applied, its references replaced.
+/// The applied properties of one object, with its references replaced.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FinalProperties {
     pub object: ObjectRef,
@@ -48,7 +48,7 @@ pub struct Head {
     #[serde(default)]
     pub outputs: Vec<Output>,
     pub digests: ManifestDigests,
-    /// Whether it has secrets; absent where nobody looked, which were the first managers.
+    /// Whether it has secrets. Absent in manifests of the first managers, which did not check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub has_secrets: Option<bool>,
 }
@@ -83,7 +83,7 @@ pub async fn get(
     }))
 }
 
-/// What applying it would do, if it was made as a preview.
+/// What applying the preview would do.
 pub async fn preview(
     store: &Store,
     deployment: &DeploymentName,
@@ -92,7 +92,7 @@ pub async fn preview(
     contents::find(store, deployment, name, PREVIEW).await
 }
 
-/// What of a manifest callers are not told; nothing of one that does not exist.
+/// The secrets of a manifest. Empty if it does not exist.
 pub async fn secrets(
     store: &Store,
     deployment: &DeploymentName,
@@ -115,7 +115,7 @@ async fn secrets_of(store: &Store, head: &Head) -> Result<Vec<SecretValue>, Stor
     }
 }
 
-/// The secrets of all that a deployment may have in the cluster.
+/// The secrets of everything that a deployment may have in the cluster.
 pub async fn secrets_in_use(
     store: &Store,
     deployment: &Deployment,
@@ -129,7 +129,7 @@ pub async fn secrets_in_use(
     Ok(found)
 }
 
-/// What the last apply of it came to; nothing where it had no references.
+/// The applied properties of the objects with references.
 pub async fn final_properties(
     store: &Store,
     deployment: &DeploymentName,
@@ -139,7 +139,7 @@ pub async fn final_properties(
     Ok(found.unwrap_or_default())
 }
 
-/// The one part of a manifest that is written again: each apply finds out anew.
+/// The only part of a manifest that is overwritten: every apply has new values.
 pub async fn put_final_properties(
     store: &Store,
     changes: &mut Changes,
@@ -154,7 +154,7 @@ pub async fn put_final_properties(
     pieces::replace(store, changes, &prefix, &properties).await
 }
 
-/// The configuration of a manifest that exists, and what it expanded to.
+/// The configuration and the expansion of an existing manifest.
 pub async fn source(
     store: &Store,
     deployment: &DeploymentName,
@@ -174,7 +174,7 @@ pub async fn source(
     Ok((input(store, deployment, name).await?, expansion))
 }
 
-/// The input of a manifest that exists.
+/// The input of an existing manifest.
 pub async fn input(
     store: &Store,
     deployment: &DeploymentName,
@@ -183,7 +183,7 @@ pub async fn input(
     part(store, deployment, name, INPUT).await
 }
 
-/// The primitives of a manifest that exists.
+/// The primitive resources of an existing manifest.
 pub async fn expansion(
     store: &Store,
     deployment: &DeploymentName,
@@ -192,7 +192,7 @@ pub async fn expansion(
     part(store, deployment, name, EXPANSION).await
 }
 
-/// The layout of a manifest that exists.
+/// The layout of an existing manifest.
 pub async fn layout(
     store: &Store,
     deployment: &DeploymentName,
@@ -201,7 +201,7 @@ pub async fn layout(
     part(store, deployment, name, LAYOUT).await
 }
 
-/// What its template references resolved to, with all files.
+/// The resolved template references, with all files.
 pub async fn templates(
     store: &Store,
     deployment: &DeploymentName,
@@ -220,7 +220,7 @@ async fn part<T: DeserializeOwned>(
     contents::get(store, deployment, name, part).await
 }
 
-/// Oldest first.
+/// The oldest first.
 pub async fn list(
     store: &Store,
     deployment: &DeploymentName,
@@ -240,7 +240,7 @@ pub async fn list(
     })
 }
 
-/// Manifests are immutable: a name is only put again by a repeated step, with the same contents.
+/// Manifests are immutable: only a repeated step writes the same name again, with the same contents.
 pub async fn put(
     store: &Store,
     changes: &mut Changes,
@@ -283,7 +283,7 @@ pub async fn put(
     changes.put(key, &head)
 }
 
-/// Removes one with its contents, apart from what others share.
+/// Removes a manifest with those contents that no other manifest shares.
 pub async fn delete(
     store: &Store,
     changes: &mut Changes,
@@ -295,8 +295,8 @@ pub async fn delete(
     pieces::delete(store, changes, keys::final_properties(deployment, name)).await
 }
 
-/// Removes all of a deployment but one, in as many commits as it takes: together they may be far larger than one commit
-/// should be. What a crash leaves is removed by the next call.
+/// Removes all manifests of a deployment except one, in several commits if they are large. After a crash, the next call
+/// removes the rest.
 pub async fn delete_all_but(
     store: &Store,
     deployment: &DeploymentName,

@@ -1,7 +1,7 @@
-//! What the manager keeps, by noun: typed access over the port [`kv::Kv`].
+//! Typed records over the port [`kv::Kv`], one file for each noun.
 //!
-//! Responsible for keys, records and indexes; refuses to know why anything is written. Writers collect [`Changes`], and
-//! who knows what belongs together commits them at once.
+//! It knows keys, records and indexes, and refuses to know why something is written. Writers collect [`Changes`] and
+//! commit what belongs together at once.
 
 pub mod archive;
 pub mod contents;
@@ -54,10 +54,10 @@ pub enum StoreError {
     NotEmpty,
     #[error("this is no backup that can be restored: {0}")]
     Archive(String),
-    /// Something that another record speaks of.
+    /// A missing record that another record refers to.
     #[error("the record of {0} is missing; the store is damaged: restore a backup")]
     Missing(String),
-    /// Something that no manager could have come to.
+    /// A state that no manager writes.
     #[error("the store or the manager is at fault: {0}")]
     Broken(String),
     #[error("the page token is not one that this list gave")]
@@ -67,34 +67,34 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the decision was made on something that is no longer so.
+    /// Whether the decision was based on a record that has changed.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Kv(KvError::Conflict))
     }
 }
 
-/// Entries of one read, where all of a range is wanted.
+/// The number of entries in one read of a whole range.
 const SCAN_ENTRIES: usize = 256;
-/// What stands around the records of a page, the token among it, is shorter than this.
+/// The maximum length of what surrounds the records of a page, including the token.
 const AROUND: usize = 1024;
 
-/// The store; clones are the same one.
+/// The store. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Store {
     kv: Arc<dyn Kv>,
-    /// Held to write by who restores a backup: all others wait, and find what was restored.
+    /// A restore holds it for writing: everybody else waits, and then finds the restored records.
     gate: Arc<RwLock<()>>,
     fences: Fences,
 }
 
-/// What is to be written together.
+/// Changes to commit together.
 #[derive(Debug, Default)]
 pub struct Changes {
     commit: Commit,
 }
 
 impl Store {
-    /// Takes a store, and makes it one of this format if it is new or older.
+    /// Opens a store, and upgrades it to this format if it is new or older.
     pub async fn open(kv: Arc<dyn Kv>) -> Result<Self, StoreError> {
         let store = Self::over(kv);
         archive::clean(&store).await?;
@@ -110,17 +110,17 @@ impl Store {
         }
     }
 
-    /// The same store, for who holds the gate.
+    /// The same store, for the holder of the gate.
     fn without_gate(&self) -> Self {
         Self::over(self.kv.clone())
     }
 
-    /// Over a store that is kept on a disk, with all values sealed.
+    /// For a store on disk, with all values sealed.
     pub async fn sealed(kv: Arc<dyn Kv>, place: KeyPlace) -> Result<Arc<dyn Kv>, SealError> {
         Ok(Arc::new(SealedKv::open(kv, place, &keys::format()).await?))
     }
 
-    /// Seals with the newest key whatever is not; gives how many entries that were.
+    /// Seals with the newest key every value that is not. Returns their number.
     pub async fn reseal(&self) -> Result<u64, StoreError> {
         match self.kv.sealing() {
             Some(sealing) => Ok(sealing.reseal(None).await?),
@@ -128,22 +128,22 @@ impl Store {
         }
     }
 
-    /// The keys that values are sealed with, if they are.
+    /// The keys that seal the values, if they are sealed.
     pub fn ring(&self) -> Option<Arc<Ring>> {
         self.kv.sealing().map(SealedKv::ring)
     }
 
-    /// All as it is now, for reading as long as it takes.
+    /// A snapshot, for reading as long as it takes.
     pub async fn snapshot(&self) -> Result<Self, StoreError> {
         Ok(Self::over(self.kv.snapshot().await?))
     }
 
-    /// Whether the store below holds all that was committed. Reads all.
+    /// Checks that the store below holds everything that was committed. Reads all of it.
     pub async fn intact(&self) -> Result<(), StoreError> {
         Ok(self.kv.check(Pace::Fast).await?)
     }
 
-    /// Whether it can be read, and would be written, for the readiness check.
+    /// Whether it can be read and written, for the readiness check.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.kv.accepts().await?;
         match self.get::<u32>(keys::format()).await? {
@@ -152,7 +152,7 @@ impl Store {
         }
     }
 
-    /// All or nothing, durable when it returns.
+    /// Commits all changes or none. They are durable when it returns.
     pub async fn commit(&self, changes: Changes) -> Result<(), StoreError> {
         let _open = self.gate.read().await;
         Ok(self.kv.commit(changes.commit).await?)
@@ -183,7 +183,7 @@ impl Store {
         }
     }
 
-    /// Every record below a prefix, with the name that ends its key.
+    /// Every record below a prefix, with the last part of its key.
     async fn named<N, T>(&self, prefix: Key) -> Result<Vec<(N, T)>, StoreError>
     where
         N: std::str::FromStr,
@@ -201,7 +201,7 @@ impl Store {
         entries.iter().map(entry).collect()
     }
 
-    /// One page of the records below a prefix. The token is the rest of the last key.
+    /// A page of the records below a prefix. The token is the rest of the last key.
     async fn page(
         &self,
         prefix: Key,
@@ -211,7 +211,7 @@ impl Store {
         if query.limit == Some(0) {
             return Err(StoreError::PageLimit);
         }
-        // An empty token asks for the first page, as an absent one does.
+        // An empty token asks for the first page, like an absent one.
         let token = query.page_token.as_deref();
         let after = token
             .filter(|token| !token.is_empty())
@@ -236,8 +236,8 @@ impl Store {
         })
     }
 
-    /// A page of records as JSON, for callers who see them as they are stored: reading and writing them again would be
-    /// most of the work of a list.
+    /// A page of records as JSON, for callers who see the stored form: parsing and writing them again would be most of
+    /// the work of a list.
     async fn listed<T: Serialize + DeserializeOwned>(
         &self,
         prefix: Key,
@@ -265,7 +265,7 @@ impl Store {
         Ok(text)
     }
 
-    /// A page of records as they are stored.
+    /// A page of stored records.
     async fn records<T: DeserializeOwned>(
         &self,
         prefix: Key,
@@ -296,7 +296,7 @@ impl Changes {
         self.commit.delete.push(key);
     }
 
-    /// A number that others may change at the same time.
+    /// A number that several writers may change at the same time.
     fn add(&mut self, key: Key, by: i64) {
         self.commit.add.push((key, by));
     }

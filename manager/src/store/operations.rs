@@ -1,7 +1,7 @@
-//! Operations, what they work on, and which are unfinished.
+//! Operations, their inputs and results, and which are unfinished.
 //!
-//! Finished ones are kept for reading, with bounds: the last [`KEPT_PER_DEPLOYMENT`] of a deployment's name, and none
-//! that ended more than [`KEPT_DAYS`] days ago.
+//! Ended operations are kept within limits: the last [`KEPT_PER_DEPLOYMENT`] of each deployment name, for [`KEPT_DAYS`]
+//! days.
 
 use common::api::deployer::DiffReport;
 use common::api::manager::Expansion;
@@ -19,47 +19,47 @@ use super::{Changes, Store, StoreError, keys, pieces, read};
 use crate::domain::intent::{Intent, Options};
 use crate::domain::resolution::Recorded;
 
-/// Operations of one deployment's name that are kept.
+/// The number of operations that are kept for a deployment name.
 pub const KEPT_PER_DEPLOYMENT: usize = 100;
-/// Days for which an operation is kept after its end.
+/// The number of days for which an ended operation is kept.
 pub const KEPT_DAYS: i64 = 30;
-/// How many old operations the end of one looks at: more than one, so that they become fewer.
+/// The number of old operations that the end of one checks. More than one, so that their number shrinks.
 const EXPIRED_AT_ONCE: usize = 8;
 
 const INPUT: &str = "input";
 pub(super) const EXPANSION: &str = "expansion";
 const DIFF: &str = "diff";
 
-/// An operation and what it needs to go on after a restart.
+/// An operation, with what is needed to resume it after a restart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OperationRecord {
     pub operation: Operation,
     pub intent: Intent,
-    /// The name for the manifest that it makes, or that of the one that it applies. Callers see it once it is stored.
+    /// The name of the manifest that it makes or applies. Callers see it once the manifest is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<ManifestName>,
     #[serde(default)]
     pub options: Options,
-    /// Set once it failed and goes back.
+    /// Set when it has failed and rolls back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undo>,
-    /// Under which take it runs; absent until it is accepted, and in operations of the first managers.
+    /// The fence that it runs under. Absent until it is accepted, and in operations of the first managers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take: Option<Take>,
-    /// Time for one run of it; a restart begins anew.
+    /// The timeout of one run. A restart begins a new one.
     pub timeout_ms: u64,
-    /// The request that asked for it: its calls of other services go by this id.
+    /// The id of the request. Calls to other services carry it.
     pub request_id: String,
-    /// Set once it is done, if the same request may come again: what that is answered.
+    /// The answer for a repeated request. Set when it is done, if the request has an idempotency key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Deployment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
-    /// Who asked, as authenticated then: what the operation does is done in this name, if that still may be. Never shown.
+    /// The authenticated caller. The operation acts with this identity as long as it is authorized. Never shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
-    /// The deployment's namespace: who may see the operation once the deployment is gone.
+    /// The deployment's namespace. It decides who may see the operation after the deployment is deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
 }
@@ -67,20 +67,20 @@ pub struct OperationRecord {
 /// The way back from a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undo {
-    /// The manifest to restore; absent: the deployment is removed.
+    /// The manifest to restore, or none if the deployment is to be removed.
     pub to: Option<ManifestName>,
-    /// The name for the manifest that this makes.
+    /// The name of the manifest that the rollback makes.
     pub manifest: ManifestName,
 }
 
-/// That an operation is to be stopped.
+/// A request to stop the operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopWish {
     pub user: String,
 }
 
 impl OperationRecord {
-    /// The first managers named the manifest in the operation only.
+    /// The first managers recorded the manifest's name only in the operation.
     pub fn manifest(&self) -> Option<&ManifestName> {
         self.manifest.as_ref().or(self.operation.manifest.as_ref())
     }
@@ -90,7 +90,7 @@ pub async fn get(store: &Store, id: &OperationId) -> Result<Option<OperationReco
     store.get(keys::operation(id)).await
 }
 
-/// Latest first.
+/// The latest first.
 pub async fn list(
     store: &Store,
     deployment: Option<&DeploymentName>,
@@ -106,7 +106,7 @@ pub async fn list(
         .await?;
     let mut items = Vec::with_capacity(ids.items.len());
     for id in &ids.items {
-        // One may expire between the two reads.
+        // It may expire between the two reads.
         items.extend(get(store, id).await?);
     }
     Ok(Page {
@@ -115,7 +115,7 @@ pub async fn list(
     })
 }
 
-/// What is to be resumed, oldest first.
+/// The operations to resume, oldest first.
 pub async fn unfinished(store: &Store) -> Result<Vec<OperationRecord>, StoreError> {
     let mut found = Vec::new();
     for (key, bytes) in store.all(keys::all_unfinished()).await? {
@@ -126,7 +126,7 @@ pub async fn unfinished(store: &Store) -> Result<Vec<OperationRecord>, StoreErro
     Ok(found)
 }
 
-/// A new one, with its input.
+/// Writes a new operation and its input.
 pub fn add(
     changes: &mut Changes,
     record: &OperationRecord,
@@ -151,7 +151,7 @@ pub async fn input(store: &Store, id: &OperationId) -> Result<InputConfig, Store
     found.ok_or_else(|| StoreError::Missing(format!("the input of operation {id}")))
 }
 
-/// In the place of the one that it began with.
+/// Replaces the input that it began with.
 pub async fn replace_input(
     store: &Store,
     changes: &mut Changes,
@@ -161,13 +161,13 @@ pub async fn replace_input(
     pieces::replace(store, changes, &keys::payload(id, INPUT), input).await
 }
 
-/// What the expand step came to, for the steps after it.
+/// The result of the expand step, for later steps.
 pub async fn expansion(store: &Store, id: &OperationId) -> Result<Expansion, StoreError> {
     let found = pieces::get(store, keys::payload(id, EXPANSION)).await?;
     found.ok_or_else(|| StoreError::Missing(format!("the expansion of operation {id}")))
 }
 
-/// An expansion is put again only if the step was repeated before it was recorded, so nothing of it is there.
+/// An expansion is written again only if the step was repeated before it was recorded, so there is none yet.
 pub fn put_expansion(
     changes: &mut Changes,
     id: &OperationId,
@@ -187,7 +187,7 @@ pub fn put_expansion(
     pieces::put(changes, &keys::payload(id, EXPANSION), &written)
 }
 
-/// What of the expansion callers are not told; nothing while there is no expansion.
+/// The secrets of the expansion. Empty if there is none.
 pub async fn secrets(store: &Store, id: &OperationId) -> Result<Vec<SecretValue>, StoreError> {
     #[derive(Default, Deserialize)]
     struct Payload {
@@ -198,7 +198,7 @@ pub async fn secrets(store: &Store, id: &OperationId) -> Result<Vec<SecretValue>
     Ok(found.unwrap_or_default().secrets)
 }
 
-/// The files behind the references of the expansion; nothing where an older manager expanded it.
+/// The files of the expansion's references. Empty if an older manager expanded it.
 pub async fn templates(store: &Store, id: &OperationId) -> Result<Vec<Recorded>, StoreError> {
     #[derive(Deserialize)]
     struct Read {
@@ -211,13 +211,13 @@ pub async fn templates(store: &Store, id: &OperationId) -> Result<Vec<Recorded>,
     Ok(found.templates)
 }
 
-/// What the diff step came to, for the step that stores it.
+/// The result of the diff step, for the step that stores it.
 pub async fn diff(store: &Store, id: &OperationId) -> Result<DiffReport, StoreError> {
     let found = pieces::get(store, keys::payload(id, DIFF)).await?;
     found.ok_or_else(|| StoreError::Missing(format!("the differences of operation {id}")))
 }
 
-/// As with an expansion, nothing of it is there before.
+/// As with an expansion, there is none yet.
 pub fn put_diff(
     changes: &mut Changes,
     id: &OperationId,
@@ -226,7 +226,7 @@ pub fn put_diff(
     pieces::put(changes, &keys::payload(id, DIFF), diff)
 }
 
-/// Wishes it stopped. `false`: it is done, or was never there.
+/// Requests a stop. `false`: it is done, or never existed.
 pub async fn wish_stop(
     store: &Store,
     id: &OperationId,
@@ -250,7 +250,7 @@ pub async fn stop_wish(store: &Store, id: &OperationId) -> Result<Option<StopWis
     store.get(keys::stop(id)).await
 }
 
-/// It is done: nothing is left to resume or to work on, and its record says how it ended.
+/// Marks it as done: its working records are deleted, and its record has the outcome.
 pub async fn finish(
     store: &Store,
     changes: &mut Changes,
@@ -264,7 +264,7 @@ pub async fn finish(
         pieces::delete(store, changes, keys::payload(id, part)).await?;
     }
     let journal = keys::journal(id);
-    // Its last events are in these changes.
+    // These changes also contain its last events.
     changes
         .commit
         .put
@@ -272,7 +272,7 @@ pub async fn finish(
     pieces::delete(store, changes, journal).await
 }
 
-/// Deletes some of those that need not be kept any longer.
+/// Deletes some of the operations that have expired.
 pub async fn expire(
     store: &Store,
     changes: &mut Changes,

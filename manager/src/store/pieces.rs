@@ -1,5 +1,5 @@
-//! Large records, in pieces: no value is larger than a store likes. For what is read again as it was written, and
-//! removed as a whole; manifests have their own ([`super::contents`]).
+//! Large records, split into pieces, because stores limit the size of a value. For records that are read and removed as
+//! a whole. Manifests use [`super::contents`].
 
 use bytes::{Bytes, BytesMut};
 use serde::Serialize;
@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use super::kv::Key;
 use super::{Changes, Store, StoreError, keys, read, record, unusable};
 
-/// Small enough to stay within one segment of sled's log, large enough that 50 MiB are some hundred entries.
+/// Small enough for one segment of sled's log. 50 MiB are a few hundred entries.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// Writes a record below a prefix; one that is there must be removed in the same changes or be no longer than this.
+/// Writes a record below a prefix. An existing one must be removed in the same changes, or must not be longer.
 pub fn put<T: Serialize>(
     changes: &mut Changes,
     prefix: &Key,
@@ -29,7 +29,7 @@ pub fn put<T: Serialize>(
     Ok(())
 }
 
-/// Writes a record below a prefix, in the place of one that may be there.
+/// Writes a record below a prefix, and replaces an existing one.
 pub async fn replace<T: Serialize>(
     store: &Store,
     changes: &mut Changes,
@@ -61,7 +61,7 @@ pub fn joined(pieces: &[(Key, Bytes)]) -> Bytes {
     whole.freeze()
 }
 
-/// Deletes all that is below a prefix.
+/// Deletes everything below a prefix.
 pub async fn delete(store: &Store, changes: &mut Changes, prefix: Key) -> Result<(), StoreError> {
     for (key, _) in store.all(prefix).await? {
         changes.delete(key);

@@ -1,4 +1,4 @@
-//! What a value looks like in the store: a record in an envelope that tells its version.
+//! The stored form of a value: a record in an envelope with its version.
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -47,14 +47,14 @@ pub fn write<T: Serialize>(record: &T) -> Result<Bytes, RecordError> {
     write_as(VERSION, record)
 }
 
-/// As an older manager would have, on the way from its format to this one.
+/// Writes a record like an older manager, for the way from its format to this one.
 pub fn write_as<T: Serialize>(version: u32, record: &T) -> Result<Bytes, RecordError> {
     let bytes =
         serde_json::to_vec(&Written { version, record }).map_err(RecordError::Unwritable)?;
     Ok(bytes.into())
 }
 
-/// Reads it once; only what cannot be read is asked for its version alone.
+/// Parses it once. The version alone is parsed only if that fails.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, RecordError> {
     let read = serde_json::from_slice::<Read<T>>(bytes);
     let version = match &read {
@@ -67,13 +67,13 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, RecordError> {
     read.map(|read| read.record).map_err(RecordError::Damaged)
 }
 
-/// The record's own JSON as it was written, without reading it; none if another version wrote it.
+/// The record's JSON without parsing it. None if it has another version.
 pub fn text(bytes: &[u8]) -> Option<&str> {
     let record = bytes.strip_prefix(BEGINNING)?.strip_suffix(b"}")?;
     std::str::from_utf8(record).ok()
 }
 
-/// The version that a record was written with, whatever it holds.
+/// The version of a record.
 pub fn version(bytes: &[u8]) -> Result<u32, RecordError> {
     let read = serde_json::from_slice::<Version>(bytes);
     read.map(|read| read.version).map_err(RecordError::Damaged)

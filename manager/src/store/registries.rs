@@ -11,12 +11,12 @@ pub async fn get(
     store.get(keys::registry(name)).await
 }
 
-/// All, by name.
+/// All registries, by name.
 pub async fn list(store: &Store) -> Result<Vec<(RegistryName, RegistryDefinition)>, StoreError> {
     store.named(keys::registries()).await
 }
 
-/// A conflict if there is one of this name.
+/// A conflict if the name is taken.
 pub async fn create(
     store: &Store,
     name: &RegistryName,

@@ -1,6 +1,6 @@
-//! Requests that may come again: which operation was begun with an idempotency key.
+//! Requests with an idempotency key, and the operations that they started.
 //!
-//! A key is remembered for [`KEPT`], in the commit that accepts the operation.
+//! A key is remembered for [`KEPT`], from the commit that accepts the operation.
 
 use common::model::OperationId;
 use jiff::{SignedDuration, Timestamp};
@@ -9,27 +9,27 @@ use serde::{Deserialize, Serialize};
 use super::kv::{KvError, Scan};
 use super::{Changes, Store, StoreError, keys, read};
 
-/// For so long the same key means the same request.
+/// For this time, the same key means the same request.
 pub const KEPT: SignedDuration = SignedDuration::from_hours(24);
-/// How many old keys a new one makes forgotten: more than one, so that they become fewer.
+/// The number of expired keys that a new one deletes. More than one, so that their number shrinks.
 const FORGOTTEN_AT_ONCE: usize = 8;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     pub key: String,
     pub operation: OperationId,
-    /// Over all that was asked.
+    /// A digest of the whole request.
     pub digest: String,
     pub at: Timestamp,
 }
 
-/// The request that came with the key, if that is not too long ago.
+/// The request with this key, unless it has expired.
 pub async fn find(store: &Store, key: &str, now: Timestamp) -> Result<Option<Request>, StoreError> {
     let found: Option<Request> = store.get(keys::request(key)).await?;
     Ok(found.filter(|request| !is_old(request, now)))
 }
 
-/// Remembers it; commits only if no other request came with the key in between.
+/// Remembers the request. It conflicts with another request with the same key.
 pub async fn add(
     store: &Store,
     changes: &mut Changes,
@@ -45,7 +45,7 @@ pub async fn add(
         }
         changes.delete(keys::request_at(old.at.as_second(), &old.key));
     }
-    // Deletes win over puts, and the old ones that are forgotten may have this key.
+    // Deletes win over puts, and an expired key may equal this one.
     changes.commit.delete.retain(|deleted| *deleted != key);
     changes.expect(key.clone(), before);
     changes.put(

@@ -1,4 +1,4 @@
-//! Page tokens: where the page before ended, in hexadecimal digits, so that nobody reads or makes them.
+//! Page tokens: where the previous page ended, in hexadecimal digits, so that clients treat them as opaque.
 
 use super::StoreError;
 

@@ -1,7 +1,7 @@
-//! Bringing a store of an older format up to date, one format at a time.
+//! Upgrades a store of an older format, one format at a time.
 //!
-//! A step commits in parts of bounded size, and the new format last: after a crash it is begun again, and must do no
-//! harm to what it has done already.
+//! A step commits in parts of limited size, and the new format number last. After a crash it starts again, so it must
+//! not damage its own results.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub async fn run(store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The store has this format from now on.
+/// Writes the new format number.
 async fn settle(store: &Store, format: u32) -> Result<(), StoreError> {
     let bytes =
         record::write_as(format, &format).map_err(|source| unusable(&keys::format(), source))?;
@@ -63,7 +63,7 @@ async fn to_format_2(store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Parts were cut every 64 KiB and kept under the manifest's own name.
+/// Format 1 split contents every 64 KiB, under the manifest's name.
 async fn share_pieces(store: &Store, head: &Head) -> Result<(), StoreError> {
     let mut changes = Changes::default();
     let mut parts = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What each route takes and answers, under the names of the handlers.
+//! What each route takes and returns, by the names of the handlers.
 
 use common::api::error::ErrorCode::{self, *};
 use common::api::manager::*;
@@ -10,7 +10,7 @@ use schemars::generate::SchemaGenerator;
 use super::description::Description;
 use crate::service::asked::{Kind, key_schema};
 
-/// What can be wrong with a configuration, or with getting its templates.
+/// The errors of a configuration, and of fetching its templates.
 const EXPANSION: &[ErrorCode] = &[
     InvalidConfiguration,
     InvalidSchema,
@@ -36,7 +36,7 @@ const EXPANSION: &[ErrorCode] = &[
     ExpanderUnavailable,
     Timeout,
 ];
-/// What an operation may come to.
+/// The errors of an operation.
 const OPERATION: &[ErrorCode] = &[
     UnknownType,
     OperationRunning,
@@ -63,7 +63,7 @@ const CATALOG: &[ErrorCode] = &[
     Timeout,
 ];
 
-/// What every write has in common. `kinds` are what the write may be.
+/// What all writes have in common. `kinds` are the kinds of writes that the route accepts.
 fn write(description: Description, kinds: &[Kind], of: &mut SchemaGenerator) -> Description {
     let takes = |parameter: &str| kinds.iter().any(|kind| kind.takes(parameter));
     description
@@ -82,7 +82,7 @@ fn write(description: Description, kinds: &[Kind], of: &mut SchemaGenerator) -> 
         .fails(OPERATION)
 }
 
-/// A write of what exists.
+/// A write to something that exists.
 fn change(description: Description, kinds: &[Kind], of: &mut SchemaGenerator) -> Description {
     write(description, kinds, of)
         .header(

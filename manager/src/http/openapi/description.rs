@@ -1,4 +1,4 @@
-//! What a route takes and answers.
+//! What a route takes and returns.
 
 use common::api::error::ErrorCode;
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 pub const JSON: &str = "application/json";
 pub const YAML: &str = "application/yaml";
 
-/// Put together from its parts, each in OpenAPI's words.
+/// Built from parts that are already OpenAPI.
 pub struct Description {
     pub summary: &'static str,
     pub parameters: Vec<Value>,
@@ -19,7 +19,7 @@ pub struct Description {
 }
 
 impl Description {
-    /// Whatever is asked may be malformed or fail by a fault of the service.
+    /// Every request may be malformed, and may fail by a fault of the service.
     pub fn new(summary: &'static str) -> Self {
         Self {
             summary,
@@ -35,7 +35,7 @@ impl Description {
         self.query_of::<T>(schemas, |_| true)
     }
 
-    /// Those fields of the type are parameters that the route takes.
+    /// The named fields of the type are parameters.
     pub fn query_of<T: JsonSchema>(
         mut self,
         schemas: &mut SchemaGenerator,
@@ -65,7 +65,7 @@ impl Description {
         self.header_with(name, description, json!({"type": "string"}))
     }
 
-    /// A header whose text has a rule.
+    /// A header with a pattern.
     pub fn header_with(mut self, name: &str, description: &str, schema: Value) -> Self {
         self.parameters.push(json!({
             "name": name,
@@ -91,7 +91,7 @@ impl Description {
         ])
     }
 
-    /// A body of another kind, as it is.
+    /// A body of another media type.
     pub fn raw_body(mut self, media_type: &str) -> Self {
         self.body = Some(json!({
             "required": true,
@@ -110,12 +110,12 @@ impl Description {
         self.answer(status, what, JSON, schema)
     }
 
-    /// An answer that is no JSON.
+    /// An answer that is not JSON.
     pub fn raw_answer(self, status: u16, what: &str, media_type: &str) -> Self {
         self.answer(status, what, media_type, json!({"type": "string"}))
     }
 
-    /// A stream of events. OpenAPI 3.1 has no schema for a stream, so this is that of each event, as tools expect it.
+    /// A stream of events. OpenAPI 3.1 has no schema for streams, so tools expect the schema of one event.
     pub fn events(self, what: &str) -> Self {
         let data = json!({"type": "string", "contentMediaType": JSON});
         let event = json!({
@@ -131,7 +131,7 @@ impl Description {
         self
     }
 
-    /// The answer with this status has a header.
+    /// Adds a header to the answer with this status.
     pub fn with_header(mut self, status: u16, name: &str, description: &str) -> Self {
         if let Some(answer) = self.answers.get_mut(&status.to_string()) {
             answer["headers"][name] =
@@ -146,7 +146,7 @@ impl Description {
     }
 }
 
-/// What is optional is left out of a query, never null.
+/// Optional parameters are left out of a query, and are never null.
 fn without_null(mut schema: Value) -> Value {
     if let Some(types) = schema["type"].as_array() {
         let others: Vec<_> = types

@@ -1,8 +1,9 @@
-//! `GET /openapi.json`: what the API is, made from the table of routes, the descriptions beside it, the wire types and
-//! the table of error codes.
+//! `GET /openapi.json`: the description of the API, made from the route table, the descriptions, the wire types and the
+//! table of error codes.
 //!
-//! A route of the table names its handler, `deployments::list`; the same name in [`describe`] says what it takes and
-//! answers. A route without that does not compile, and a test drives every route and holds its answers to it.
+//! A route names its handler, such as `deployments::list`. The entry of the same name in [`describe`] says what the
+//! route takes and returns. A route without an entry does not compile. A test calls every route and checks its answers
+//! against the document.
 
 pub mod describe;
 mod description;
@@ -23,16 +24,16 @@ use serde_json::{Map, Value, json};
 pub use self::description::Description;
 use super::guard::Need;
 
-/// A row of the table of routes.
+/// A row of the route table.
 pub struct Route {
     pub path: &'static str,
     pub method: &'static str,
     pub describe: fn(&mut SchemaGenerator) -> Description,
-    /// What is asked of callers.
+    /// What its callers need.
     pub need: Need,
 }
 
-/// What every service has, and that is therefore not in the table.
+/// The routes of every service, which are not in the table.
 pub const SHARED: [Route; 1] = [Route {
     path: "/healthz",
     method: "GET",
@@ -93,7 +94,7 @@ fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
     for same in codes.chunk_by(|one, other| one.status() == other.status()) {
         let answer = error_answer(same, schemas);
         if let [code, ..] = same {
-            // Where a success has the status too, as a readiness check's, its own answer stands.
+            // If a success has the same status, as in a readiness check, the answer keeps its own schema.
             responses.entry(code.status().to_string()).or_insert(answer);
         }
     }
@@ -103,7 +104,7 @@ fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
         "responses": responses,
     });
     if route.need != Need::Nothing {
-        // The second: where no authentication is configured, nothing is asked for.
+        // The second entry is for managers without authentication.
         operation["security"] = json!([{"bearer": []}, {}]);
     }
     if !parameters.is_empty() {
@@ -115,7 +116,7 @@ fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
     operation
 }
 
-/// What callers are told who may not.
+/// The errors for callers without permission.
 fn refusals(need: Need) -> &'static [ErrorCode] {
     use ErrorCode::{Forbidden, Unauthenticated, Unavailable};
     match need {
@@ -127,7 +128,7 @@ fn refusals(need: Need) -> &'static [ErrorCode] {
     }
 }
 
-/// Such as `getDeploymentsDeploymentManifests`: names of clients' methods.
+/// For example `getDeploymentsDeploymentManifests`. Generated clients name their methods after it.
 fn operation_id(route: &Route) -> String {
     let words = route.path.split(|c: char| !c.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty()).map(|word| {
@@ -149,7 +150,7 @@ fn path_parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
             "operation" => schemas.subschema_for::<OperationId>(),
             "type" => schemas.subschema_for::<TypeName>(),
             "credential" => schemas.subschema_for::<CredentialName>(),
-            // The default registry is read by a name that none is registered under.
+            // The default registry is read under a name that no registry can be registered with.
             "registry" if route.method != "GET" => schemas.subschema_for::<RegistryName>(),
             _ => schemas.subschema_for::<String>(),
         };
@@ -158,7 +159,7 @@ fn path_parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
     names.map(&mut parameter).collect()
 }
 
-/// The error answers that have one status.
+/// The error answers with one status.
 fn error_answer(codes: &[ErrorCode], schemas: &mut SchemaGenerator) -> Value {
     let meanings = codes
         .iter()

@@ -1,8 +1,7 @@
-//! Whether the store holds what it should, and nothing else: every record can be read, and whatever one says of
-//! another is so.
+//! Checks the store: every record can be read, and the records agree with each other.
 //!
-//! It looks at a snapshot, so that it may take its time. It refuses to know how anything could be mended: a store that
-//! is not as it must be is restored from a backup.
+//! It reads a snapshot, so it may take its time. It refuses to know how to repair anything: a broken store is restored
+//! from a backup.
 
 mod relations;
 #[cfg(test)]
@@ -28,10 +27,10 @@ use super::requests::Request;
 use super::{SCAN_ENTRIES, Store, StoreError, journal, keys, read};
 use crate::vault::CredentialRecord;
 
-/// Problems that are listed: who has more of them learns nothing from the rest.
+/// The maximum number of listed problems.
 const LISTED: usize = 100;
 
-/// Looks at all of it. An error means that it cannot be read at all.
+/// Checks the whole store. An error means that it cannot be read.
 pub async fn verify(store: &Store) -> Result<Verification, StoreError> {
     let mut verifying = Verifying {
         store: store.snapshot().await?,
@@ -75,7 +74,7 @@ impl Verifying {
         self.operations().await
     }
 
-    /// Every key is one of the table, and every record can be read.
+    /// Every key is in the table of keys, and every record can be read.
     async fn entries(&mut self) -> Result<(), StoreError> {
         let known = self.has(&keys::format()).await?;
         self.hold(
@@ -148,7 +147,7 @@ impl Verifying {
         Ok(Some(found))
     }
 
-    /// The next records of a range. Those that cannot be read are told among the entries.
+    /// The next records of a range. Unreadable ones are reported with the entries.
     async fn page<T: DeserializeOwned>(
         &mut self,
         range: &mut Range,
@@ -162,9 +161,9 @@ impl Verifying {
     }
 }
 
-/// All below a prefix, read in parts.
+/// Everything below a prefix, read in parts.
 struct Range {
-    /// What they are counted as; nothing, if they were counted before.
+    /// The counter for them, or none if they are already counted.
     kind: &'static str,
     prefix: Key,
     after: Option<Key>,
@@ -180,7 +179,7 @@ impl Range {
     }
 }
 
-/// Whether a record is what its key says. Pieces of payloads are read with their operations.
+/// Whether a record fits its key. Pieces of payloads are read with their operations.
 fn readable(key: &[u8], value: &[u8], digests: Option<&Digests>) -> Result<(), String> {
     let parts = keys::parts(key);
     let kind = parts.first().map(String::as_str).unwrap_or_default();
@@ -211,7 +210,7 @@ fn readable(key: &[u8], value: &[u8], digests: Option<&Digests>) -> Result<(), S
     }
 }
 
-/// Pieces were kept under plain digests before there were others. Without their key, nothing is said of them.
+/// Older pieces have plain digests. Without the key, they are not checked.
 fn fits(name: Option<&String>, piece: &[u8], digests: Option<&Digests>) -> bool {
     let plain = || canonical::digest_bytes(piece).to_string();
     let Some(digests) = digests else {

@@ -1,4 +1,4 @@
-//! What records say of each other.
+//! Checks what records say about each other.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -21,8 +21,8 @@ use crate::domain::operation::State;
 use crate::domain::resolution::Recorded;
 
 impl Verifying {
-    /// A deployment has its latest manifest, and the index has its instances; what it was applied as, and who holds
-    /// it, belong to one. Gives how many instances there are.
+    /// A deployment has its latest manifest, and the index has its instances. The records of its last apply and of its
+    /// lock belong to a deployment. Returns the number of instances.
     pub(super) async fn deployments(&mut self) -> Result<u64, StoreError> {
         let mut instances = 0;
         let mut all = Range::of("deployments", keys::deployments());
@@ -71,7 +71,7 @@ impl Verifying {
         let stored = self.has(&keys::manifest(name, latest)).await?;
         self.hold(key, stored, &format!("its manifest {latest} is missing"));
         let Ok(layout) = manifests::layout(&self.store, name, latest).await else {
-            // Told with the manifest.
+            // Reported with the manifest.
             return Ok(0);
         };
         let expected = domain::instances::of_layout(name, latest, &layout);
@@ -91,7 +91,7 @@ impl Verifying {
         Ok(expected.len() as u64)
     }
 
-    /// A manifest has all its pieces, and every piece belongs to one.
+    /// A manifest has all its pieces, and every piece belongs to a manifest.
     pub(super) async fn manifests(&mut self) -> Result<(), StoreError> {
         let mut all = Range::of("manifests", keys::all_manifests());
         while let Some(page) = self.page::<Head>(&mut all).await? {
@@ -110,7 +110,7 @@ impl Verifying {
         self.pieces().await
     }
 
-    /// Those of a deployment stand together, so that the lists of one deployment are looked at at a time.
+    /// The pieces of a deployment are adjacent, so only one deployment's lists are in memory.
     async fn pieces(&mut self) -> Result<(), StoreError> {
         let (mut of, mut used) = (None, HashSet::new());
         let mut all = Range::of("pieces", keys::prefix(&["content"]));
@@ -132,8 +132,8 @@ impl Verifying {
         Ok(())
     }
 
-    /// Whether an operation holds a deployment: one that was cut off while it removed manifests removes their pieces when
-    /// it goes on.
+    /// Whether an operation holds a deployment. An interrupted removal of manifests removes their pieces when it is
+    /// resumed.
     async fn held(&self, deployment: Option<&str>) -> Result<bool, StoreError> {
         let lock = keys::key(&["lock", deployment.unwrap_or_default()]);
         self.has(&lock).await
@@ -142,7 +142,7 @@ impl Verifying {
     /// The digests of all pieces that a deployment's manifests name.
     async fn named(&self, deployment: &str) -> Result<HashSet<String>, StoreError> {
         let lists = self.store.all(keys::prefix(&["lists", deployment])).await?;
-        // Those that cannot be read are told among the entries.
+        // Unreadable ones are reported with the entries.
         let lists = lists
             .iter()
             .filter_map(|(key, bytes)| read::<Lists>(key, bytes).ok());
@@ -158,7 +158,7 @@ impl Verifying {
         let known = self.has(&keys::deployment(deployment)).await?;
         self.hold(key, known, "there is no such deployment");
         let lists = contents::lists(&self.store, deployment, name).await;
-        // Those that cannot be read are told among the entries.
+        // Unreadable ones are reported with the entries.
         let lists = lists.ok().flatten().unwrap_or_default();
         self.part::<InputConfig>(key, head, &lists, INPUT).await;
         self.part::<Configuration>(key, head, &lists, EXPANSION)
@@ -171,7 +171,7 @@ impl Verifying {
         Ok(())
     }
 
-    /// A part is there, and can be read.
+    /// A part exists and can be read.
     async fn part<T: DeserializeOwned>(
         &mut self,
         key: &Key,
@@ -187,7 +187,7 @@ impl Verifying {
         }
     }
 
-    /// The index has no more instances than the layouts have, and counts them.
+    /// The index has no more instances than the layouts, and the counts are right.
     pub(super) async fn instances(&mut self, expected: u64) -> Result<(), StoreError> {
         let mut counts: BTreeMap<Key, i64> = BTreeMap::new();
         let mut all = Range::of("instances", keys::all_instances());
@@ -217,7 +217,7 @@ impl Verifying {
         Ok(())
     }
 
-    /// Every operation is indexed; one that is not done holds its deployment, and its journal can be replayed.
+    /// Every operation is indexed. An unfinished one holds its deployment, and its journal can be replayed.
     pub(super) async fn operations(&mut self) -> Result<(), StoreError> {
         let mut all = Range::of("operations", keys::operations());
         let has_fence = self.has(&keys::fence()).await?;
@@ -254,7 +254,7 @@ impl Verifying {
                     .await?;
             }
         }
-        // The journal of an operation of format 1 is there as long as the operation is.
+        // In format 1, journals are kept as long as their operations.
         self.parts_of_operations("journal", "operation").await?;
         self.parts_of_operations("payload", "unfinished").await
     }
@@ -305,7 +305,7 @@ impl Verifying {
                 );
             }
             Ok(Err(error)) => self.tell(key, &format!("its journal cannot be replayed: {error}")),
-            // Told among the entries.
+            // Reported with the entries.
             Err(_) => {}
         }
         if let Err(error) = operations::input(&self.store, id).await {
@@ -321,7 +321,7 @@ impl Verifying {
         Ok(())
     }
 
-    /// What is kept below an operation's id is there only as long as another record of it.
+    /// Records below an operation's id exist only together with the operation.
     async fn parts_of_operations(
         &mut self,
         kind: &'static str,
@@ -338,7 +338,7 @@ impl Verifying {
         Ok(())
     }
 
-    /// Tells of each key whose counterpart is not there.
+    /// Reports each key without a counterpart.
     async fn hold_each(
         &mut self,
         pairs: Vec<(Key, Key)>,
@@ -353,7 +353,7 @@ impl Verifying {
     }
 }
 
-/// A key, and the one of the same name below another prefix.
+/// A key, and the key of the same name below another prefix.
 fn belongs_to(key: Key, to: Key) -> (Key, Key) {
     let name = key.iter().position(|byte| *byte == 0);
     let name = key.get(name.map_or(0, |at| at + 1)..).unwrap_or_default();
