@@ -36,6 +36,7 @@ const PURE: &[&str] = &[
     "common/src/yaml",
     "manager/src/domain",
     "expandybird/src/expansion",
+    "expandybird/src/input",
     "resourcifier/src/plan",
 ];
 const EFFECTS: &[&str] = &[

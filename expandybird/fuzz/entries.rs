@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use common::model::Import;
 use common::yaml::{self, Duplicates};
 use expandybird::engine::{Engine, EngineError, Instance, Output, Rendered};
-use expandybird::expansion::{Bounds, Budget, Files, Input, Unwatched, expand, schema_cache};
+use expandybird::expansion::{Input, Unwatched, expand, schema_cache};
+use expandybird::input::{Bounds, Budget, Files};
 use serde_json::{Map, Value, json};
 
 /// Templates that all return the same.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! http ─► service ─► expansion (pure) ─► engine (port) ◄─ jinja, python ─► sandbox ─► protocol
+//!                        └──► input ◄──┘
 //! ```
 
 pub mod admission;
@@ -10,6 +11,7 @@ pub mod cache;
 pub mod engine;
 pub mod expansion;
 pub mod http;
+pub mod input;
 pub mod memory;
 pub mod process;
 pub mod sandbox;

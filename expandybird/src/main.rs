@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use common::server::{Access, CallerFlags, Listen, serve};
 use common::telemetry;
-use expandybird::expansion::Bounds;
+use expandybird::input::Bounds;
 use expandybird::memory::{self, Plan, TooLittle, Wishes};
 use expandybird::process::{self, inside};
 use expandybird::sandbox::{self, Sandbox, SandboxOptions};

@@ -23,7 +23,7 @@ use common::api::expander::ExpandRequest;
 use common::model::Import;
 use common::yaml::{self, Duplicates, Limits};
 use expandybird::engine::jinja;
-use expandybird::expansion::Bounds;
+use expandybird::input::Bounds;
 use expandybird::process;
 use expandybird::sandbox::{self, Sandbox, SandboxOptions};
 use expandybird::service::{Expander, Options};

@@ -5,7 +5,7 @@
 use common::model::Import;
 use expandybird::engine::jinja::{self, Jinja};
 use expandybird::engine::{Engine as _, Instance, Language, Rendered};
-use expandybird::expansion::Files;
+use expandybird::input::Files;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

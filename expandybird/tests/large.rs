@@ -10,7 +10,8 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::api::expander::ExpandResponse;
 use common::model::Import;
 use expandybird::engine::{Engine, EngineError, Instance, Output, Rendered};
-use expandybird::expansion::{Bounds, Budget, Files, Input, Unwatched, expand, schema_cache};
+use expandybird::expansion::{Input, Unwatched, expand, schema_cache};
+use expandybird::input::{Bounds, Budget, Files};
 use serde_json::{Map, Value, json};
 
 const MANY: usize = 20_000;

@@ -8,7 +8,7 @@ use common::api::error::ErrorCode;
 use serde_json::{Map, Value};
 
 use super::{Engine, EngineError, Instance, Output, Rendered};
-use crate::expansion::Files;
+use crate::input::Files;
 use crate::sandbox::{
     self, Conversation, Ended, Failure, HowEnded, SandboxError, TemplateResult, ended,
 };

@@ -5,9 +5,9 @@ use common::model::NameError;
 use common::model::metadata::MetadataError;
 use common::redact::Redactor;
 
-use super::files::AmbiguousImport;
 use super::schema::SchemaFault;
 use crate::engine::EngineError;
+use crate::input::{AmbiguousImport, BudgetError};
 
 /// One variant for everything that is wrong in a different way. The wording of the original is
 /// kept where it is clear, capitals and full stops included: people search for it.
@@ -98,12 +98,8 @@ pub enum Fault {
         "references to outputs and 'dependsOn' bring in more than {limit} values; depend on fewer resources, and refer to the part of an output that is needed"
     )]
     TooMuchBroughtIn { limit: usize },
-    #[error("templates are nested deeper than {limit} levels: {chain}")]
-    TooDeep { limit: usize, chain: String },
-    #[error("the configuration expands to more than {limit} resources")]
-    TooManyResources { limit: usize },
-    #[error("templates returned more than {limit_bytes} bytes of text")]
-    TooMuchOutput { limit_bytes: usize },
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
     #[error(
         "'{file}' brought down the process that expands it more than once; it is not tried again for some minutes, unless it changes"
     )]
@@ -143,9 +139,7 @@ impl Fault {
             Self::TooManyReferences { .. } | Self::TooMuchBroughtIn { .. } => {
                 ErrorCode::TooManyReferences
             }
-            Self::TooDeep { .. } => ErrorCode::TooDeep,
-            Self::TooManyResources { .. } => ErrorCode::TooManyResources,
-            Self::TooMuchOutput { .. } => ErrorCode::TemplateOutput,
+            Self::Budget(error) => error.code(),
             Self::Blocked { .. } => ErrorCode::TemplateBlocked,
             Self::Engine(error) => error.code,
         }

@@ -11,9 +11,7 @@
 //! tree of nodes ─ references (outputs in, unknown names and cycles out) ─► flat configuration + layout
 //! ```
 
-mod budget;
 mod error;
-mod files;
 mod names;
 mod reading;
 mod references;
@@ -35,9 +33,8 @@ use common::redact::Redactor;
 use serde_json::{Map, Value};
 
 use crate::engine::{Engine, EngineError, Instance, Language, Rendered};
-pub use budget::{Bounds, Budget};
+use crate::input::{Budget, BudgetError, Files};
 pub use error::{ExpansionError, Fault};
-pub use files::Files;
 use reading::Text;
 use schema::{Refusal, Schema, SchemaFault};
 pub use schema::{SchemaCache, cache as schema_cache};
@@ -195,7 +192,7 @@ impl Expander<'_> {
         let pointer = format!("/resources/{index}");
         self.budget
             .take_resource()
-            .map_err(|fault| text.fault(fault, &pointer, &path))?;
+            .map_err(|error| text.fault(error.into(), &pointer, &path))?;
         let mut read = names::identify(resource, text, &pointer, &path, &mut self.warnings)?;
         let scope = chain
             .last()
@@ -222,7 +219,7 @@ impl Expander<'_> {
             Some(template) => {
                 self.budget
                     .check_depth(chain, &template.name)
-                    .map_err(|fault| at(fault, "/type"))?;
+                    .map_err(|error: BudgetError| at(error.into(), "/type"))?;
                 let properties = self
                     .properties(template, given, read.name.as_str(), &path)
                     .map_err(|fault| refused(fault, text, &pointer, &path, read.name.as_str()))?;
@@ -373,7 +370,7 @@ impl Expander<'_> {
             Rendered::Text(output) => {
                 self.budget
                     .take_output(output.len())
-                    .map_err(Failed::Here)?;
+                    .map_err(|error| Failed::Here(error.into()))?;
                 let (value, warnings) = reading::output(&output, &template.name)
                     .map_err(|fault| Failed::within(text.named(fault, name, path)))?;
                 self.warn(warnings, name, path);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::note::Digest;
 use crate::engine::jinja;
-use crate::expansion::Bounds;
+use crate::input::Bounds;
 use crate::sandbox;
 
 /// The longest answer: what a client may send, twice, for an answer holds its resources and their layout.

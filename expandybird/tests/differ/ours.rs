@@ -7,7 +7,8 @@ use common::model::Import;
 use common::yaml::{Duplicates, Limits};
 use expandybird::engine::jinja::{self, Jinja};
 use expandybird::engine::{Engine, EngineError, Instance, Language, Output, Rendered};
-use expandybird::expansion::{Bounds, Budget, Files, Input, Unwatched, expand, schema_cache};
+use expandybird::expansion::{Input, Unwatched, expand, schema_cache};
+use expandybird::input::{Bounds, Budget, Files};
 use serde_json::{Map, Value, json};
 
 use super::compare::Kind;

@@ -19,7 +19,7 @@ use common::api::expander::ExpandRequest;
 use common::model::Import;
 use common::yaml::{self, Duplicates};
 use expandybird::engine::jinja;
-use expandybird::expansion::Bounds;
+use expandybird::input::Bounds;
 use expandybird::process::Limits;
 use expandybird::sandbox::{self, Sandbox, SandboxOptions};
 use expandybird::service::{Expander, Options};

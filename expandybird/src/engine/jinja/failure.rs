@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::super::{EngineError, Instance};
 use super::{callables, rewrite};
-use crate::expansion::Files;
+use crate::input::Files;
 
 /// How alike a name must be to be taken for the one that was meant: from 0, nothing in common, to 1, the same.
 const ALIKE: f64 = 0.7;

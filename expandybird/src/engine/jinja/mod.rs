@@ -38,7 +38,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Va
 
 use super::{Engine, EngineError, Instance, Output, Rendered};
 use crate::cache::{Cache, Key};
-use crate::expansion::Files;
+use crate::input::Files;
 use dict::Dict;
 use failure::Failure;
 use meter::Meter;

@@ -13,9 +13,8 @@ use crate::cache::Key;
 use crate::engine::Engines;
 use crate::engine::jinja::{self, Jinja, JinjaCache};
 use crate::engine::python::{self, Opening, Python};
-use crate::expansion::{
-    self, At, Budget, ExpansionError, Fault, Files, Input, SchemaCache, Step, Watch,
-};
+use crate::expansion::{self, At, ExpansionError, Fault, Input, SchemaCache, Step, Watch};
+use crate::input::{Budget, Files};
 use crate::process::message::{ANSWER_BYTES, Expand, HEAD_BYTES, Limits};
 use crate::process::note::{Digest, Note, NoteFile, Stage, short};
 

@@ -2,9 +2,29 @@
 //!
 //! Every bound has an error code of its own. Wall time is the server's: it ends the process at the deadline.
 
+use common::api::error::ErrorCode;
 use common::model::limits;
 
-use super::error::Fault;
+/// A bound that an expansion met.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BudgetError {
+    #[error("templates are nested deeper than {limit} levels: {chain}")]
+    TooDeep { limit: usize, chain: String },
+    #[error("the configuration expands to more than {limit} resources")]
+    TooManyResources { limit: usize },
+    #[error("templates returned more than {limit_bytes} bytes of text")]
+    TooMuchOutput { limit_bytes: usize },
+}
+
+impl BudgetError {
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::TooDeep { .. } => ErrorCode::TooDeep,
+            Self::TooManyResources { .. } => ErrorCode::TooManyResources,
+            Self::TooMuchOutput { .. } => ErrorCode::TemplateOutput,
+        }
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Bounds {
@@ -46,32 +66,32 @@ impl Budget {
     }
 
     /// Before each resource.
-    pub fn take_resource(&mut self) -> Result<(), Fault> {
+    pub fn take_resource(&mut self) -> Result<(), BudgetError> {
         self.resources += 1;
         let limit = self.bounds.resources;
         match self.resources > limit {
-            true => Err(Fault::TooManyResources { limit }),
+            true => Err(BudgetError::TooManyResources { limit }),
             false => Ok(()),
         }
     }
 
     /// For the text that a template returned.
-    pub fn take_output(&mut self, bytes: usize) -> Result<(), Fault> {
+    pub fn take_output(&mut self, bytes: usize) -> Result<(), BudgetError> {
         self.output_bytes = self.output_bytes.saturating_add(bytes);
         let limit_bytes = self.bounds.output_bytes;
         match self.output_bytes > limit_bytes {
-            true => Err(Fault::TooMuchOutput { limit_bytes }),
+            true => Err(BudgetError::TooMuchOutput { limit_bytes }),
             false => Ok(()),
         }
     }
 
     /// Before a template within the templates of `chain`, outermost first.
-    pub fn check_depth(&self, chain: &[String], template: &str) -> Result<(), Fault> {
+    pub fn check_depth(&self, chain: &[String], template: &str) -> Result<(), BudgetError> {
         let limit = self.bounds.depth;
         if chain.len() < limit {
             return Ok(());
         }
-        Err(Fault::TooDeep {
+        Err(BudgetError::TooDeep {
             limit,
             chain: shown(chain, template),
         })
@@ -91,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_bound_has_its_own_fault() {
+    fn each_bound_has_its_own_error() {
         let bounds = Bounds {
             depth: 2,
             resources: 1,
@@ -101,12 +121,12 @@ mod tests {
         assert!(budget.take_resource().is_ok());
         assert!(matches!(
             budget.take_resource(),
-            Err(Fault::TooManyResources { limit: 1 })
+            Err(BudgetError::TooManyResources { limit: 1 })
         ));
         assert!(budget.take_output(3).is_ok());
         assert!(matches!(
             budget.take_output(1),
-            Err(Fault::TooMuchOutput { .. })
+            Err(BudgetError::TooMuchOutput { .. })
         ));
     }
 
@@ -117,8 +137,8 @@ mod tests {
             depth: 4,
             ..Bounds::default()
         });
-        let fault = budget.check_depth(&chain, "c").unwrap_err();
-        assert!(fault.to_string().contains("c > b > c"), "{fault}");
+        let error = budget.check_depth(&chain, "c").unwrap_err();
+        assert!(error.to_string().contains("c > b > c"), "{error}");
         assert!(budget.check_depth(&chain[..3], "c").is_ok());
     }
 }
