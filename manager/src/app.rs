@@ -1,4 +1,4 @@
-//! The composition root: what is made of what, and the life of the process.
+//! The composition root: builds the parts, and runs the process.
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -32,17 +32,16 @@ const ADDRESS: SocketAddr =
 /// than the server waits for its requests, and than supervisors wait before they kill.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// A store is read and compared as a whole at every start: a small one before anything else is done, a large one, that
-/// takes longer than this, while it is in use.
+/// Every start reads and verifies the whole store. If this takes longer, the manager serves meanwhile.
 const CHECK: Duration = Duration::from_millis(500);
 
-/// What the manager works with, and what tests replace.
+/// The manager's dependencies, which tests replace.
 pub struct Ports {
     pub kv: Arc<dyn Kv>,
     pub expander: Arc<dyn Expander>,
     pub deployer: Arc<dyn Deployer>,
     pub registry: registry::Options,
-    /// For the credentials of a store that is not sealed with its own keys.
+    /// The keys for a store that is not sealed yet.
     pub credential_key: KeyPlace,
     pub retry: Retry,
     pub operation_timeout: Duration,
@@ -52,7 +51,7 @@ pub struct Ports {
     pub auth: Auth,
 }
 
-/// The manager, wired.
+/// The assembled manager.
 pub struct App {
     pub services: Services,
     pub engine: Engine,
@@ -175,7 +174,7 @@ async fn ports(config: &Config) -> anyhow::Result<Ports> {
     })
 }
 
-/// A rotation that was cut off is gone on with: as long as there are old keys, all is looked through.
+/// Resumes an interrupted rotation: while there are old keys, every record is checked.
 async fn finish_rotation(vault: &Vault) {
     if let Err(error) = vault.reseal().await {
         let error = common::server::error::chain(&error);
@@ -186,7 +185,7 @@ async fn finish_rotation(vault: &Vault) {
     }
 }
 
-/// The end of a check that went on for longer.
+/// The end of a verification that takes longer.
 async fn finished(checking: Option<JoinHandle<Result<(), KvError>>>) -> anyhow::Result<()> {
     if let Some(checking) = checking {
         checking.await??;

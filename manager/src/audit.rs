@@ -1,10 +1,9 @@
-//! Who did what, from where, with what outcome: a JSON line for each request that writes or is denied, and for each
-//! operation's end.
+//! The audit log: a JSON line for each request that writes or is denied, and for the end of each operation. A line says
+//! who did what, from where, and with what outcome.
 //!
-//! Lines hold names and codes, nothing of bodies, headers or secrets. A line that cannot be written does not stop the
-//! request that it tells of – that would let a full disk stop everything – but it is not lost silently: the log has it as
-//! an error, and the service is not ready while it is so. A file that was renamed or removed, as log rotation does, is
-//! opened anew.
+//! Lines contain names and codes, but no bodies, headers or secrets. A line that cannot be written does not stop its
+//! request, because a full disk would stop everything. The failure is logged as an error, and the service is not ready
+//! until a line can be written again. If the file is renamed or removed, as log rotation does, a new one is opened.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -23,7 +22,7 @@ use crate::auth::Caller;
 /// Standard output.
 const STDOUT: &str = "-";
 
-/// Clones write to the same place; nowhere by default.
+/// Clones write to the same file. By default nothing is written.
 #[derive(Clone, Default)]
 pub struct Audit(Option<Arc<Mutex<Log>>>);
 
@@ -50,7 +49,7 @@ pub struct AuditError {
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
     Done,
-    /// An operation goes on with it.
+    /// An operation continues the request.
     Accepted,
     Denied,
     Failed,
@@ -72,11 +71,11 @@ pub enum Event<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         address: Option<&'a str>,
         method: &'a str,
-        /// The pattern, not the path.
+        /// The route's pattern, not the path.
         route: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         deployment: Option<DeploymentName>,
-        /// Which the request began, or is about.
+        /// The operation that the request started, or is about.
         #[serde(skip_serializing_if = "Option::is_none")]
         operation: Option<OperationId>,
         status: u16,
@@ -106,7 +105,7 @@ struct Line<'a> {
 }
 
 impl Audit {
-    /// To a file that is appended to, or `-` for standard output.
+    /// Appends to a file, or to standard output for `-`.
     pub fn open(place: Option<&Path>) -> Result<Self, AuditError> {
         let Some(path) = place else {
             return Ok(Self::default());
@@ -158,7 +157,7 @@ impl Audit {
         });
     }
 
-    /// None where nothing is kept.
+    /// None if no audit log is configured.
     pub fn health(&self) -> Option<Check> {
         let log = self
             .0
@@ -175,7 +174,7 @@ impl Audit {
     }
 }
 
-/// What a failure with this code is to an auditor.
+/// How auditors see a failure with this code.
 pub fn failure(code: ErrorCode) -> Outcome {
     match code {
         ErrorCode::Unauthenticated | ErrorCode::Forbidden | ErrorCode::PermissionsMissing => {
@@ -185,7 +184,7 @@ pub fn failure(code: ErrorCode) -> Outcome {
     }
 }
 
-/// Of whom a line tells.
+/// The caller of a line.
 pub fn groups(caller: &Caller) -> &[String] {
     caller
         .identity
@@ -194,7 +193,7 @@ pub fn groups(caller: &Caller) -> &[String] {
 }
 
 impl Place {
-    /// In one write, so that lines of several processes do not mix.
+    /// One write per line, so that the lines of several processes do not mix.
     fn write(&mut self, line: &Line<'_>) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');

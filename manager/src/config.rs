@@ -1,4 +1,4 @@
-//! What the operator sets: flags, each also in the environment.
+//! The operator's settings: flags, each also an environment variable.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -22,7 +22,7 @@ use crate::workflow::Capacity;
 pub struct Config {
     #[command(flatten)]
     pub listen: Listen,
-    /// Where all state is kept: sled:FOLDER, or memory (forgotten at the end).
+    /// Where all state is stored: sled:FOLDER, or memory (lost when the process ends).
     #[arg(
         long,
         env = "DM_STORE",
@@ -30,8 +30,8 @@ pub struct Config {
         default_value = "sled:./dm-data"
     )]
     pub store: StorePlace,
-    /// Start once on a damaged store with what is left of it: the token that the refusal to start names. Restore a backup
-    /// instead, if there is one. Run dm admin verify afterwards, and leave this out again.
+    /// Start once on a damaged store with what is left of it. The error of the refused start names the token. Restore a
+    /// backup instead if you have one. Afterwards run dm admin verify, and remove this flag.
     #[arg(long, env = "DM_ACCEPT_LOSS", value_name = "TOKEN")]
     pub accept_loss: Option<String>,
     /// Address of expandybird.
@@ -52,18 +52,20 @@ pub struct Config {
     pub deployer_url: String,
     #[command(flatten)]
     pub services: ServiceFlags,
-    /// Time for an operation whose request names none, such as 90s or 10m.
+    /// Timeout of operations whose request sets none, such as 90s or 10m.
     #[arg(long, env = "DM_OPERATION_TIMEOUT", value_name = "TIME", default_value = "10m", value_parser = duration)]
     pub operation_timeout: Duration,
     #[command(flatten)]
     pub capacity: Capacity,
-    /// File with the key that credentials are sealed with; made when the first one is set [default: the store's folder with .key after it]
+    /// File with the keys that seal the store and its credentials. A new store makes it [default: the store's folder
+    /// with .key appended]
     #[arg(long, env = "DM_CREDENTIAL_KEY", value_name = "FILE")]
     pub credential_key: Option<PathBuf>,
-    /// Manifests of a deployment to keep: beyond these the oldest are forgotten, and cannot be rolled back to. All, if absent.
+    /// Number of manifests to keep of each deployment. Older ones are deleted, and cannot be rolled back to [default:
+    /// all]
     #[arg(long, env = "DM_KEEP_MANIFESTS", value_name = "NUMBER")]
     pub keep_manifests: Option<NonZeroUsize>,
-    /// How often every deployment is looked at for drift, such as 10m; never, if absent.
+    /// Interval of the drift checks of all deployments, such as 10m [default: no checks]
     #[arg(long, env = "DM_DRIFT_INTERVAL", value_name = "TIME", value_parser = duration)]
     pub drift_interval: Option<Duration>,
     #[command(flatten)]
@@ -75,7 +77,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Beside the store and not in it: a copy of the store alone opens no credential.
+    /// Beside the store and not in it, so that a copy of the store alone opens no credential.
     pub fn credential_key(&self) -> KeyPlace {
         match (&self.credential_key, &self.store) {
             (Some(file), _) => KeyPlace::File(file.clone()),
@@ -85,7 +87,7 @@ impl Config {
     }
 }
 
-/// Which store, and where.
+/// The kind of the store, and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StorePlace {
     Sled(PathBuf),

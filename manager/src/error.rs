@@ -1,4 +1,4 @@
-//! Why a request fails, whatever it asked for.
+//! Why a request fails.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::server::ApiError;
@@ -11,7 +11,7 @@ use crate::workflow::engine::Suspended;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Ready for the caller: refused here, or by a service that was asked.
+    /// An error for the caller, from here or from another service.
     #[error(transparent)]
     Refused(Box<ErrorBody>),
     #[error(transparent)]
@@ -100,7 +100,7 @@ mod tests {
                 Some(
                     "alone.rs" | "backend.rs" | "fake.rs" | "slow.rs" | "bed.rs" | "loopback.rs",
                 ) => {}
-                // What documents codes does not give them.
+                // Files that document codes do not produce them.
                 Some("describe.rs" | "description.rs") => {}
                 _ => {
                     let (own, its_tests) = text.split_once("mod tests {").unwrap_or((&text, ""));

@@ -1,4 +1,4 @@
-//! What somebody may do, and in whose name it reaches the cluster.
+//! What a caller may do, and which identity is used in the cluster.
 //!
 //! ```text
 //! the caller                     ── role in the namespace ──►  may the manager do it for them?
@@ -18,17 +18,18 @@ use super::cache::Cache;
 use super::caller::ANONYMOUS;
 use crate::deployer::Deployer;
 
-/// How long somebody may still use a service account after that was withdrawn. The account itself may do as much as before.
+/// How long a caller may still use a service account after losing the permission. The account's own permissions are not
+/// cached.
 const KEPT: Duration = Duration::from_secs(10);
-/// Answers that are kept.
+/// The maximum number of cached answers.
 const ANSWERS: usize = 10_000;
 /// A review takes milliseconds.
 const REVIEW: Duration = Duration::from_secs(10);
 
-/// Clones decide the same.
+/// Clones share the cache.
 #[derive(Clone)]
 pub struct Access {
-    /// Absent where callers are not told apart: everybody may all.
+    /// Absent without authentication: then everything is permitted.
     authorizer: Option<Arc<dyn Authorizer>>,
     deployer: Arc<dyn Deployer>,
     impersonations: Arc<Cache<(String, Namespace, ServiceAccountName), bool>>,
@@ -43,7 +44,7 @@ impl Access {
         }
     }
 
-    /// Whether everybody may all.
+    /// Whether everything is permitted.
     pub fn is_open(&self) -> bool {
         self.authorizer.is_none()
     }
@@ -60,7 +61,7 @@ impl Access {
         }
     }
 
-    /// Refuses what is not allowed, and says what would allow it.
+    /// Refuses what is not permitted, and says which permission is missing.
     pub async fn require(
         &self,
         identity: Option<&Identity>,
@@ -78,7 +79,7 @@ impl Access {
         Err(forbidden(message))
     }
 
-    /// Whose deployments somebody may see.
+    /// The deployments that a caller may see.
     pub async fn visibility(
         &self,
         identity: Option<&Identity>,
@@ -90,9 +91,9 @@ impl Access {
         }
     }
 
-    /// In whose name a deployment's objects are read and written: its service account's, which who asks must be allowed
-    /// to use in the cluster itself, or else whoever may edit the deployment would gain what the account may do; without
-    /// one, in the name of who asks. Nobody's, where nobody is told apart: then it is resourcifier's own.
+    /// The identity that reads and writes a deployment's objects. With a service account it is that account, and the
+    /// cluster must permit the caller to use it: otherwise every editor of the deployment would gain the account's
+    /// permissions. Without one it is the caller. Without authentication it is resourcifier's own.
     pub async fn acting(
         &self,
         identity: Option<&Identity>,

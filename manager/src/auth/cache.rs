@@ -1,4 +1,4 @@
-//! Answers that are kept for a short time, in bounded room.
+//! A small cache of answers with a time to live.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -12,7 +12,7 @@ pub struct Cache<K, V> {
 }
 
 impl<K: Hash + Eq, V: Clone> Cache<K, V> {
-    /// Keeps up to so many answers, each for so long.
+    /// Keeps at most this many answers, each for this time.
     pub fn new(entries: usize, kept: Duration) -> Self {
         Self {
             kept,
@@ -27,8 +27,8 @@ impl<K: Hash + Eq, V: Clone> Cache<K, V> {
         (at.elapsed() < self.kept).then(|| answer.clone())
     }
 
-    /// One that is full lets go of what is old, and if that is nothing of all: whoever fills it costs others a repeated
-    /// question, and nothing else.
+    /// A full cache drops expired answers, or else all of them. Filling it costs other callers a repeated question, and
+    /// nothing else.
     pub fn put(&self, key: K, answer: V) {
         let mut answers = self.answers();
         if answers.len() >= self.entries {

@@ -1,11 +1,11 @@
-//! Who asks, and from where.
+//! The caller of a request, and its address.
 
 use common::model::Identity;
 
-/// The name of callers where nobody is told apart.
+/// The name of callers if no authentication is configured.
 pub const ANONYMOUS: &str = "anonymous";
 
-/// Nobody in particular by default: where authentication is configured, such a caller may do nothing.
+/// Anonymous by default. If authentication is configured, an anonymous caller may do nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caller {
     pub identity: Option<Identity>,
@@ -14,7 +14,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Somebody whose address nobody asks for.
+    /// A caller without an address.
     pub fn of(identity: Option<Identity>) -> Self {
         Self {
             identity,

@@ -1,4 +1,4 @@
-//! What operators write down of callers, in YAML: read whole or not at all, with every field known.
+//! YAML files of operators about callers. They are read completely or not at all, and unknown fields are refused.
 
 use common::yaml::{self, Duplicates, Limits};
 use serde::de::DeserializeOwned;
@@ -9,7 +9,7 @@ pub fn text(contents: &[Vec<u8>]) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-/// `example` is what an empty file is told to hold.
+/// `example` is shown in the error for an empty file.
 pub fn document<T: DeserializeOwned>(text: &str, example: &str) -> Result<T, String> {
     let document = yaml::read(text, &Limits::default(), Duplicates::Error);
     let document = document.map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! Who may do what: who asks (authentication), and whether they may (authorization).
+//! Authentication and authorization.
 //!
 //! ```text
 //! http guard ─► Authenticators ─► identity ─► Access ◄─ service (the namespace in a body, lists), workflow (each step)
@@ -6,8 +6,8 @@
 //!                  └─────────── deployer ◄───────┘ TokenReview, SubjectAccessReview
 //! ```
 //!
-//! It refuses to know what is done for whom: it answers yes or no, or that it cannot say, which is never a yes. Where
-//! nothing of it is configured everybody is `anonymous` and may all, and the service listens on loopback only.
+//! It refuses to know what a request does. It answers yes, no, or that the answer is unknown, which is never a yes.
+//! Without any configuration everybody is `anonymous` and may do everything, and the service listens on loopback only.
 
 pub mod access;
 pub mod authentication;

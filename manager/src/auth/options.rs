@@ -1,4 +1,4 @@
-//! The operator's flags, and what is made of them.
+//! The operator's flags for authentication and authorization.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -16,14 +16,14 @@ use super::authorization::{Authorizer, ClusterRules, Policy};
 use crate::audit::{Audit, AuditError};
 use crate::deployer::Deployer;
 
-/// Without any of it nobody is told apart, and the manager listens on loopback only.
+/// Without any of these, callers are not authenticated, and the manager listens on loopback only.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Who may do what")]
 pub struct Options {
     /// Accept the bearer tokens that the cluster accepts (TokenReview).
     #[arg(long, env = "DM_AUTH_CLUSTER")]
     pub auth_cluster: bool,
-    /// Audience that the cluster's tokens must be meant for; may be repeated [default: the API server itself]
+    /// Audience of the cluster's tokens; may be repeated [default: the API server itself]
     #[arg(
         long = "auth-cluster-audience",
         env = "DM_AUTH_CLUSTER_AUDIENCE",
@@ -32,16 +32,16 @@ pub struct Options {
         requires = "auth_cluster"
     )]
     pub auth_cluster_audiences: Vec<String>,
-    /// File of static tokens, by their SHA-256. Read again when it changes.
+    /// File of static tokens, by their SHA-256. It is read again when it changes.
     #[arg(long, env = "DM_AUTH_TOKENS", value_name = "FILE")]
     pub auth_tokens: Option<PathBuf>,
     #[command(flatten)]
     pub oidc: OidcOptions,
-    /// Take clients for whom their certificate names (CN the user, Os the groups), signed by --client-ca.
+    /// Accept client certificates (CN is the user, Os are the groups), signed by --client-ca.
     #[arg(long, env = "DM_AUTH_CLIENT_CERTS", requires = "client_ca")]
     pub auth_client_certs: bool,
-    /// Name that begins with system: and that certificates, issuers and token files may give, such as system:masters; may be
-    /// repeated. The cluster's own tokens need no permission.
+    /// Name that begins with system: and that certificates, issuers and token files may use, such as system:masters;
+    /// may be repeated. The cluster's own tokens need no permission.
     #[arg(
         long = "auth-allow-system",
         env = "DM_AUTH_ALLOW_SYSTEM",
@@ -50,7 +50,7 @@ pub struct Options {
         value_parser = reserved_name
     )]
     pub auth_allow_system: Vec<String>,
-    /// Proxy whose X-Forwarded-For is believed, for the audit log; may be repeated.
+    /// Proxy whose X-Forwarded-For header is trusted for the audit log; may be repeated.
     #[arg(
         long = "trusted-proxy",
         env = "DM_TRUSTED_PROXY",
@@ -58,18 +58,19 @@ pub struct Options {
         value_delimiter = ','
     )]
     pub trusted_proxies: Vec<IpAddr>,
-    /// File that gets a JSON line for each request that writes or is denied, and each operation's end; - for standard output
+    /// File of the audit log, or - for standard output: a JSON line for each request that writes or is denied, and for
+    /// the end of each operation
     #[arg(long, env = "DM_AUDIT_LOG", value_name = "FILE")]
     pub audit_log: Option<PathBuf>,
-    /// File that says who has which role in which namespaces. Read again when it changes.
+    /// Policy file with the roles of users and groups in namespaces. It is read again when it changes.
     #[arg(long, env = "DM_AUTH_POLICY", value_name = "FILE")]
     pub auth_policy: Option<PathBuf>,
-    /// Ask the cluster's RBAC who may do what, on deployments.deploymentmanager (SubjectAccessReview).
+    /// Authorize callers by the cluster's RBAC, on deployments.deploymentmanager (SubjectAccessReview).
     #[arg(long, env = "DM_AUTH_RBAC")]
     pub auth_rbac: bool,
 }
 
-/// Who asks, and what they may.
+/// The configured authentication and authorization.
 #[derive(Clone)]
 pub struct Auth {
     pub authenticators: Authenticators,
@@ -117,7 +118,7 @@ impl Options {
 
     fn authenticators(&self, deployer: &Arc<dyn Deployer>) -> Result<Authenticators, OptionsError> {
         let reserved = ReservedNames::allowing(&self.auth_allow_system);
-        // What is found out here comes first, what others are asked for last.
+        // Local checks come first, remote ones last.
         let mut all: Vec<Arc<dyn Authenticator>> = Vec::new();
         if let Some(file) = &self.auth_tokens {
             all.push(Arc::new(StaticTokens::open(file, reserved.clone())?));
@@ -154,7 +155,7 @@ mod tests {
     use crate::config::Config;
     use crate::deployer::fake::FakeDeployer;
 
-    /// What comes of flags that clap takes.
+    /// The options for valid flags.
     fn opened(flags: &[&str]) -> Result<Auth, String> {
         let config = Config::try_parse_from([&["manager"], flags].concat());
         let config = config.map_err(|error| error.to_string())?;

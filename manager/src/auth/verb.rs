@@ -1,10 +1,10 @@
-//! What can be done, the role that allows it, and its name in the cluster's RBAC: one table.
+//! What callers can do, the role that permits it, and its name in the cluster's RBAC.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// Each includes those before it.
+/// Each role includes the previous ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -13,14 +13,14 @@ pub enum Role {
     Admin,
 }
 
-/// What it is done to: virtual resources of the API group `deploymentmanager`.
+/// The kinds of things: virtual resources of the API group `deploymentmanager`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Resource {
-    /// Their manifests, previews, live states and operations are part of them.
+    /// Includes their manifests, previews, live state and operations.
     Deployments,
     Registries,
     Credentials,
-    /// All that the manager keeps: backups.
+    /// The whole store: backups.
     Store,
 }
 
@@ -42,7 +42,7 @@ impl Role {
         }
     }
 
-    /// The least that allows it. What belongs to no namespace is for administrators of all.
+    /// The lowest role that permits it. What belongs to no namespace needs an administrator of all namespaces.
     pub fn needed(verb: Verb, resource: Resource) -> Self {
         match (resource, verb) {
             (Resource::Deployments, Verb::Get | Verb::List) => Role::View,

@@ -1,10 +1,10 @@
-//! The port to what brings resources into the cluster.
+//! The port to the service that applies resources to the cluster.
 //!
-//! Promises: an apply converges on what is asked, and a delete on absence, so both may be repeated. A stream ends with a
-//! report or an error; one that ends without either was broken off. An error with a 503 says that it is away.
+//! Promises: an apply converges on the request and a delete on absence, so both may be repeated. A stream ends with a
+//! report or an error. A stream without either was interrupted. A 503 says that the deployer is unavailable.
 //!
-//! A job writes only between the manager's signs of life and the end of the lease that each of them begins
-//! ([`common::api::job`]). After its report or error it writes nothing.
+//! A job may write only until the lease ends that the manager's last sign of life began ([`common::api::job`]). After
+//! its report or error it writes nothing.
 
 #[cfg(test)]
 pub mod fake;
@@ -28,7 +28,7 @@ pub use http::HttpDeployer;
 
 pub type Events = BoxStream<'static, Result<Event, Box<ErrorBody>>>;
 
-/// What is asked of the cluster.
+/// A request to change the cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Job {
     Create(ApplyRequest),
@@ -44,7 +44,7 @@ impl Job {
         }
     }
 
-    /// Under which take of the operation it writes, and how much time it has.
+    /// The fence that it writes under, and its time.
     pub fn bound_by(&mut self, fence: Fence, timeout_ms: u64) {
         let (of_job, time) = match self {
             Job::Create(request) | Job::Update(request) => {
@@ -58,23 +58,23 @@ impl Job {
 
 #[async_trait]
 pub trait Deployer: Send + Sync {
-    /// Refuses what cannot be planned, with every fault of it; changes nothing.
+    /// Refuses resources that cannot be planned, with every fault. Changes nothing.
     async fn check(
         &self,
         request: &ApplyRequest,
         deadline: Duration,
     ) -> Result<CheckResponse, Box<ErrorBody>>;
 
-    /// What an update would do; the stream ends with the differences or an error.
+    /// What an update would do. The stream ends with the differences or an error.
     async fn diff(&self, request: &ApplyRequest) -> Result<Events, Box<ErrorBody>>;
 
     async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>>;
 
-    /// A sign of life for a job, in answer to its beat: without one it may not write, or not any longer.
+    /// Renews a job's lease, in answer to its beat. Without a renewal the job may not write.
     async fn renew(&self, renewal: &Renewal, deadline: Duration) -> Result<(), Box<ErrorBody>>;
 
-    /// Ends jobs up to a fence. The answer comes when nothing of them reaches the cluster any more, and names the attempts
-    /// of which that is known.
+    /// Ends jobs up to a fence. The answer comes when they can write nothing more to the cluster, and names the
+    /// attempts of which this is known.
     async fn stop(
         &self,
         stop: &StopJobs,
@@ -88,21 +88,21 @@ pub trait Deployer: Send + Sync {
         deadline: Duration,
     ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>>;
 
-    /// Whose the token is, as the cluster says. A token that it does not know is a verdict, not an error.
+    /// The user of a token, from the cluster. An unknown token is a verdict, not an error.
     async fn review_token(
         &self,
         review: &TokenReview,
         deadline: Duration,
     ) -> Result<TokenVerdict, Box<ErrorBody>>;
 
-    /// What the cluster lets somebody do: a verdict for each question, in their order; at most
-    /// [`common::model::limits::ACCESS_QUESTIONS`] of them.
+    /// What the cluster permits a user: a verdict for each question, in their order. There may be at most
+    /// [`common::model::limits::ACCESS_QUESTIONS`].
     async fn review_access(
         &self,
         review: &AccessReview,
         deadline: Duration,
     ) -> Result<Vec<AccessVerdict>, Box<ErrorBody>>;
 
-    /// Whether it can work now.
+    /// Whether it is ready.
     async fn health(&self) -> Check;
 }

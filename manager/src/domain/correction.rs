@@ -1,4 +1,4 @@
-//! What is different about applying a manifest again because the cluster has drifted from it.
+//! How a drift correction differs from the apply that it repeats.
 
 use common::api::deployer::Policies;
 use common::model::{ConflictPolicy, Resource};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 const POLICY: &str = "conflictPolicy";
 
-/// Others own the fields that they changed: to be corrected these are taken back, except where the resource yields them.
+/// Others own the fields that they changed. The correction takes them back, unless the resource yields them.
 pub fn take_back(resources: &mut [Resource]) {
     for resource in resources {
         let metadata = resource
@@ -23,7 +23,7 @@ pub fn take_back(resources: &mut [Resource]) {
     }
 }
 
-/// How a manifest is applied again that was applied with these: as before, but for fields that others own.
+/// The policies of a correction: those of the apply, except for fields that others own.
 pub fn policies(asked: Policies) -> Policies {
     let yields = asked
         .conflict

@@ -1,15 +1,15 @@
-//! The guard against an update that deletes most of a deployment: mostly that is the wrong file, or an empty loop in a
+//! Guards against an update that deletes most of a deployment. This usually is the wrong file, or an empty loop in a
 //! template.
 
 use std::collections::HashSet;
 
 use common::model::{AppliedObject, ObjectRef};
 
-/// So few objects are deleted unasked, whatever part of the deployment they are: an object that gets another name is
-/// one.
+/// This many objects may be deleted without permission, whatever share of the deployment they are. A renamed object
+/// counts as one.
 const HANDFUL: usize = 2;
 
-/// The objects that would be pruned, if they are too many to go unasked.
+/// The objects that would be pruned, if they are too many without permission.
 pub fn too_many<'a>(
     recorded: &'a [AppliedObject],
     desired: &[ObjectRef],

@@ -1,4 +1,4 @@
-//! How a deployment changes. Each function gives the deployment after one change, its fingerprint included.
+//! How a deployment changes. Each function returns the deployment after one change, with its new fingerprint.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use serde_json::Value;
 
 use super::intent::{Change, Intent, New};
 
-/// Longest description, in characters: a paragraph, not a document.
+/// The maximum length of a description, in characters: a paragraph, not a document.
 pub const DESCRIPTION_CHARS: usize = 4_096;
-/// Labels of one deployment.
+/// The maximum number of labels of a deployment.
 pub const LABELS: usize = 64;
-/// Longest key or value of a label, in characters.
+/// The maximum length of a label's key or value, in characters.
 pub const LABEL_CHARS: usize = 253;
 
-/// Why a description or the labels are refused.
+/// Why a description or labels are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptionError {
     #[error("the description is longer than {DESCRIPTION_CHARS} characters")]
@@ -51,7 +51,7 @@ pub fn check(description: &str, labels: &BTreeMap<String, String>) -> Result<(),
     }
 }
 
-/// A deployment that has no manifest yet.
+/// A deployment without a manifest.
 pub fn created(
     name: DeploymentName,
     new: &New,
@@ -83,7 +83,7 @@ pub fn created(
     })
 }
 
-/// A manifest is stored, not applied yet, and the latest one: what is previewed or known on top of another is void.
+/// A manifest is stored as the latest one, and is not applied yet. The preview and the known drift become void.
 pub fn advanced(deployment: Deployment, manifest: ManifestName, now: Timestamp) -> Deployment {
     let first = deployment.latest_manifest.is_none();
     let (status, modified_at) = match first {
@@ -103,7 +103,7 @@ pub fn advanced(deployment: Deployment, manifest: ManifestName, now: Timestamp) 
     })
 }
 
-/// What is asked for beside a new configuration.
+/// Changes that a request makes beside the configuration.
 pub fn described(deployment: Deployment, change: &Change) -> Deployment {
     fingerprinted(Deployment {
         description: change.description.clone().unwrap_or(deployment.description),
@@ -117,7 +117,7 @@ pub fn described(deployment: Deployment, change: &Change) -> Deployment {
     })
 }
 
-/// There is a preview to commit, or none any more.
+/// There is a new preview to commit, or none any more.
 pub fn previewed(deployment: Deployment, preview: Option<ManifestName>) -> Deployment {
     fingerprinted(Deployment {
         preview,
@@ -125,7 +125,7 @@ pub fn previewed(deployment: Deployment, preview: Option<ManifestName>) -> Deplo
     })
 }
 
-/// All of the latest manifest is applied and ready.
+/// The latest manifest is applied and ready.
 pub fn deployed(deployment: Deployment, now: Timestamp) -> Deployment {
     fingerprinted(Deployment {
         deployed_at: Some(now),
@@ -151,11 +151,11 @@ fn failed(deployment: Deployment, error: &ErrorBody) -> Deployment {
     })
 }
 
-/// The operation that `intent` asked for failed after the manifest was stored.
+/// The operation of `intent` failed after the manifest was stored.
 ///
-/// A correction of drift that failed leaves the status as it is, with the error: the configuration was deployed before and
-/// nobody changed it, and the next scheduled check finds the drift again and retries. A status `Failed` would end these
-/// checks, so that an API server that is away for a minute would end them for good.
+/// A failed drift correction keeps the status and records the error: the deployment was ready before, and the next
+/// scheduled check retries. With the status `Failed` these checks would stop, so a short outage of the API server would
+/// end them for good.
 pub fn failed_by(intent: &Intent, deployment: Deployment, error: &ErrorBody) -> Deployment {
     if *intent != Intent::Correct {
         return failed(deployment, error);
@@ -170,7 +170,7 @@ pub fn failed_by(intent: &Intent, deployment: Deployment, error: &ErrorBody) -> 
     })
 }
 
-/// The last thing that is told of a deployment; nothing of it is stored any more.
+/// The last state of a removed deployment, for the caller. It is not stored.
 pub fn deleted(deployment: Deployment, now: Timestamp) -> Deployment {
     fingerprinted(Deployment {
         deleted_at: Some(now),
@@ -183,7 +183,7 @@ pub fn deleted(deployment: Deployment, now: Timestamp) -> Deployment {
     })
 }
 
-/// An operation took hold of it. This is no change of the deployment: the fingerprint stays.
+/// An operation locks it. The deployment does not change, so the fingerprint stays.
 pub fn taken(deployment: Deployment, operation: OperationId) -> Deployment {
     Deployment {
         operation: Some(operation),
@@ -191,7 +191,7 @@ pub fn taken(deployment: Deployment, operation: OperationId) -> Deployment {
     }
 }
 
-/// Somebody looked for drift. This is no change of the deployment: the fingerprint stays.
+/// It was checked for drift. The deployment does not change, so the fingerprint stays.
 pub fn checked(deployment: Deployment, drift: Drift) -> Deployment {
     Deployment {
         drift: Some(drift),
@@ -207,12 +207,12 @@ fn sentences(error: &ErrorBody) -> Vec<String> {
     }
 }
 
-/// Half of a digest tells states apart as well as all of it, and fits a header.
+/// Half of a digest distinguishes states well enough, and is short in a header.
 const FINGERPRINT_CHARS: usize = 32;
 
 fn fingerprinted(mut deployment: Deployment) -> Deployment {
     deployment.fingerprint.clear();
-    // Only maps with keys other than texts fail to become a value, and there are none here.
+    // Only maps whose keys are not strings cannot become a value, and there are none here.
     let mut value = serde_json::to_value(&deployment).unwrap_or(Value::Null);
     if let Some(fields) = value.as_object_mut() {
         fields.remove("operation");

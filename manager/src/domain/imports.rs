@@ -1,13 +1,13 @@
-//! The files that one expansion sees: what the caller sent, then what was fetched for template references.
+//! The files of an expansion: those of the caller, and those that were fetched for template references.
 //!
-//! What the caller sent wins: a type that equals an import's name never reaches a registry.
+//! The caller's files win: a type with the name of an import is never looked up in a registry.
 
 use std::collections::HashSet;
 
 use common::model::Import;
 use common::model::limits::IMPORTS;
 
-/// Why files cannot be taken together.
+/// Why files cannot be combined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportsError {
     #[error("the import {0:?} is given twice: give each file its own name")]
@@ -16,7 +16,7 @@ pub enum ImportsError {
     TooMany,
 }
 
-/// Files with distinct names, in the order they were added.
+/// Files with distinct names, in the order of addition.
 #[derive(Debug, Clone, Default)]
 pub struct Imports {
     files: Vec<Import>,
@@ -24,7 +24,7 @@ pub struct Imports {
 }
 
 impl Imports {
-    /// The caller's files; a name given twice is the caller's mistake.
+    /// The caller's files. Two files of the same name are an error.
     pub fn of_request(files: Vec<Import>) -> Result<Self, ImportsError> {
         let mut imports = Self::default();
         for file in files {
@@ -36,7 +36,7 @@ impl Imports {
         Ok(imports)
     }
 
-    /// Adds what came with a template reference. A name that is taken stays what it is: the caller may replace a helper.
+    /// Adds the files of a template reference. Existing names are kept, so that the caller can replace a helper.
     pub fn add(&mut self, fetched: impl IntoIterator<Item = Import>) -> Result<(), ImportsError> {
         for file in fetched {
             if !self.contains(&file.name) {

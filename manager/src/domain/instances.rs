@@ -1,11 +1,11 @@
-//! Which types a layout instantiates, and where.
+//! The types that a layout instantiates, and where.
 
 use std::collections::BTreeMap;
 
 use common::api::manager::TypeInstance;
 use common::model::{DeploymentName, Layout, ManifestName, TypeName};
 
-/// Every node of the layout as an instance of its type, in the order of the layout.
+/// Every node of the layout, as an instance of its type, in the layout's order.
 pub fn of_layout(
     deployment: &DeploymentName,
     manifest: &ManifestName,
@@ -23,7 +23,7 @@ pub fn of_layout(
         .collect()
 }
 
-/// By how many instances each type changes when `old` is replaced by `new`; types that do not change are left out.
+/// How the number of instances of each type changes when `new` replaces `old`. Unchanged types are left out.
 pub fn change(old: &[TypeInstance], new: &[TypeInstance]) -> BTreeMap<TypeName, i64> {
     let mut change: BTreeMap<TypeName, i64> = BTreeMap::new();
     for (instances, by) in [(old, -1), (new, 1)] {

@@ -1,4 +1,4 @@
-//! What an operation is asked to do, apart from its configuration. Stored: a change here is a change of format.
+//! What an operation is asked to do, without its configuration. It is stored, so a change here changes the format.
 
 use std::collections::BTreeMap;
 
@@ -21,11 +21,11 @@ pub enum Intent {
     Delete {
         delete_policy: Option<DeletePolicy>,
     },
-    /// Find out and store what a create or an update would do.
+    /// Compute and store what a create or an update would do.
     Preview {
-        /// Of a deployment that does not exist yet.
+        /// For a new deployment.
         new: Option<New>,
-        /// Of one that exists: in whose name the update would be, if not in that of its own service account.
+        /// For an existing deployment: the service account of the update, if it is not the deployment's own.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
@@ -33,9 +33,9 @@ pub enum Intent {
         )]
         service_account: Option<Option<ServiceAccountName>>,
     },
-    /// Apply the preview that the operation's manifest is.
+    /// Apply the operation's manifest, which is the preview.
     Commit(Change),
-    /// A new manifest with what an earlier one expanded to.
+    /// Make a manifest from the expansion of an earlier one, and apply it.
     Rollback {
         to: ManifestName,
     },
@@ -43,7 +43,7 @@ pub enum Intent {
     Correct,
 }
 
-/// What a new deployment begins with.
+/// The initial metadata of a new deployment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct New {
@@ -56,7 +56,7 @@ pub struct New {
     pub service_account: Option<ServiceAccountName>,
 }
 
-/// What becomes of a deployment beside its configuration; what is absent stays as it is.
+/// Changes of a deployment beside its configuration. Absent values stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
@@ -64,10 +64,10 @@ pub struct Change {
     pub labels: Option<BTreeMap<String, String>>,
     #[serde(default)]
     pub drift_policy: Option<DriftPolicy>,
-    /// Of an upgrade, the template at its new version: all others stay as the latest manifest has them on record.
+    /// For an upgrade, the template at its new version. The others stay as the latest manifest has recorded them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade: Option<TypeName>,
-    /// Another one, or none any more.
+    /// Another service account, or none.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -76,16 +76,16 @@ pub struct Change {
     pub service_account: Option<Option<ServiceAccountName>>,
 }
 
-/// How it is to be done.
+/// The policies of a write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Options {
     pub policies: Policies,
-    /// Most of what is recorded may be deleted.
+    /// Most of the recorded objects may be deleted.
     pub allow_deletes: bool,
-    /// A failure while it is applied leads back.
+    /// A failure during the apply is rolled back.
     pub rollback_on_failure: bool,
-    /// Template references mean what they meant for the latest manifest.
+    /// Template references resolve as recorded for the latest manifest.
     pub locked: bool,
 }
 
@@ -101,7 +101,7 @@ impl Intent {
         }
     }
 
-    /// The service account in whose name it is done, of a deployment that has `stored`.
+    /// The service account for the operation, if the deployment has `stored`.
     pub fn service_account<'a>(
         &'a self,
         stored: Option<&'a ServiceAccountName>,
@@ -131,7 +131,7 @@ impl Intent {
         }
     }
 
-    /// What the deployment begins with, if the operation may make it.
+    /// The initial metadata, if the operation may create the deployment.
     pub fn new_deployment(&self) -> Option<&New> {
         match self {
             Intent::Create(new) => Some(new),

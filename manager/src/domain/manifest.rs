@@ -1,4 +1,4 @@
-//! How a manifest is named, put together and digested.
+//! Names, contents and digests of manifests.
 
 use common::api::manager::Expansion;
 use common::canonical;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const PREFIX: &str = "manifest-";
 
-/// A name that sorts after `latest`, by the time in milliseconds; a clock that was set back does not matter.
+/// A name that sorts after `latest`, made from the time in milliseconds. It also works if the clock was set back.
 pub fn name(latest: Option<&ManifestName>, now: Timestamp) -> Result<ManifestName, NameError> {
     let latest_ms = latest
         .and_then(|name| name.as_str().strip_prefix(PREFIX))
@@ -23,7 +23,7 @@ pub fn name(latest: Option<&ManifestName>, now: Timestamp) -> Result<ManifestNam
     ManifestName::parse(format!("{PREFIX}{ms:013}"))
 }
 
-/// The expansion of nothing: what a deployment is updated to before it is removed.
+/// The empty expansion. A deployment is updated to it before it is removed.
 pub fn empty() -> (InputConfig, Expansion) {
     let input = InputConfig {
         content: "resources: []\n".to_owned(),
@@ -77,7 +77,7 @@ fn digests(input: &InputConfig, expansion: &Expansion) -> ManifestDigests {
 }
 
 fn digest(part: &impl Serialize) -> String {
-    // Only maps with keys other than texts fail to become a value, and a manifest has none.
+    // Only maps whose keys are not strings cannot become a value, and a manifest has none.
     canonical::digest(&serde_json::to_value(part).unwrap_or(Value::Null)).to_string()
 }
 

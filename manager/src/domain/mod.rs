@@ -1,6 +1,6 @@
-//! What deployments, manifests, operations and type instances are and how they change: pure functions over plain data.
+//! What deployments, manifests, operations and type instances are, and how they change: pure functions over plain data.
 //!
-//! Nothing here waits, reads a clock, or knows of HTTP, stores and other processes; the time is a parameter.
+//! Nothing here waits, reads a clock, or knows HTTP, stores and other processes. The time is a parameter.
 
 pub mod correction;
 pub mod deletes;

@@ -10,26 +10,26 @@
 //!               └───────────Stopped────────────┴──UndoFailed(0), Stopped──► Stuck ─────────Finished──────┘
 //! ```
 //!
-//! Nothing has to be undone: what comes before `store` has no effects, and an apply converges, so a failed one is
-//! left, recorded, for the next update or delete to go on from. Only who asks for it (`rollbackOnFailure`) gets the steps
-//! that lead back. Recovery replays the journal through [`State::after`]; a step that was running is run again.
+//! Failures need no undo: nothing before `store` has effects, and applies converge, so a failed apply is recorded and
+//! the next update or delete continues from it. Only `rollbackOnFailure` runs steps that lead back. Recovery replays
+//! the journal through [`State::after`]. A step that was running is run again.
 
 use common::api::error::ErrorBody;
 use common::model::OperationStatus;
 use serde::{Deserialize, Serialize};
 
-/// One entry of an operation's journal. The names are stored: renaming one is a change of format.
+/// An entry of an operation's journal. The names are stored: renaming one changes the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "camelCase")]
 pub enum Event {
-    /// The operation left the queue; its plan has this many steps.
+    /// The operation has left the queue. Its plan has this many steps.
     Began {
         steps: usize,
     },
     StepStarted {
         step: usize,
     },
-    /// Committed together with all that the step writes.
+    /// Committed together with everything that the step writes.
     StepSucceeded {
         step: usize,
     },
@@ -37,11 +37,11 @@ pub enum Event {
         step: usize,
         error: Box<ErrorBody>,
     },
-    /// Somebody asked for it. Wherever the operation was, nothing further is done.
+    /// A stop was requested. Nothing further is done, whatever the state was.
     Stopped {
         error: Box<ErrorBody>,
     },
-    /// The operation failed and goes back, by a plan of this many steps.
+    /// The operation has failed and rolls back with a plan of this many steps.
     UndoBegan {
         steps: usize,
     },
@@ -59,17 +59,17 @@ pub enum Event {
     Finished,
 }
 
-/// Where an operation stands.
+/// The state of an operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum State {
     #[default]
     Pending,
-    /// Between two steps; `next` may be one past the last.
+    /// Between two steps. `next` is the number of steps after the last one.
     Ready {
         next: usize,
         steps: usize,
     },
-    /// The step was started. After a crash it may have had any part of its effects.
+    /// The step has started. After a crash any part of its effects may exist.
     Running {
         step: usize,
         steps: usize,
@@ -77,7 +77,7 @@ pub enum State {
     Failing {
         error: Box<ErrorBody>,
     },
-    /// Between two steps of the way back; `error` is what failed before.
+    /// Between two steps of the rollback. `error` is the failure before it.
     UndoReady {
         next: usize,
         steps: usize,
@@ -88,7 +88,7 @@ pub enum State {
         steps: usize,
         error: Box<ErrorBody>,
     },
-    /// The way back failed too.
+    /// The rollback has failed too.
     Stuck {
         error: Box<ErrorBody>,
     },
@@ -98,7 +98,7 @@ pub enum State {
     },
 }
 
-/// An event that cannot follow the state: the journal is damaged, or two writers were at it.
+/// An event that cannot follow the state: the journal is damaged, or has two writers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{event:?} cannot follow {state:?}")]
 pub struct IllegalEvent {
@@ -107,7 +107,7 @@ pub struct IllegalEvent {
 }
 
 impl State {
-    /// The state after an event: the whole machine.
+    /// The state after an event. This is the whole state machine.
     pub fn after(self, event: &Event) -> Result<Self, IllegalEvent> {
         use {Event as E, State as S};
         match (self, event) {
@@ -175,7 +175,7 @@ impl State {
         events.into_iter().try_fold(Self::default(), Self::after)
     }
 
-    /// As callers see it.
+    /// The status for callers.
     pub fn status(&self) -> OperationStatus {
         match self {
             State::Pending => OperationStatus::Pending,
@@ -189,7 +189,7 @@ impl State {
         }
     }
 
-    /// Why it failed, once it has.
+    /// Why it has failed.
     pub fn error(&self) -> Option<&ErrorBody> {
         match self {
             State::Failing { error }
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(state.status(), OperationStatus::Done);
     }
 
-    /// A journal that fails and goes back in `steps` steps, of which one may fail.
+    /// A journal that fails and rolls back in `steps` steps, one of which may fail.
     fn undone(steps: usize, fails: Option<usize>) -> Vec<Event> {
         let mut events = journal(2, Some(1));
         events.pop();

@@ -1,8 +1,7 @@
-//! Where in the caller's configuration a resource stands.
+//! The place of a resource in the caller's configuration.
 //!
-//! The cluster knows resources by name only. The layout leads from there to the resource of the configuration that it
-//! came from, and the configuration's text to its line: a resource that a template made is at the line of the
-//! template's instance.
+//! The cluster knows resources only by name. The layout leads from the name to the resource of the configuration, and
+//! the text leads to its line. A resource that a template made has the line of the template's instance.
 
 use std::sync::OnceLock;
 
@@ -10,7 +9,7 @@ use common::api::error::{ErrorBody, Location};
 use common::model::{Layout, LayoutNode, LayoutPath};
 use common::yaml;
 
-/// What was expanded.
+/// The expanded configuration.
 pub struct Source<'a> {
     file: &'a str,
     content: &'a str,
@@ -18,14 +17,14 @@ pub struct Source<'a> {
     read: OnceLock<Read<'a>>,
 }
 
-/// What places are looked up in: read for the first, as most configurations have no fault.
+/// The parsed text and layout. Parsed for the first lookup, because most configurations have no faults.
 struct Read<'a> {
     nodes: Vec<(LayoutPath, &'a LayoutNode)>,
     places: yaml::Places<'a>,
 }
 
 impl<'a> Source<'a> {
-    /// `file` is what errors call the configuration, `content` its YAML text.
+    /// `file` is the configuration's name in errors, `content` its YAML text.
     pub fn new(file: &'a str, content: &'a str, layout: &'a Layout) -> Self {
         Self {
             file,
@@ -35,7 +34,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The place of the first resource for which it holds; empty if there is none.
+    /// The place of the first matching resource. Empty if there is none.
     pub fn of(&self, wanted: impl Fn(&LayoutNode) -> bool) -> Location {
         let read = self.read.get_or_init(|| Read {
             nodes: self.layout.walk(),
@@ -59,7 +58,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Adds file, line and path to an error, and to its causes, that name a primitive and no place.
+    /// Adds the file, line and path to an error and its causes, where they name a resource without a place.
     pub fn add_to(&self, error: &mut ErrorBody) {
         for cause in &mut error.causes {
             self.add_to(cause);

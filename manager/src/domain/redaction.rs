@@ -1,8 +1,9 @@
-//! What of a deployment callers are not told: values that schemas mark as secret, and those of Kubernetes Secrets.
+//! The parts of a deployment that are redacted for callers: values that schemas mark as secret, and the values of
+//! Kubernetes Secrets.
 //!
-//! Each is hidden at its own place and wherever else it occurs, for templates put a password into environments, URLs and
-//! configuration files. The names of things are no secrets: a password that is the deployment's name is hidden at its own
-//! place only.
+//! A secret is redacted at its own place and wherever else it occurs, because templates copy passwords into
+//! environments, URLs and configuration files. Names are not secret: a password that equals the deployment's name is
+//! redacted only at its own place.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ use common::redact::{REDACTED, Redactor};
 use common::yaml;
 use serde_json::Value;
 
-/// All that is secret of an expansion: what its schemas mark, and the values of the Secrets that it comes to.
+/// All secrets of an expansion: those that its schemas mark, and the values of its Secrets.
 pub fn secrets_of(expansion: &Expansion) -> Vec<SecretValue> {
     let marked = expansion.secrets.iter().cloned();
     let mut secrets: Vec<_> = marked
@@ -48,7 +49,7 @@ fn is_secret(resource: &Resource) -> bool {
     kubernetes_secret::is_one(resource.type_name.as_str(), resource.properties.as_ref())
 }
 
-/// Words that everybody sees anyway.
+/// Words that everybody can see.
 fn names(expansion: &Expansion) -> BTreeSet<&str> {
     let nodes = expansion.layout.walk().into_iter();
     let nodes = nodes.flat_map(|(_, node)| [node.name.as_str(), node.type_name.as_str()]);
@@ -70,7 +71,7 @@ fn without_names(value: &mut Value, names: &BTreeSet<&str>) {
     }
 }
 
-/// The resource that was given what stands for a secret: a caller has sent back what the manager told.
+/// The resource with the placeholder of a secret among its properties: the caller sent back a redacted answer.
 pub fn given_back(expansion: &Expansion) -> Option<String> {
     let marked = expansion
         .secrets
@@ -95,7 +96,7 @@ fn mentions(value: &Value) -> bool {
     }
 }
 
-/// Hides what is secret of some manifests.
+/// Redacts the secrets of some manifests.
 #[derive(Debug, Clone, Default)]
 pub struct Redaction {
     secrets: Vec<SecretValue>,
@@ -108,7 +109,7 @@ impl Redaction {
         Self { secrets, redactor }
     }
 
-    /// Whether there is nothing to hide.
+    /// Whether there is nothing to redact.
     pub fn is_empty(&self) -> bool {
         self.secrets.is_empty()
     }
@@ -126,7 +127,7 @@ impl Redaction {
         self.outputs(&mut manifest.outputs);
     }
 
-    /// Of one that goes to a caller, who is not told either what is secret of it.
+    /// Redacts a manifest for a caller, including the list of its secrets.
     pub fn expansion(&self, expansion: &mut Expansion) {
         expansion.secrets.clear();
         self.configuration(&mut expansion.expanded_config);
@@ -153,7 +154,7 @@ impl Redaction {
         self.outputs(&mut configuration.outputs);
     }
 
-    /// The secrets of this layout at their places, and wherever else they are.
+    /// Redacts this layout's secrets at their places, and all others wherever they occur.
     pub fn layout(&self, layout: &mut Layout) {
         for secret in &self.secrets {
             let node = layout.at_mut(&secret.path);
@@ -174,7 +175,8 @@ impl Redaction {
         }
     }
 
-    /// The values at their places, as the caller wrote the rest; files that came along are searched for them.
+    /// Redacts the values at their places and keeps the caller's formatting. Imported files are searched for the
+    /// values.
     fn input(&self, input: &mut InputConfig) {
         input.content = self.content(&input.content);
         for Import { content, .. } in &mut input.imports {
@@ -198,7 +200,7 @@ impl Redaction {
         {
             return masked;
         }
-        // What cannot be hidden in the text as it was written is told as it was read.
+        // If the text cannot be redacted in place, the parsed form is redacted and written again.
         for pointer in &pointers {
             value.pointer_mut(pointer).map(hide);
         }
@@ -206,7 +208,7 @@ impl Redaction {
         yaml::write(&value).unwrap_or_else(|_| REDACTED.to_owned())
     }
 
-    /// Where in the configuration secrets are given.
+    /// The places of secrets in the configuration.
     fn pointers(&self, configuration: &Value) -> Vec<String> {
         let marked = self.secrets.iter().filter_map(|secret| {
             let (index, pointer) = (secret.path.top()?, &secret.pointer);
@@ -232,8 +234,8 @@ impl Redaction {
         }
     }
 
-    /// What would be done to objects, and what of each is the caller's to see. A digest of fields could be guessed from,
-    /// as there may be a secret among them that not even the manager knows: one that was found in the cluster.
+    /// What would happen to objects, redacted for the caller. Digests of fields are removed: they could be used to
+    /// check guesses of a secret that only the cluster knows.
     pub fn diffs(&self, diffs: &mut [ResourceDiff]) {
         for diff in diffs {
             diff.basis.owned = None;
@@ -241,7 +243,7 @@ impl Redaction {
         }
     }
 
-    /// As [`Self::diffs`], but one goes on from it.
+    /// Like [`Self::diffs`], for one diff that is used further.
     pub fn diff(&self, diff: &mut ResourceDiff) {
         self.redactor.changes(&mut diff.changes);
         self.texts(&mut diff.unknown);
@@ -274,7 +276,7 @@ impl Redaction {
         self.redactor.error(error);
     }
 
-    /// A refusal, as callers are told it.
+    /// Redacts a refusal for the caller.
     pub fn refusal(&self, mut error: Box<ErrorBody>) -> Box<ErrorBody> {
         self.error(&mut error);
         error
@@ -287,7 +289,7 @@ impl Redaction {
     }
 }
 
-/// All that is in it; its shape stays.
+/// Redacts every value. The shape stays.
 fn hide(value: &mut Value) {
     match value {
         Value::Null => {}

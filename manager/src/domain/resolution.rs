@@ -1,23 +1,23 @@
-//! What a manifest's template references resolved to: kept whole, so that they can mean the same again, and compared
-//! with what they resolve to later.
+//! What a manifest's template references resolved to. It is recorded completely, so that later operations can reuse it
+//! or compare.
 
 use std::collections::BTreeMap;
 
 use common::model::{Import, ManifestName, ResolvedType, Scope, TypeName};
 use serde::{Deserialize, Serialize};
 
-/// A template reference with the very files that it stood for. Stored: a change here is a change of format.
+/// A template reference with the files that it resolved to. It is stored, so a change here changes the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recorded {
     pub resolved: ResolvedType,
-    /// Where short references in the template lead.
+    /// The registry and collection of short references in the template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     pub imports: Vec<Import>,
 }
 
-/// All that a manifest resolved; nothing, where there is no manifest yet.
+/// Everything that a manifest resolved. Empty if there is no manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
     pub manifest: Option<ManifestName>,
@@ -38,7 +38,7 @@ impl Record {
     }
 }
 
-/// A sentence for each reference that resolves to something else than it did.
+/// A sentence for each reference that resolves differently now.
 pub fn changes(before: &[ResolvedType], now: &[ResolvedType]) -> Vec<String> {
     let earlier: BTreeMap<_, _> = before.iter().map(|old| (&old.type_name, old)).collect();
     let pairs = now
@@ -63,7 +63,7 @@ fn change(old: &ResolvedType, new: &ResolvedType) -> Option<String> {
     }
 }
 
-/// The files that differ, where both sides know theirs.
+/// The files that differ, if both sides know theirs.
 fn changed_files(old: &ResolvedType, new: &ResolvedType) -> String {
     let earlier: BTreeMap<_, _> = old
         .files

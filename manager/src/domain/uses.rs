@@ -1,8 +1,8 @@
-//! Where a deployment uses a template, and its configuration with another version of it.
+//! The uses of a template in a deployment, and the configuration with another version of it.
 //!
-//! A reference in the configuration's own text is rewritten there, comments and all else as they were; one in a template
-//! that travels with it, where it stands on a line of its own (`type: redis:v1`). What a template of a registry refers to
-//! is its owner's.
+//! A reference in the configuration's text is replaced in place, and comments and all else stay. A reference in an
+//! imported template is replaced if it is alone on its line (`type: redis:v1`). References in a template of a registry
+//! belong to the owner of that template.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use common::model::{Import, InputConfig, Layout, LayoutNode, LayoutPath, Resolve
 use common::yaml::{self, Limits, ReplaceError, Replacement};
 use serde_json::Value;
 
-/// The references to one template, each with the one that names the other version.
+/// The references to one template, each with the reference to the other version.
 pub type References = BTreeMap<TypeName, TypeName>;
 
-/// The same reference with another version; none if it is no reference with a version.
+/// The reference with another version. None if it has no version.
 pub fn at_version(reference: &TypeName, version: &str) -> Option<TypeName> {
     let (path, _) = reference.as_str().rsplit_once(':')?;
     TypeName::parse(format!("{path}:{version}")).ok()
 }
 
-/// Every use, in the order of the layout.
+/// Every use, in the layout's order.
 pub fn of_layout(
     layout: &Layout,
     resolved: &[ResolvedType],
@@ -43,7 +43,7 @@ pub fn of_layout(
         .collect()
 }
 
-/// The template that a use stands in, if it cannot be rewritten there.
+/// The template that contains a use, if the use cannot be rewritten there.
 fn owner(
     layout: &Layout,
     path: &LayoutPath,
@@ -63,7 +63,7 @@ fn owner(
     (!is_plain).then(|| parent.type_name.clone())
 }
 
-/// The configuration with the other references.
+/// The configuration with the new references.
 pub fn rewritten(
     input: &InputConfig,
     references: &References,
@@ -104,7 +104,7 @@ fn replacements(
     Ok(types.filter_map(replacement).collect())
 }
 
-/// A template's text, which need not be YAML, with the references that stand on lines of their own.
+/// A template's text, which need not be YAML, with the references that are alone on their lines.
 fn lines(text: &str, references: &References) -> String {
     let line = |line: &str| {
         let (at, found) = reference_in(line)?;
@@ -117,7 +117,7 @@ fn lines(text: &str, references: &References) -> String {
         .collect()
 }
 
-/// What stands behind `type:` on a line that holds nothing else but a comment, and where in the line.
+/// The value after `type:` on a line with nothing else except a comment, and its position in the line.
 fn reference_in(line: &str) -> Option<(usize, &str)> {
     let begins = line.trim_start_matches([' ', '\t', '-']);
     let value = begins.strip_prefix("type:")?.trim_start();
@@ -225,7 +225,7 @@ mod tests {
             ("$.resources[3].resources[0]".to_owned(), Some("app:v1")),
         ];
         assert_eq!(told, expected);
-        // A type that an import bears never reached a registry.
+        // A type with the name of an import was never looked up in a registry.
         assert!(of_layout(&layout, &[], &input("", &[]), &references()).is_empty());
     }
 }

@@ -1,7 +1,7 @@
-//! The port to what expands templates.
+//! The port to the service that expands templates.
 //!
-//! Promises: an expansion has no effects, so it may be repeated. An error is the expander's own, untouched, or says with
-//! a 503 that the expander is away.
+//! Promises: an expansion has no effects, so it may be repeated. An error is the expander's own, unchanged, or a 503
+//! that says that the expander is unavailable.
 
 #[cfg(test)]
 pub mod fake;
@@ -24,6 +24,6 @@ pub trait Expander: Send + Sync {
         deadline: Duration,
     ) -> Result<ExpandResponse, Box<ErrorBody>>;
 
-    /// Whether it can expand now.
+    /// Whether it is ready.
     async fn health(&self) -> Check;
 }

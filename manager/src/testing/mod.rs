@@ -1,4 +1,4 @@
-//! A manager with fakes around it, for tests: the registry is a folder, the cluster and the templates are in memory.
+//! A manager with fakes, for tests: the registry is a folder, and the cluster and the templates are in memory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,20 +22,20 @@ use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Pace, Scan};
 use crate::vault::KeyPlace;
 use crate::workflow::{Capacity, Retry};
 
-/// What outlives a manager: its store, and what is around it.
+/// The store and the fakes, which outlive a manager.
 pub struct TestBed {
     pub kv: Arc<MemoryKv>,
     pub expander: Arc<FakeExpander>,
     pub deployer: Arc<FakeDeployer>,
-    /// Manifests of a deployment to keep.
+    /// The number of manifests to keep.
     pub keep_manifests: Option<usize>,
-    /// How callers are told apart; not at all by default.
+    /// How callers are authenticated. By default they are not.
     pub auth: crate::auth::Options,
     pub quotas: Quotas,
     pub capacity: Capacity,
-    /// For how long a job of the deployer writes after a sign of life.
+    /// How long a job of the deployer may write after a sign of life.
     pub lease: Duration,
-    /// For how long a report is waited for that is due.
+    /// How long the manager waits for a late report.
     pub grace: Duration,
     registry: TempDir,
 }
@@ -59,12 +59,12 @@ impl TestBed {
         bed
     }
 
-    /// Puts a template's version v1 into the registry.
+    /// Adds version v1 of a template to the registry.
     pub fn add_template(&self, name: &str, content: &str) {
         self.add_version(name, "v1", content);
     }
 
-    /// Puts a version of a template into the registry, or changes it.
+    /// Adds or changes a version of a template in the registry.
     pub fn add_version(&self, name: &str, version: &str, content: &str) {
         let version = self.registry.path().join(name).join(version);
         std::fs::create_dir_all(&version).unwrap();
@@ -123,7 +123,7 @@ impl TestBed {
     }
 }
 
-/// A manager that serves on a port of its own.
+/// A manager that serves on its own port.
 pub struct Served {
     pub bed: TestBed,
     pub app: App,
@@ -189,7 +189,7 @@ pub fn items<T: serde::de::DeserializeOwned>(page: &str) -> Vec<T> {
 /// Copies a folder, such as that of an open store: what a crash at this moment would leave.
 pub fn copied(from: &Path, to: &Path) {
     let is_gone = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
-    // A store that is open renames its drafts: then it is another moment, and all is copied anew.
+    // An open store renames its temporary files. Then the moment has passed, and the copy starts again.
     while let Err(error) = copied_once(from, to) {
         assert!(is_gone(&error) && from.is_dir(), "{error}");
     }
@@ -209,13 +209,13 @@ fn copied_once(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A store that dies after a number of commits, as a process does: nothing that comes later is written.
+/// A store that dies after a number of commits, like a process: nothing is written later.
 #[derive(Debug)]
 pub struct DyingKv {
     inner: Arc<MemoryKv>,
     left: AtomicUsize,
     dead: Notify,
-    /// Why it writes no more.
+    /// Why it does not write any more.
     error: fn() -> KvError,
 }
 
@@ -228,7 +228,7 @@ impl DyingKv {
         Self::with(commits, inner, error)
     }
 
-    /// One whose disk has room for so many commits.
+    /// A store whose disk has room for this many commits.
     pub fn full_after(commits: usize, inner: Arc<MemoryKv>) -> Arc<Self> {
         let error = || KvError::Full {
             free_mib: 0,
@@ -246,7 +246,7 @@ impl DyingKv {
         })
     }
 
-    /// There is room again.
+    /// Makes room on the disk again.
     pub fn revive(&self) {
         self.left.store(usize::MAX, Ordering::SeqCst);
     }
@@ -299,7 +299,7 @@ impl Kv for DyingKv {
     }
 }
 
-/// A store whose commits are answered a moment after they are done, as on a disk.
+/// A store that answers a commit a moment after it is done, like a disk.
 #[derive(Debug)]
 pub struct LateKv(pub Arc<MemoryKv>);
 

@@ -1,9 +1,9 @@
-//! The keys that the store and the credentials in it are sealed with, and the file that they are kept in.
+//! The keys that seal the store and its credentials, and the file that holds them.
 //!
-//! A line of the file is a key, the newest first: with it all is sealed that is written; the others open what was sealed
-//! before. The file is made for a new store, with a random key and readable by its owner only; that it was made is said,
-//! for without it the store is lost. A Kubernetes Secret that is mounted as a file is as good. A file that others can
-//! read is refused.
+//! Each line of the file is a key, the newest first. The newest key seals everything that is written, and the others
+//! open what was sealed before. A new store makes the file with a random key, readable only by its owner. The log says
+//! so, because the store is lost without the file. A Kubernetes Secret that is mounted as a file works too. A file that
+//! others can read is refused.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -21,10 +21,10 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 const KEY_BYTES: usize = 32;
 const ID_BYTES: usize = 8;
 const OWNER_ONLY: u32 = 0o600;
-/// Who is not in the owner's group has no business with it, and nobody but the owner with writing it. Kubernetes gives
-/// mounted Secrets to a group.
+/// Only the owner may write the file, and only the owner's group may read it: Kubernetes gives mounted Secrets to a
+/// group.
 const OTHERS: u32 = 0o027;
-/// A file holds so much at most: some hundred keys.
+/// The maximum size of the file: a few hundred keys.
 const FILE_BYTES: u64 = 16 * 1024;
 
 #[derive(Debug, thiserror::Error)]
@@ -49,15 +49,15 @@ pub enum KeyError {
     Random,
 }
 
-/// Where the keys are.
+/// The location of the keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
     File(PathBuf),
-    /// For a store in memory: forgotten with it.
+    /// For a store in memory. Lost with it.
     Memory,
 }
 
-/// What a key is known by: a part of its digest.
+/// The id of a key: a part of its digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(pub [u8; ID_BYTES]);
 
@@ -107,7 +107,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// The keys of a store; of one that `is_sealed` they must be there, for another they are made.
+    /// The keys of a store. A store that `is_sealed` must have them. For another store they are made.
     pub fn open(place: KeyPlace, is_sealed: bool) -> Result<Self, KeyError> {
         let keys = match &place {
             KeyPlace::Memory => vec![Arc::new(Key::random()?)],
@@ -135,7 +135,7 @@ impl Ring {
         self.keys().into_iter().next().ok_or(KeyError::Random)
     }
 
-    /// The key of this id, also one that was put into the file since.
+    /// The key with this id, even if it was added to the file later.
     pub fn find(&self, id: &[u8]) -> Option<Arc<Key>> {
         let of = |keys: &[Arc<Key>]| keys.iter().find(|key| key.id.0 == id).cloned();
         let known = of(&self.newest.read().unwrap_or_else(PoisonError::into_inner));
@@ -150,8 +150,8 @@ impl Ring {
         })
     }
 
-    /// A new key to seal with from now on: the one that somebody has put first into the file, or else a random one, which
-    /// is in the file when this returns.
+    /// A new key that seals from now on: the first key of the file if the operator added one, or else a random one,
+    /// which is in the file when this returns.
     pub fn renew(&self) -> Result<Arc<Key>, KeyError> {
         let before = self.keys();
         let mut keys = match &self.place {
@@ -165,7 +165,7 @@ impl Ring {
                 replace(path, &keys)?;
             }
         }
-        // One that was taken out of the file may still be needed until all is sealed anew.
+        // A key that was removed from the file may be needed until everything is sealed again.
         let known: Vec<_> = keys.iter().map(|key| key.id).collect();
         keys.extend(before.into_iter().filter(|old| !known.contains(&old.id)));
         let mut own = self.newest.write().unwrap_or_else(PoisonError::into_inner);
@@ -214,7 +214,7 @@ fn key(line: &str) -> Option<Arc<Key>> {
     Key::of(bytes.try_into().ok()?).map(Arc::new)
 }
 
-/// Whoever comes second uses the key of the first. The file gets its name only when it is whole.
+/// The second process uses the key of the first. The file gets its name only when it is complete.
 fn made(path: &Path) -> Result<Vec<Arc<Key>>, KeyError> {
     let failed = failed(path, "written");
     let keys = vec![Arc::new(Key::random()?)];
@@ -241,7 +241,7 @@ fn made(path: &Path) -> Result<Vec<Arc<Key>>, KeyError> {
 fn replace(path: &Path, keys: &[Arc<Key>]) -> Result<(), KeyError> {
     let replaced = draft(path, keys).and_then(|draft| {
         std::fs::rename(&draft, path)?;
-        // The name is as durable as the file.
+        // The name must be as durable as the file.
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());

@@ -1,7 +1,7 @@
-//! Credentials: sealed in the store, in clear only in the hands of the adapter that sends them.
+//! Credentials. They are sealed in the store, and in clear only in the adapter that sends them.
 //!
-//! Responsible for the key and for sealing; refuses to know what a credential opens. Whoever has the store alone has no
-//! credential: the key is in a file of its own ([`key`]), and is not part of a backup of the store.
+//! It owns the keys and the sealing, and refuses to know what a credential is for. The store alone opens no credential:
+//! the keys are in a separate file ([`key`]), which is not part of backups.
 
 mod key;
 mod seal;
@@ -34,7 +34,7 @@ pub enum VaultError {
     Store(#[from] StoreError),
 }
 
-/// What the store keeps of a credential.
+/// The stored record of a credential.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CredentialRecord {
@@ -68,20 +68,20 @@ impl Vault {
         Self { store, ring }
     }
 
-    /// Makes a new key and seals all with it, credentials and the store that they are in; gives the key's id, and how many
-    /// entries there were to seal. What is cut off, [`Self::reseal`] finishes.
+    /// Makes a new key and seals everything with it: the credentials and the store. Returns the key's id and the number
+    /// of sealed entries. [`Self::reseal`] finishes an interrupted rotation.
     pub async fn rotate(&self) -> Result<(KeyId, u64), VaultError> {
         let key = self.ring.renew()?.id;
         tracing::info!(%key, "the store has a new key, {key}; all is sealed with it now");
         Ok((key, self.reseal().await?))
     }
 
-    /// Whether there may be something that the newest key does not seal.
+    /// Whether something may be sealed with an older key.
     pub fn has_old_keys(&self) -> bool {
         self.ring.keys().len() > 1
     }
 
-    /// Seals all with the newest key.
+    /// Seals everything with the newest key.
     pub async fn reseal(&self) -> Result<u64, VaultError> {
         for (name, mut record) in credentials::list(&self.store).await? {
             let credential = self.opened(&name, &record)?;
@@ -97,7 +97,7 @@ impl Vault {
         Ok(entries)
     }
 
-    /// Makes it, or gives it a new secret; says whether it is new.
+    /// Creates the credential, or replaces its secret. Returns whether it is new.
     pub async fn set(
         &self,
         name: &CredentialName,

@@ -1,5 +1,5 @@
-//! Sealing with ChaCha20-Poly1305: a fresh nonce each time, and bound to the credential's name, so that one record cannot
-//! be put in another's place.
+//! Sealing with ChaCha20-Poly1305, with a new nonce each time. A sealed value is bound to the credential's name, so
+//! that it cannot replace another record.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -32,7 +32,7 @@ pub fn seal(key: &Key, name: &CredentialName, credential: &Credential) -> Option
     })
 }
 
-/// `None` if it was sealed with another key, for another name, or was changed.
+/// `None` if it was sealed with another key or for another name, or was changed.
 pub fn open(key: &Key, name: &CredentialName, sealed: &Sealed) -> Option<Credential> {
     let nonce: [u8; NONCE_LEN] = STANDARD.decode(&sealed.nonce).ok()?.try_into().ok()?;
     let mut bytes = STANDARD.decode(&sealed.text).ok()?;

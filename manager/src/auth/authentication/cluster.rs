@@ -1,9 +1,8 @@
-//! Tokens that the cluster knows: whatever its API server accepts, service accounts' among them, is asked of it by a
-//! TokenReview.
+//! Tokens that the cluster accepts, including those of service accounts. The API server checks them (TokenReview).
 //!
-//! An answer is kept for a short time by the token's digest, so that a caller costs the cluster one review in that time,
-//! and a token that is withdrawn is of no use soon after. Reviews of tokens that nobody knows yet are bounded, so that
-//! made-up ones do not become the cluster's trouble.
+//! Answers are cached for a short time by the token's digest, so a caller costs the cluster one review in that time,
+//! and a revoked token is useless soon. Reviews of unknown tokens are limited, so that invented tokens do not burden
+//! the cluster.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,13 +17,13 @@ use super::{AuthenticationError, Authenticator};
 use crate::auth::cache::Cache;
 use crate::deployer::Deployer;
 
-/// How long a token counts as good after it was.
+/// How long a valid token is cached.
 const KNOWN: Duration = Duration::from_secs(30);
-/// And as bad: shorter, for it may have been made just now.
+/// How long an invalid token is cached. It is shorter, because the token may be new.
 const UNKNOWN: Duration = Duration::from_secs(5);
-/// Answers that are kept, of each kind.
+/// The maximum number of cached answers of each kind.
 const ANSWERS: usize = 10_000;
-/// Reviews at once; further ones wait.
+/// The maximum number of concurrent reviews. Others wait.
 const AT_ONCE: usize = 16;
 /// A review takes milliseconds.
 const REVIEW: Duration = Duration::from_secs(10);
@@ -34,14 +33,14 @@ type TokenDigest = [u8; 32];
 pub struct ClusterTokens {
     deployer: Arc<dyn Deployer>,
     audiences: Vec<String>,
-    /// Apart, so that a flood of bad tokens makes no good one forgotten.
+    /// Separate, so that many invalid tokens do not evict a valid one.
     known: Cache<TokenDigest, Identity>,
     unknown: Cache<TokenDigest, ()>,
     places: Semaphore,
 }
 
 impl ClusterTokens {
-    /// Tokens must be meant for one of the audiences, or for the API server itself if there are none.
+    /// Tokens must be for one of these audiences, or for the API server itself if there are none.
     pub fn new(deployer: Arc<dyn Deployer>, audiences: Vec<String>) -> Self {
         Self {
             deployer,

@@ -1,10 +1,10 @@
-//! The port to what knows bearer tokens.
+//! The port to authenticators of bearer tokens.
 //!
 //! Promises of every adapter, proved by `conformance` over each:
-//! - A token that it knows and that is valid now is somebody, always the same.
-//! - A token that it does not know, that has expired, or that is meant for others is nobody; the reason never quotes it.
-//! - Only the cluster gives names that begin with `system:`, unless the operator allows one by its name ([`reserved`]).
-//! - What cannot be found out now is [`AuthenticationError::Unavailable`], never a yes.
+//! - A known and valid token always identifies the same caller.
+//! - A token that is unknown, expired or meant for others identifies nobody. The reason never quotes it.
+//! - Only the cluster gives names that begin with `system:`, unless the operator allows one ([`reserved`]).
+//! - If the answer is unknown at the moment, it is [`AuthenticationError::Unavailable`], and never a yes.
 
 mod cluster;
 #[cfg(test)]
@@ -29,10 +29,10 @@ pub use self::tokens::StaticTokens;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuthenticationError {
-    /// It is not one of this kind, or not any more.
+    /// The token is not of this kind, or not valid any more.
     #[error("{0}")]
     Refused(String),
-    /// Nobody knows at the moment.
+    /// The answer is unknown at the moment.
     #[error("{0}")]
     Unavailable(String),
 }
@@ -42,11 +42,11 @@ pub trait Authenticator: Send + Sync {
     async fn authenticate(&self, token: &str) -> Result<Identity, AuthenticationError>;
 }
 
-/// All that are configured: whom one of them knows is known.
+/// All configured authenticators. A caller that one of them knows is known.
 #[derive(Clone, Default)]
 pub struct Authenticators {
     tokens: Vec<Arc<dyn Authenticator>>,
-    /// Present where a client's certificate says who it is.
+    /// Present if client certificates identify callers.
     certificates: Option<ReservedNames>,
 }
 
@@ -62,8 +62,8 @@ impl Authenticators {
         self.certificates.is_some() || !self.tokens.is_empty()
     }
 
-    /// Whom a certificate, verified already, is for: its CN is the user, its Os are the groups, as in Kubernetes. Nobody
-    /// where certificates do not count.
+    /// The identity of a verified certificate: its CN is the user, and its Os are the groups, as in Kubernetes. None if
+    /// certificates are not accepted.
     pub fn certificate(&self, shown: &Certificate) -> Result<Option<Identity>, ErrorBody> {
         let (Some(names), Some(name)) = (&self.certificates, &shown.common_name) else {
             return Ok(None);
@@ -79,7 +79,8 @@ impl Authenticators {
         })
     }
 
-    /// Asks one after the other. If none knows the token and one could not say, that is told: the caller may be right.
+    /// Asks one after the other. If none knows the token and one is unavailable, the answer says so: the token may be
+    /// valid.
     pub async fn authenticate(&self, token: &str) -> Result<Identity, ErrorBody> {
         if token.len() > TOKEN_BYTES {
             return Err(refused());

@@ -1,8 +1,7 @@
-//! Static tokens: a file that names who holds which, by the SHA-256 of each.
+//! Static tokens: a file that lists their SHA-256 digests and users.
 //!
-//! A fast hash is enough and meant: such a token is made of 256 random bits, which nobody guesses however fast the
-//! hash is, while a slow one would make every request slow, and each with a made-up token a way to keep us busy.
-//! Passwords are no tokens, and nothing here would make them safe.
+//! A fast hash is sufficient and intended: a token has 256 random bits, so nobody can guess it. A slow hash would slow
+//! every request, and invented tokens could be used to keep the manager busy. The file is not for passwords.
 
 use std::path::Path;
 
@@ -18,10 +17,10 @@ use subtle::ConstantTimeEq;
 use super::{AuthenticationError, Authenticator, ReservedNames};
 use crate::auth::file;
 
-/// Everybody who holds a token is compared with on every request.
+/// The maximum number of tokens. Every request is compared with all of them.
 const TOKENS: usize = 10_000;
 
-/// The least that a file holds.
+/// The content of a minimal file.
 const EXAMPLE: &str = "tokens: [{sha256: WHAT-SHA256SUM-PRINTED, user: NAME}]";
 
 pub struct StaticTokens {
@@ -43,7 +42,7 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    /// 64 hexadecimal digits, as `sha256sum` writes them.
+    /// 64 hexadecimal digits, as `sha256sum` prints them.
     sha256: String,
     user: String,
     #[serde(default)]
@@ -70,7 +69,7 @@ impl Authenticator for StaticTokens {
     async fn authenticate(&self, token: &str) -> Result<Identity, AuthenticationError> {
         let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let entries = self.file.get();
-        // All are compared, and each whole: the time tells nothing of what is in the file.
+        // All are compared completely, so that the time reveals nothing.
         let found = entries.iter().fold(None, |found, entry| {
             let same = bool::from(entry.digest.ct_eq(&digest));
             if same { Some(entry) } else { found }
@@ -126,7 +125,7 @@ fn digest(hex: &str) -> Option<[u8; 32]> {
         .chunks(2)
         .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
         .collect();
-    // 63 digits make 32 bytes too.
+    // 63 digits also make 32 bytes.
     (hex.len() == 64).then(|| bytes.try_into().ok()).flatten()
 }
 

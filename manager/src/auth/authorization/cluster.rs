@@ -1,7 +1,7 @@
-//! The cluster's own RBAC: virtual resources of the API group `deploymentmanager`, asked for by SubjectAccessReviews.
+//! The cluster's own RBAC: virtual resources of the API group `deploymentmanager`, checked with SubjectAccessReviews.
 //!
-//! An answer is kept for a few seconds: for so long a role that was withdrawn may still count here. It gains nobody
-//! anything in the cluster, which decides again on each object.
+//! Answers are cached for a few seconds. A withdrawn role may count here for that time, but not in the cluster, which
+//! checks every object again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::auth::verb::{Resource, Verb};
 use crate::deployer::Deployer;
 
 const KEPT: Duration = Duration::from_secs(10);
-/// Answers that are kept.
+/// The maximum number of cached answers.
 const ANSWERS: usize = 50_000;
 /// A review takes milliseconds.
 const REVIEW: Duration = Duration::from_secs(10);
@@ -60,7 +60,7 @@ impl Authorizer for ClusterRules {
         identity: &Identity,
         question: &Question,
     ) -> Result<bool, Box<ErrorBody>> {
-        // All of the identity: two with the same user may be in different groups.
+        // The whole identity: two callers with the same user name may be in different groups.
         let key = (format!("{identity:?}"), question.clone());
         if let Some(answer) = self.answers.get(&key) {
             return Ok(answer);
@@ -70,7 +70,7 @@ impl Authorizer for ClusterRules {
         Ok(answer)
     }
 
-    /// The cluster cannot be asked for all namespaces in which somebody may do something.
+    /// The cluster cannot list the namespaces in which a caller may do something.
     async fn visibility(&self, identity: &Identity) -> Result<Visibility, Box<ErrorBody>> {
         let everywhere = Question::all(Verb::List, Resource::Deployments);
         Ok(match self.allows(identity, &everywhere).await? {

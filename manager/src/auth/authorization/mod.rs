@@ -1,9 +1,10 @@
-//! The port to what knows who may do what.
+//! The port to authorizers.
 //!
 //! Promises of every adapter, proved by `conformance` over each:
-//! - What is not allowed to somebody is refused.
-//! - A role in one namespace is none in another; one in all namespaces counts in each, and for what belongs to none.
-//! - What cannot be found out now is an error, never a yes.
+//! - What is not permitted is refused.
+//! - A role in one namespace does not count in others. A role in all namespaces counts in each, and for what belongs to
+//! none.
+//! - If the answer is unknown at the moment, it is an error, and never a yes.
 
 mod cluster;
 #[cfg(test)]
@@ -21,12 +22,12 @@ pub use self::cluster::ClusterRules;
 pub use self::policy::Policy;
 use super::verb::{Resource, Verb};
 
-/// Something that somebody wants to do.
+/// An action that a caller wants to take.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Question {
     pub verb: Verb,
     pub resource: Resource,
-    /// Absent: in all of them, or in none.
+    /// Absent: in all namespaces, or for what belongs to none.
     pub namespace: Option<Namespace>,
     pub name: Option<String>,
 }
@@ -42,7 +43,7 @@ impl Question {
         }
     }
 
-    /// About all of a kind, wherever they are.
+    /// For everything of a kind, in all namespaces.
     pub fn all(verb: Verb, resource: Resource) -> Self {
         Self {
             verb,
@@ -53,7 +54,7 @@ impl Question {
     }
 }
 
-/// As the end of "may not …".
+/// The end of a sentence that begins with "may not".
 impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.verb, self.resource)?;
@@ -67,13 +68,13 @@ impl fmt::Display for Question {
     }
 }
 
-/// Whose deployments somebody may see.
+/// The deployments that a caller may see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Visibility {
     All,
-    /// Those of these namespaces.
+    /// Those in these namespaces.
     Only(BTreeSet<Namespace>),
-    /// It has to be asked for each namespace.
+    /// Each namespace must be checked.
     Unknown,
 }
 
@@ -87,6 +88,6 @@ pub trait Authorizer: Send + Sync {
 
     async fn visibility(&self, identity: &Identity) -> Result<Visibility, Box<ErrorBody>>;
 
-    /// What would make it allow the question: the end of a refusal.
+    /// The missing permission: the end of a refusal.
     fn advice(&self, question: &Question) -> String;
 }

@@ -1,4 +1,4 @@
-//! A policy file: who has which role in which namespaces.
+//! A policy file: roles of users and groups in namespaces.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,16 +13,16 @@ use super::{Authorizer, Question, Visibility};
 use crate::auth::file;
 use crate::auth::verb::Role;
 
-/// All namespaces, and what belongs to none.
+/// All namespaces, and everything that belongs to none.
 const ALL: &str = "*";
-/// The group of everybody who is somebody, as in Kubernetes.
+/// The group of all authenticated callers, as in Kubernetes.
 const AUTHENTICATED: &str = "system:authenticated";
-/// What a service account's name begins with as a user's.
+/// The prefix of a service account's user name.
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
-/// All are looked at on every request.
+/// The maximum number of bindings. Every request checks all of them.
 const BINDINGS: usize = 10_000;
 
-/// The least that a file holds.
+/// The content of a minimal file.
 const EXAMPLE: &str = "bindings: [{role: admin, users: [NAME], namespaces: [\"*\"]}]";
 
 pub struct Policy {
@@ -111,7 +111,7 @@ impl Binding {
             || self.groups.iter().any(in_group)
     }
 
-    /// No namespace: what belongs to none.
+    /// Absent for what belongs to no namespace.
     fn covers(&self, namespace: Option<&Namespace>) -> bool {
         let mut namespaces = self.namespaces.iter();
         namespaces.any(|own| own == ALL || namespace.is_some_and(|one| one.as_str() == own))
@@ -129,7 +129,7 @@ fn parse(text: &str) -> Result<Vec<Binding>, String> {
     Ok(file.bindings)
 }
 
-/// What could never fit anybody or anything is a mistake of who wrote it.
+/// A binding that can never match is a mistake in the file.
 fn check(binding: &Binding) -> Result<(), String> {
     let subjects = [&binding.users, &binding.groups, &binding.service_accounts];
     if subjects.iter().all(|some| some.is_empty()) {

@@ -1,8 +1,8 @@
-//! Getting an issuer's keys: its discovery document names where they are (OpenID Connect Discovery 1.0).
+//! Fetches an issuer's keys. Its discovery document says where they are (OpenID Connect Discovery 1.0).
 //!
-//! Keys are used for [`FRESH`] and then fetched again, which takes a withdrawn one out of use. A token that names a key that
-//! is not known is a reason to look for new ones, but not more often than every [`PAUSE`]: anybody can make up names. While
-//! the issuer is away the keys that are known go on counting, for [`STALE`].
+//! Keys are fetched again after [`FRESH`], so that a withdrawn key is not used any more. A token with an unknown key
+//! causes a fetch, but at most every [`PAUSE`], because anybody can invent key names. While the issuer is unavailable,
+//! the known keys are used for [`STALE`].
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,9 +21,9 @@ use crate::auth::authentication::AuthenticationError;
 const FRESH: Duration = Duration::from_secs(60 * 60);
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 const PAUSE: Duration = Duration::from_secs(10);
-/// For each of the two documents.
+/// The timeout for each of the two documents.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Keys of some hundred bytes each.
+/// The maximum size of a document. Keys have a few hundred bytes each.
 const DOCUMENT_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, thiserror::Error)]
@@ -35,12 +35,12 @@ pub enum IssuerError {
 }
 
 pub struct Issuer {
-    /// As the operator wrote it: tokens must say exactly this.
+    /// Exactly as the operator configured it: tokens must contain the same text.
     name: String,
     discovery: Url,
     client: Client,
     known: RwLock<Option<Known>>,
-    /// When they were looked for last. Held by who looks.
+    /// The time of the last fetch. Locked during a fetch.
     tried: Mutex<Option<Instant>>,
     pub(super) pause: Duration,
 }
@@ -86,13 +86,13 @@ impl Issuer {
         })
     }
 
-    /// The keys, among them that of this name if the issuer has it.
+    /// The keys, including the named one if the issuer has it.
     pub async fn keys(&self, kid: Option<&str>) -> Result<Arc<Keys>, AuthenticationError> {
         if let Some(keys) = self.fitting(kid) {
             return Ok(keys);
         }
         let mut tried = self.tried.lock().await;
-        // Somebody else may have fetched them meanwhile.
+        // Another request may have fetched them meanwhile.
         if let Some(keys) = self.fitting(kid) {
             return Ok(keys);
         }
@@ -167,7 +167,7 @@ impl Issuer {
     }
 }
 
-/// Whoever could change the keys on their way could be anybody: only this machine is asked without TLS.
+/// Without TLS anybody on the way could replace the keys, so plain HTTP is only for this machine.
 fn check(url: &Url) -> Result<(), String> {
     let loopback = match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),

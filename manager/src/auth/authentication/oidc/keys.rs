@@ -1,7 +1,7 @@
-//! An issuer's public keys (JWK, RFC 7517 and 7518), and what each verifies.
+//! An issuer's public keys (JWK, RFC 7517 and 7518), and the signatures that each may verify.
 //!
-//! The kind of a key says which signatures it may have made, and the token's word counts only among these: there is no
-//! `none`, and no secret shared by a public key's bytes (`HS256`).
+//! The type of a key limits the algorithms, and a token can only choose among these. So there is no `none`, and a
+//! public key is never used as a shared secret (`HS256`).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::token::Token;
 
-/// Keys of one issuer; real ones have a handful.
+/// The maximum number of keys of an issuer. Real ones have a handful.
 const KEYS: usize = 100;
 
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub struct Keys(Vec<Key>);
 
 struct Key {
     kid: Option<String>,
-    /// The only algorithm that it is for, if it says so.
+    /// The only algorithm for the key, if it names one.
     alg: Option<String>,
     public: Public,
 }
@@ -52,7 +52,7 @@ struct Jwk {
 }
 
 impl Keys {
-    /// Those that are for signatures of a kind that is known here; others are other readers'.
+    /// The keys of known types for signatures. Others are ignored.
     pub fn of(document: Document) -> Self {
         let keys = document.keys.into_iter().take(KEYS);
         Self(keys.filter_map(Jwk::key).collect())
@@ -62,7 +62,7 @@ impl Keys {
         self.0.iter().any(|key| key.kid.as_deref() == Some(kid))
     }
 
-    /// Whether one of them has signed the token: the one that it names, if it names one.
+    /// Whether the named key, or any key if none is named, has signed the token.
     pub fn verify(&self, token: &Token<'_>) -> bool {
         let named = token.header.kid.as_deref();
         let mut keys = self.0.iter();
@@ -100,7 +100,7 @@ impl Public {
     }
 }
 
-/// Keys of less than 2048 bits sign nothing.
+/// Keys of less than 2048 bits are refused.
 fn rsa(alg: &str) -> Option<&'static RsaParameters> {
     Some(match alg {
         "RS256" => &signature::RSA_PKCS1_2048_8192_SHA256,
@@ -135,7 +135,7 @@ impl Jwk {
         })
     }
 
-    /// Uncompressed (SEC 1, 2.3.3).
+    /// Uncompressed point (SEC 1, 2.3.3).
     fn point(&self) -> Option<Vec<u8>> {
         Some([vec![4], bytes(&self.x)?, bytes(&self.y)?].concat())
     }
@@ -145,7 +145,7 @@ fn bytes(text: &Option<String>) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text.as_deref()?).ok()
 }
 
-/// Without the zeros that some put before it.
+/// Without leading zeros, which some issuers add.
 fn number(text: &Option<String>) -> Option<Vec<u8>> {
     let bytes = bytes(text)?;
     let first = bytes.iter().position(|byte| *byte != 0)?;

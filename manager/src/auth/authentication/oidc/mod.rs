@@ -1,11 +1,11 @@
-//! Tokens of an OpenID Connect issuer, checked here by the keys that it publishes.
+//! Tokens of an OpenID Connect issuer, verified with the keys that it publishes.
 //!
 //! ```text
 //! token ── read (token) ──► its issuer is ours? ──► key (keys, from discovery) ──► signature ──► claims ──► identity
 //! ```
 //!
-//! Names come out of claims as the API server makes them (`--oidc-username-claim` and so on), so that one person has one
-//! name with it and here.
+//! Names are made from claims like the API server does it (`--oidc-username-claim` and the others), so that a person
+//! has the same name there and here.
 
 mod discovery;
 mod keys;
@@ -27,7 +27,7 @@ pub use self::discovery::IssuerError;
 use self::token::Token;
 use super::{AuthenticationError, Authenticator, ReservedNames};
 
-/// How far clocks may be apart, in seconds.
+/// The tolerated difference of clocks, in seconds.
 const LEEWAY: f64 = 30.0;
 
 #[derive(Debug, Clone, Default, Args)]
@@ -57,7 +57,7 @@ pub struct OidcOptions {
         value_name = "CLAIM"
     )]
     pub username_claim: Option<String>,
-    /// What is put before users' names; - for nothing [default: the issuer and #, nothing if the claim is email]
+    /// Prefix of user names, or - for none [default: the issuer and #, or none if the claim is email]
     #[arg(
         long = "auth-oidc-username-prefix",
         env = "DM_AUTH_OIDC_USERNAME_PREFIX",
@@ -72,14 +72,14 @@ pub struct OidcOptions {
         value_name = "CLAIM"
     )]
     pub groups_claim: Option<String>,
-    /// What is put before groups' names.
+    /// Prefix of group names.
     #[arg(
         long = "auth-oidc-groups-prefix",
         env = "DM_AUTH_OIDC_GROUPS_PREFIX",
         value_name = "PREFIX"
     )]
     pub groups_prefix: Option<String>,
-    /// The authority, PEM, by which the issuer is known [default: the machine's authorities]
+    /// File with the certificate authority of the issuer, PEM [default: the machine's authorities]
     #[arg(long = "auth-oidc-ca", env = "DM_AUTH_OIDC_CA", value_name = "FILE")]
     pub ca: Option<PathBuf>,
 }
@@ -89,7 +89,7 @@ pub struct OidcTokens {
     rules: Rules,
 }
 
-/// What claims must say, and what they are taken for.
+/// The required claims, and those that name the caller.
 #[derive(Debug, Clone)]
 struct Rules {
     issuer: String,
@@ -102,7 +102,7 @@ struct Rules {
 }
 
 impl OidcTokens {
-    /// Nothing, if no issuer is named.
+    /// None if no issuer is configured.
     pub fn open(
         options: &OidcOptions,
         reserved: &ReservedNames,
@@ -137,7 +137,7 @@ impl Authenticator for OidcTokens {
     async fn authenticate(&self, token: &str) -> Result<Identity, AuthenticationError> {
         let refused = AuthenticationError::Refused;
         let token = Token::read(token).map_err(|reason| refused(reason.to_owned()))?;
-        // Before anything is fetched: others' tokens are no reason to ask the issuer.
+        // Checked before anything is fetched: tokens of other issuers must not cause requests.
         if token.claims.get("iss").and_then(Value::as_str) != Some(&self.rules.issuer) {
             return Err(refused("it is another issuer's".to_owned()));
         }
@@ -175,7 +175,7 @@ impl Rules {
         let name = claims.get(claim).and_then(Value::as_str);
         let name = name.filter(|name| !name.is_empty());
         let name = name.ok_or_else(|| format!("it has no claim {claim}"))?;
-        // As the API server does: an address that nobody verified is anybody's.
+        // Like the API server: an unverified address could be anybody's.
         if claim == "email"
             && claims
                 .get("email_verified")
@@ -203,7 +203,7 @@ impl Rules {
     }
 }
 
-/// A text, or a list of texts.
+/// A string, or a list of strings.
 fn texts(value: Option<&Value>) -> Option<Vec<String>> {
     match value? {
         Value::String(text) => Some(vec![text.clone()]),
@@ -215,7 +215,7 @@ fn texts(value: Option<&Value>) -> Option<Vec<String>> {
     }
 }
 
-/// A token without an end is none.
+/// A token without an expiry is refused.
 fn check_times(claims: &Map<String, Value>, now: Timestamp) -> Result<(), String> {
     let now = now.as_duration().as_secs_f64();
     let at = |claim: &str| match claims.get(claim) {

@@ -1,4 +1,5 @@
-//! A JSON Web Token in its compact form (RFC 7515, RFC 7519), taken apart. Nothing in it counts before its signature does.
+//! Parses a JSON Web Token in its compact form (RFC 7515, RFC 7519). Nothing in it is trusted before the signature is
+//! verified.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,7 +10,7 @@ use serde_json::{Map, Value};
 pub struct Token<'a> {
     pub header: Header,
     pub claims: Map<String, Value>,
-    /// What is signed: header and claims as they were sent.
+    /// The signed text: header and claims as they were sent.
     pub signed: &'a [u8],
     pub signature: Vec<u8>,
 }
@@ -18,7 +19,7 @@ pub struct Token<'a> {
 pub struct Header {
     pub alg: String,
     pub kid: Option<String>,
-    /// What a reader must understand or refuse; nothing of it is understood here.
+    /// Extensions that a reader must understand or refuse. None is supported.
     crit: Option<Value>,
 }
 
