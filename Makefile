@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all that a newcomer needs; `make help` lists the rest.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release sbom cluster demo demo-down test lint audit bench scale chaos soak sequences differ clean
+.PHONY: help setup build release sbom docs cluster demo demo-down test lint audit bench scale chaos soak sequences differ clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -12,13 +12,16 @@ setup: ## install what is missing on this machine
 build: setup ## build all programs, for development
 	cargo build --workspace --bins
 
-release: setup sbom ## build all programs, optimised, into target/release, with their bill of materials
+release: setup sbom docs ## build all programs, optimised, into target/release, with their bill of materials, and the book
 	cargo build --workspace --bins --release
 
 sbom: setup ## list every package that the programs are made of, as CycloneDX, in target/release/sbom.cdx.json
 	@mkdir -p target/release
 	@e2e/tool.sh cargo-sbom 0.10.0 --output-format cyclone_dx_json_1_6 >target/release/sbom.cdx.json.part
 	@mv target/release/sbom.cdx.json.part target/release/sbom.cdx.json
+
+docs: setup ## build the book into target/docs
+	@e2e/tool.sh mdbook 0.5.4 build docs
 
 cluster: ## build the local control plane, once
 	@e2e/cluster/build.sh
