@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all that a newcomer needs; `make help` lists the rest.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release sbom docs cluster demo demo-down test lint audit bench scale chaos soak sequences differ clean
+.PHONY: help setup build release sbom docs docs-reference cluster demo demo-down test lint audit bench scale chaos soak sequences differ clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -22,6 +22,9 @@ sbom: setup ## list every package that the programs are made of, as CycloneDX, i
 
 docs: setup ## build the book into target/docs
 	@e2e/tool.sh mdbook 0.5.4 build docs
+
+docs-reference: build ## write the pages of the book that the programs write themselves (commands, flags, API, codes, metrics)
+	SNAPSHOTS=overwrite cargo test -p e2e --test book reference
 
 cluster: ## build the local control plane, once
 	@e2e/cluster/build.sh

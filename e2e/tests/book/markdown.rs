@@ -1,0 +1,103 @@
+//! The Markdown files of the project, and what stands in them: links and headings.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use e2e::program::checkout;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+/// Folders that are built, or belong to a tool.
+const NOT_OURS: [&str; 3] = ["target", ".git", "fuzz"];
+
+/// A Markdown file of the project.
+pub struct Document {
+    /// From the root of the checkout.
+    pub path: PathBuf,
+    pub text: String,
+}
+
+impl Document {
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(checkout().join(path))
+            .with_context(|| path.display().to_string())?;
+        Ok(Self {
+            path: path.to_owned(),
+            text,
+        })
+    }
+
+    fn events(&self) -> impl Iterator<Item = Event<'_>> {
+        Parser::new_ext(&self.text, Options::ENABLE_TABLES)
+    }
+
+    pub fn links(&self) -> Vec<String> {
+        let target = |event: Event<'_>| match event {
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                Some(dest_url.into_string())
+            }
+            _ => None,
+        };
+        self.events().filter_map(target).collect()
+    }
+
+    /// The anchors of its headings, as GitHub and mdBook make them.
+    pub fn anchors(&self) -> Vec<String> {
+        let (mut anchors, mut heading) = (Vec::new(), None);
+        for event in self.events() {
+            match (event, &mut heading) {
+                (Event::Start(Tag::Heading { .. }), _) => heading = Some(String::new()),
+                (Event::End(TagEnd::Heading(_)), Some(text)) => {
+                    anchors.push(anchor(text));
+                    heading = None;
+                }
+                (Event::Text(part) | Event::Code(part), Some(text)) => text.push_str(&part),
+                _ => (),
+            }
+        }
+        anchors
+    }
+
+    /// What stands between backticks in the text.
+    pub fn code_spans(&self) -> Vec<String> {
+        let span = |event: Event<'_>| match event {
+            Event::Code(text) => Some(text.into_string()),
+            _ => None,
+        };
+        self.events().filter_map(span).collect()
+    }
+}
+
+fn anchor(heading: &str) -> String {
+    let kept = |c: char| match c {
+        ' ' => Some('-'),
+        c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
+        _ => None,
+    };
+    heading.to_lowercase().chars().filter_map(kept).collect()
+}
+
+/// Every Markdown file below a folder of the checkout, sorted.
+pub fn documents(folder: &str) -> Result<Vec<Document>> {
+    let mut paths = Vec::new();
+    collect(&checkout().join(folder), &mut paths)?;
+    paths.sort();
+    let root = checkout();
+    paths
+        .iter()
+        .map(|path| Document::read(path.strip_prefix(&root)?))
+        .collect()
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let is_ours = !NOT_OURS.iter().any(|skipped| name == *skipped);
+        if entry.file_type()?.is_dir() && is_ours {
+            collect(&path, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
