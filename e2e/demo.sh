@@ -75,7 +75,8 @@ up() {
     say "Starting expandybird, resourcifier and manager"
     start expandybird 8081
     start resourcifier 8082 --kubectl "$kubectl" --kubeconfig "$kubeconfig"
-    start manager 8080 --store "sled:$state/store" --expander-url "$(url expandybird)" --deployer-url "$(url resourcifier)"
+    start manager 8080 --store "sled:$state/store" --expander-url "$(url expandybird)" --deployer-url "$(url resourcifier)" \
+        --registry-folder "${REGISTRIES:-$HOME}"
     DM_SERVICE=$(url manager)
     export DM_SERVICE
     show "$bin/dm" deploy replicatedservice:v1 --name web --properties replicas=3,config.greeting=hello

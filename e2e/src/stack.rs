@@ -20,6 +20,9 @@ const DISK: &str = "disk";
 /// Where a manager that keeps one keeps its audit log, in the stack's folder.
 pub const AUDIT_LOG: &str = "audit.log";
 
+/// What an installation's resourcifier is started with.
+const GUARDED: &[&str] = &["--require-identity"];
+
 pub struct Stack {
     pub manager: Service,
     pub expandybird: Service,
@@ -102,13 +105,20 @@ impl Stack {
         Ok((Self::with(setting).await?, gate))
     }
 
+    /// The same with a manager that takes folders below the stack's own as registries, as `make demo` has it.
+    pub async fn for_a_user() -> Result<Self> {
+        let mut setting = Setting::new().await?;
+        setting.manager = &["--registry-folder", "."];
+        Self::with(setting).await
+    }
+
     /// The same where callers are told apart: the cluster says who they are and what they may do, and resourcifier has the
     /// rights of an installation, and does nothing in its own name.
     pub async fn guarded() -> Result<Self> {
         let mut setting = Setting::new().await?;
         let (cluster, folder) = (setting.cluster, setting.folder.path());
         setting.kubeconfig = installed::resourcifier(cluster, &setting.namespace, folder).await?;
-        setting.resourcifier = &["--require-identity"];
+        setting.resourcifier = GUARDED;
         setting.manager = &["--auth-cluster", "--auth-rbac"];
         Self::with(setting).await
     }
@@ -159,7 +169,7 @@ impl Stack {
             cluster: setting.cluster,
             folder: setting.folder,
             http,
-            is_guarded: !setting.manager.is_empty(),
+            is_guarded: setting.resourcifier == GUARDED,
         };
         stack.ready().await?;
         Ok(stack)

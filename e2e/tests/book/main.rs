@@ -1,6 +1,9 @@
-//! The book is true: its links lead somewhere, and its reference pages show what the programs have.
+//! The book is true: its examples run, its links lead somewhere, and its reference pages show what the programs have.
 
+mod examples;
 mod links;
 mod markdown;
+mod page;
 mod reference;
+mod script;
 mod words;

@@ -1,10 +1,11 @@
-//! The Markdown files of the project, and what stands in them: links and headings.
+//! The Markdown files of the project, and what stands in them: links, headings and code blocks.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use e2e::program::checkout;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// Folders that are built, or belong to a tool.
 const NOT_OURS: [&str; 3] = ["target", ".git", "fuzz"];
@@ -14,6 +15,16 @@ pub struct Document {
     /// From the root of the checkout.
     pub path: PathBuf,
     pub text: String,
+}
+
+/// A code block: what stands behind the opening fence, and the lines.
+pub struct CodeBlock {
+    pub info: String,
+    pub text: String,
+    /// Where the block begins, counted from 1.
+    pub line: usize,
+    /// The HTML comment that stands directly before it.
+    pub comment: Option<String>,
 }
 
 impl Document {
@@ -26,12 +37,12 @@ impl Document {
         })
     }
 
-    fn events(&self) -> impl Iterator<Item = Event<'_>> {
-        Parser::new_ext(&self.text, Options::ENABLE_TABLES)
+    fn events(&self) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
+        Parser::new_ext(&self.text, Options::ENABLE_TABLES).into_offset_iter()
     }
 
     pub fn links(&self) -> Vec<String> {
-        let target = |event: Event<'_>| match event {
+        let target = |(event, _): (Event<'_>, _)| match event {
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                 Some(dest_url.into_string())
             }
@@ -43,7 +54,7 @@ impl Document {
     /// The anchors of its headings, as GitHub and mdBook make them.
     pub fn anchors(&self) -> Vec<String> {
         let (mut anchors, mut heading) = (Vec::new(), None);
-        for event in self.events() {
+        for (event, _) in self.events() {
             match (event, &mut heading) {
                 (Event::Start(Tag::Heading { .. }), _) => heading = Some(String::new()),
                 (Event::End(TagEnd::Heading(_)), Some(text)) => {
@@ -57,9 +68,35 @@ impl Document {
         anchors
     }
 
+    pub fn code_blocks(&self) -> Vec<CodeBlock> {
+        let (mut blocks, mut comment, mut open) = (Vec::new(), None, None);
+        for (event, place) in self.events() {
+            match event {
+                Event::Html(text) => comment = Some(text.trim().to_owned()),
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
+                    open = Some(CodeBlock {
+                        info: info.into_string(),
+                        text: String::new(),
+                        line: self.text[..place.start].matches('\n').count() + 1,
+                        comment: comment.take(),
+                    });
+                }
+                Event::Text(text) => {
+                    comment = None;
+                    if let Some(block) = &mut open {
+                        block.text.push_str(&text);
+                    }
+                }
+                Event::End(TagEnd::CodeBlock) => blocks.extend(open.take()),
+                _ => (),
+            }
+        }
+        blocks
+    }
+
     /// What stands between backticks in the text.
     pub fn code_spans(&self) -> Vec<String> {
-        let span = |event: Event<'_>| match event {
+        let span = |(event, _): (Event<'_>, _)| match event {
             Event::Code(text) => Some(text.into_string()),
             _ => None,
         };

@@ -1,0 +1,89 @@
+//! Every example of the pages for users, authors and operators runs, on the real services and a real API server.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use e2e::Stack;
+use e2e::program::path_of;
+use tokio::process::Command;
+
+use super::markdown::{Document, documents};
+use super::page::Examples;
+use super::script;
+
+/// The folders of the book whose examples run.
+const TESTED: [&str; 3] = ["docs/users", "docs/authors", "docs/operators"];
+
+/// Of the commands of users' and authors' pages, at most one in so many does not run.
+const NOT_RUN: usize = 4;
+
+fn pages() -> Result<Vec<Document>> {
+    let pages: Result<Vec<_>> = TESTED.into_iter().map(documents).collect();
+    Ok(pages?.into_iter().flatten().collect())
+}
+
+/// bash as a user of this stack has it: the programs and kubectl on the path, and the kubeconfig of the cluster.
+fn bash(stack: &Stack) -> Result<Command> {
+    let programs = path_of("dm")?;
+    let programs = programs.parent().context("no folder of programs")?;
+    let tools = stack.cluster.kubectl_path().parent();
+    let tools = tools.context("no folder of kubectl")?;
+    let path = std::env::var("PATH")?;
+    let path = format!("{}:{}:{path}", programs.display(), tools.display());
+    let mut bash = Command::new("bash");
+    bash.env("PATH", path)
+        .env("DM_SERVICE", stack.manager.url())
+        .env("KUBECONFIG", stack.cluster.kubeconfig())
+        .env("KUBECACHEDIR", stack.folder().join("kubectl-cache"))
+        .env("HOME", stack.folder())
+        .env_remove("DM_TOKEN");
+    Ok(bash)
+}
+
+async fn check(stack: &Stack, page: &Document) -> Result<Vec<String>> {
+    let name = page.path.with_extension("").display().to_string();
+    let folder = stack.folder().join("book").join(name.replace('/', "-"));
+    std::fs::create_dir_all(&folder)?;
+    let examples = Examples::read(page)?;
+    let mut faults = script::run(&examples.run, &folder, bash(stack)?).await?;
+    let left = stack.dm.json(&["list"]).await?;
+    for deployment in left["items"].as_array().into_iter().flatten() {
+        let name = deployment["name"].as_str().unwrap_or_default();
+        faults.push(format!("the page leaves the deployment {name}: delete it"));
+        stack.dm.ok(&["delete", name, "--allow-deletes"]).await?;
+    }
+    Ok(faults)
+}
+
+#[tokio::test]
+async fn every_example_does_what_the_book_says() -> Result<()> {
+    let stack = Stack::for_a_user().await?;
+    let mut all = Vec::new();
+    for page in pages()? {
+        let path = page.path.display();
+        let faults = check(&stack, &page)
+            .await
+            .with_context(|| path.to_string())?;
+        all.extend(faults.iter().map(|fault| format!("{path}, {fault}")));
+    }
+    ensure!(all.is_empty(), "{}", all.join("\n\n"));
+    Ok(())
+}
+
+#[test]
+fn few_examples_do_not_run() -> Result<()> {
+    let (mut run, mut not_run) = (0, 0);
+    for page in pages()? {
+        let examples = Examples::read(&page)?;
+        if !page.path.starts_with(Path::new("docs/operators")) {
+            run += examples.commands();
+            not_run += examples.not_run;
+        }
+    }
+    ensure!(
+        not_run * NOT_RUN <= run + not_run,
+        "{not_run} commands of {} do not run",
+        run + not_run
+    );
+    Ok(())
+}
