@@ -17,6 +17,8 @@ use jiff::Timestamp;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
+use crate::error::{CommandError, ExitCode, exit_code, hint_for};
+
 const PROGRAM: &str = "expandybird";
 /// What the manager takes for the namespace and the user of a request that names neither.
 const NAMESPACE: &str = "default";
@@ -43,6 +45,37 @@ pub enum LocalError {
     /// What the service would have answered with an error status.
     #[error("{0}")]
     Answered(Box<ErrorBody>),
+}
+
+impl CommandError for LocalError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Answered(body) => exit_code(body.code),
+            Self::Unresolved(_) => ExitCode::Failed,
+            Self::NoProgram | Self::NotRunnable { .. } | Self::NoAnswer { .. } | Self::Name(_) => {
+                ExitCode::Unavailable
+            }
+        }
+    }
+
+    fn body(&self) -> Option<&ErrorBody> {
+        match self {
+            Self::Answered(body) => Some(body),
+            _ => None,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoProgram => Some(
+                "install expandybird and expandybird-worker beside dm, or let the manager expand: \
+                 leave --local out"
+                    .to_owned(),
+            ),
+            Self::Answered(body) => hint_for(body.code).map(str::to_owned),
+            _ => None,
+        }
+    }
 }
 
 /// A type that is a template by its form, and that no import and no registry has.

@@ -15,7 +15,7 @@ use common::api::manager::UpdateDeployment;
 use common::model::Import;
 use common::model::limits::IMPORTS;
 
-use crate::error::Sources;
+use crate::error::{CommandError, Sources};
 use files::{Files, ReadError, beside};
 use imports::Declared;
 
@@ -51,6 +51,8 @@ pub enum BundleError {
     #[error("the configuration and its files are larger than {TOTAL_BYTES} bytes together")]
     TooLarge,
 }
+
+impl CommandError for BundleError {}
 
 /// What is sent, and where it came from.
 #[derive(Debug, Default)]

@@ -8,10 +8,10 @@ use crate::terminal::format::Format;
 
 pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Failure> {
     if let Some(flag) = cli.command.refused_flag(&cli.before) {
-        return Err(Failure::Usage(format!("this command does not take {flag}")));
+        return Err(Failure::usage(format!("this command does not take {flag}")));
     }
     if cli.flags.output == Format::Dot && !cli.command.has_graph() {
-        return Err(Failure::Usage(DOT.to_owned()));
+        return Err(Failure::usage(DOT.to_owned()));
     }
     let mut session = Session::new(cli.flags, cli.command.asks_the_manager(), terminal).await?;
     // Writes bound the operation, and wait for it in their own way.

@@ -6,11 +6,12 @@ use std::time::Duration;
 use common::api::page::{Page, PageQuery};
 use common::client::access::Access;
 use common::client::{ClientError, ManagerClient};
+use common::duration;
 use common::model::limits::PAGE_ITEMS_MAX;
 use serde::Serialize;
 
 use crate::client::flags::Flags;
-use crate::error::Failure;
+use crate::error::{CommandError, ExitCode, Failure};
 use crate::terminal::Terminal;
 use crate::terminal::format::{self, Format, OutputError};
 
@@ -54,7 +55,7 @@ impl<'s, 't> Session<'s, 't> {
             Format::Table => people(document),
             Format::Yaml => format::yaml(document)?,
             Format::Json => format::json(document)?,
-            Format::Dot => return Err(Failure::Usage(DOT.to_owned())),
+            Format::Dot => return Err(Failure::usage(DOT.to_owned())),
         };
         self.print(&text)
     }
@@ -84,6 +85,23 @@ impl<'s, 't> Session<'s, 't> {
     }
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("{what} did not finish within {}", duration::told(*within))]
+struct TimedOut {
+    what: String,
+    within: Duration,
+}
+
+impl CommandError for TimedOut {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::Timeout
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("give it more time with --timeout".to_owned())
+    }
+}
+
 /// Ends with a failure where the work takes longer than the user gives it.
 pub async fn within<T>(
     timeout: Option<Duration>,
@@ -93,12 +111,11 @@ pub async fn within<T>(
     let Some(within) = timeout else {
         return work.await;
     };
-    let expired = |_| Failure::TimedOut {
-        what: what.to_owned(),
-        within,
-        operation: None,
-    };
-    tokio::time::timeout(within, work).await.map_err(expired)?
+    let what = what.to_owned();
+    match tokio::time::timeout(within, work).await {
+        Ok(done) => done,
+        Err(_) => Err(TimedOut { what, within }.into()),
+    }
 }
 
 /// All pages of a list as one.

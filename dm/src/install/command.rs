@@ -11,7 +11,7 @@ use tokio::process::Command;
 use crate::client::session::Session;
 use crate::client::target::properties;
 use crate::client::target::read_properties;
-use crate::error::Failure;
+use crate::error::{CommandError, Failure};
 use crate::install::{Installation, Objects, documents};
 
 /// The owner of the objects' fields is the one that an update by the system itself has: `dm-` and the deployment's name.
@@ -70,6 +70,15 @@ pub struct Install {
     pub context: Option<String>,
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("{program}: {said}")]
+struct KubectlError {
+    program: String,
+    said: String,
+}
+
+impl CommandError for KubectlError {}
+
 impl Install {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let installation = Installation {
@@ -120,7 +129,7 @@ impl Install {
                 .kubectl(&["create", "-f", "-"], &documents([secret])?)
                 .await
             {
-                Err(Failure::Kubectl { said, .. }) if said.contains("AlreadyExists") => {
+                Err(KubectlError { said, .. }) if said.contains("AlreadyExists") => {
                     format!("{} is there and stays as it is\n", shown(secret))
                 }
                 outcome => outcome?,
@@ -132,12 +141,12 @@ impl Install {
     }
 
     /// What kubectl said, having read `input`. Secrets go this way: never through its arguments.
-    async fn kubectl(&self, arguments: &[&str], input: &str) -> Result<String, Failure> {
+    async fn kubectl(&self, arguments: &[&str], input: &str) -> Result<String, KubectlError> {
         let context = self
             .context
             .iter()
             .map(|context| format!("--context={context}"));
-        let failed = |said: String| Failure::Kubectl {
+        let failed = |said: String| KubectlError {
             program: self.kubectl.clone(),
             said,
         };

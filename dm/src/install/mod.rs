@@ -10,10 +10,12 @@ pub mod command;
 mod objects;
 mod secrets;
 
+use common::api::error::ErrorBody;
 use common::api::manager::Expand;
 use common::model::{DeploymentName, Namespace};
 use serde_json::{Map, Value, json};
 
+use crate::error::{CommandError, ExitCode};
 use crate::local::{self, LocalError};
 use crate::terminal::format::OutputError;
 
@@ -30,6 +32,30 @@ pub enum InstallationError {
     Random,
     #[error(transparent)]
     Output(#[from] OutputError),
+}
+
+impl CommandError for InstallationError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Expand(error) => error.exit_code(),
+            Self::Output(error) => error.exit_code(),
+            Self::Certificate(_) | Self::Random => ExitCode::Failed,
+        }
+    }
+
+    fn body(&self) -> Option<&ErrorBody> {
+        match self {
+            Self::Expand(error) => error.body(),
+            _ => None,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Expand(error) => error.hint(),
+            _ => None,
+        }
+    }
 }
 
 /// What is to be installed, and where.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::text;
+use crate::error::{CommandError, ExitCode};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -27,6 +28,16 @@ pub enum OutputError {
     Json(#[from] serde_json::Error),
     #[error("the result cannot be written as YAML: {0}")]
     Yaml(#[from] common::yaml::WriteError),
+}
+
+impl CommandError for OutputError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            // The reader has seen enough, like `dm list | head`.
+            Self::Write(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::Done,
+            Self::Write(_) | Self::Json(_) | Self::Yaml(_) => ExitCode::Failed,
+        }
+    }
 }
 
 /// A document as YAML.
@@ -53,6 +64,12 @@ pub fn json(document: &impl Serialize) -> Result<String, OutputError> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_reader_that_has_seen_enough_is_no_failure() {
+        let gone = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert_eq!(OutputError::Write(gone).exit_code(), ExitCode::Done);
+    }
 
     #[test]
     fn documents_keep_their_values_and_obey_no_terminal() {

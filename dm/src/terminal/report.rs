@@ -4,8 +4,7 @@ use common::api::error::{ErrorBody, Location};
 use common::redact::REDACTED;
 use common::yaml;
 
-use crate::error::Failure;
-use crate::error::Sources;
+use crate::error::{Failure, Sources};
 use crate::terminal::text;
 
 /// Causes below causes beyond this would not be read.
@@ -17,10 +16,7 @@ pub fn report(failure: &Failure) -> String {
     let mut shown = format!("error: {}\n", text::lines(&failure.to_string()).trim_end());
     if let Some(body) = failure.body() {
         let nothing = Sources::default();
-        let sources = match failure {
-            Failure::Refused { sources, .. } => sources,
-            _ => &nothing,
-        };
+        let sources = failure.sources().unwrap_or(&nothing);
         // Where something was hidden, the lines of the files would show it.
         let quotes = !is_hiding(body);
         details(&mut shown, body, (sources, quotes), 0);
@@ -110,6 +106,7 @@ fn place(location: &Location, sources: &Sources, quote: bool) -> Option<String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::{CommandError, hint_for};
     use common::api::error::ErrorCode;
 
     fn sources() -> Sources {
@@ -122,13 +119,30 @@ mod tests {
         sources
     }
 
-    fn refused(body: ErrorBody) -> Failure {
-        Failure::Refused {
-            doing: "deploying web".to_owned(),
-            body: Box::new(body),
-            sources: sources(),
-            operation: None,
+    #[derive(Debug, thiserror::Error)]
+    #[error("deploying web: {body}")]
+    struct Refused {
+        body: ErrorBody,
+        sources: Sources,
+    }
+
+    impl CommandError for Refused {
+        fn body(&self) -> Option<&ErrorBody> {
+            Some(&self.body)
         }
+
+        fn sources(&self) -> Option<&Sources> {
+            Some(&self.sources)
+        }
+
+        fn hint(&self) -> Option<String> {
+            hint_for(self.body.code).map(str::to_owned)
+        }
+    }
+
+    fn refused(body: ErrorBody) -> Failure {
+        let sources = sources();
+        Refused { body, sources }.into()
     }
 
     #[test]

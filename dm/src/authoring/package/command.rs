@@ -100,7 +100,8 @@ fn written(folder: &Path, version: &Version) -> Result<(), Failure> {
             continue;
         };
         let path = folder.join(&name);
-        std::fs::write(&path, content).map_err(|error| Failure::File { path, error })?;
+        std::fs::write(&path, content)
+            .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
     }
     Ok(())
 }

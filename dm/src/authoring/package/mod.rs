@@ -17,6 +17,7 @@ use common::registry::sums::{FILE, MINISIG, SIG};
 use common::registry::{FilePath, TEMPLATE_ENDINGS};
 
 pub use crate::authoring::version::Contents;
+use crate::error::CommandError;
 pub use seal::seal;
 
 /// A version that may be published.
@@ -42,6 +43,8 @@ pub enum PackageError {
         faults: Vec<String>,
     },
 }
+
+impl CommandError for PackageError {}
 
 /// What becomes of a signature that is in the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use common::registry::PathError;
 use minisign::{PError, PublicKey, SecretKey, SecretKeyBox};
 
 use crate::bundle::files;
+use crate::error::CommandError;
 
 const PASSWORD: &str = "DM_SIGNING_PASSWORD";
 
@@ -33,6 +34,8 @@ pub enum SignError {
     #[error(transparent)]
     Path(#[from] PathError),
 }
+
+impl CommandError for SignError {}
 
 pub struct Signer(SecretKey);
 

@@ -129,7 +129,7 @@ impl Publish {
     ) -> Result<Outcome, Failure> {
         let place = publish::place(&self.target)?;
         if self.reference.is_some() && !matches!(place, Place::Git(_)) {
-            return Err(Failure::Usage(
+            return Err(Failure::usage(
                 "--ref goes with a git repository".to_owned(),
             ));
         }
@@ -168,7 +168,7 @@ impl Publish {
         let password = match self.password_stdin {
             true => {
                 let text = files::text(&mut *terminal.stdin).map_err(|reason| {
-                    Failure::Configuration(format!("standard input cannot be read: {reason}"))
+                    Failure::failed(format!("standard input cannot be read: {reason}"))
                 })?;
                 Some(Secret::new(text.trim_end_matches(['\r', '\n'])))
             }
@@ -177,10 +177,10 @@ impl Publish {
         match (&self.username, password) {
             (Some(username), Some(password)) => Ok(Some((username.clone(), password))),
             (None, None) => Ok(None),
-            (Some(_), None) => Err(Failure::Usage(format!(
+            (Some(_), None) => Err(Failure::usage(format!(
                 "a user needs a password: set {PASSWORD}, or give --password-stdin"
             ))),
-            (None, Some(_)) => Err(Failure::Usage(format!(
+            (None, Some(_)) => Err(Failure::usage(format!(
                 "a password needs a user: set {USERNAME}, or give --username"
             ))),
         }

@@ -8,6 +8,7 @@ use common::registry::oci::direct::DirectError;
 
 use super::git_command::GitError;
 use crate::authoring::version::ReleaseError;
+use crate::error::{CommandError, ExitCode};
 
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
@@ -64,6 +65,19 @@ pub enum PublishError {
         "OCI registries have no place for '{0}': they take small letters and digits, with single '.', '_' or '-' between them"
     )]
     Unnameable(String),
+}
+
+impl CommandError for PublishError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Target { .. } | Self::Collection(_) | Self::Path(_) => ExitCode::Usage,
+            Self::Taken { .. } | Self::SameVersion { .. } | Self::Git(GitError::Overtaken) => {
+                ExitCode::Conflict
+            }
+            Self::Oci(error) if matches!(**error, OciError::Transport(_)) => ExitCode::Unavailable,
+            _ => ExitCode::Failed,
+        }
+    }
 }
 
 fn listed(violations: &[String]) -> String {

@@ -12,16 +12,30 @@ use common::model::{DeploymentName, DeploymentStatus, DriftPolicy, Operation};
 use super::checks::sentences;
 use super::{Check, Test};
 use crate::bundle::Bundle;
+use crate::client::operation::error::OperationError;
 use crate::client::operation::follow::Patience;
 use crate::client::operation::write::{followed, query};
 use crate::client::session::Session;
-use crate::error::Failure;
+use crate::error::{CommandError, ExitCode, Failure};
 
 const LIVE: &str = "live";
 /// Between two looks at whether an operation that was stopped has let go of the deployment.
 const PAUSE: Duration = Duration::from_millis(250);
 /// So often: a minute in all.
 const LOOKS: u32 = 240;
+
+/// Ctrl-C ended the test; nothing is left of it.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted; the deployment {removed} of the test is deleted")]
+struct TestInterrupted {
+    removed: DeploymentName,
+}
+
+impl CommandError for TestInterrupted {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::Interrupted
+    }
+}
 
 /// A failure is one of the test, not of the template: Ctrl-C, a manager that is away, or what could not be removed.
 pub async fn check(
@@ -37,9 +51,9 @@ pub async fn check(
         session.terminal.note(&left);
     }
     let faults = match (deployed, removed) {
-        (Err(Failure::Interrupted { .. }), Ok(())) => {
+        (Err(failure), Ok(())) if failure.exit_code() == ExitCode::Interrupted => {
             let removed = name.clone();
-            return Err(Failure::TestInterrupted { removed });
+            return Err(TestInterrupted { removed }.into());
         }
         (deployed, removed) => {
             let faults = deployed?;
@@ -85,10 +99,11 @@ async fn deployed(
         Err(error) => return Err(error.into()),
     };
     if is_interrupted {
-        return Err(Failure::Interrupted {
+        return Err(OperationError::Interrupted {
             operation: operation.id,
             deployment: operation.deployment,
-        });
+        }
+        .into());
     }
     let patience = Patience::OfWrite(session.timeout);
     let operation = followed(session, operation, patience).await?;
@@ -122,7 +137,9 @@ async fn removed(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Failure::Missing(format!("{name} is still being worked on")))
+    Err(Failure::not_found(format!(
+        "{name} is still being worked on"
+    )))
 }
 
 /// The operation that deletes it; none, if it is not there.

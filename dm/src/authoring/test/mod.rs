@@ -145,7 +145,7 @@ impl Test {
         }
         if self.registry.is_some() {
             let reason = "--registry goes with TEMPLATE:VERSION, not with a folder";
-            return Err(Failure::Usage(reason.to_owned()));
+            return Err(Failure::usage(reason.to_owned()));
         }
         folder::read(path)
     }

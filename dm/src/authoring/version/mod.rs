@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use crate::bundle::files::{Files, ReadError, beside};
 use crate::bundle::{Bundle, BundleError, Bundler, imports};
+use crate::error::CommandError;
 
 /// All files of a version, by their paths within it.
 pub type Contents = BTreeMap<FilePath, Vec<u8>>;
@@ -49,6 +50,8 @@ pub enum ReleaseError {
     #[error(transparent)]
     Package(#[from] PackageError),
 }
+
+impl CommandError for ReleaseError {}
 
 pub struct Release {
     pub template: String,

@@ -22,7 +22,7 @@ pub struct Completion {
 impl Completion {
     pub fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let Some(script) = completion::script(&self.shell.to_string()) else {
-            return Err(Failure::Usage(format!("{} is not known", self.shell)));
+            return Err(Failure::usage(format!("{} is not known", self.shell)));
         };
         session.write(&script.map_err(OutputError::from)?)
     }

@@ -6,6 +6,7 @@ use common::model::{DeploymentName, ManifestName, Namespace};
 
 use super::policies::{AccountFlag, Policies};
 use crate::client::inspect::manifest::named_or_latest;
+use crate::client::operation::error::OperationError;
 use crate::client::operation::write::Subject;
 use crate::client::render::change;
 use crate::client::session::Session;
@@ -70,10 +71,11 @@ impl Diff {
             format!("{changes}{}\n", change::summary(&diff.summary))
         })?;
         if diff.summary.failing > 0 {
-            return Err(Failure::WouldFail {
+            return Err(OperationError::WouldFail {
                 name,
                 failing: diff.summary.failing,
-            });
+            }
+            .into());
         }
         Ok(match diff.summary.is_change() {
             true => ExitCode::Failed,
@@ -92,7 +94,7 @@ impl Diff {
             [manifest] => Some(ManifestName::parse(manifest.as_str())?),
             _ => {
                 let reason = "one manifest at most: dm diff NAME MANIFEST";
-                return Err(Failure::Usage(reason.to_owned()));
+                return Err(Failure::usage(reason.to_owned()));
             }
         };
         let manifest = named_or_latest(session, &name, named).await?;

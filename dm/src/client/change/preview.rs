@@ -61,7 +61,7 @@ impl Preview {
         }
         if self.drop {
             let reason = "--drop goes with a deployment's name: dm preview NAME --drop";
-            return Err(Failure::Usage(reason.to_owned()));
+            return Err(Failure::usage(reason.to_owned()));
         }
         let resolved = self.target.resolve(session.terminal)?;
         let exists = existing(session, &resolved.name).await?.is_some();

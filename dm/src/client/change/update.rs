@@ -95,7 +95,7 @@ impl Update {
     ) -> Result<(DeploymentName, UpdateDeployment, Subject), Failure> {
         let Some(name) = self.target.name_only() else {
             let reason = "--commit goes with a deployment's name alone: dm update NAME --commit";
-            return Err(Failure::Usage(reason.to_owned()));
+            return Err(Failure::usage(reason.to_owned()));
         };
         let manifest = match manifest {
             Some(manifest) => manifest,
@@ -117,7 +117,7 @@ impl Update {
 async fn stored(session: &Session<'_, '_>, name: &DeploymentName) -> Result<ManifestName, Failure> {
     let preview = session.client.deployment(name).await?.preview;
     preview.ok_or_else(|| {
-        Failure::Missing(format!(
+        Failure::not_found(format!(
             "{name} has no preview; make one with dm preview CONFIG --name {name}"
         ))
     })

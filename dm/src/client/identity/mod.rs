@@ -30,6 +30,8 @@ pub use kubeconfig::KubeconfigError;
 use kubeconfig::{Current, Shown};
 use shown::{Fixed, InFile};
 
+use crate::error::{CommandError, ExitCode};
+
 /// A token given in the environment, for one manager. There is no flag for it: command lines are public.
 const TOKEN: &str = "DM_TOKEN";
 
@@ -83,6 +85,23 @@ pub enum IdentityError {
     Kubeconfig(#[from] KubeconfigError),
     #[error(transparent)]
     Client(#[from] ClientError),
+}
+
+impl CommandError for IdentityError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::InClear { .. } | Self::HalfACertificate => ExitCode::Usage,
+            Self::Client(error) => error.exit_code(),
+            _ => ExitCode::Failed,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Client(error) => error.hint(),
+            _ => None,
+        }
+    }
 }
 
 /// What a manager wants to be shown.

@@ -66,7 +66,7 @@ impl Manifest {
                 show(session, &name, self.manifest).await?;
                 Ok(ExitCode::Done)
             }
-            (None, None) => Err(Failure::Usage(
+            (None, None) => Err(Failure::usage(
                 "which deployment? dm manifest NAME".to_owned(),
             )),
         }
@@ -130,7 +130,7 @@ pub async fn named_or_latest(
     }
     let latest = session.client.deployment(deployment).await?.latest_manifest;
     latest.ok_or_else(|| {
-        Failure::Missing(format!(
+        Failure::not_found(format!(
             "{deployment} has no manifest yet; see dm get {deployment}"
         ))
     })
@@ -171,7 +171,7 @@ fn is_deployed(operation: &Operation) -> bool {
 }
 
 fn none(name: &DeploymentName) -> Failure {
-    Failure::Missing(format!(
+    Failure::not_found(format!(
         "{name} has no manifest that was deployed before the present one"
     ))
 }

@@ -138,7 +138,9 @@ async fn verify(session: &mut Session<'_, '_>) -> Result<(), Failure> {
     session.show(&verification, told)?;
     match verification.ok {
         true => Ok(()),
-        false => Err(Failure::Damaged),
+        false => Err(Failure::failed(
+            "the store is damaged; see the problems above, and restore it from a backup",
+        )),
     }
 }
 
@@ -174,8 +176,5 @@ fn told(verification: &Verification) -> String {
 }
 
 fn unusable(path: &Path, error: io::Error) -> Failure {
-    Failure::File {
-        path: path.to_owned(),
-        error,
-    }
+    Failure::failed(format!("{}: {error}", path.display()))
 }

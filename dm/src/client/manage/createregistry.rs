@@ -52,7 +52,7 @@ impl CreateRegistry {
                 "the URL {:?} does not tell what kind of registry it is: say so with --type directory, git, github, http or oci",
                 self.url
             );
-            Failure::Usage(reason)
+            Failure::usage(reason)
         })?;
         let keys = self.public_key.iter().map(|file| read_key(file)).collect();
         let keys: Result<Vec<String>, Failure> = keys;
@@ -79,7 +79,7 @@ impl CreateRegistry {
 fn read_key(file: &Path) -> Result<String, Failure> {
     let read = File::open(file).map_err(|error| ReadError::Other(error.to_string()));
     let text = read.and_then(files::text).map_err(|reason| {
-        Failure::Configuration(format!("{} cannot be read: {reason}", file.display()))
+        Failure::failed(format!("{} cannot be read: {reason}", file.display()))
     })?;
     Ok(text.trim_end().to_owned())
 }

@@ -44,7 +44,7 @@ impl SetCredential {
         };
         let text = read.map_err(|reason| {
             let from = file.unwrap_or("standard input");
-            Failure::Configuration(format!("{from} cannot be read: {reason}"))
+            Failure::failed(format!("{from} cannot be read: {reason}"))
         })?;
         let credential = self.credential(&text);
         let set = session

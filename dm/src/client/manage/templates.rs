@@ -6,10 +6,11 @@ use clap::Args;
 use common::api::manager::TemplateSummary;
 use common::api::page::Page;
 use common::client::{ClientError, ManagerClient};
+use common::duration;
 use serde::Serialize;
 
 use crate::client::session::{Session, all_pages, within};
-use crate::error::Failure;
+use crate::error::{CommandError, ExitCode, Failure};
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
@@ -42,6 +43,23 @@ struct Listed {
     template: TemplateSummary,
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("registry {registry} has not answered within {}", duration::told(*within))]
+struct Slow {
+    registry: String,
+    within: Duration,
+}
+
+impl CommandError for Slow {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::Unavailable
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(format!("dm templates {} waits for it", self.registry))
+    }
+}
+
 /// How long a registry holds up those that have answered.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -50,7 +68,7 @@ impl Templates {
         if let Some(registry) = self.flagged.take() {
             if self.regex.is_some() {
                 let reason = "name the registry once: as the argument, or with --registry";
-                return Err(Failure::Usage(reason.to_owned()));
+                return Err(Failure::usage(reason.to_owned()));
             }
             self.regex = self.registry.replace(registry);
         }
@@ -117,10 +135,11 @@ impl Templates {
             match listed {
                 Ok(Ok(page)) => items.extend(page.items),
                 Ok(Err(error)) => away.push(error.into()),
-                Err(_) => away.push(Failure::Slow {
-                    registry: registry.name.clone(),
-                    within: patience,
-                }),
+                Err(_) => {
+                    let registry = registry.name.clone();
+                    let within = patience;
+                    away.push(Slow { registry, within }.into());
+                }
             }
         }
         Ok((Page::whole(items), away))

@@ -16,6 +16,7 @@ use common::client::{ClientError, ManagerClient};
 use common::model::{Operation, OperationStatus};
 use futures::TryStreamExt;
 
+use super::error::OperationError;
 use crate::client::operation::progress::Progress;
 use crate::error::Failure;
 
@@ -69,12 +70,11 @@ pub async fn follow(
     tokio::select! {
         // The first to be polled, so that nothing is shown yet when Ctrl-C would still end the program.
         biased;
-        Ok(()) = tokio::signal::ctrl_c() => Err(Failure::Interrupted { operation: id, deployment }),
-        () = expired => Err(Failure::TimedOut {
-            what: format!("operation {id}"),
+        Ok(()) = tokio::signal::ctrl_c() => Err(OperationError::Interrupted { operation: id, deployment }.into()),
+        () = expired => Err(OperationError::TimedOut {
+            operation: id,
             within: deadline.unwrap_or_default(),
-            operation: Some(id),
-        }),
+        }.into()),
         done = follower.finish() => done,
     }
 }
@@ -143,11 +143,12 @@ impl Follower<'_, '_, '_> {
         let away = self.away.get_or_insert_with(Instant::now).elapsed();
         self.progress.away(&error);
         if away > PATIENCE {
-            return Err(Failure::Lost {
+            return Err(OperationError::Lost {
                 operation: self.operation.id.clone(),
-                away,
+                unavailable: away,
                 error,
-            });
+            }
+            .into());
         }
         Ok(())
     }

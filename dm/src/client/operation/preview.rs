@@ -2,6 +2,7 @@
 
 use common::model::{DeploymentName, Manifest};
 
+use super::error::OperationError;
 use crate::client::render::change;
 use crate::client::session::Session;
 use crate::error::Failure;
@@ -19,10 +20,11 @@ pub async fn show_preview(
         .map_or(0, |preview| preview.summary.failing);
     match failing {
         0 => Ok(()),
-        failing => Err(Failure::WouldFail {
+        failing => Err(OperationError::WouldFail {
             name: name.clone(),
             failing,
-        }),
+        }
+        .into()),
     }
 }
 

@@ -9,6 +9,7 @@ use common::client::manager::Write;
 use common::model::{Deployment, DeploymentStatus, Operation, OperationType, Rollback};
 use common::request_id;
 
+use super::error::OperationError;
 use super::preview::show_preview;
 use crate::client::operation::follow::{Patience, follow};
 use crate::client::operation::progress::Progress;
@@ -31,22 +32,24 @@ impl Subject {
     }
 
     pub fn refused(&self, body: ErrorBody) -> Failure {
-        Failure::Refused {
+        OperationError::Refused {
             doing: self.doing.clone(),
             body: Box::new(body),
             sources: self.sources.clone(),
             operation: None,
         }
+        .into()
     }
 
     /// Accepted, and failed by the error that the operation ended with.
     fn ended(&self, operation: Operation, body: ErrorBody) -> Failure {
-        Failure::Refused {
+        OperationError::Refused {
             doing: self.doing.clone(),
             body: Box::new(body),
             sources: self.sources.clone(),
             operation: Some(Box::new(operation)),
         }
+        .into()
     }
 
     pub fn failed(&self, error: ClientError) -> Failure {
@@ -196,10 +199,11 @@ async fn show_deployment(
     let deployment = session.client.deployment(&operation.deployment).await?;
     session.show(&deployment, result)?;
     if deployment.state.status == DeploymentStatus::Failed {
-        return Err(Failure::DeploymentFailed {
+        return Err(OperationError::DeploymentFailed {
             name: deployment.name,
             errors: deployment.state.errors,
-        });
+        }
+        .into());
     }
     Ok(())
 }

@@ -86,7 +86,7 @@ impl Target {
             return self.template(type_name, target, None);
         }
         if self.registry.is_some() {
-            return Err(Failure::Usage(
+            return Err(Failure::usage(
                 "--registry goes with TEMPLATE:VERSION, not with a file".to_owned(),
             ));
         }
@@ -127,10 +127,7 @@ impl Target {
     }
 
     fn archive(&self, bytes: &[u8], shown: &str) -> Result<Resolved, Failure> {
-        let failed = |error: ArchiveError| Failure::Archive {
-            file: shown.to_owned(),
-            error,
-        };
+        let failed = |error: ArchiveError| Failure::failed(format!("{shown}: {error}"));
         let (mut files, file) = archive::read(bytes).map_err(failed)?;
         let content = files.remove(&file).unwrap_or_default();
         self.configuration(content, &file, &file, &Rc::new(Files::Archive(files)))
@@ -146,7 +143,7 @@ impl Target {
         if !self.properties.is_empty() || self.properties_file.is_some() || self.registry.is_some()
         {
             let reason = "--properties and --registry go with a template; a configuration has its properties written in it";
-            return Err(Failure::Usage(reason.to_owned()));
+            return Err(Failure::usage(reason.to_owned()));
         }
         let name = self.name(file)?;
         let bundler = Bundler::new(content, shown, file, files)?;
@@ -205,7 +202,7 @@ impl Target {
         match &self.name {
             Some(name) => Ok(name.clone()),
             None => default_name(of)
-                .ok_or_else(|| Failure::Usage("give the deployment a name with --name".to_owned())),
+                .ok_or_else(|| Failure::usage("give the deployment a name with --name".to_owned())),
         }
     }
 
@@ -261,7 +258,7 @@ pub fn read_properties(file: &str) -> Result<Map<String, Value>, Failure> {
     match document.value {
         Value::Object(properties) => Ok(properties),
         Value::Null => Ok(Map::new()),
-        _ => Err(Failure::Configuration(format!(
+        _ => Err(Failure::failed(format!(
             "{file}: properties are a map of names to values"
         ))),
     }
@@ -285,12 +282,12 @@ pub fn qualified(target: &str, registry: Option<&str>) -> Result<String, Failure
     if target.contains('/') {
         let reason =
             "--registry goes with TEMPLATE:VERSION; this reference names its registry itself";
-        return Err(Failure::Usage(reason.to_owned()));
+        return Err(Failure::usage(reason.to_owned()));
     }
     let path = registry.strip_prefix("github.com/").unwrap_or(registry);
     let segments: Vec<_> = path.split('/').collect();
     if segments.len() > 3 || segments.iter().any(|segment| segment.is_empty()) {
-        return Err(Failure::Usage(format!(
+        return Err(Failure::usage(format!(
             "--registry {registry:?} is not valid: write it ORG/REPO or ORG/REPO/COLLECTION, or as dm registries names it"
         )));
     }

@@ -12,6 +12,8 @@
 
 use serde_json::{Map, Number, Value};
 
+use crate::error::{CommandError, ExitCode};
+
 /// Nobody nests names deeper by hand, and the manager refuses a hundred levels.
 const MAX_DEPTH: usize = 32;
 /// An error quotes so much of what it means.
@@ -25,6 +27,12 @@ pub struct PropertyError {
     /// Counts from 1.
     character: usize,
     part: String,
+}
+
+impl CommandError for PropertyError {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::Usage
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

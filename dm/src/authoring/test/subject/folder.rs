@@ -12,12 +12,10 @@ use crate::bundle::files::Files;
 use crate::error::Failure;
 
 pub fn read(folder: &Path) -> Result<Tested, Failure> {
-    let failed = |error| Failure::File {
-        path: folder.to_owned(),
-        error,
-    };
     // "." has a name and a parent, too.
-    let whole = folder.canonicalize().map_err(failed)?;
+    let whole = folder
+        .canonicalize()
+        .map_err(|error| unreadable(folder, &error))?;
     let version: Option<Version> = name_of(&whole).and_then(|name| name.parse().ok());
     let (template, versions) = match whole.parent().filter(|_| version.is_some()) {
         Some(parent) => (name_of(parent), parent),
@@ -60,10 +58,7 @@ fn promises(now: Release, around: &Path) -> Result<Promises, Failure> {
 }
 
 fn highest_below(around: &Path, version: Version) -> Result<Option<(Version, PathBuf)>, Failure> {
-    let failed = |error| Failure::File {
-        path: around.to_owned(),
-        error,
-    };
+    let failed = |error| unreadable(around, &error);
     let mut highest = None;
     for entry in std::fs::read_dir(around).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
@@ -72,4 +67,8 @@ fn highest_below(around: &Path, version: Version) -> Result<Option<(Version, Pat
         highest = highest.max(found.map(|version| (version, path)));
     }
     Ok(highest)
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::failed(format!("{}: {error}", path.display()))
 }

@@ -26,7 +26,7 @@ pub async fn fetch(client: &ManagerClient, reference: &str) -> Result<Tested, Fa
     let (Some(version), Some(spelled), Some((base, _))) =
         (version, spelled, reference.rsplit_once(':'))
     else {
-        return Err(Failure::Usage(format!(
+        return Err(Failure::usage(format!(
             "{reference} has no version: write TEMPLATE:VERSION, or the folder of one"
         )));
     };
@@ -37,7 +37,7 @@ pub async fn fetch(client: &ManagerClient, reference: &str) -> Result<Tested, Fa
     let registry = client.registry_of(reference).await?;
     let Some(place) = Place::find(client, &registry, base).await? else {
         let registry = registry.name;
-        return Err(Failure::Missing(format!(
+        return Err(Failure::not_found(format!(
             "{base} is not among the templates that {registry} lists; see dm templates"
         )));
     };
@@ -183,7 +183,7 @@ async fn known(client: &ManagerClient, registry: &str) -> Result<Collections, Fa
     let parsed = Collections::parse(&String::from_utf8_lossy(&bytes));
     parsed.map_err(|faults| {
         let (file, faults) = (collections::FILE, faults.join("; "));
-        Failure::Configuration(format!("{file} of {registry} cannot be read: {faults}"))
+        Failure::failed(format!("{file} of {registry} cannot be read: {faults}"))
     })
 }
 
@@ -204,5 +204,5 @@ fn is_absence(code: ErrorCode) -> bool {
 }
 
 fn failed(error: PathError) -> Failure {
-    Failure::Configuration(error.to_string())
+    Failure::failed(error.to_string())
 }

@@ -237,7 +237,7 @@ async fn upgraded(
             Some(error) => item(Outcome::Failed, Some(id), Some(told(&error))),
             None => item(Outcome::Upgraded, Some(id), None),
         },
-        Err(Failure::Interrupted { .. }) => {
+        Err(failure) if failure.exit_code() == ExitCode::Interrupted => {
             let reason = format!("interrupted; dm wait {id} follows it again");
             item(Outcome::Running, Some(id), Some(reason))
         }
