@@ -130,7 +130,7 @@ impl Install {
                 .await
             {
                 Err(KubectlError { said, .. }) if said.contains("AlreadyExists") => {
-                    format!("{} is there and stays as it is\n", shown(secret))
+                    format!("{} is there and stays as it is\n", object_name(secret))
                 }
                 outcome => outcome?,
             };
@@ -178,7 +178,7 @@ impl Install {
 }
 
 /// `secret/NAME`, as kubectl names what it made.
-fn shown(object: &Value) -> String {
+fn object_name(object: &Value) -> String {
     let kind = object["kind"].as_str().unwrap_or_default().to_lowercase();
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
     format!("{kind}/{name}")

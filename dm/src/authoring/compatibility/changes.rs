@@ -10,7 +10,7 @@ use super::constraints;
 
 /// One difference, to be read as one sentence: subject, what.
 #[derive(Debug)]
-pub struct Change {
+pub struct SchemaChange {
     pub subject: String,
     pub what: String,
     /// Whether properties that were valid may be refused, or ignored, from now on.
@@ -45,7 +45,7 @@ const COMPARED: [&str; 9] = [
     "allOf",
 ];
 
-pub fn changes(before: &Value, after: &Value) -> Vec<Change> {
+pub fn changes(before: &Value, after: &Value) -> Vec<SchemaChange> {
     let mut comparison = Comparison {
         roots: [before, after],
         seen: HashSet::new(),
@@ -61,12 +61,12 @@ struct Comparison<'v> {
     /// Pairs of schemas by their addresses: each is compared once, so that references in circles end.
     seen: HashSet<[*const Value; 2]>,
     depth: usize,
-    found: Vec<Change>,
+    found: Vec<SchemaChange>,
 }
 
 impl<'v> Comparison<'v> {
     fn note(&mut self, path: &str, what: impl Into<String>, breaks: bool) {
-        self.found.push(Change {
+        self.found.push(SchemaChange {
             subject: match path {
                 "" => "what the template takes as a whole".to_owned(),
                 path => format!("property {path}"),
@@ -121,8 +121,8 @@ impl<'v> Comparison<'v> {
         if old != new {
             let what = format!(
                 "had {} and has {}",
-                constraints::shown("default", old),
-                constraints::shown("default", new)
+                constraints::keyword_text("default", old),
+                constraints::keyword_text("default", new)
             );
             self.note(path, what, false);
         }
@@ -133,7 +133,7 @@ impl<'v> Comparison<'v> {
                 || constraints::COMPARED.contains(keyword);
             if !is_compared && old != new {
                 let breaks = constraints::OPAQUE.contains(keyword) && new.is_some();
-                let [old, new] = [old, new].map(|value| constraints::shown(keyword, value));
+                let [old, new] = [old, new].map(|value| constraints::keyword_text(keyword, value));
                 self.note(path, format!("had {old} and has {new}"), breaks);
             }
         }

@@ -46,7 +46,8 @@ pub fn differences(before: Schema<'_>, after: Schema<'_>) -> Vec<Difference> {
     found.extend(types(before, after));
     enums(before, after, &mut found);
     for (keyword, exclusive, wider) in BOUNDS {
-        let [old, new] = [before, after].map(|schema| Bound::of(schema, keyword, exclusive));
+        let [old, new] =
+            [before, after].map(|schema| Bound::from_schema(schema, keyword, exclusive));
         if old != new {
             let said =
                 |bound: Option<Bound>| bound.map_or("none".to_owned(), |bound| bound.to_string());
@@ -64,7 +65,7 @@ fn get<'v>(schema: Schema<'v>, keyword: &str) -> Option<&'v Value> {
 }
 
 /// A keyword with its value, as far as a line can take it.
-pub fn shown(keyword: &str, value: Option<&Value>) -> String {
+pub fn keyword_text(keyword: &str, value: Option<&Value>) -> String {
     const CHARACTERS: usize = 60;
     let Some(value) = value else {
         return format!("no {keyword}");
@@ -87,7 +88,11 @@ fn types(before: Schema<'_>, after: Schema<'_>) -> Option<Difference> {
         after.contains(name) || (*name == "integer" && after.contains("number")) || new.is_none()
     };
     let breaks = old.is_none() || !before.iter().all(takes);
-    let what = format!("had {} and has {}", shown("type", old), shown("type", new));
+    let what = format!(
+        "had {} and has {}",
+        keyword_text("type", old),
+        keyword_text("type", new)
+    );
     Some((what, breaks))
 }
 
@@ -122,7 +127,7 @@ struct Bound {
 }
 
 impl Bound {
-    fn of(schema: Schema<'_>, keyword: &str, exclusive: Option<&str>) -> Option<Self> {
+    fn from_schema(schema: Schema<'_>, keyword: &str, exclusive: Option<&str>) -> Option<Self> {
         let value = get(schema, keyword)?.as_f64()?;
         let excluded = exclusive.and_then(|keyword| get(schema, keyword)?.as_bool());
         // No length and no count is below zero: that bound says nothing.
@@ -162,7 +167,7 @@ fn multiples(before: Schema<'_>, after: Schema<'_>) -> Option<Difference> {
         (Some(old), Some(new)) => (old / new).fract() == 0.0,
         (None, Some(_)) => false,
     };
-    let [old, new] = [old, new].map(|value| shown("multipleOf", value));
+    let [old, new] = [old, new].map(|value| keyword_text("multipleOf", value));
     Some((format!("had {old} and has {new}"), !still))
 }
 

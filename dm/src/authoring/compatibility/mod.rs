@@ -12,17 +12,17 @@ use std::collections::BTreeMap;
 use common::model::{OutputKind, Version};
 use serde_json::Value;
 
-use changes::{Change, changes};
+use changes::{SchemaChange, changes};
 
 /// How far one version is from the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum VersionStep {
     Patch,
     Minor,
     Major,
 }
 
-impl Step {
+impl VersionStep {
     pub fn between(before: Version, after: Version) -> Self {
         if before.major != after.major {
             Self::Major
@@ -33,7 +33,7 @@ impl Step {
         }
     }
 
-    fn forbids(self, change: &Change) -> Option<&'static str> {
+    fn forbids(self, change: &SchemaChange) -> Option<&'static str> {
         match self {
             Self::Patch => Some("a PATCH may not add or change properties or outputs"),
             Self::Minor if change.breaks => Some("a MINOR may not break what was written for it"),
@@ -55,7 +55,7 @@ pub struct Promise<'a> {
 }
 
 /// What the step does not allow, a sentence each with the property's path; nothing, if it may be.
-pub fn violations(step: Step, before: Promise<'_>, after: Promise<'_>) -> Vec<String> {
+pub fn violations(step: VersionStep, before: Promise<'_>, after: Promise<'_>) -> Vec<String> {
     let nothing = Value::Null;
     let mut found = changes(
         before.schema.unwrap_or(&nothing),
@@ -64,15 +64,15 @@ pub fn violations(step: Step, before: Promise<'_>, after: Promise<'_>) -> Vec<St
     if let (Some(before), Some(after)) = (before.outputs, after.outputs) {
         found.extend(outputs(before, after));
     }
-    let sentence = |change: &Change| {
+    let sentence = |change: &SchemaChange| {
         let rule = step.forbids(change)?;
         Some(format!("{} {}: {rule}", change.subject, change.what))
     };
     found.iter().filter_map(sentence).collect()
 }
 
-fn outputs(before: &Outputs, after: &Outputs) -> Vec<Change> {
-    let change = |name: &String, what: String, breaks| Change {
+fn outputs(before: &Outputs, after: &Outputs) -> Vec<SchemaChange> {
+    let change = |name: &String, what: String, breaks| SchemaChange {
         subject: format!("output {name}"),
         what,
         breaks,

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-fn broken(step: Step, before: &Value, after: &Value) -> Vec<String> {
+fn broken(step: VersionStep, before: &Value, after: &Value) -> Vec<String> {
     let promise = |schema| Promise {
         schema: Some(schema),
         outputs: None,
@@ -125,10 +125,16 @@ fn a_minor_may_widen_and_not_narrow_what_a_property_takes_and_a_patch_neither() 
         let schema = |property: &Value| json!({"properties": {"p": property}});
         let (before, after) = (schema(&before), schema(&after));
         let case = format!("{before} → {after}");
-        let minor = broken(Step::Minor, &before, &after);
+        let minor = broken(VersionStep::Minor, &before, &after);
         assert_eq!(minor.is_empty(), allowed, "{case}: {minor:?}");
-        assert!(!broken(Step::Patch, &before, &after).is_empty(), "{case}");
-        assert!(broken(Step::Major, &before, &after).is_empty(), "{case}");
+        assert!(
+            !broken(VersionStep::Patch, &before, &after).is_empty(),
+            "{case}"
+        );
+        assert!(
+            broken(VersionStep::Major, &before, &after).is_empty(),
+            "{case}"
+        );
     }
 }
 
@@ -152,7 +158,7 @@ fn what_says_the_same_is_no_change() {
         ),
         (Value::Null, json!({})),
     ] {
-        let found = broken(Step::Patch, &before, &after);
+        let found = broken(VersionStep::Patch, &before, &after);
         assert!(found.is_empty(), "{before} → {after}: {found:?}");
     }
 }
@@ -162,13 +168,17 @@ fn a_sentence_names_the_property_by_its_path() {
     let before = json!({"properties": {"service": {"properties": {"ports": {"items": {"type": "integer"}}}}}});
     let after = json!({"properties": {"service": {"properties": {"ports": {"items": {"type": "string"}}}}}});
     assert_eq!(
-        broken(Step::Minor, &before, &after),
+        broken(VersionStep::Minor, &before, &after),
         [
             "property service.ports[] had the type \"integer\" and has the type \"string\": a MINOR may not break what was written for it"
         ]
     );
     assert_eq!(
-        broken(Step::Patch, &json!({}), &json!({"properties": {"a": {}}})),
+        broken(
+            VersionStep::Patch,
+            &json!({}),
+            &json!({"properties": {"a": {}}})
+        ),
         ["property a is new: a PATCH may not add or change properties or outputs"]
     );
 }
@@ -181,7 +191,7 @@ fn a_change_behind_references_is_found_and_circles_end() {
             "definitions": {"node": {"properties": {"next": {"$ref": "#/definitions/node"}, "value": {"type": kind}}}},
         })
     };
-    let found = broken(Step::Minor, &schema("string"), &schema("integer"));
+    let found = broken(VersionStep::Minor, &schema("string"), &schema("integer"));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].starts_with("property a.value "), "{found:?}");
 }
@@ -201,9 +211,9 @@ fn outputs_may_be_added_by_a_minor_and_removed_by_a_major_only() {
         violations(step, promise(before), promise(after)).len()
     };
     for (step, added, removed) in [
-        (Step::Patch, 1, 1),
-        (Step::Minor, 0, 1),
-        (Step::Major, 0, 0),
+        (VersionStep::Patch, 1, 1),
+        (VersionStep::Minor, 0, 1),
+        (VersionStep::Major, 0, 0),
     ] {
         assert_eq!(count(step, Some(&few), Some(&many)), added, "{step:?}");
         assert_eq!(count(step, Some(&many), Some(&few)), removed, "{step:?}");
@@ -214,20 +224,20 @@ fn outputs_may_be_added_by_a_minor_and_removed_by_a_major_only() {
 #[test]
 fn an_output_keeps_its_kind_as_far_as_it_is_known_before_it_is_deployed() {
     use OutputKind::{List, Number, Reference, String};
-    let told = |before, after| {
+    let found = |before, after| {
         let outputs = [before, after].map(|kind| Outputs::from([("ip".to_owned(), kind)]));
         let [before, after] = outputs.each_ref().map(|outputs| Promise {
             schema: None,
             outputs: Some(outputs),
         });
-        violations(Step::Minor, before, after)
+        violations(VersionStep::Minor, before, after)
     };
     assert_eq!(
-        told(Number, String),
+        found(Number, String),
         ["output ip was a number and is a string: a MINOR may not break what was written for it"]
     );
     for (before, after) in [(List, List), (Reference, String), (Number, Reference)] {
-        assert!(told(before, after).is_empty(), "{before:?} → {after:?}");
+        assert!(found(before, after).is_empty(), "{before:?} → {after:?}");
     }
 }
 
@@ -235,10 +245,10 @@ fn an_output_keeps_its_kind_as_far_as_it_is_known_before_it_is_deployed() {
 fn the_highest_part_that_differs_is_the_step() {
     let version = |text: &str| text.parse::<Version>().unwrap();
     for (before, after, step) in [
-        ("v1", "v1.0.1", Step::Patch),
-        ("v1.0.1", "v1.1", Step::Minor),
-        ("v1.9.9", "v2", Step::Major),
+        ("v1", "v1.0.1", VersionStep::Patch),
+        ("v1.0.1", "v1.1", VersionStep::Minor),
+        ("v1.9.9", "v2", VersionStep::Major),
     ] {
-        assert_eq!(Step::between(version(before), version(after)), step);
+        assert_eq!(VersionStep::between(version(before), version(after)), step);
     }
 }

@@ -7,11 +7,11 @@ use common::registry::sums::FILE;
 use common::registry::{FilePath, SCHEMA, TEMPLATE_ENDINGS, TEMPLATE_IMPORTS};
 use common::yaml::{self, Duplicates, Limits};
 
-use super::{Contents, example, is_of_signature, seal, template_files};
-use crate::authoring::version::Release;
+use super::{VersionFiles, example, is_of_signature, seal, template_files};
+use crate::authoring::version::TemplateVersion;
 use crate::bundle::imports;
 
-pub fn faults(template: &str, version: &str, files: &Contents) -> Vec<String> {
+pub fn faults(template: &str, version: &str, files: &VersionFiles) -> Vec<String> {
     let mut faults = Vec::new();
     let number = version.parse::<Version>();
     if let Err(error) = &number {
@@ -38,24 +38,29 @@ pub fn faults(template: &str, version: &str, files: &Contents) -> Vec<String> {
     faults
 }
 
-fn has_chart(files: &Contents) -> bool {
+fn has_chart(files: &VersionFiles) -> bool {
     files.keys().any(|path| path.as_str() == CHART)
 }
 
 /// Kubernetes objects as they are: what registries make a template of. Its example may be left out.
-fn objects(files: &Contents, template: &str, number: Option<Version>, faults: &mut Vec<String>) {
+fn objects(
+    files: &VersionFiles,
+    template: &str,
+    number: Option<Version>,
+    faults: &mut Vec<String>,
+) {
     let Some(number) = number else {
         return;
     };
     let folder = format!("{template}/{number}");
-    let release = Release::of(template, number, &folder, files);
+    let release = TemplateVersion::from_contents(template, number, &folder, files);
     if let Err(error) = release.and_then(|release| release.bundle()) {
         faults.push(error.to_string());
     }
 }
 
 /// Names the likeliest reason: a template file that is called otherwise than the folder.
-fn missing_template(template: &str, files: &Contents) -> String {
+fn missing_template(template: &str, files: &VersionFiles) -> String {
     let is_other = |path: &&FilePath| path.names().count() == 1 && path.as_str().contains('.');
     let others: Vec<_> = files
         .keys()
@@ -67,15 +72,19 @@ fn missing_template(template: &str, files: &Contents) -> String {
         })
         .map(FilePath::as_str)
         .collect();
-    let told = match others.is_empty() {
+    let others_text = match others.is_empty() {
         true => String::new(),
         false => format!("; there is only {}", others.join(", ")),
     };
-    format!("{template}.py or {template}.jinja: the template is missing{told}")
+    format!("{template}.py or {template}.jinja: the template is missing{others_text}")
 }
 
 /// A file's text, unless it is not there or is none.
-pub fn text<'a>(files: &'a Contents, file: &FilePath, faults: &mut Vec<String>) -> Option<&'a str> {
+pub fn text<'a>(
+    files: &'a VersionFiles,
+    file: &FilePath,
+    faults: &mut Vec<String>,
+) -> Option<&'a str> {
     let read = std::str::from_utf8(files.get(file)?);
     if read.is_err() {
         faults.push(format!("{file}: it is not UTF-8 text"));
@@ -84,7 +93,7 @@ pub fn text<'a>(files: &'a Contents, file: &FilePath, faults: &mut Vec<String>) 
 }
 
 /// A template need not have one.
-fn schema(files: &Contents, file: &FilePath, faults: &mut Vec<String>) {
+fn schema(files: &VersionFiles, file: &FilePath, faults: &mut Vec<String>) {
     let Some(text) = text(files, file, faults) else {
         return;
     };
@@ -104,7 +113,7 @@ fn schema(files: &Contents, file: &FilePath, faults: &mut Vec<String>) {
 
 /// What a schema or the example imports must be in the folder.
 pub fn imported(
-    files: &Contents,
+    files: &VersionFiles,
     file: &FilePath,
     content: &str,
     faults: &mut Vec<String>,
@@ -137,7 +146,7 @@ pub fn imported(
     found
 }
 
-fn signature(template: &str, version: &str, files: &Contents, faults: &mut Vec<String>) {
+fn signature(template: &str, version: &str, files: &VersionFiles, faults: &mut Vec<String>) {
     let Ok(list) = FilePath::parse(FILE) else {
         return;
     };

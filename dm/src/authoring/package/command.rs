@@ -7,7 +7,7 @@ use common::registry::sums::{FILE, MINISIG, hex};
 use serde::Serialize;
 
 use crate::authoring::package::signer::Signer;
-use crate::authoring::package::{Package as Version, Signature, seal};
+use crate::authoring::package::{CheckedVersion, Signature, seal};
 use crate::client::session::Session;
 use crate::error::Failure;
 
@@ -54,7 +54,7 @@ impl Package {
             Some(_) => Signature::Replaced,
             None => Signature::Kept,
         };
-        let mut version = Version::read(&self.folder, signature)?;
+        let mut version = CheckedVersion::read(&self.folder, signature)?;
         if let Some(key) = &self.sign {
             let signer = Signer::open(key, session.terminal.interactive)?;
             seal(&mut version, &signer)?;
@@ -93,7 +93,7 @@ impl Package {
 }
 
 /// The list first: a signature without its list would be of the one before.
-fn written(folder: &Path, version: &Version) -> Result<(), Failure> {
+fn written(folder: &Path, version: &CheckedVersion) -> Result<(), Failure> {
     for name in [FILE.to_owned(), [FILE, MINISIG].concat()] {
         let content = version.files.iter().find(|(path, _)| path.as_str() == name);
         let Some((_, content)) = content else {

@@ -4,7 +4,7 @@ use common::model::Version;
 use common::registry::FilePath;
 use common::yaml::{self, Duplicates, Limits};
 
-use super::Contents;
+use super::VersionFiles;
 use super::check::{imported, text};
 
 const FILE: &str = "example.yaml";
@@ -19,7 +19,7 @@ enum Use {
 
 /// `template`: its name and its file.
 pub fn check(
-    files: &Contents,
+    files: &VersionFiles,
     template: (&str, &FilePath),
     version: Option<Version>,
     faults: &mut Vec<String>,

@@ -6,18 +6,18 @@ use std::path::Path;
 
 use common::registry::{FILE_BYTES, FilePath, TEMPLATE_BYTES, VERSION_DEPTH, VERSION_FILES};
 
-use super::Contents;
+use super::VersionFiles;
 use crate::bundle::files::{self, ReadError};
 
 #[derive(Default)]
 struct Found {
-    files: Contents,
+    files: VersionFiles,
     bytes: usize,
     faults: Vec<String>,
 }
 
 /// The files, and the faults; an error where the folder itself cannot be read.
-pub fn read(root: &Path) -> io::Result<(Contents, Vec<String>)> {
+pub fn read(root: &Path) -> io::Result<(VersionFiles, Vec<String>)> {
     let mut found = Found::default();
     walk(root, &FilePath::root(), VERSION_DEPTH, &mut found)?;
     if found.bytes > TEMPLATE_BYTES {

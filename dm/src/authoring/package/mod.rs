@@ -16,22 +16,22 @@ use common::model::Version;
 use common::registry::sums::{FILE, MINISIG, SIG};
 use common::registry::{FilePath, TEMPLATE_ENDINGS};
 
-pub use crate::authoring::version::Contents;
+pub use crate::authoring::version::VersionFiles;
 use crate::error::CommandError;
 pub use seal::seal;
 
 /// A version that may be published.
 #[derive(Debug)]
-pub struct Package {
+pub struct CheckedVersion {
     pub template: String,
     /// As its folder spells it.
     pub version: String,
     pub number: Version,
-    pub files: Contents,
+    pub files: VersionFiles,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum PackageError {
+pub enum CheckError {
     #[error("{} cannot be read: {source}", path.display())]
     Folder {
         path: PathBuf,
@@ -44,7 +44,7 @@ pub enum PackageError {
     },
 }
 
-impl CommandError for PackageError {}
+impl CommandError for CheckError {}
 
 /// What becomes of a signature that is in the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,9 +55,9 @@ pub enum Signature {
     Replaced,
 }
 
-impl Package {
-    pub fn read(path: &Path, signature: Signature) -> Result<Self, PackageError> {
-        let unreadable = |source| PackageError::Folder {
+impl CheckedVersion {
+    pub fn read(path: &Path, signature: Signature) -> Result<Self, CheckError> {
+        let unreadable = |source| CheckError::Folder {
             path: path.to_owned(),
             source,
         };
@@ -75,7 +75,7 @@ impl Package {
                 number,
                 files,
             }),
-            _ => Err(PackageError::Faulty {
+            _ => Err(CheckError::Faulty {
                 folder: root,
                 faults,
             }),
@@ -111,7 +111,7 @@ fn is_of_signature(path: &str) -> bool {
     ending.is_some_and(|ending| ["", MINISIG, SIG].contains(&ending))
 }
 
-fn template_files(template: &str, files: &Contents) -> Vec<FilePath> {
+fn template_files(template: &str, files: &VersionFiles) -> Vec<FilePath> {
     let names = TEMPLATE_ENDINGS.map(|ending| format!("{template}{ending}"));
     let paths = names.iter().filter_map(|name| FilePath::parse(name).ok());
     paths.filter(|path| files.contains_key(path)).collect()

@@ -9,10 +9,10 @@ use common::registry::sums::{self, FILE, MINISIG};
 use common::registry::{FilePath, PathError, VERSION_FILES};
 
 use super::signer::{SignError, Signer};
-use super::{Contents, Package, is_of_signature};
+use super::{CheckedVersion, VersionFiles, is_of_signature};
 
 /// Gives a package its list and a signature of it.
-pub fn seal(package: &mut Package, signer: &Signer) -> Result<(), SignError> {
+pub fn seal(package: &mut CheckedVersion, signer: &Signer) -> Result<(), SignError> {
     let list = sums::write(
         listed(&package.template, &package.version, &package.files)?
             .iter()
@@ -27,7 +27,7 @@ pub fn seal(package: &mut Package, signer: &Signer) -> Result<(), SignError> {
 }
 
 /// Whether a list names the files as they are, all of them and no other.
-pub fn fits(template: &str, version: &str, files: &Contents, list: &str) -> Result<(), String> {
+pub fn fits(template: &str, version: &str, files: &VersionFiles, list: &str) -> Result<(), String> {
     let expected = listed(template, version, files).map_err(|error| error.to_string())?;
     let signed: BTreeMap<_, _> = sums::parse(list, VERSION_FILES)?.into_iter().collect();
     for (path, content) in &expected {
@@ -48,7 +48,7 @@ pub fn fits(template: &str, version: &str, files: &Contents, list: &str) -> Resu
 fn listed<'a>(
     template: &str,
     version: &str,
-    files: &'a Contents,
+    files: &'a VersionFiles,
 ) -> Result<BTreeMap<FilePath, &'a [u8]>, PathError> {
     let folder = FilePath::parse(&format!("{template}/{version}"))?;
     let own = files

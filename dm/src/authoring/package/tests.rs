@@ -1,4 +1,4 @@
-//! What is told of a version's folder.
+//! What is expected of a version's folder.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use minisign::KeyPair;
 use tempfile::TempDir;
 
 use super::signer::{SignError, Signer};
-use super::{Package, PackageError, Signature, seal};
+use super::{CheckError, CheckedVersion, Signature, seal};
 
 const GOOD: &[(&str, &str)] = &[
     ("web.py", "def generate_config(context): return {}"),
@@ -30,8 +30,8 @@ fn written(folder: &str, files: &[(&str, &str)]) -> (TempDir, PathBuf) {
 }
 
 fn faults(at: &Path) -> String {
-    match Package::read(at, Signature::Kept).unwrap_err() {
-        PackageError::Faulty { faults, .. } => faults.join("\n"),
+    match CheckedVersion::read(at, Signature::Kept).unwrap_err() {
+        CheckError::Faulty { faults, .. } => faults.join("\n"),
         error => panic!("{error}"),
     }
 }
@@ -39,7 +39,7 @@ fn faults(at: &Path) -> String {
 #[test]
 fn a_version_as_it_must_be_is_a_package() {
     let (_root, at) = written("web/v1.0.1", GOOD);
-    let package = Package::read(&at, Signature::Kept).unwrap();
+    let package = CheckedVersion::read(&at, Signature::Kept).unwrap();
     assert_eq!(package.reference(), "web:v1.0.1");
     let paths: Vec<_> = package.files.keys().map(|path| path.as_str()).collect();
     assert_eq!(
@@ -62,7 +62,7 @@ fn every_fault_is_told_and_all_of_them_together() {
     ];
     let (_root, at) = written("web/1.0", &files);
     std::os::unix::fs::symlink("web.py", at.join("link.py")).unwrap();
-    let told = faults(&at);
+    let faults = faults(&at);
     for expected in [
         "\"1.0\" is no version",
         "'gone.py' is not in the folder",
@@ -71,13 +71,13 @@ fn every_fault_is_told_and_all_of_them_together() {
         ".hidden",
         "link.py",
     ] {
-        assert!(told.contains(expected), "{expected} is not in: {told}");
+        assert!(faults.contains(expected), "{expected} is not in: {faults}");
     }
 }
 
 #[test]
 fn a_version_has_exactly_one_template_that_is_called_as_its_folder() {
-    for (files, told) in [
+    for (files, expected) in [
         (&[("web.py", ""), ("web.jinja", "")][..], "exactly one"),
         (&[("other.jinja", "")][..], "there is only other.jinja"),
         (
@@ -87,7 +87,7 @@ fn a_version_has_exactly_one_template_that_is_called_as_its_folder() {
     ] {
         let (_root, at) = written("web/v1", files);
         let faults = faults(&at);
-        assert!(faults.contains(told), "{told} is not in: {faults}");
+        assert!(faults.contains(expected), "{expected} is not in: {faults}");
     }
     let (_root, at) = written("a b/v1", &[("a b.py", "")]);
     assert!(faults(&at).contains("no name that can stand in a reference"));
@@ -101,9 +101,9 @@ fn kubernetes_objects_as_they_are_are_a_package_too() {
         "{apiVersion: v1, kind: Secret, metadata: {name: a}}",
     );
     let (_root, at) = written("web/v1.0.1", &[CHART, OBJECT]);
-    let package = Package::read(&at, Signature::Kept).unwrap();
+    let package = CheckedVersion::read(&at, Signature::Kept).unwrap();
     assert_eq!(package.reference(), "web:v1.0.1");
-    for (files, told) in [
+    for (files, expected) in [
         (&[CHART][..], "no manifests"),
         (&[("Chart.yaml", "version: 1.0.2"), OBJECT], "v1.0.2"),
         (&[CHART, ("manifests/a.yaml", "a: 1")], "document 1"),
@@ -114,13 +114,13 @@ fn kubernetes_objects_as_they_are_are_a_package_too() {
     ] {
         let (_root, at) = written("web/v1.0.1", files);
         let faults = faults(&at);
-        assert!(faults.contains(told), "{told} is not in: {faults}");
+        assert!(faults.contains(expected), "{expected} is not in: {faults}");
     }
 }
 
 #[test]
 fn a_schema_that_cannot_be_read_is_told_with_its_place() {
-    for (schema, told) in [
+    for (schema, expected) in [
         ("a: [", "web.py.schema:"),
         ("[a]", "a schema is a map"),
         ("imports: [help.py]", "{path: FILE}"),
@@ -131,13 +131,13 @@ fn a_schema_that_cannot_be_read_is_told_with_its_place() {
             &[GOOD[0], ("web.py.schema", schema), GOOD[2], GOOD[3]],
         );
         let faults = faults(&at);
-        assert!(faults.contains(told), "{told} is not in: {faults}");
+        assert!(faults.contains(expected), "{expected} is not in: {faults}");
     }
 }
 
 #[test]
 fn the_example_is_a_configuration_that_uses_the_very_version() {
-    for (example, told) in [
+    for (example, expected) in [
         (None, "it is missing"),
         (Some("resources: {}"), "no configuration"),
         (
@@ -157,7 +157,7 @@ fn the_example_is_a_configuration_that_uses_the_very_version() {
         files.extend(example.map(|example| ("example.yaml", example)));
         let (_root, at) = written("web/v1", &files);
         let faults = faults(&at);
-        assert!(faults.contains(told), "{told} is not in: {faults}");
+        assert!(faults.contains(expected), "{expected} is not in: {faults}");
     }
     for good in [
         "resources: [{name: a, type: 'github.com/o/r/web:v1.0.7'}]",
@@ -166,7 +166,7 @@ fn the_example_is_a_configuration_that_uses_the_very_version() {
     ] {
         let files = [GOOD[0], GOOD[1], GOOD[2], ("example.yaml", good)];
         let (_root, at) = written("web/v1", &files);
-        assert!(Package::read(&at, Signature::Kept).is_ok(), "{good}");
+        assert!(CheckedVersion::read(&at, Signature::Kept).is_ok(), "{good}");
     }
 }
 
@@ -177,7 +177,7 @@ fn what_is_signed_is_every_file_of_the_version_and_a_change_afterwards_is_told()
     let key = root.path().join("key");
     std::fs::write(&key, pair.sk.to_box(None).unwrap().to_bytes()).unwrap();
     let signer = Signer::open(&key, false).unwrap();
-    let mut package = Package::read(&at, Signature::Replaced).unwrap();
+    let mut package = CheckedVersion::read(&at, Signature::Replaced).unwrap();
     seal(&mut package, &signer).unwrap();
     let file = |name: &str| {
         let mut files = package.files.iter();
@@ -194,11 +194,15 @@ fn what_is_signed_is_every_file_of_the_version_and_a_change_afterwards_is_told()
     std::fs::write(at.join("SHA256SUMS.minisig"), "").unwrap();
     assert!(faults(&at).contains("SHA256SUMS that it signs is missing"));
     std::fs::write(at.join("SHA256SUMS"), &list).unwrap();
-    assert!(Package::read(&at, Signature::Kept).unwrap().is_signed());
+    assert!(
+        CheckedVersion::read(&at, Signature::Kept)
+            .unwrap()
+            .is_signed()
+    );
     std::fs::write(at.join("web.py"), "changed").unwrap();
     assert!(faults(&at).contains("'web/v1.0.1/web.py' was changed"));
     std::fs::write(at.join("more.py"), "").unwrap();
-    assert!(Package::read(&at, Signature::Replaced).is_ok());
+    assert!(CheckedVersion::read(&at, Signature::Replaced).is_ok());
 }
 
 /// As `minisign -G -W` of 0.11 makes them, with the public key below.

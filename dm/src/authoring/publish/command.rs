@@ -6,9 +6,9 @@ use clap::Args;
 use common::model::Secret;
 use serde::Serialize;
 
-use crate::authoring::package::{Package, Signature};
+use crate::authoring::package::{CheckedVersion, Signature};
 use crate::authoring::publish::{
-    self, Artifacts, Directory, GitError, Outcome, Place, PublishError, Repository,
+    self, Artifacts, Destination, Directory, GitError, Outcome, PublishError, Repository,
 };
 use crate::bundle::files;
 use crate::client::session::Session;
@@ -77,7 +77,7 @@ struct Shown<'a> {
 
 impl Publish {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let package = Package::read(&self.folder, Signature::Kept)?;
+        let package = CheckedVersion::read(&self.folder, Signature::Kept)?;
         let outcome = self.publish(&package, session.terminal).await?;
         let compared = match &outcome {
             Outcome::Published(compared) => compared.as_ref(),
@@ -107,7 +107,7 @@ impl Publish {
     }
 
     /// What was not looked at before it was published.
-    fn warning(&self, package: &Package, outcome: &Outcome) -> Option<String> {
+    fn warning(&self, package: &CheckedVersion, outcome: &Outcome) -> Option<String> {
         match outcome {
             Outcome::Present => None,
             Outcome::Published(_) if self.no_compare => Some(format!(
@@ -124,23 +124,23 @@ impl Publish {
 
     async fn publish(
         &self,
-        package: &Package,
+        package: &CheckedVersion,
         terminal: &mut Terminal<'_>,
     ) -> Result<Outcome, Failure> {
-        let place = publish::place(&self.target)?;
-        if self.reference.is_some() && !matches!(place, Place::Git(_)) {
+        let place = Destination::parse(&self.target)?;
+        if self.reference.is_some() && !matches!(place, Destination::Git(_)) {
             return Err(Failure::usage(
                 "--ref goes with a git repository".to_owned(),
             ));
         }
         let collection = self.collection.as_deref();
         Ok(match place {
-            Place::Directory(root) => {
+            Destination::Directory(root) => {
                 let shelf = Directory::open(&root)?;
                 publish::publish(&shelf, package, collection, !self.no_compare).await?
             }
-            Place::Git(url) => self.git(&url, package).await?,
-            Place::Oci(place) => {
+            Destination::Git(url) => self.git(&url, package).await?,
+            Destination::Oci(place) => {
                 let login = self.login(terminal)?;
                 let login = login
                     .as_ref()
@@ -152,7 +152,7 @@ impl Publish {
     }
 
     /// Whoever is overtaken by another's push looks again at what is there.
-    async fn git(&self, url: &str, package: &Package) -> Result<Outcome, PublishError> {
+    async fn git(&self, url: &str, package: &CheckedVersion) -> Result<Outcome, PublishError> {
         for _ in 0..TRIES {
             let shelf = Repository::clone(url, self.reference.as_deref()).await?;
             let collection = self.collection.as_deref();

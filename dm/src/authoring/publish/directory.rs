@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use common::registry::{FILE_BYTES, FilePath};
 
-use super::{PublishError, Shelf, version_folder};
-use crate::authoring::package::{Contents, Package};
+use super::{PublishError, RegistryWriter, version_folder};
+use crate::authoring::package::{CheckedVersion, VersionFiles};
 use crate::bundle::files;
 
 /// No reference can name what begins with a dot.
@@ -46,7 +46,7 @@ impl Directory {
     }
 }
 
-impl Shelf for Directory {
+impl RegistryWriter for Directory {
     async fn root_file(&self, name: &FilePath) -> Result<Option<Vec<u8>>, PublishError> {
         let place = self.place(name)?;
         match File::open(&place) {
@@ -77,7 +77,11 @@ impl Shelf for Directory {
             .collect())
     }
 
-    async fn version(&self, template: &FilePath, version: &str) -> Result<Contents, PublishError> {
+    async fn version(
+        &self,
+        template: &FilePath,
+        version: &str,
+    ) -> Result<VersionFiles, PublishError> {
         let place = self.place(&version_folder(template, version)?)?;
         let (files, faults) = crate::authoring::package::folder::read(&place)
             .map_err(|source| io_error(&place, source))?;
@@ -90,7 +94,7 @@ impl Shelf for Directory {
         }
     }
 
-    async fn put(&self, template: &FilePath, package: &Package) -> Result<(), PublishError> {
+    async fn put(&self, template: &FilePath, package: &CheckedVersion) -> Result<(), PublishError> {
         let around = self.place(template)?;
         let failed = |source| io_error(&around, source);
         let is_new = !around.exists();
@@ -104,7 +108,7 @@ impl Shelf for Directory {
     }
 }
 
-fn written(around: &Path, package: &Package) -> io::Result<()> {
+fn written(around: &Path, package: &CheckedVersion) -> io::Result<()> {
     let unfinished = tempfile::Builder::new()
         .prefix(UNFINISHED)
         // Less the user's mask, as for any folder that they make.

@@ -7,7 +7,7 @@ use common::registry::oci::OciError;
 use common::registry::oci::direct::DirectError;
 
 use super::git_command::GitError;
-use crate::authoring::version::ReleaseError;
+use crate::authoring::version::VersionError;
 use crate::error::{CommandError, ExitCode};
 
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,7 @@ pub enum PublishError {
         next: String,
     },
     #[error(transparent)]
-    Release(#[from] ReleaseError),
+    TemplateVersion(#[from] VersionError),
     #[error("the registry's registry.yaml cannot be read: {}", faults.join("; "))]
     Metadata { faults: Vec<String> },
     #[error(

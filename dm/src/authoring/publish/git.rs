@@ -9,8 +9,8 @@ use common::registry::{FILE_BYTES, FilePath, TEMPLATE_BYTES};
 use tempfile::TempDir;
 
 use super::git_command::{GitError, git, text};
-use super::{PublishError, Shelf, version_folder};
-use crate::authoring::package::{Contents, Package};
+use super::{PublishError, RegistryWriter, version_folder};
+use crate::authoring::package::{CheckedVersion, VersionFiles};
 
 /// A file's mode: no link, not executable.
 const ORDINARY: &str = "100644";
@@ -58,7 +58,7 @@ impl Repository {
         })
     }
 
-    fn at(&self) -> &Path {
+    fn path(&self) -> &Path {
         self.clone.path()
     }
 
@@ -69,7 +69,7 @@ impl Repository {
         }
         let fixed = ["ls-tree", "-z", "-l", "--full-tree"];
         let arguments = [&fixed, options, &["HEAD", "--", path]].concat();
-        let printed = text(self.at(), &arguments, &[]).await?;
+        let printed = text(self.path(), &arguments, &[]).await?;
         let lines = printed.split('\0').filter(|line| !line.is_empty());
         let entries =
             lines.map(|line| entry(line).ok_or_else(|| GitError::Malformed(line.to_owned())));
@@ -79,7 +79,7 @@ impl Repository {
     async fn content(&self, entry: &Entry) -> Result<Vec<u8>, PublishError> {
         let what = match entry.mode.as_str() {
             ORDINARY | EXECUTABLE if entry.size <= FILE_BYTES => {
-                let read = git(self.at(), &["cat-file", "blob", &entry.object], &[]).await;
+                let read = git(self.path(), &["cat-file", "blob", &entry.object], &[]).await;
                 return Ok(read?);
             }
             ORDINARY | EXECUTABLE => format!("larger than {FILE_BYTES} bytes"),
@@ -90,16 +90,16 @@ impl Repository {
     }
 
     /// Into the index of the clone.
-    async fn add(&self, folder: &FilePath, files: &Contents) -> Result<(), PublishError> {
+    async fn add(&self, folder: &FilePath, files: &VersionFiles) -> Result<(), PublishError> {
         let mut index = String::new();
         for (path, content) in files {
             let store = ["hash-object", "-w", "--no-filters", "--stdin"];
-            let object = text(self.at(), &store, content).await?;
+            let object = text(self.path(), &store, content).await?;
             let path = folder.join(path);
             index.push_str(&format!("{ORDINARY} {object}\t{path}\0"));
         }
         let update = ["update-index", "--add", "-z", "--index-info"];
-        git(self.at(), &update, index.as_bytes()).await?;
+        git(self.path(), &update, index.as_bytes()).await?;
         Ok(())
     }
 }
@@ -117,7 +117,7 @@ fn entry(line: &str) -> Option<Entry> {
     })
 }
 
-impl Shelf for Repository {
+impl RegistryWriter for Repository {
     async fn root_file(&self, name: &FilePath) -> Result<Option<Vec<u8>>, PublishError> {
         match self.entries(&[], name.as_str()).await?.first() {
             Some(entry) => self.content(entry).await.map(Some),
@@ -133,7 +133,11 @@ impl Shelf for Repository {
         Ok(names.map(str::to_owned).collect())
     }
 
-    async fn version(&self, template: &FilePath, version: &str) -> Result<Contents, PublishError> {
+    async fn version(
+        &self,
+        template: &FilePath,
+        version: &str,
+    ) -> Result<VersionFiles, PublishError> {
         let folder = format!("{}/", version_folder(template, version)?);
         let entries = self.entries(&["-r"], &folder).await?;
         let bytes: usize = entries.iter().map(|entry| entry.size).sum();
@@ -141,7 +145,7 @@ impl Shelf for Repository {
             let what = format!("larger than {TEMPLATE_BYTES} bytes");
             return Err(PublishError::Unusual { path: folder, what });
         }
-        let mut files = Contents::new();
+        let mut files = VersionFiles::new();
         for entry in &entries {
             let within = entry.path.strip_prefix(&folder).unwrap_or(&entry.path);
             files.insert(FilePath::parse(within)?, self.content(entry).await?);
@@ -149,13 +153,13 @@ impl Shelf for Repository {
         Ok(files)
     }
 
-    async fn put(&self, template: &FilePath, package: &Package) -> Result<(), PublishError> {
+    async fn put(&self, template: &FilePath, package: &CheckedVersion) -> Result<(), PublishError> {
         let folder = version_folder(template, &package.version)?;
         self.add(&folder, &package.files).await?;
         let message = format!("Publish {template}:{}", package.version);
-        git(self.at(), &["commit", "--quiet", "-m", &message], &[]).await?;
+        git(self.path(), &["commit", "--quiet", "-m", &message], &[]).await?;
         let to = format!("HEAD:refs/heads/{}", self.branch);
-        match git(self.at(), &["push", "--quiet", "origin", &to], &[]).await {
+        match git(self.path(), &["push", "--quiet", "origin", &to], &[]).await {
             Err(GitError::Failed { said, .. }) if is_behind(&said) => {
                 Err(GitError::Overtaken.into())
             }

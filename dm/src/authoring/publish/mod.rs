@@ -1,7 +1,7 @@
 //! Puts a checked version into a registry.
 //!
 //! ```text
-//! Package ─► publish ─► Shelf (port) ◄─ directory, git, oci
+//! CheckedVersion ─► publish ─► RegistryWriter (port) ◄─ directory, git, oci
 //!               │ what is there: collections, versions, the same version, the one before it (rules)
 //! ```
 //!
@@ -9,32 +9,32 @@
 //! know what a good version is ([`crate::authoring::package`]), and how one is found again: that is the manager's.
 
 pub mod command;
+mod destination;
 mod directory;
 mod error;
 mod git;
 mod git_command;
 mod oci;
-mod place;
 mod rules;
 
 use common::model::Version;
 use common::registry::collections::{self, Collections};
 use common::registry::{FilePath, PathError};
 
-use crate::authoring::package::{Contents, Package};
+use crate::authoring::package::{CheckedVersion, VersionFiles};
 
+pub use destination::Destination;
 pub use directory::Directory;
 pub use error::PublishError;
 pub use git::Repository;
 pub use git_command::GitError;
 pub use oci::Artifacts;
-pub use place::{Place, place};
 pub use rules::Compared;
 
 /// A registry to put versions into.
 ///
-/// Promises of every adapter: a version is there whole or not at all, and none that is there is ever written over.
-pub trait Shelf {
+/// Every adapter promises: a version is complete or absent, and a published version is never overwritten.
+pub trait RegistryWriter {
     /// A file of the registry's root.
     async fn root_file(&self, name: &FilePath) -> Result<Option<Vec<u8>>, PublishError>;
 
@@ -42,9 +42,13 @@ pub trait Shelf {
     async fn versions(&self, template: &FilePath) -> Result<Vec<String>, PublishError>;
 
     /// All files of a version that is there.
-    async fn version(&self, template: &FilePath, version: &str) -> Result<Contents, PublishError>;
+    async fn version(
+        &self,
+        template: &FilePath,
+        version: &str,
+    ) -> Result<VersionFiles, PublishError>;
 
-    async fn put(&self, template: &FilePath, package: &Package) -> Result<(), PublishError>;
+    async fn put(&self, template: &FilePath, package: &CheckedVersion) -> Result<(), PublishError>;
 
     /// Of a version that is there already: whatever a publication that was cut short left undone.
     async fn complete(&self, _template: &FilePath) -> Result<(), PublishError> {
@@ -63,8 +67,8 @@ pub enum Outcome {
 
 /// `compares`: whether it must keep what the version before it promised.
 pub async fn publish(
-    shelf: &impl Shelf,
-    package: &Package,
+    shelf: &impl RegistryWriter,
+    package: &CheckedVersion,
     collection: Option<&str>,
     compares: bool,
 ) -> Result<Outcome, PublishError> {
@@ -101,8 +105,8 @@ pub async fn publish(
 
 /// The template's folder: in the unnamed collection at the root, or where the registry's metadata file says.
 async fn folder(
-    shelf: &impl Shelf,
-    package: &Package,
+    shelf: &impl RegistryWriter,
+    package: &CheckedVersion,
     collection: Option<&str>,
 ) -> Result<FilePath, PublishError> {
     let Some(name) = collection else {
@@ -126,7 +130,7 @@ fn parsed(bytes: &[u8]) -> Result<Collections, PublishError> {
     parsed.map_err(|faults| PublishError::Metadata { faults })
 }
 
-fn same_files(there: &Contents, package: &Package) -> Result<(), PublishError> {
+fn same_files(there: &VersionFiles, package: &CheckedVersion) -> Result<(), PublishError> {
     let paths = there.keys().chain(package.files.keys());
     let mut different: Vec<String> = paths
         .filter(|path| there.get(path) != package.files.get(path))

@@ -5,8 +5,8 @@ use common::registry::oci::layout::{self, ROOT_TAG};
 use common::registry::oci::{Client, Direct, Manifest, Place};
 use common::registry::{FILE_BYTES, FilePath, TEMPLATE_BYTES};
 
-use super::{PublishError, Shelf};
-use crate::authoring::package::{Contents, Package};
+use super::{PublishError, RegistryWriter};
+use crate::authoring::package::{CheckedVersion, VersionFiles};
 
 #[derive(Debug)]
 pub struct Artifacts {
@@ -35,7 +35,7 @@ impl Artifacts {
         repository: &str,
         tag: &str,
         is_wanted: impl Fn(&FilePath) -> bool,
-    ) -> Result<Option<Contents>, PublishError> {
+    ) -> Result<Option<VersionFiles>, PublishError> {
         let Some((_, manifest)) = self.client.manifest(repository, tag).await? else {
             return Ok(None);
         };
@@ -43,7 +43,7 @@ impl Artifacts {
             version: format!("{repository}:{tag}"),
             reason,
         };
-        let (mut files, mut bytes) = (Contents::new(), 0);
+        let (mut files, mut bytes) = (VersionFiles::new(), 0);
         for (path, layer) in manifest.files().map_err(unreadable)? {
             if !is_wanted(&path) {
                 continue;
@@ -73,7 +73,7 @@ impl Artifacts {
     }
 }
 
-impl Shelf for Artifacts {
+impl RegistryWriter for Artifacts {
     async fn root_file(&self, name: &FilePath) -> Result<Option<Vec<u8>>, PublishError> {
         let files = self
             .files(&self.prefix, ROOT_TAG, |path| path == name)
@@ -86,7 +86,11 @@ impl Shelf for Artifacts {
         Ok(tags.into_iter().flatten().collect())
     }
 
-    async fn version(&self, template: &FilePath, version: &str) -> Result<Contents, PublishError> {
+    async fn version(
+        &self,
+        template: &FilePath,
+        version: &str,
+    ) -> Result<VersionFiles, PublishError> {
         let repository = self.repository(template)?;
         let files = self.files(&repository, version, |_| true).await?;
         files.ok_or_else(|| PublishError::Artifact {
@@ -96,7 +100,7 @@ impl Shelf for Artifacts {
     }
 
     /// Its tag comes last, when all that it stands for is there.
-    async fn put(&self, template: &FilePath, package: &Package) -> Result<(), PublishError> {
+    async fn put(&self, template: &FilePath, package: &CheckedVersion) -> Result<(), PublishError> {
         let repository = self.repository(template)?;
         for content in package.files.values() {
             self.client.push_blob(&repository, content).await?;

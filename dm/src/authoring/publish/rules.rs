@@ -7,10 +7,10 @@
 use common::model::Version;
 
 use super::PublishError;
-use crate::authoring::package::{Contents, Package};
-use crate::authoring::version::Release;
+use crate::authoring::package::{CheckedVersion, VersionFiles};
+use crate::authoring::version::TemplateVersion;
 use crate::authoring::version::compare::{Comparison, compare};
-use crate::authoring::version::expander::Expander;
+use crate::authoring::version::expander::ExampleExpander;
 
 /// What was seen of the version before.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,9 +33,9 @@ pub fn before(names: &[String], version: Version) -> Option<&String> {
 
 /// `name` is the earlier version's, `names` are those of all versions that are there.
 pub async fn check(
-    package: &Package,
+    package: &CheckedVersion,
     name: &str,
-    contents: &Contents,
+    contents: &VersionFiles,
     names: &[String],
 ) -> Result<Compared, PublishError> {
     let compared = |uncompared| Compared {
@@ -48,13 +48,13 @@ pub async fn check(
     let template = &package.template;
     let place = format!("{template}/{name}");
     // What nobody can use has promised nothing.
-    let before = match Release::of(template, earlier, &place, contents) {
+    let before = match TemplateVersion::from_contents(template, earlier, &place, contents) {
         Ok(before) => before,
         Err(error) => return Ok(compared(Some(format!("nothing is compared: {error}")))),
     };
     let place = format!("{template}/{}", package.version);
-    let now = Release::of(template, package.number, &place, &package.files)?;
-    match compare(&before, &now, &Expander::Here).await {
+    let now = TemplateVersion::from_contents(template, package.number, &place, &package.files)?;
+    match compare(&before, &now, &ExampleExpander::Here).await {
         Some(comparison) if !comparison.violations.is_empty() => Err(PublishError::Broken {
             version: package.reference(),
             before: format!("{template}:{name}"),

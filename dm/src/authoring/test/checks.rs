@@ -7,9 +7,9 @@ use common::client::{ClientError, ManagerClient};
 use common::model::{DeploymentName, Namespace};
 
 use super::Check;
-use crate::authoring::test::subject::Promises;
+use crate::authoring::test::subject::Previous;
 use crate::authoring::version::compare::compare;
-use crate::authoring::version::expander::Expander;
+use crate::authoring::version::expander::ExampleExpander;
 use crate::bundle::Bundle;
 use crate::error::{ExitCode, Failure, exit_code};
 
@@ -18,10 +18,10 @@ const EXPANSION: &str = "expansion";
 const OBJECTS: &str = "objects";
 
 /// What the version before it promised.
-pub async fn versions(promises: &Promises, expander: &Expander<'_>) -> Check {
+pub async fn versions(promises: &Previous, expander: &ExampleExpander<'_>) -> Check {
     let [before, now] = match promises {
-        Promises::None(reason) => return Check::ok(VERSIONS, reason),
-        Promises::Before(releases) => releases.as_ref(),
+        Previous::None(reason) => return Check::ok(VERSIONS, reason),
+        Previous::Version(releases) => releases.as_ref(),
     };
     let Some(comparison) = compare(before, now, expander).await else {
         return Check::ok(VERSIONS, "not compared: it has no version");
@@ -31,7 +31,7 @@ pub async fn versions(promises: &Promises, expander: &Expander<'_>) -> Check {
     match comparison.violations.is_empty() {
         true => {
             let mut check = Check::ok(VERSIONS, format!("it keeps what {before} promised"));
-            check.told.extend(uncompared);
+            check.findings.extend(uncompared);
             check
         }
         false => {

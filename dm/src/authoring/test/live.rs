@@ -13,7 +13,7 @@ use super::checks::sentences;
 use super::{Check, Test};
 use crate::bundle::Bundle;
 use crate::client::operation::error::OperationError;
-use crate::client::operation::follow::Patience;
+use crate::client::operation::follow::WaitLimit;
 use crate::client::operation::write::{followed, query};
 use crate::client::session::Session;
 use crate::error::{CommandError, ExitCode, Failure};
@@ -26,7 +26,7 @@ const LOOKS: u32 = 240;
 
 /// Ctrl-C ended the test; nothing is left of it.
 #[derive(Debug, thiserror::Error)]
-#[error("interrupted; the deployment {removed} of the test is deleted")]
+#[error("interrupted; the deployment {removed} of the test is removed")]
 struct TestInterrupted {
     removed: DeploymentName,
 }
@@ -80,7 +80,7 @@ async fn deployed(
         imports: example.imports.clone(),
         namespace: asked.namespace.clone(),
         drift_policy: DriftPolicy::default(),
-        service_account: asked.account.of_new(),
+        service_account: asked.account.for_create(),
         labels: BTreeMap::new(),
         description: "a test of a template".to_owned(),
     };
@@ -105,7 +105,7 @@ async fn deployed(
         }
         .into());
     }
-    let patience = Patience::OfWrite(session.timeout);
+    let patience = WaitLimit::Write(session.timeout);
     let operation = followed(session, operation, patience).await?;
     if let Some(error) = &operation.error {
         return Ok(sentences(error));
@@ -123,7 +123,7 @@ async fn removed(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result
         match deleting(session, name).await {
             Ok(None) => return Ok(()),
             Ok(Some(operation)) => {
-                let patience = Patience::OfWrite(session.timeout);
+                let patience = WaitLimit::Write(session.timeout);
                 let operation = followed(session, operation, patience).await?;
                 return match operation.error {
                     None => Ok(()),

@@ -11,8 +11,8 @@ use common::model::{DeploymentName, Namespace};
 use common::request_id;
 use serde::Serialize;
 
-use crate::authoring::test::subject::{Tested, folder, registry};
-use crate::authoring::version::expander::Expander;
+use crate::authoring::test::subject::{TestSubject, folder, registry};
+use crate::authoring::version::expander::ExampleExpander;
 use crate::client::change::policies::AccountFlag;
 use crate::client::session::{Session, within};
 use crate::client::target::qualified;
@@ -68,23 +68,24 @@ struct Check {
     name: &'static str,
     ok: bool,
     /// A sentence for what was seen, or for each fault.
-    told: Vec<String>,
+    #[serde(rename = "told")]
+    findings: Vec<String>,
 }
 
 impl Check {
-    fn ok(name: &'static str, told: impl Into<String>) -> Self {
+    fn ok(name: &'static str, finding: impl Into<String>) -> Self {
         Self {
             name,
             ok: true,
-            told: vec![told.into()],
+            findings: vec![finding.into()],
         }
     }
 
-    fn failed(name: &'static str, told: Vec<String>) -> Self {
+    fn failed(name: &'static str, findings: Vec<String>) -> Self {
         Self {
             name,
             ok: false,
-            told,
+            findings,
         }
     }
 }
@@ -102,7 +103,7 @@ impl Test {
             ok: checks.iter().all(|check| check.ok),
             checks,
         };
-        session.show(&report, told)?;
+        session.show(&report, render)?;
         Ok(match report.ok {
             true => ExitCode::Done,
             false => ExitCode::Failed,
@@ -113,10 +114,10 @@ impl Test {
     async fn checked(
         &self,
         session: &Session<'_, '_>,
-    ) -> Result<(Tested, DeploymentName, Vec<Check>), Failure> {
+    ) -> Result<(TestSubject, DeploymentName, Vec<Check>), Failure> {
         let tested = self.tested(session).await?;
         let name = unique()?;
-        let expander = Expander::Manager {
+        let expander = ExampleExpander::Manager {
             client: &session.client,
             namespace: self.namespace.as_ref(),
         };
@@ -137,7 +138,7 @@ impl Test {
         Ok((tested, name, checks))
     }
 
-    async fn tested(&self, session: &Session<'_, '_>) -> Result<Tested, Failure> {
+    async fn tested(&self, session: &Session<'_, '_>) -> Result<TestSubject, Failure> {
         let path = Path::new(&self.template);
         if !path.is_dir() {
             let reference = qualified(&self.template, self.registry.as_deref())?;
@@ -159,11 +160,11 @@ fn unique() -> Result<DeploymentName, Failure> {
 }
 
 /// A line for each sentence, whole: what is wrong is not clipped.
-fn told(report: &Report) -> String {
+fn render(report: &Report) -> String {
     let mut table = Table::new(&["CHECK", "RESULT", "WHAT WAS SEEN"]);
     for check in &report.checks {
         let result = if check.ok { "ok" } else { "failed" };
-        for (index, sentence) in check.told.iter().enumerate() {
+        for (index, sentence) in check.findings.iter().enumerate() {
             match index {
                 0 => table.row([check.name, result, sentence]),
                 _ => table.row(["", "", sentence]),

@@ -9,9 +9,9 @@
 use common::api::manager::Expansion;
 use common::model::Version;
 
-use super::expander::{Expander, Unexpanded};
-use super::{EXAMPLE, Release};
-use crate::authoring::compatibility::{Outputs, Promise, Step, violations};
+use super::expander::{ExampleExpander, ExpansionFailure};
+use super::{EXAMPLE, TemplateVersion};
+use crate::authoring::compatibility::{Outputs, Promise, VersionStep, violations};
 
 #[derive(Debug)]
 pub struct Comparison {
@@ -32,33 +32,34 @@ enum Unseen {
 
 /// `None` where one of them has no version.
 pub async fn compare(
-    before: &Release,
-    now: &Release,
-    expander: &Expander<'_>,
+    before: &TemplateVersion,
+    now: &TemplateVersion,
+    expander: &ExampleExpander<'_>,
 ) -> Option<Comparison> {
     let (earlier, later) = (before.version?, now.version?);
-    let step = Step::between(earlier, later);
+    let step = VersionStep::between(earlier, later);
     let mut comparison = Comparison {
         before: earlier,
-        violations: told(step, before, now, &[]),
+        violations: all_violations(step, before, now, &[]),
         uncompared: None,
         is_minor: true,
     };
-    if step == Step::Major {
+    if step == VersionStep::Major {
         return Some(comparison);
     }
     match outputs(before, now, expander).await {
         Ok(pairs) => {
-            comparison.violations = told(step, before, now, &pairs);
-            comparison.is_minor = told(Step::Minor, before, now, &pairs).is_empty();
+            comparison.violations = all_violations(step, before, now, &pairs);
+            comparison.is_minor =
+                all_violations(VersionStep::Minor, before, now, &pairs).is_empty();
         }
         Err(unseen) => {
-            comparison.is_minor = told(Step::Minor, before, now, &[]).is_empty();
+            comparison.is_minor = all_violations(VersionStep::Minor, before, now, &[]).is_empty();
             match unseen {
                 Unseen::Unknown(reason) => {
                     comparison.uncompared = Some(format!("outputs are not compared: {reason}"));
                 }
-                // A property that is gone may be why: then that has been told.
+                // A property that is gone may be why: then there is a sentence about it.
                 Unseen::Broken(_) if !comparison.violations.is_empty() => {}
                 Unseen::Broken(fault) => {
                     comparison.is_minor = false;
@@ -72,7 +73,12 @@ pub async fn compare(
     Some(comparison)
 }
 
-fn told(step: Step, before: &Release, now: &Release, outputs: &[[Outputs; 2]]) -> Vec<String> {
+fn all_violations(
+    step: VersionStep,
+    before: &TemplateVersion,
+    now: &TemplateVersion,
+    outputs: &[[Outputs; 2]],
+) -> Vec<String> {
     let schemas = [before, now].map(|release| Promise {
         schema: release.schema.as_ref(),
         outputs: None,
@@ -83,31 +89,31 @@ fn told(step: Step, before: &Release, now: &Release, outputs: &[[Outputs; 2]]) -
             outputs: Some(outputs),
         })
     });
-    let mut told: Vec<String> = Vec::new();
+    let mut sentences: Vec<String> = Vec::new();
     for [before, now] in std::iter::once(schemas).chain(promises) {
         for sentence in violations(step, before, now) {
             // Several instances mostly lack the same.
-            if !told.contains(&sentence) {
-                told.push(sentence);
+            if !sentences.contains(&sentence) {
+                sentences.push(sentence);
             }
         }
     }
-    told
+    sentences
 }
 
 /// Of each instance in the earlier example, with the earlier version and with the later.
 async fn outputs(
-    before: &Release,
-    now: &Release,
-    expander: &Expander<'_>,
+    before: &TemplateVersion,
+    now: &TemplateVersion,
+    expander: &ExampleExpander<'_>,
 ) -> Result<Vec<[Outputs; 2]>, Unseen> {
-    let unknown = |error: super::ReleaseError| Unseen::Unknown(error.to_string());
+    let unknown = |error: super::VersionError| Unseen::Unknown(error.to_string());
     let earlier = before.version.map(|version| version.to_string());
     let earlier = earlier.unwrap_or_default();
     let names = before.instances().map_err(unknown)?;
     let own = expander.expand(before.bundle().map_err(unknown)?).await;
     let own = own.map_err(|error| match error {
-        Unexpanded::Faulty(reason) | Unexpanded::Unknown(reason) => {
+        ExpansionFailure::Faulty(reason) | ExpansionFailure::Unknown(reason) => {
             Unseen::Unknown(format!("{EXAMPLE} of {earlier}: {reason}"))
         }
     })?;
@@ -115,8 +121,8 @@ async fn outputs(
         .expand(before.bundle_by(now).map_err(unknown)?)
         .await;
     let by = by.map_err(|error| match error {
-        Unexpanded::Faulty(reason) => Unseen::Broken(reason),
-        Unexpanded::Unknown(reason) => Unseen::Unknown(reason),
+        ExpansionFailure::Faulty(reason) => Unseen::Broken(reason),
+        ExpansionFailure::Unknown(reason) => Unseen::Unknown(reason),
     })?;
     let pair = |name: &String| [&own, &by].map(|expansion| promised(expansion, name));
     Ok(names.iter().map(pair).collect())

@@ -12,7 +12,7 @@ use crate::local::{self, LocalError};
 /// What templates see as the deployment's name.
 const DEPLOYMENT: &str = "example";
 
-pub enum Expander<'a> {
+pub enum ExampleExpander<'a> {
     Manager {
         client: &'a ManagerClient,
         namespace: Option<&'a Namespace>,
@@ -22,16 +22,16 @@ pub enum Expander<'a> {
 
 /// Why there is no expansion.
 #[derive(Debug)]
-pub enum Unexpanded {
+pub enum ExpansionFailure {
     /// The template or the example is at fault.
     Faulty(String),
     /// Something else is, such as a template that it uses and that is not to be had.
     Unknown(String),
 }
 
-impl Expander<'_> {
-    pub async fn expand(&self, bundle: Bundle) -> Result<Expansion, Unexpanded> {
-        let unknown = |error: &dyn std::fmt::Display| Unexpanded::Unknown(error.to_string());
+impl ExampleExpander<'_> {
+    pub async fn expand(&self, bundle: Bundle) -> Result<Expansion, ExpansionFailure> {
+        let unknown = |error: &dyn std::fmt::Display| ExpansionFailure::Unknown(error.to_string());
         let name = DeploymentName::parse(DEPLOYMENT).map_err(|error| unknown(&error))?;
         let request = |namespace: Option<&Namespace>| Expand {
             name,
@@ -58,13 +58,13 @@ impl Expander<'_> {
     }
 }
 
-fn answered(body: &ErrorBody) -> Unexpanded {
+fn answered(body: &ErrorBody) -> ExpansionFailure {
     let is_foreign = matches!(
         body.code,
         ErrorCode::Forbidden | ErrorCode::Unauthenticated | ErrorCode::Internal
     );
     match exit_code(body.code) {
-        ExitCode::Failed if !is_foreign => Unexpanded::Faulty(body.message.clone()),
-        _ => Unexpanded::Unknown(body.message.clone()),
+        ExitCode::Failed if !is_foreign => ExpansionFailure::Faulty(body.message.clone()),
+        _ => ExpansionFailure::Unknown(body.message.clone()),
     }
 }

@@ -1,7 +1,7 @@
 //! A version of a template as it can be expanded: its template, its schema and its example, wherever its files are.
 //!
 //! ```text
-//! a folder, a registry, what is to be published ─► Files ─► Release ─┬─ its example, with itself or another version ─► Bundle
+//! a folder, a registry, what is to be published ─► Files ─► TemplateVersion ─┬─ its example, with itself or another version ─► Bundle
 //!                                                                    └─ compare(before, now) ─► what the version rules forbid
 //! ```
 //!
@@ -24,13 +24,13 @@ use crate::bundle::{Bundle, BundleError, Bundler, imports};
 use crate::error::CommandError;
 
 /// All files of a version, by their paths within it.
-pub type Contents = BTreeMap<FilePath, Vec<u8>>;
+pub type VersionFiles = BTreeMap<FilePath, Vec<u8>>;
 
 /// The configuration that deploys an instance, as the seed names it.
 pub const EXAMPLE: &str = "example.yaml";
 
 #[derive(Debug, thiserror::Error)]
-pub enum ReleaseError {
+pub enum VersionError {
     #[error(
         "{folder} holds no template: name it {template}.jinja or {template}.py, or name TEMPLATE/VERSION"
     )]
@@ -51,9 +51,9 @@ pub enum ReleaseError {
     Package(#[from] PackageError),
 }
 
-impl CommandError for ReleaseError {}
+impl CommandError for VersionError {}
 
-pub struct Release {
+pub struct TemplateVersion {
     pub template: String,
     /// Unknown where a folder is not named for a version.
     pub version: Option<Version>,
@@ -73,19 +73,19 @@ struct Example {
     instances: Vec<(String, String)>,
 }
 
-impl Release {
+impl TemplateVersion {
     /// `folder` is what errors call the files' place.
     pub fn read(
         template: &str,
         version: Option<Version>,
         folder: &str,
         files: Rc<Files>,
-    ) -> Result<Self, ReleaseError> {
+    ) -> Result<Self, VersionError> {
         let named = TEMPLATE_ENDINGS.map(|ending| format!("{template}{ending}"));
         let mut found = named.into_iter().filter(|file| files.has(file));
         let file = match (found.next(), found.next()) {
             (Some(first), Some(second)) => {
-                return Err(ReleaseError::TwoTemplates {
+                return Err(VersionError::TwoTemplates {
                     folder: folder.to_owned(),
                     first,
                     second,
@@ -96,7 +96,7 @@ impl Release {
                 return Self::package(template, version, folder, files);
             }
             (None, _) => {
-                return Err(ReleaseError::NoTemplate {
+                return Err(VersionError::NoTemplate {
                     folder: folder.to_owned(),
                     template: template.to_owned(),
                 });
@@ -113,12 +113,12 @@ impl Release {
     }
 
     /// Of all files of a version, as they are published. What is no text is in no configuration.
-    pub fn of(
+    pub fn from_contents(
         template: &str,
         version: Version,
         folder: &str,
-        contents: &Contents,
-    ) -> Result<Self, ReleaseError> {
+        contents: &VersionFiles,
+    ) -> Result<Self, VersionError> {
         let text = |bytes: &Vec<u8>| std::str::from_utf8(bytes).ok().map(str::to_owned);
         let files = contents
             .iter()
@@ -133,7 +133,7 @@ impl Release {
         version: Option<Version>,
         folder: &str,
         files: Rc<Files>,
-    ) -> Result<Self, ReleaseError> {
+    ) -> Result<Self, VersionError> {
         let chart = read(&files, CHART)?;
         let file = || files.shown(CHART);
         let chart = Chart::parse(&chart, name).map_err(|reason| PackageError::Chart {
@@ -170,12 +170,12 @@ impl Release {
     }
 
     /// Its example with itself in it, so that no registry is asked for it.
-    pub fn bundle(&self) -> Result<Bundle, ReleaseError> {
+    pub fn bundle(&self) -> Result<Bundle, VersionError> {
         self.bundled(self, &self.files)
     }
 
     /// The same example with another version of the template.
-    pub fn bundle_by(&self, other: &Self) -> Result<Bundle, ReleaseError> {
+    pub fn bundle_by(&self, other: &Self) -> Result<Bundle, VersionError> {
         let schema = format!("{}{SCHEMA}", self.file);
         let is_other = |path: &String| *path != self.file && *path != schema;
         let beside = self.bundle()?.imports.into_iter().filter_map(|import| {
@@ -187,7 +187,7 @@ impl Release {
         self.bundled(other, &files)
     }
 
-    fn bundled(&self, by: &Self, files: &Rc<Files>) -> Result<Bundle, ReleaseError> {
+    fn bundled(&self, by: &Self, files: &Rc<Files>) -> Result<Bundle, VersionError> {
         let example = self.example()?;
         let mut bundler = Bundler::new(example.content, &example.shown, EXAMPLE, files)?;
         for (_, type_name) in example.instances {
@@ -200,7 +200,7 @@ impl Release {
     }
 
     /// The example with a reference for its own: the same template in another registry is another.
-    pub fn bundle_of(&self, reference: &str) -> Result<Bundle, ReleaseError> {
+    pub fn bundle_of(&self, reference: &str) -> Result<Bundle, VersionError> {
         let mut example = self.example()?;
         let resources = example.configuration.get_mut("resources");
         let resources = resources.and_then(Value::as_array_mut);
@@ -220,14 +220,14 @@ impl Release {
         Ok(bundler.finish()?)
     }
 
-    fn example(&self) -> Result<Example, ReleaseError> {
+    fn example(&self) -> Result<Example, VersionError> {
         let shown = self.files.shown(EXAMPLE);
         let content = match self.files.read(EXAMPLE) {
             Ok(content) => content,
             Err(ReadError::Missing) if self.is_package => {
                 package::example(&self.template, &self.file)
             }
-            Err(ReadError::Missing) => return Err(ReleaseError::NoExample(shown)),
+            Err(ReadError::Missing) => return Err(VersionError::NoExample(shown)),
             Err(reason) => return Err(unreadable(shown, reason).into()),
         };
         let configuration = parsed(&shown, &content)?;
@@ -248,7 +248,7 @@ impl Release {
         if instances.is_empty() {
             let version = self.version.map(|version| format!(":{version}"));
             let named = format!("{}{}", self.template, version.unwrap_or_default());
-            return Err(ReleaseError::NoInstance(named));
+            return Err(VersionError::NoInstance(named));
         }
         Ok(Example {
             content,
@@ -259,7 +259,7 @@ impl Release {
     }
 
     /// The resources of the example that are instances of it.
-    fn instances(&self) -> Result<Vec<String>, ReleaseError> {
+    fn instances(&self) -> Result<Vec<String>, VersionError> {
         let instances = self.example()?.instances.into_iter();
         Ok(instances.map(|(name, _)| name).collect())
     }
@@ -285,7 +285,7 @@ impl Release {
 }
 
 /// The objects' files, by path, in the order of their names.
-fn manifests(folder: &str, files: &Files) -> Result<Vec<(String, String)>, ReleaseError> {
+fn manifests(folder: &str, files: &Files) -> Result<Vec<(String, String)>, VersionError> {
     let folder = || folder.to_owned();
     let names = files.names(MANIFESTS);
     let names = names.map_err(|reason| unreadable(files.shown(MANIFESTS), reason))?;

@@ -5,12 +5,16 @@ use super::*;
 const CHART_TEXT: &str = "name: redis\nversion: 0.1.0\n";
 const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: redis}\n";
 
-fn release(template: &str, version: &str, files: &[(&str, &str)]) -> Result<Release, ReleaseError> {
+fn release(
+    template: &str,
+    version: &str,
+    files: &[(&str, &str)],
+) -> Result<TemplateVersion, VersionError> {
     let content =
         |(path, text): &(&str, &str)| (FilePath::parse(path).unwrap(), text.as_bytes().to_vec());
-    let contents: Contents = files.iter().map(content).collect();
+    let contents: VersionFiles = files.iter().map(content).collect();
     let folder = format!("{template}/{version}");
-    Release::of(template, version.parse().unwrap(), &folder, &contents)
+    TemplateVersion::from_contents(template, version.parse().unwrap(), &folder, &contents)
 }
 
 /// Names and contents of what goes with the configuration.
@@ -106,7 +110,7 @@ fn a_package_is_a_release_without_properties() {
 
 #[test]
 fn what_is_no_release_is_told_with_its_folder() {
-    for (version, files, told) in [
+    for (version, files, expected) in [
         ("v1", &[("other.py", "")][..], "redis/v1 holds no template"),
         (
             "v1",
@@ -123,12 +127,12 @@ fn what_is_no_release_is_told_with_its_folder() {
         ("v0.1.0", &[("Chart.yaml", "a: [")], "does not describe"),
     ] {
         let error = release("redis", version, files).err().unwrap().to_string();
-        assert!(error.contains(told), "{told} is not in: {error}");
+        assert!(error.contains(expected), "{expected} is not in: {error}");
     }
     let files = [("redis.py", "")];
     let error = release("redis", "v1", &files).unwrap().bundle();
-    assert!(matches!(error, Err(ReleaseError::NoExample(_))));
+    assert!(matches!(error, Err(VersionError::NoExample(_))));
     let files = [("redis.py", ""), ("example.yaml", "resources: []")];
     let error = release("redis", "v1", &files).unwrap().bundle();
-    assert!(matches!(error, Err(ReleaseError::NoInstance(_))));
+    assert!(matches!(error, Err(VersionError::NoInstance(_))));
 }

@@ -49,11 +49,11 @@ impl Deploy {
             imports: bundle.imports,
             namespace: self.namespace,
             drift_policy: self.options.drift.drift_policy.unwrap_or_default(),
-            service_account: self.options.account.of_new(),
+            service_account: self.options.account.for_create(),
             labels: self.metadata.labels(),
             description: self.metadata.description.unwrap_or_default(),
         };
-        let query = self.options.of_write(query(session));
+        let query = self.options.query(query(session));
         let client = session.client.clone();
         let start = |write| client.create_async(&request, write);
         write(session, subject, query, self.options.no_wait, start).await

@@ -50,7 +50,7 @@ impl Diff {
             None => self.with_configuration(session)?,
         };
         let request = UpdateDeployment {
-            service_account: self.account.change(),
+            service_account: self.account.for_update(),
             ..request
         };
         let query = DiffQuery {

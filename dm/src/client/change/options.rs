@@ -28,7 +28,7 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    pub fn of_write(&self, query: WriteQuery) -> WriteQuery {
+    pub fn query(&self, query: WriteQuery) -> WriteQuery {
         WriteQuery {
             preview: self.preview,
             rollback_on_failure: self.rollback_on_failure,

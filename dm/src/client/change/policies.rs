@@ -57,12 +57,12 @@ pub struct AccountFlag {
 
 impl AccountFlag {
     /// Of a deployment that is new.
-    pub fn of_new(&self) -> Option<ServiceAccountName> {
+    pub fn for_create(&self) -> Option<ServiceAccountName> {
         self.service_account.clone().and_then(|account| account.0)
     }
 
     /// Another one or none; absent, whichever it has.
-    pub fn change(&self) -> Option<Option<ServiceAccountName>> {
+    pub fn for_update(&self) -> Option<Option<ServiceAccountName>> {
         self.service_account.clone().map(|account| account.0)
     }
 }

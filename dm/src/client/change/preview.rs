@@ -98,7 +98,7 @@ impl Preview {
             imports: bundle.imports,
             namespace: self.namespace,
             drift_policy: DriftPolicy::default(),
-            service_account: self.account.of_new(),
+            service_account: self.account.for_create(),
             labels: self.metadata.labels(),
             description: self.metadata.description.unwrap_or_default(),
         };
@@ -125,7 +125,7 @@ impl Preview {
         let request = UpdateDeployment {
             description: self.metadata.description,
             labels: (!labels.is_empty()).then_some(labels),
-            service_account: self.account.change(),
+            service_account: self.account.for_update(),
             ..content
         };
         let client = session.client.clone();

@@ -4,7 +4,7 @@ use clap::Args;
 use common::api::error::ErrorCode;
 use common::model::{DeploymentName, Operation, OperationId, OperationStatus};
 
-use crate::client::operation::follow::Patience;
+use crate::client::operation::follow::WaitLimit;
 use crate::client::operation::write::{followed, query};
 use crate::client::session::Session;
 use crate::error::Failure;
@@ -43,17 +43,17 @@ impl Cancel {
 
 /// It may have come to its own end just before.
 async fn ended(session: &mut Session<'_, '_>, operation: Operation) -> Result<(), Failure> {
-    let patience = Patience::OfWait(session.timeout);
+    let patience = WaitLimit::Wait(session.timeout);
     let operation = match operation.status {
         OperationStatus::Done => operation,
         OperationStatus::Pending | OperationStatus::Running => {
             followed(session, operation, patience).await?
         }
     };
-    session.show(&operation, told)
+    session.show(&operation, render)
 }
 
-fn told(operation: &Operation) -> String {
+fn render(operation: &Operation) -> String {
     let (id, name) = (&operation.id, &operation.deployment);
     match &operation.error {
         Some(error) if error.code == ErrorCode::OperationStopped => format!(

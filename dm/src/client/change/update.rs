@@ -61,10 +61,10 @@ impl Update {
             description: self.metadata.description,
             labels: (!labels.is_empty()).then_some(labels),
             drift_policy: self.options.drift.drift_policy,
-            service_account: self.options.account.change(),
+            service_account: self.options.account.for_update(),
             ..content
         };
-        let query = self.options.of_write(WriteQuery {
+        let query = self.options.query(WriteQuery {
             allow_deletes: self.allow_deletes,
             locked: self.locked,
             ..query(session)

@@ -3,7 +3,7 @@
 use clap::Args;
 use common::model::OperationId;
 
-use crate::client::operation::follow::Patience;
+use crate::client::operation::follow::WaitLimit;
 use crate::client::operation::write::{Subject, wait};
 use crate::client::session::Session;
 use crate::error::Failure;
@@ -27,7 +27,7 @@ impl Wait {
             session,
             operation,
             &subject,
-            Patience::OfWait(session.timeout),
+            WaitLimit::Wait(session.timeout),
         )
         .await
     }

@@ -18,7 +18,7 @@ use super::token;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// What a plugin prints at most.
 const OUTPUT_BYTES: u64 = 1024 * 1024;
-/// Of its complaint, what is told.
+/// How much of its error output a message quotes.
 const COMPLAINT_CHARS: usize = 500;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -135,7 +135,7 @@ impl Status {
     }
 }
 
-/// Runs the plugin; a command with a path in it is relative to the kubeconfig. `cluster` is told to plugins that want it.
+/// Runs the plugin; a command with a path in it is relative to the kubeconfig. plugins that ask for `cluster` receive it.
 pub async fn ask(
     plugin: &Exec,
     folder: &Path,

@@ -16,10 +16,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::exec::{Exec, Pem, PluginError};
-use super::shown::{Fixed, InFile, Plugin, Renewed, hand};
+use super::proof::{Plugin, Renewed, StaticToken, TokenFile, hand};
 use super::token;
 
-/// Of a cluster's entry, what plugins are told (client.authentication.k8s.io, `Cluster`).
+/// The fields of a cluster's entry that plugins receive (client.authentication.k8s.io, `Cluster`).
 const TOLD: [&str; 6] = [
     "server",
     "tls-server-name",
@@ -103,7 +103,7 @@ pub struct Current {
 
 /// What there is to show.
 #[derive(Default)]
-pub struct Shown {
+pub struct Proof {
     pub token: Option<Arc<dyn Bearer>>,
     pub certificate: Option<Arc<dyn ResolvesClientCert>>,
     /// Goes with the certificate: sees to it that it is a new one when it ends.
@@ -128,12 +128,12 @@ impl Current {
     }
 
     /// What they have: a plugin is asked where there is nothing else.
-    pub async fn shown(self) -> Result<Shown, KubeconfigError> {
+    pub async fn proof(self) -> Result<Proof, KubeconfigError> {
         if let Some(other) = self.user.acting.clone().filter(|other| !other.is_empty()) {
             let user = self.name;
             return Err(KubeconfigError::Acting { user, other });
         }
-        let shown = Shown {
+        let shown = Proof {
             token: self.token()?,
             certificate: self.certificate()?,
             renewal: None,
@@ -150,13 +150,13 @@ impl Current {
     /// A file goes over a token, and is written anew by whoever refreshes it.
     fn token(&self) -> Result<Option<Arc<dyn Bearer>>, KubeconfigError> {
         if let Some(file) = &self.user.token_file {
-            let file = InFile::open(self.folder.join(file));
+            let file = TokenFile::open(self.folder.join(file));
             let file = file.map_err(|error| self.unusable(error))?;
             return Ok(Some(Arc::new(file)));
         }
         let text = self.user.token.as_ref();
         let found = text.and_then(|text| token(text.reveal()));
-        Ok(found.map(|found| Arc::new(Fixed(found)) as _))
+        Ok(found.map(|found| Arc::new(StaticToken(found)) as _))
     }
 
     fn certificate(&self) -> Result<Option<Arc<dyn ResolvesClientCert>>, KubeconfigError> {
@@ -222,7 +222,7 @@ async fn plugin(
     user: String,
     folder: &Path,
     cluster: Option<Value>,
-) -> Result<Shown, KubeconfigError> {
+) -> Result<Proof, KubeconfigError> {
     let cluster = cluster.filter(|_| exec.provide_cluster_info);
     let asked = Plugin::ask(exec, folder, cluster).await;
     let plugin = asked.map_err(|error| KubeconfigError::Plugin { user, error })?;
@@ -232,7 +232,7 @@ async fn plugin(
         Arc::new(Renewed { plugin, with_token })
     };
     let certificate = plugin.certificate.clone();
-    Ok(Shown {
+    Ok(Proof {
         token: plugin.has_token.then(|| renewed(true)),
         certificate: certificate.map(|handed| handed as _),
         renewal: Some(renewed(false)),
@@ -268,25 +268,25 @@ pub fn current(files: &[PathBuf]) -> Result<Option<Current>, KubeconfigError> {
         name: context.user,
         folder: folder.to_owned(),
         user,
-        cluster: cluster.map(told),
+        cluster: cluster.map(plugin_cluster),
     }))
 }
 
-/// The cluster's entry as plugins are told it, with what stands there for them alone.
-fn told(cluster: &Map<String, Value>) -> Value {
+/// The cluster's entry as plugins receive it, with the extension that is for plugins only.
+fn plugin_cluster(cluster: &Map<String, Value>) -> Value {
     let known = TOLD
         .iter()
         .filter_map(|field| Some(((*field).to_owned(), cluster.get(*field)?.clone())));
-    let mut told: Map<_, _> = known.collect();
+    let mut printed: Map<_, _> = known.collect();
     let extensions = cluster.get("extensions").and_then(Value::as_array);
     let own = extensions
         .into_iter()
         .flatten()
         .find(|extension| extension["name"] == "client.authentication.k8s.io/exec");
     if let Some(own) = own {
-        told.insert("config".to_owned(), own["extension"].clone());
+        printed.insert("config".to_owned(), own["extension"].clone());
     }
-    told.into()
+    printed.into()
 }
 
 fn find<'n, T>(named: &'n [Named<T>], name: &str) -> Option<&'n T> {
@@ -321,9 +321,9 @@ mod tests {
     const WHOLE: &str =
         "current-context: c\ncontexts: [{name: c, context: {cluster: x, user: jane}}]\n";
 
-    async fn shown(files: &[PathBuf]) -> String {
+    async fn proof(files: &[PathBuf]) -> String {
         let found = match current(files) {
-            Ok(Some(user)) => user.shown().await,
+            Ok(Some(user)) => user.proof().await,
             Ok(None) => return "nobody".to_owned(),
             Err(error) => return error.to_string(),
         };
@@ -342,7 +342,7 @@ mod tests {
         let users =
             "users: [{name: joe, user: {token: his}}, {name: jane, user: {token: secret-1}}]";
         let second = config(folder.path(), "b", users);
-        assert_eq!(shown(&[first, second]).await, "secret-1");
+        assert_eq!(proof(&[first, second]).await, "secret-1");
     }
 
     #[tokio::test]
@@ -351,7 +351,7 @@ mod tests {
         std::fs::write(folder.path().join("t"), "from-file\n").unwrap();
         let users = "users: [{name: jane, user: {token: old, tokenFile: t}}]";
         let file = config(folder.path(), "a", &format!("{WHOLE}{users}"));
-        assert_eq!(shown(&[file]).await, "from-file");
+        assert_eq!(proof(&[file]).await, "from-file");
     }
 
     #[tokio::test]
@@ -364,12 +364,12 @@ mod tests {
         };
         let gives = "test -n \"$KUBERNETES_EXEC_INFO\" && echo \"{\\\"kind\\\": \\\"ExecCredential\\\", \\\"status\\\": {\\\"token\\\": \\\"of-$WHO\\\"}}\"";
         let file = config(folder.path(), "a", &user(gives));
-        assert_eq!(shown(&[file]).await, "of-jane");
+        assert_eq!(proof(&[file]).await, "of-jane");
         let file = config(folder.path(), "b", &user("echo log in first >&2; exit 3"));
-        let told = shown(&[file]).await;
+        let printed = proof(&[file]).await;
         assert!(
-            told.contains("log in first") && told.contains("sh"),
-            "{told}"
+            printed.contains("log in first") && printed.contains("sh"),
+            "{printed}"
         );
     }
 
@@ -395,9 +395,9 @@ mod tests {
         ] {
             let users = format!("users: [{{name: jane, user: {{exec: {exec}}}}}]");
             let file = config(folder.path(), "a", &format!("{WHOLE}{users}"));
-            let told = shown(&[file]).await;
-            assert!(told.contains(expected), "{exec}: {told}");
-            assert!(!told.contains("hunter2"), "{told}");
+            let printed = proof(&[file]).await;
+            assert!(printed.contains(expected), "{exec}: {printed}");
+            assert!(!printed.contains("hunter2"), "{printed}");
         }
     }
 
@@ -416,9 +416,13 @@ mod tests {
             let exec = serde_json::json!({"command": "sh", "args": ["-c", script], "provideClusterInfo": wants});
             let users = format!("users: [{{name: jane, user: {{exec: {exec}}}}}]");
             let file = config(folder.path(), "a", &format!("{WHOLE}{cluster}{users}"));
-            let told = STANDARD.decode(shown(&[file]).await).unwrap();
-            let told: Value = serde_json::from_slice(&told).unwrap();
-            assert_eq!(told["spec"].get("cluster"), expected.as_ref(), "{told}");
+            let printed = STANDARD.decode(proof(&[file]).await).unwrap();
+            let printed: Value = serde_json::from_slice(&printed).unwrap();
+            assert_eq!(
+                printed["spec"].get("cluster"),
+                expected.as_ref(),
+                "{printed}"
+            );
         }
     }
 
@@ -426,7 +430,7 @@ mod tests {
     async fn what_holds_no_token_says_so_and_quotes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let file = config(folder.path(), "a", "kind: Config\n");
-        assert_eq!(shown(&[file]).await, "nobody");
+        assert_eq!(proof(&[file]).await, "nobody");
         for (user, expected) in [
             ("{}", "\"jane\" has no token"),
             (
@@ -456,11 +460,11 @@ mod tests {
         ] {
             let users = format!("users: [{{name: jane, user: {user}}}]");
             let file = config(folder.path(), "b", &format!("{WHOLE}{users}"));
-            let told = shown(&[file]).await;
-            assert!(told.contains(expected), "{user}: {told}");
-            assert!(!told.contains("hunter2"), "{told}");
+            let printed = proof(&[file]).await;
+            assert!(printed.contains(expected), "{user}: {printed}");
+            assert!(!printed.contains("hunter2"), "{printed}");
         }
         let file = config(folder.path(), "c", "users: {hunter2: 1}\n");
-        assert!(shown(&[file]).await.ends_with("it is not a kubeconfig"));
+        assert!(proof(&[file]).await.ends_with("it is not a kubeconfig"));
     }
 }

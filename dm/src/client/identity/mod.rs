@@ -11,7 +11,7 @@
 
 mod exec;
 mod kubeconfig;
-mod shown;
+mod proof;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
 
 pub use kubeconfig::KubeconfigError;
-use kubeconfig::{Current, Shown};
-use shown::{Fixed, InFile};
+use kubeconfig::{Current, Proof};
+use proof::{StaticToken, TokenFile};
 
 use crate::error::{CommandError, ExitCode};
 
@@ -146,19 +146,24 @@ impl IdentityFlags {
             return Ok(own);
         }
         match kubeconfig::current(&files)? {
-            Some(user) => self.of(user, url, &wants).await,
+            Some(user) => self.for_user(user, url, &wants).await,
             None => Ok(own),
         }
     }
 
     /// As the kubeconfig's user: by their token, or else by their certificate.
-    async fn of(&self, user: Current, url: &str, wants: &Wants) -> Result<Access, IdentityError> {
+    async fn for_user(
+        &self,
+        user: Current,
+        url: &str,
+        wants: &Wants,
+    ) -> Result<Access, IdentityError> {
         let name = user.name().to_owned();
-        let Shown {
+        let Proof {
             token,
             certificate,
             renewal,
-        } = user.shown().await?;
+        } = user.proof().await?;
         let with_token = match token {
             Some(token) => Some(self.own()?.with_bearer(token)),
             None => None,
@@ -225,12 +230,12 @@ impl IdentityFlags {
     /// The token that is meant for this manager.
     fn given(&self) -> Result<Option<Arc<dyn Bearer>>, IdentityError> {
         if let Some(file) = &self.token_file {
-            return Ok(Some(Arc::new(InFile::open(file.clone())?)));
+            return Ok(Some(Arc::new(TokenFile::open(file.clone())?)));
         }
         match std::env::var(TOKEN) {
             Ok(text) => {
                 let token = token(&text).ok_or(IdentityError::Token)?;
-                Ok(Some(Arc::new(Fixed(token))))
+                Ok(Some(Arc::new(StaticToken(token))))
             }
             Err(std::env::VarError::NotPresent) => Ok(None),
             Err(std::env::VarError::NotUnicode(_)) => Err(IdentityError::Token),

@@ -97,7 +97,7 @@ impl Diff {
         let client = &session.client;
         let diff = client.manifest_diff(&self.name, &from, &to).await?;
         let colours = session.terminal.colours;
-        session.show(&diff, |diff| told(diff, colours))?;
+        session.show(&diff, |diff| render(diff, colours))?;
         Ok(match diff.summary.is_change() {
             true => ExitCode::Failed,
             false => ExitCode::Done,
@@ -105,7 +105,7 @@ impl Diff {
     }
 }
 
-fn told(diff: &ManifestDiff, colours: bool) -> String {
+fn render(diff: &ManifestDiff, colours: bool) -> String {
     let changes = change::resources(&diff.resources, colours);
     let note = match (diff.summary.is_change(), diff.same_input) {
         (false, false) => "\nthe configurations differ, but come to the same",

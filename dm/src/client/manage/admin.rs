@@ -135,7 +135,7 @@ async fn restore(session: &mut Session<'_, '_>, path: &Path) -> Result<(), Failu
 
 async fn verify(session: &mut Session<'_, '_>) -> Result<(), Failure> {
     let verification = session.client.verify().await?;
-    session.show(&verification, told)?;
+    session.show(&verification, render)?;
     match verification.ok {
         true => Ok(()),
         false => Err(Failure::failed(
@@ -153,7 +153,7 @@ async fn rotate(session: &mut Session<'_, '_>) -> Result<(), Failure> {
     })
 }
 
-fn told(verification: &Verification) -> String {
+fn render(verification: &Verification) -> String {
     let mut checked = Table::new(&["CHECKED", "COUNT"]);
     for (what, count) in &verification.checked {
         checked.row([what, &count.to_string()]);

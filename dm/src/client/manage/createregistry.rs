@@ -46,8 +46,8 @@ pub struct CreateRegistry {
 
 impl CreateRegistry {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let told = self.registry_type.or_else(|| guess(&self.url));
-        let registry_type = told.ok_or_else(|| {
+        let known = self.registry_type.or_else(|| guess(&self.url));
+        let registry_type = known.ok_or_else(|| {
             let reason = format!(
                 "the URL {:?} does not tell what kind of registry it is: say so with --type directory, git, github, http or oci",
                 self.url

@@ -74,13 +74,13 @@ impl Templates {
         }
         let (page, away) = match &self.registry {
             Some(registry) => {
-                let listed = async { Ok(self.of(&session.client, registry, None).await?) };
+                let listed = async { Ok(self.list(&session.client, registry, None).await?) };
                 let listed = within(session.timeout, "listing its templates", listed);
                 (listed.await?, Vec::new())
             }
             None => {
                 let patience = session.timeout.unwrap_or(PATIENCE);
-                self.of_all(&session.client, patience).await?
+                self.list_all(&session.client, patience).await?
             }
         };
         let named = self.registry.clone().unwrap_or_default();
@@ -119,7 +119,7 @@ impl Templates {
     }
 
     /// One registry holds up no other: what those that answer hold is listed, and the others' errors come with it.
-    async fn of_all(
+    async fn list_all(
         &self,
         client: &ManagerClient,
         patience: Duration,
@@ -127,7 +127,7 @@ impl Templates {
         let registries = all_pages(|page| async move { client.registries(&page).await }).await?;
         let each = registries.items.iter().map(|registry| {
             let name = &registry.name;
-            tokio::time::timeout(patience, self.of(client, name, Some(name)))
+            tokio::time::timeout(patience, self.list(client, name, Some(name)))
         });
         let (mut items, mut away) = (Vec::new(), Vec::new());
         let all = futures::future::join_all(each).await;
@@ -145,7 +145,7 @@ impl Templates {
         Ok((Page::whole(items), away))
     }
 
-    async fn of(
+    async fn list(
         &self,
         client: &ManagerClient,
         registry: &str,

@@ -42,7 +42,7 @@ pub enum OperationError {
         unavailable: Duration,
         error: ClientError,
     },
-    #[error("interrupted; operation {operation} continues")]
+    #[error("interrupted; operation {operation} goes on")]
     Interrupted {
         operation: OperationId,
         deployment: DeploymentName,

@@ -29,18 +29,18 @@ const GRACE: Duration = Duration::from_secs(15);
 
 /// How long to wait at all.
 #[derive(Debug, Clone, Copy)]
-pub enum Patience {
+pub enum WaitLimit {
     /// As long as the manager works on it, given this time for it.
-    OfWrite(Option<Duration>),
+    Write(Option<Duration>),
     /// No longer than this, if anything.
-    OfWait(Option<Duration>),
+    Wait(Option<Duration>),
 }
 
-impl Patience {
+impl WaitLimit {
     fn deadline(self) -> Option<Duration> {
         match self {
-            Self::OfWrite(timeout) => timeout.map(|timeout| timeout + GRACE),
-            Self::OfWait(timeout) => timeout,
+            Self::Write(timeout) => timeout.map(|timeout| timeout + GRACE),
+            Self::Wait(timeout) => timeout,
         }
     }
 }
@@ -49,7 +49,7 @@ impl Patience {
 pub async fn follow(
     client: &ManagerClient,
     operation: Operation,
-    patience: Patience,
+    patience: WaitLimit,
     progress: &mut Progress<'_, '_>,
 ) -> Result<Operation, Failure> {
     let (id, deployment) = (operation.id.clone(), operation.deployment.clone());

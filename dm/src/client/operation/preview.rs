@@ -14,7 +14,7 @@ pub async fn show_preview(
 ) -> Result<(), Failure> {
     let manifest = session.client.preview(name).await?;
     let colours = session.terminal.colours;
-    session.show(&manifest, |manifest| told(manifest, colours))?;
+    session.show(&manifest, |manifest| render(manifest, colours))?;
     let failing = manifest
         .preview
         .map_or(0, |preview| preview.summary.failing);
@@ -28,7 +28,7 @@ pub async fn show_preview(
     }
 }
 
-fn told(manifest: &Manifest, colours: bool) -> String {
+fn render(manifest: &Manifest, colours: bool) -> String {
     let Some(preview) = &manifest.preview else {
         return format!("{} is no preview\n", manifest.name);
     };

@@ -25,8 +25,8 @@ pub struct Progress<'p, 't> {
     /// What is done to what: `update web`.
     subject: String,
     step: String,
-    /// What was told last of each resource; events come twice where the manager was started again in between.
-    told: BTreeMap<String, String>,
+    /// The last line printed for each resource: events repeat after a restart of the manager.
+    printed: BTreeMap<String, String>,
     /// What holds up all of it.
     held_up: Option<String>,
     /// What those resources wait for that are not at their end.
@@ -47,7 +47,7 @@ impl<'p, 't> Progress<'p, 't> {
             bar,
             subject: String::new(),
             step: String::new(),
-            told: BTreeMap::new(),
+            printed: BTreeMap::new(),
             held_up: None,
             waiting: BTreeMap::new(),
             away: false,
@@ -94,7 +94,7 @@ impl<'p, 't> Progress<'p, 't> {
     pub fn resource(&mut self, report: &ResourceReport) {
         self.away = false;
         let (name, said) = (event::name(report), event::said(report));
-        if said.is_empty() || self.told.get(&name) == Some(&said) {
+        if said.is_empty() || self.printed.get(&name) == Some(&said) {
             return;
         }
         if event::is_end(report.state) {
@@ -114,7 +114,7 @@ impl<'p, 't> Progress<'p, 't> {
                 .terminal
                 .note(&format!("{}: {name}: {said}", self.subject)),
         }
-        self.told.insert(name, said);
+        self.printed.insert(name, said);
     }
 
     /// The manager does not answer; the operation may go on all the same.

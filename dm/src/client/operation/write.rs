@@ -11,7 +11,7 @@ use common::request_id;
 
 use super::error::OperationError;
 use super::preview::show_preview;
-use crate::client::operation::follow::{Patience, follow};
+use crate::client::operation::follow::{WaitLimit, follow};
 use crate::client::operation::progress::Progress;
 use crate::client::render::resources::{operation_type, outputs};
 use crate::client::session::{Session, within};
@@ -127,7 +127,7 @@ async fn once(
     }
     // Going back may take as long as the write itself.
     let times = if query.rollback_on_failure { 2 } else { 1 };
-    let patience = Patience::OfWrite(session.timeout.map(|timeout| timeout * times));
+    let patience = WaitLimit::Write(session.timeout.map(|timeout| timeout * times));
     wait(session, operation, subject, patience).await
 }
 
@@ -136,7 +136,7 @@ pub async fn wait(
     session: &mut Session<'_, '_>,
     operation: Operation,
     subject: &Subject,
-    patience: Patience,
+    patience: WaitLimit,
 ) -> Result<(), Failure> {
     let mut operation = followed(session, operation, patience).await?;
     for warning in &operation.warnings {
@@ -166,7 +166,7 @@ pub async fn wait(
 pub async fn followed(
     session: &mut Session<'_, '_>,
     operation: Operation,
-    patience: Patience,
+    patience: WaitLimit,
 ) -> Result<Operation, Failure> {
     let client = session.client.clone();
     let mut progress = Progress::new(session.terminal);

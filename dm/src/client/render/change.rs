@@ -76,8 +76,8 @@ fn resource(diff: &ResourceDiff, colours: bool) -> String {
     };
     let line = text::line(&format!("{verb:<8} {object}{resource}"));
     let mut shown = sign.line(0, &line, colours);
-    let told = diff.changes.iter().filter(|change| is_told(&change.path));
-    for change in told {
+    let shown_changes = diff.changes.iter().filter(|change| is_shown(&change.path));
+    for change in shown_changes {
         shown.push_str(&field(change, colours));
     }
     for path in &diff.unknown {
@@ -92,7 +92,7 @@ fn resource(diff: &ResourceDiff, colours: bool) -> String {
 }
 
 /// Whether people want to read it: not what names the object, which stands above, and not our own marks on it.
-fn is_told(path: &str) -> bool {
+fn is_shown(path: &str) -> bool {
     const NAMES: [&str; 4] = ["apiVersion", "kind", "metadata.name", "metadata.namespace"];
     const MARKS: [&str; 2] = [
         "['deployment-manager.dev/",
@@ -178,14 +178,14 @@ pub fn summary(summary: &DiffSummary) -> String {
         (summary.unchanged, "unchanged"),
         (summary.failing, "would fail"),
     ];
-    let told: Vec<_> = counts
+    let shown: Vec<_> = counts
         .iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    match told.is_empty() {
+    match shown.is_empty() {
         true => "no resources".to_owned(),
-        false => told.join(", "),
+        false => shown.join(", "),
     }
 }
 

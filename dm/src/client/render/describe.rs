@@ -118,17 +118,17 @@ fn add<'s>(
 impl Property<'_> {
     /// `image: string, required`, and its description below.
     fn show(&self, width: Option<usize>) -> String {
-        let mut told = vec![type_of(self.schema)];
+        let mut facts = vec![type_of(self.schema)];
         if self.is_required {
-            told.push("required".to_owned());
+            facts.push("required".to_owned());
         }
         if let Some(default) = self.schema.get("default") {
-            told.push(format!("default {default}"));
+            facts.push(format!("default {default}"));
         }
         if self.schema["writeOnly"] == true || self.schema["format"] == "password" {
-            told.push("secret".to_owned());
+            facts.push("secret".to_owned());
         }
-        let line = text::line(&format!("{}: {}", self.path, told.join(", ")));
+        let line = text::line(&format!("{}: {}", self.path, facts.join(", ")));
         let mut shown = text::wrapped(&line, INDENT, width);
         if let Some(description) = self.schema["description"].as_str() {
             let words: Vec<_> = description.split_whitespace().collect();

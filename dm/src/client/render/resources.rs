@@ -52,7 +52,7 @@ fn drifted_field(change: &FieldChange) -> String {
         Some(value) => value.to_string(),
         None => "absent".to_owned(),
     };
-    let told = match (&change.before, &change.after) {
+    let line = match (&change.before, &change.after) {
         (None, None) => format!("{}: (not shown)", change.path),
         (live, asked) => format!(
             "{}: {} (asked for: {})",
@@ -61,7 +61,7 @@ fn drifted_field(change: &FieldChange) -> String {
             value(asked)
         ),
     };
-    text::line(&told)
+    text::line(&line)
 }
 
 pub const fn state(state: ObjectState) -> &'static str {

@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use common::model::Version;
 
-use super::{Promises, Tested, tried};
-use crate::authoring::version::{Release, ReleaseError};
+use super::{Previous, TestSubject, tried};
+use crate::authoring::version::{TemplateVersion, VersionError};
 use crate::bundle::files::Files;
 use crate::error::Failure;
 
-pub fn read(folder: &Path) -> Result<Tested, Failure> {
+pub fn read(folder: &Path) -> Result<TestSubject, Failure> {
     // "." has a name and a parent, too.
     let whole = folder
         .canonicalize()
@@ -23,7 +23,7 @@ pub fn read(folder: &Path) -> Result<Tested, Failure> {
     };
     let template = template.unwrap_or_default();
     let release = release(template, version, folder)?;
-    Ok(Tested {
+    Ok(TestSubject {
         shown: folder.display().to_string(),
         example: tried(release.bundle())?,
         promises: promises(release, versions)?,
@@ -38,23 +38,23 @@ fn release(
     template: &str,
     version: Option<Version>,
     folder: &Path,
-) -> Result<Release, ReleaseError> {
+) -> Result<TemplateVersion, VersionError> {
     let files = Rc::new(Files::Folder(folder.to_owned()));
     let shown = folder.display().to_string();
-    Release::read(template, version, &shown, files)
+    TemplateVersion::read(template, version, &shown, files)
 }
 
 /// `around` holds the folders of the other versions.
-fn promises(now: Release, around: &Path) -> Result<Promises, Failure> {
+fn promises(now: TemplateVersion, around: &Path) -> Result<Previous, Failure> {
     let Some(version) = now.version else {
         let reason = "not compared: the folder is not named for a version";
-        return Ok(Promises::None(reason.to_owned()));
+        return Ok(Previous::None(reason.to_owned()));
     };
     let Some((version, folder)) = highest_below(around, version)? else {
-        return Ok(Promises::first());
+        return Ok(Previous::first());
     };
     let before = release(&now.template, Some(version), &folder)?;
-    Ok(Promises::Before(Box::new([before, now])))
+    Ok(Previous::Version(Box::new([before, now])))
 }
 
 fn highest_below(around: &Path, version: Version) -> Result<Option<(Version, PathBuf)>, Failure> {

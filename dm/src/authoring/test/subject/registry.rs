@@ -12,14 +12,14 @@ use common::registry::collections::{self, Collections};
 use common::registry::package::CHART;
 use common::registry::{FilePath, PathError, SCHEMA, TEMPLATE_ENDINGS};
 
-use super::{Promises, Tested, tried};
-use crate::authoring::version::{EXAMPLE, Release};
+use super::{Previous, TestSubject, tried};
+use crate::authoring::version::{EXAMPLE, TemplateVersion};
 use crate::bundle::files::{Files, beside};
 use crate::bundle::{Bundle, imports};
 use crate::client::session::all_pages;
 use crate::error::Failure;
 
-pub async fn fetch(client: &ManagerClient, reference: &str) -> Result<Tested, Failure> {
+pub async fn fetch(client: &ManagerClient, reference: &str) -> Result<TestSubject, Failure> {
     let described = client.describe(reference).await?;
     let spelled = described.resolved.version.clone();
     let version = spelled.as_deref().and_then(|version| version.parse().ok());
@@ -35,7 +35,7 @@ pub async fn fetch(client: &ManagerClient, reference: &str) -> Result<Tested, Fa
         return package(shown, base, &described, reference);
     }
     let registry = client.registry_of(reference).await?;
-    let Some(place) = Place::find(client, &registry, base).await? else {
+    let Some(place) = RegistryLocation::find(client, &registry, base).await? else {
         let registry = registry.name;
         return Err(Failure::not_found(format!(
             "{base} is not among the templates that {registry} lists; see dm templates"
@@ -47,14 +47,14 @@ pub async fn fetch(client: &ManagerClient, reference: &str) -> Result<Tested, Fa
         (listed < version).then_some((listed, name))
     });
     let before = below.max();
-    Ok(Tested {
+    Ok(TestSubject {
         shown,
         example: tried(now.bundle_of(reference))?,
         promises: match before {
-            None => Promises::first(),
+            None => Previous::first(),
             Some((_, name)) => {
                 let before = place.release(client, name).await?;
-                Promises::Before(Box::new([before, now]))
+                Previous::Version(Box::new([before, now]))
             }
         },
     })
@@ -72,28 +72,28 @@ fn package(
     base: &str,
     described: &TemplateDescription,
     reference: &str,
-) -> Result<Tested, Failure> {
+) -> Result<TestSubject, Failure> {
     let name = base.rsplit('/').next().unwrap_or(base);
     let own = common::registry::package::example(name, reference);
-    Ok(Tested {
+    Ok(TestSubject {
         shown,
         example: Ok(Bundle {
             content: described.example.clone().unwrap_or(own),
             ..Bundle::default()
         }),
-        promises: Promises::None("a package promises no properties and no outputs".to_owned()),
+        promises: Previous::None("a package promises no properties and no outputs".to_owned()),
     })
 }
 
 /// Where a template is within its registry.
-struct Place {
+struct RegistryLocation {
     registry: String,
     template: String,
     folder: FilePath,
     versions: Vec<String>,
 }
 
-impl Place {
+impl RegistryLocation {
     /// As the registry lists it; the folder of a collection is where the registry's metadata file says.
     async fn find(
         client: &ManagerClient,
@@ -130,7 +130,11 @@ impl Place {
     }
 
     /// A version with the files that it needs to be expanded: its template, its example, and what these name.
-    async fn release(&self, client: &ManagerClient, version: &str) -> Result<Release, Failure> {
+    async fn release(
+        &self,
+        client: &ManagerClient,
+        version: &str,
+    ) -> Result<TemplateVersion, Failure> {
         let folder = self.folder.join_text(version).map_err(failed)?;
         let mut texts = BTreeMap::new();
         let named = TEMPLATE_ENDINGS.map(|ending| format!("{}{ending}", self.template));
@@ -157,7 +161,7 @@ impl Place {
         }
         let files = Rc::new(Files::Archive(texts));
         let number = version.parse().ok();
-        Ok(Release::read(
+        Ok(TemplateVersion::read(
             &self.template,
             number,
             folder.as_str(),

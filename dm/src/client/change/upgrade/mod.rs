@@ -22,7 +22,7 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use serde::Serialize;
 
 use self::whatif::Selection;
-use crate::client::operation::follow::{Patience, follow};
+use crate::client::operation::follow::{WaitLimit, follow};
 use crate::client::operation::progress::Progress;
 use crate::client::operation::write::query;
 use crate::client::session::Session;
@@ -102,7 +102,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    const fn told(self) -> &'static str {
+    const fn as_str(self) -> &'static str {
         match self {
             Self::Upgraded => "upgraded",
             Self::Current => "has it already",
@@ -173,14 +173,14 @@ impl Upgrade {
                 .reason
                 .iter()
                 .map(|reason| format!(": {}", text::line(reason)));
-            let told = format!(
+            let line = format!(
                 "[{done}/{total}] {} {}",
                 item.deployment,
-                item.outcome.told()
+                item.outcome.as_str()
             );
             session
                 .terminal
-                .note(&reason.fold(told, |told, reason| told + &reason));
+                .note(&reason.fold(line, |line, reason| line + &reason));
             items[turn] = item;
         }
     }
@@ -231,10 +231,10 @@ async fn upgraded(
     // Going back may take as long as the upgrade itself.
     let times = if query.rollback_on_failure { 2 } else { 1 };
     let timeout = query.timeout_ms.map(std::time::Duration::from_millis);
-    let patience = Patience::OfWrite(timeout.map(|timeout| timeout * times));
+    let patience = WaitLimit::Write(timeout.map(|timeout| timeout * times));
     match quietly(client, operation, patience).await {
         Ok(ended) => match ended.error {
-            Some(error) => item(Outcome::Failed, Some(id), Some(told(&error))),
+            Some(error) => item(Outcome::Failed, Some(id), Some(error_line(&error))),
             None => item(Outcome::Upgraded, Some(id), None),
         },
         Err(failure) if failure.exit_code() == ExitCode::Interrupted => {
@@ -249,7 +249,7 @@ async fn upgraded(
 async fn quietly(
     client: &ManagerClient,
     operation: common::model::Operation,
-    patience: Patience,
+    patience: WaitLimit,
 ) -> Result<common::model::Operation, Failure> {
     let (mut nothing, mut out, mut err) = (std::io::empty(), std::io::sink(), std::io::sink());
     let mut silent = Terminal {
@@ -265,7 +265,7 @@ async fn quietly(
     follow(client, operation, patience, &mut progress).await
 }
 
-fn told(error: &ErrorBody) -> String {
+fn error_line(error: &ErrorBody) -> String {
     let causes = error.causes.iter().take(3);
     let causes: String = causes.map(|cause| format!("; {}", cause.message)).collect();
     format!("{}{causes}", error.message)
@@ -292,7 +292,7 @@ fn table(rollout: &Rollout, width: Option<usize>) -> String {
     let mut table = Table::new(&["DEPLOYMENT", "UPGRADE", "REASON"]);
     for item in &rollout.items {
         let reason = item.reason.as_deref().unwrap_or_default();
-        table.row([item.deployment.as_str(), item.outcome.told(), reason]);
+        table.row([item.deployment.as_str(), item.outcome.as_str(), reason]);
     }
     table.render(width)
 }

@@ -145,7 +145,7 @@ fn versions(item: &WhatIfItem) -> String {
 }
 
 pub fn outcome(item: &WhatIfItem) -> String {
-    let told = match item.outcome {
+    let summary = match item.outcome {
         WhatIfOutcome::Current => "nothing: it has this version".to_owned(),
         WhatIfOutcome::Unfinished => {
             "nothing: it has this version, but its last operation failed".to_owned()
@@ -158,11 +158,11 @@ pub fn outcome(item: &WhatIfItem) -> String {
                 (summary.update, "changed"),
                 (summary.delete, "removed"),
             ];
-            let told = counts.iter().filter(|(count, _)| *count > 0);
-            let told: Vec<_> = told
+            let counts = counts.iter().filter(|(count, _)| *count > 0);
+            let counts: Vec<_> = counts
                 .map(|(count, what)| format!("{count} {what}"))
                 .collect();
-            told.join(", ")
+            counts.join(", ")
         }
         WhatIfOutcome::Failing => {
             let error = item.error.as_ref();
@@ -173,9 +173,9 @@ pub fn outcome(item: &WhatIfItem) -> String {
     let owner = item.uses.iter().find_map(|used| used.owner.as_ref());
     match owner {
         Some(owner) if item.outcome != WhatIfOutcome::Current => {
-            format!("{told} (used within {owner}, whose owner has to name the new version)")
+            format!("{summary} (used within {owner}, whose owner has to name the new version)")
         }
-        _ => told,
+        _ => summary,
     }
 }
 

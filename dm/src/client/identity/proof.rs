@@ -19,19 +19,19 @@ use super::token;
 const MARGIN: SignedDuration = SignedDuration::from_secs(10);
 
 /// A token that stays.
-pub struct Fixed(pub Secret);
+pub struct StaticToken(pub Secret);
 
 #[async_trait]
-impl Bearer for Fixed {
+impl Bearer for StaticToken {
     async fn token(&self) -> Result<Option<String>, String> {
         Ok(Some(self.0.reveal().to_owned()))
     }
 }
 
 /// The token in a file, which whoever refreshes it writes anew.
-pub struct InFile(Watched<Secret>);
+pub struct TokenFile(Watched<Secret>);
 
-impl InFile {
+impl TokenFile {
     pub fn open(path: PathBuf) -> Result<Self, Unusable> {
         let what = format!("the token file {}", path.display());
         let file = Watched::open(what, [path], |contents| {
@@ -43,7 +43,7 @@ impl InFile {
 }
 
 #[async_trait]
-impl Bearer for InFile {
+impl Bearer for TokenFile {
     async fn token(&self) -> Result<Option<String>, String> {
         Ok(Some(self.0.get().reveal().to_owned()))
     }

@@ -1,0 +1,100 @@
+//! Where to publish, as the command line names it.
+
+use std::path::PathBuf;
+
+use common::registry::oci;
+use url::Url;
+
+use super::PublishError;
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Destination {
+    Directory(PathBuf),
+    Git(String),
+    Oci(oci::Place),
+}
+
+impl Destination {
+    /// A folder is a path; whatever git clones is a git repository, and of URLs all that are not `oci://`.
+    pub fn parse(target: &str) -> Result<Self, PublishError> {
+        let refused = |reason: &str| PublishError::Target {
+            target: target.to_owned(),
+            reason: reason.to_owned(),
+        };
+        if target.starts_with("oci://") || target.starts_with("oci+http://") {
+            let place = oci::Place::parse(target);
+            return place.map(Self::Oci).map_err(|reason| refused(&reason));
+        }
+        let url = Url::parse(target).ok().filter(|_| target.contains("://"));
+        if url.is_some_and(|url| url.password().is_some()) {
+            return Err(PublishError::Target {
+                target: "the URL".to_owned(),
+                reason:
+                    "a password does not belong into it; git keeps it with its credential helpers"
+                        .to_owned(),
+            });
+        }
+        if target.is_empty() || target.starts_with('-') {
+            return Err(refused(
+                "name a folder, a git repository's URL, or oci://HOST/PREFIX",
+            ));
+        }
+        if target.starts_with("github.com/") {
+            return Ok(Self::Git(format!("https://{target}")));
+        }
+        match target.contains("://") || target.ends_with(".git") || is_scp(target) {
+            true => Ok(Self::Git(target.to_owned())),
+            false => Ok(Self::Directory(target.into())),
+        }
+    }
+}
+
+/// `user@host:path`, which git takes for ssh.
+fn is_scp(target: &str) -> bool {
+    let (before, _) = target.split_once('/').unwrap_or((target, ""));
+    before
+        .split_once(':')
+        .is_some_and(|(host, _)| host.contains('@'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_tells_its_kind() {
+        for git in [
+            "https://host/r",
+            "ssh://git@host/r",
+            "git@host:o/r",
+            "/srv/r.git",
+            "file:///srv/r",
+        ] {
+            assert_eq!(
+                Destination::parse(git).unwrap(),
+                Destination::Git(git.to_owned())
+            );
+        }
+        let github = Destination::Git("https://github.com/o/r".to_owned());
+        assert_eq!(Destination::parse("github.com/o/r").unwrap(), github);
+        for folder in ["charts", "/srv/templates", "./a:b/c", "."] {
+            assert_eq!(
+                Destination::parse(folder).unwrap(),
+                Destination::Directory(folder.into())
+            );
+        }
+        assert!(matches!(
+            Destination::parse("oci://host/t"),
+            Ok(Destination::Oci(_))
+        ));
+        for bad in [
+            "",
+            "--upload-pack=x",
+            "oci://host",
+            "https://u:s3cret@host/r",
+        ] {
+            let error = Destination::parse(bad).unwrap_err().to_string();
+            assert!(!error.contains("s3cret"), "{error}");
+        }
+    }
+}
