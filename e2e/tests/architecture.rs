@@ -25,7 +25,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "expandybird-worker",
         &["expandybird-confinement", "expandybird-protocol"],
     ),
-    ("manager", &["common"]),
+    ("manager", &["common", "manager-registry"]),
+    ("manager-registry", &["common"]),
     // Its tests borrow the control plane.
     ("resourcifier", &["common", "e2e"]),
 ];

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use common::server::{Access, serve};
 use common::telemetry;
+use manager_registry::Registries;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
@@ -16,7 +17,7 @@ use crate::config::{Config, StorePlace};
 use crate::deployer::{Deployer, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
 use crate::http;
-use crate::registry::{self, Registries};
+use crate::registrations::StoredRegistrations;
 use crate::service::quota::Quotas;
 use crate::service::{self, Services};
 use crate::store::Store;
@@ -40,7 +41,7 @@ pub struct Ports {
     pub kv: Arc<dyn Kv>,
     pub expander: Arc<dyn Expander>,
     pub deployer: Arc<dyn Deployer>,
-    pub registry: registry::Options,
+    pub registry: manager_registry::Options,
     /// The keys for a store that is not sealed yet.
     pub credential_key: KeyPlace,
     pub retry: Retry,
@@ -65,8 +66,11 @@ impl App {
             None => Arc::new(Ring::open(ports.credential_key, false)?),
         };
         let vault = Arc::new(Vault::new(store.clone(), ring));
-        let registries = Registries::new(&ports.registry, store.clone(), vault)?;
-        let registries = Arc::new(registries);
+        let registrations = Arc::new(StoredRegistrations {
+            store: store.clone(),
+            vault: vault.clone(),
+        });
+        let registries = Arc::new(Registries::new(&ports.registry, registrations)?);
         let expansions = Arc::new(Expansions::new(
             ports.expander.clone(),
             registries.clone(),
@@ -86,6 +90,7 @@ impl App {
             store,
             engine: engine.clone(),
             registries,
+            vault,
             expansions,
             expander: ports.expander,
             deployer: ports.deployer,

@@ -11,7 +11,6 @@ use common::client::ServiceFlags;
 use common::server::Listen;
 
 use crate::auth;
-use crate::registry;
 use crate::service::quota::Quotas;
 use crate::vault::KeyPlace;
 use crate::workflow::Capacity;
@@ -71,7 +70,7 @@ pub struct Config {
     #[command(flatten)]
     pub quotas: Quotas,
     #[command(flatten)]
-    pub registry: registry::Options,
+    pub registry: manager_registry::Options,
     #[command(flatten)]
     pub auth: auth::Options,
 }

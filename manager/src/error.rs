@@ -2,8 +2,8 @@
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::server::ApiError;
+use manager_registry::RegistryError;
 
-use crate::registry::RegistryError;
 use crate::store::StoreError;
 use crate::store::kv::KvError;
 use crate::vault::VaultError;
@@ -58,7 +58,7 @@ impl From<Error> for ApiError {
                 Self::new(ErrorCode::Unavailable, error.to_string())
             }
             Error::Store(error) => Self::internal(&error),
-            Error::Registry(RegistryError::Store(error)) => Self::internal(&error),
+            Error::Registry(RegistryError::Registrations(error)) => Self::internal(&*error),
             Error::Vault(error @ VaultError::Unknown(_)) => {
                 Self::new(ErrorCode::NotFound, error.to_string())
             }

@@ -19,7 +19,7 @@ mod domain;
 mod error;
 mod expander;
 mod http;
-mod registry;
+mod registrations;
 mod service;
 mod store;
 #[cfg(test)]

@@ -10,7 +10,6 @@ use jiff::Timestamp;
 
 use super::pages::by_name;
 use crate::error::Error;
-use crate::registry;
 use crate::store::{Store, registries};
 use crate::vault::Vault;
 
@@ -76,5 +75,5 @@ fn check(credential: &Credential) -> Result<(), Error> {
     if username.is_some_and(|name| name.is_empty() || name.len() > 255 || name.contains(':')) {
         return Err(Error::invalid(&"a username has 1 to 255 bytes and no ':'"));
     }
-    registry::check_credential(credential).map_err(|error| Error::invalid(&error))
+    manager_registry::check_credential(credential).map_err(|error| Error::invalid(&error))
 }

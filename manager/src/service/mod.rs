@@ -25,6 +25,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use manager_registry::Registries;
+
 use self::admin::Admin;
 use self::credentials::Credentials;
 use self::deployments::Deployments;
@@ -46,8 +48,8 @@ use crate::audit::Audit;
 use crate::auth::{Auth, Authenticators};
 use crate::deployer::Deployer;
 use crate::expander::Expander;
-use crate::registry::Registries;
 use crate::store::Store;
+use crate::vault::Vault;
 use crate::workflow::expansion::Expansions;
 use crate::workflow::{Engine, Retry};
 
@@ -80,6 +82,7 @@ pub struct Dependencies {
     pub store: Store,
     pub engine: Engine,
     pub registries: Arc<Registries>,
+    pub vault: Arc<Vault>,
     pub expansions: Arc<Expansions>,
     pub expander: Arc<dyn Expander>,
     pub deployer: Arc<dyn Deployer>,
@@ -111,7 +114,7 @@ impl Services {
             store: store.clone(),
             deployer: dependencies.deployer.clone(),
         });
-        let vault = dependencies.registries.vault();
+        let vault = dependencies.vault;
         Self {
             admin: Arc::new(Admin {
                 store: store.clone(),

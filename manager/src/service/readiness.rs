@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use common::server::error::chain;
 use common::server::health::Check;
+use manager_registry::Registries;
 
 use crate::audit::Audit;
 use crate::deployer::Deployer;
 use crate::expander::Expander;
-use crate::registry::Registries;
 use crate::store::Store;
 
 pub struct Readiness {

@@ -6,10 +6,10 @@ use common::api::error::ErrorCode;
 use common::api::manager::{RegistrySummary, TemplateDescription, TemplateSummary};
 use common::api::page::{Page, PageQuery};
 use common::model::{RegistryDefinition, RegistryName, TypeName};
+use manager_registry::{DEFAULT, Registries};
 
 use super::pages::by_name;
 use crate::error::Error;
-use crate::registry::{DEFAULT, Registries};
 use crate::store::{Store, registries};
 use crate::vault::{Vault, VaultError};
 

@@ -16,7 +16,6 @@ use crate::app::{App, Ports};
 use crate::deployer::Deployer;
 use crate::deployer::fake::FakeDeployer;
 use crate::expander::fake::FakeExpander;
-use crate::registry;
 use crate::service::quota::Quotas;
 use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Pace, Scan};
 use crate::vault::KeyPlace;
@@ -80,9 +79,9 @@ impl TestBed {
     }
 
     pub async fn try_manager_on(&self, kv: Arc<dyn Kv>) -> anyhow::Result<App> {
-        let options = registry::Options {
+        let options = manager_registry::Options {
             registry: Some(self.registry.path().display().to_string()),
-            ..registry::Options::default()
+            ..manager_registry::Options::default()
         };
         let deployer: Arc<dyn Deployer> = self.deployer.clone();
         let ports = Ports {

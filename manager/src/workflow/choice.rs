@@ -1,9 +1,9 @@
 //! How template references resolve: to their present meaning, or to what a manifest has recorded.
 
 use common::model::{DeploymentName, ManifestName, ResolvedType, Version};
+use manager_registry::Identity;
 
 use crate::domain::resolution::Record;
-use crate::registry::Identity;
 use crate::store::{Store, StoreError, deployments, manifests};
 
 /// How template references resolve.

@@ -16,6 +16,7 @@ use common::model::{
 };
 use common::redact::REDACTED;
 use jiff::Timestamp;
+use manager_registry::{Identity, Registries, RegistryError, ResolvedTemplate};
 use tokio::time::Instant;
 
 use super::choice::{Choice, Instead};
@@ -25,7 +26,6 @@ use crate::domain::place::Source;
 use crate::domain::redaction;
 use crate::domain::resolution::{Record, Recorded};
 use crate::expander::Expander;
-use crate::registry::{Identity, Registries, RegistryError, ResolvedTemplate};
 
 /// The maximum number of rounds of fetching and expanding. Each round finds references that are nested one level
 /// deeper.

@@ -1,0 +1,356 @@
+//! The `git` program, and nothing of what is in a repository.
+//!
+//! git knows every transport and is patched with the system. It is run so that nothing of this machine or of the
+//! repository decides what it does: no configuration, no hooks, no helpers, no prompts, no local protocol, no redirects.
+//! A credential goes to it in its environment, which other users cannot read, and not among its arguments. It is bounded in
+//! time, in memory, in what it says and in what it writes, and ends with its children when the caller stops waiting.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use common::redact::Redactor;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, Command};
+
+use super::folders::size;
+use super::trust::Way;
+
+const FETCH: Duration = Duration::from_secs(50);
+const READ: Duration = Duration::from_secs(15);
+/// A repository on disk: templates are text, and thousands of them have some megabytes.
+const REPOSITORY_BYTES: u64 = 256 * 1024 * 1024;
+/// Of each of git's processes, in KiB: it keeps in memory whatever refs a server lists. A repository is read in windows, and
+/// two threads have some 200 MiB between them.
+const MEMORY_KIB: u32 = 1024 * 1024;
+/// Sets the limit, where the system has it, and becomes git.
+const WITHIN_MEMORY: &str = r#"ulimit -v "$0" 2>/dev/null; exec git "$@""#;
+/// How a shell ends that finds no such program.
+const NO_PROGRAM: i32 = 127;
+/// How often a fetch's growth is looked at.
+const GLANCE: Duration = Duration::from_millis(100);
+const SAID_BYTES: usize = 16 * 1024;
+const PROTOCOLS: &str = "https:http:ssh:git";
+/// Of the manager's own environment: where programs are, ssh's agent, and whom TLS trusts.
+const KEPT: [&str; 4] = ["PATH", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    #[error("the git program cannot be run: {0}; install git on the manager's machine")]
+    NoProgram(std::io::Error),
+    #[error("there is no such repository")]
+    NoRepository,
+    #[error("there is no such branch or tag")]
+    NoRef,
+    #[error("git was not done within {} s", .0.as_secs())]
+    TimedOut(Duration),
+    #[error("it is larger than {limit} bytes")]
+    TooLarge { limit: usize },
+    #[error("the repository has more than {} MiB", REPOSITORY_BYTES / (1024 * 1024))]
+    RepositoryTooLarge,
+    #[error("git takes more than {} MiB of memory for it", MEMORY_KIB / 1024)]
+    TooMuchMemory,
+    #[error("the cache cannot be used: {0}")]
+    Cache(std::io::Error),
+    #[error("it wants a credential, or another one than it was given: {0}")]
+    Denied(String),
+    #[error(
+        "the host's key is not known to ssh, or another one: put the right one into --registry-ssh-known-hosts, as ssh-keyscan prints it"
+    )]
+    HostKey,
+    #[error("what was fetched of it is damaged: {0}")]
+    Damaged(String),
+    #[error("git says: {0}")]
+    Failed(String),
+}
+
+impl GitError {
+    /// A host may say back what it was sent.
+    fn without(self, secrets: &Redactor) -> Self {
+        let told = |text: String| secrets.text(&text).into_owned();
+        match self {
+            Self::Denied(text) => Self::Denied(told(text)),
+            Self::Damaged(text) => Self::Damaged(told(text)),
+            Self::Failed(text) => Self::Failed(told(text)),
+            other => other,
+        }
+    }
+
+    /// Nobody says anything, as against one who says no.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, Self::TimedOut(_) | Self::Failed(_))
+    }
+}
+
+/// A bare repository in a folder.
+#[derive(Debug, Clone)]
+pub struct Git {
+    folder: PathBuf,
+}
+
+impl Git {
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Brings one commit here, without what was before it.
+    pub async fn fetch(&self, way: &Way, refspec: &str) -> Result<(), GitError> {
+        self.prepare().await?;
+        let mut settings = settings();
+        settings.extend(way.settings.iter().cloned());
+        let mut command = self.command(&settings);
+        command.envs(way.environment.iter().map(|(name, value)| (name, value)));
+        command.args(["fetch", "--quiet", "--force", "--depth=1", "--no-tags"]);
+        command.args(["--no-recurse-submodules", "--no-write-fetch-head"]);
+        command.args(["--end-of-options", &way.url, refspec]);
+        let fetch = async {
+            tokio::select! {
+                done = run(command, SAID_BYTES) => done,
+                () = self.outgrown() => Err(GitError::RepositoryTooLarge),
+            }
+        };
+        let outcome = within(FETCH, fetch).await;
+        if matches!(outcome, Err(GitError::RepositoryTooLarge)) {
+            self.remove().await?;
+        }
+        outcome
+            .map(|_| ())
+            .map_err(|error| error.without(&way.secrets()))
+    }
+
+    /// What git prints, up to a limit.
+    pub async fn read(&self, arguments: &[&str], limit: usize) -> Result<Vec<u8>, GitError> {
+        let mut command = self.command(&settings());
+        command.args(arguments);
+        within(READ, run(command, limit)).await
+    }
+
+    /// Fetches without history leave what they replace behind: a repository that has grown half-way is begun anew.
+    async fn prepare(&self) -> Result<(), GitError> {
+        if size(self.folder.clone()).await > REPOSITORY_BYTES / 2 {
+            self.remove().await?;
+        }
+        if self.folder.join("HEAD").is_file() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(&self.folder).map_err(GitError::Cache)?;
+        let mut command = self.command(&settings());
+        command.args(["init", "--quiet", "--bare", "--template="]);
+        within(READ, run(command, SAID_BYTES)).await.map(|_| ())
+    }
+
+    /// What is here is damaged, or too much: it is fetched anew.
+    pub async fn remove(&self) -> Result<(), GitError> {
+        match tokio::fs::remove_dir_all(&self.folder).await {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(GitError::Cache(error)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn outgrown(&self) {
+        while size(self.folder.clone()).await <= REPOSITORY_BYTES {
+            tokio::time::sleep(GLANCE).await;
+        }
+    }
+
+    fn command(&self, settings: &[(String, String)]) -> Command {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", WITHIN_MEMORY, &MEMORY_KIB.to_string()])
+            .env_clear()
+            .envs(
+                KEPT.iter()
+                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
+            )
+            .env("GIT_DIR", &self.folder)
+            .env("HOME", &self.folder)
+            .env("LC_ALL", "C")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_ALLOW_PROTOCOL", PROTOCOLS)
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_CONFIG_COUNT", settings.len().to_string());
+        for (number, (key, value)) in settings.iter().enumerate() {
+            command
+                .env(format!("GIT_CONFIG_KEY_{number}"), key)
+                .env(format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
+        command
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        command
+    }
+}
+
+fn settings() -> Vec<(String, String)> {
+    let fixed = [
+        ("core.hooksPath", "/dev/null"),
+        ("core.fsmonitor", "false"),
+        ("credential.helper", ""),
+        ("gc.auto", "0"),
+        ("maintenance.auto", "false"),
+        ("fetch.fsckObjects", "true"),
+        ("pack.threads", "2"),
+        ("http.followRedirects", "false"),
+        ("http.lowSpeedLimit", "1"),
+        ("http.lowSpeedTime", "15"),
+        ("protocol.allow", "never"),
+        ("protocol.https.allow", "always"),
+        ("protocol.http.allow", "always"),
+        ("protocol.ssh.allow", "always"),
+        ("protocol.git.allow", "always"),
+    ];
+    let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+    fixed.into_iter().map(owned).collect()
+}
+
+async fn within<T>(
+    time: Duration,
+    work: impl Future<Output = Result<T, GitError>>,
+) -> Result<T, GitError> {
+    let outcome = tokio::time::timeout(time, work).await;
+    outcome.unwrap_or(Err(GitError::TimedOut(time)))
+}
+
+/// Ends the whole process group, for git leaves the transport to programs of its own.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self(id.map(Pid::from_raw))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // That it has ended already is as good.
+            let _ = killpg(group, Signal::SIGKILL);
+        }
+    }
+}
+
+async fn run(mut command: Command, limit: usize) -> Result<Vec<u8>, GitError> {
+    let mut child = command.spawn().map_err(GitError::NoProgram)?;
+    let mut group = Group::of(&child);
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (printed, said) = tokio::join!(bounded(stdout, limit), bounded(stderr, SAID_BYTES));
+    let printed = match printed {
+        Some(printed) => printed,
+        None => return Err(GitError::TooLarge { limit }),
+    };
+    let status = child.wait().await.map_err(GitError::NoProgram)?;
+    // Once it has been waited for, its number may be somebody else's.
+    group.0 = None;
+    match status.success() {
+        true => Ok(printed),
+        false => Err(failed(status, &said.unwrap_or_default())),
+    }
+}
+
+/// All of a stream; `None` if there is more than the limit.
+async fn bounded(stream: Option<impl AsyncRead + Unpin>, limit: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    // A stream that breaks off belongs to a process that fails, which its status tells.
+    let _ = stream?.take(most).read_to_end(&mut bytes).await;
+    (bytes.len() <= limit).then_some(bytes)
+}
+
+/// The line that says most: what ssh says comes before git's own, and is the cause.
+fn told(said: &str) -> Option<String> {
+    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let last = lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("fatal: "))?;
+    let cause = match last.starts_with("Could not read from remote") {
+        true => lines().next().unwrap_or(last),
+        false => last,
+    };
+    Some(cause.chars().take(300).collect())
+}
+
+fn failed(status: ExitStatus, said: &[u8]) -> GitError {
+    if status.code() == Some(NO_PROGRAM) {
+        return GitError::NoProgram(ErrorKind::NotFound.into());
+    }
+    let said = String::from_utf8_lossy(said);
+    let has = |texts: &[&str]| texts.iter().any(|text| said.contains(text));
+    if has(&["couldn't find remote ref", "Remote branch"]) {
+        return GitError::NoRef;
+    }
+    if has(&[
+        "not found",
+        "not appear to be a git repository",
+        "access denied or repository not",
+    ]) {
+        return GitError::NoRepository;
+    }
+    if has(&["Host key verification failed"]) {
+        return GitError::HostKey;
+    }
+    if has(&["Out of memory", "out of memory"]) {
+        return GitError::TooMuchMemory;
+    }
+    let told = told(&said).unwrap_or_else(|| status.to_string());
+    let denied = [
+        "Authentication failed",
+        "could not read Username",
+        "Permission denied",
+        "error: 403",
+    ];
+    match has(&denied) {
+        true => GitError::Denied(told),
+        false => GitError::Failed(told),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+    use crate::adapter::git::trust::Trust;
+
+    #[test]
+    fn what_a_host_says_back_of_a_credential_is_not_told() {
+        let pair = STANDARD.encode("x-access-token:ghp_t0psecret");
+        let header = HeaderValue::from_str(&format!("Basic {pair}")).unwrap();
+        let url = "https://host.example/r".parse().unwrap();
+        let ways = Trust::default().ways(&url, Some(&header), &[]);
+        let said =
+            format!("protocol error: 'Basic {pair}', x-access-token:ghp_t0psecret, ghp_t0psecret");
+        let error = GitError::Failed(said).without(&ways[0].secrets());
+        let told = "git says: protocol error: 'Basic (redacted)', (redacted), (redacted)";
+        assert_eq!(error.to_string(), told);
+    }
+
+    #[tokio::test]
+    async fn nothing_local_is_fetched_and_nothing_is_read_beyond_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = Git::at(folder.path().join("cache"));
+        for url in ["file:///tmp", "ext::sh -c true"] {
+            let ways = Trust::default().ways(&url.parse().unwrap(), None, &[]);
+            let error = git.fetch(&ways[0], "+HEAD:refs/dm/head").await;
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains("not allowed"), "{url}: {error}");
+        }
+        let long = git.read(&["config", "--list"], 10).await.unwrap_err();
+        assert!(matches!(long, GitError::TooLarge { limit: 10 }), "{long}");
+    }
+}

@@ -1,0 +1,309 @@
+//! A git repository as a registry, over any of git's network transports.
+//!
+//! One commit's files, without history, in a bare repository of the cache: what was fetched once is read without the
+//! network, also by the next process. It is fetched anew when it is old. Links and submodules are left out: a registry
+//! has files and folders only.
+
+mod command;
+mod folders;
+mod trust;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use common::api::manager::RegistrySummary;
+use common::model::RegistryDefinition;
+use common::registry::sums::hex;
+use common::registry::{FILE_BYTES, FilePath};
+use jiff::Timestamp;
+use url::Url;
+
+use crate::RegistryError;
+use crate::adapter::open::Means;
+use crate::adapter::tree::{self, Tree};
+use crate::adapter::{Entry, Files, Registry};
+use crate::cache::stale_while_revalidate::{Fresh, Loaded, Old};
+use crate::cache::{Cache, Entry as Kept, Key};
+use crate::transport::Web;
+use crate::transport::auth::Auth;
+pub use command::GitError;
+pub use trust::Trust;
+
+use command::Git;
+use trust::Way;
+
+/// The one ref of the repository in the cache.
+const HEAD: &str = "refs/dm/head";
+/// A listing of 200,000 files.
+const LISTING_BYTES: usize = 64 * 1024 * 1024;
+const LINE_BYTES: usize = 4096;
+
+#[derive(Debug, Clone)]
+pub struct Repository {
+    name: String,
+    definition: RegistryDefinition,
+    url: Url,
+    web: Web,
+    auth: Option<Arc<Auth>>,
+    files: Arc<Cache>,
+    trust: Trust,
+    git: Git,
+    /// Bytes of all repositories in the cache.
+    room: u64,
+    held: Fresh<Snapshot>,
+}
+
+/// The files of a commit; a content is named by its blob.
+#[derive(Debug)]
+struct Snapshot {
+    commit: String,
+    tree: Tree,
+}
+
+impl Repository {
+    pub fn new(
+        name: &str,
+        definition: RegistryDefinition,
+        url: Url,
+        auth: Option<Auth>,
+        means: &Means,
+    ) -> Self {
+        Self {
+            git: Git::at(folder(&means.cache, &definition)),
+            web: means.web.clone(),
+            trust: means.git.clone(),
+            room: means.room,
+            files: means.files.clone(),
+            name: name.to_owned(),
+            definition,
+            url,
+            auth: auth.map(Arc::new),
+            held: Fresh::new(means.refresh),
+        }
+    }
+
+    async fn snapshot(&self) -> Result<Arc<Snapshot>, RegistryError> {
+        if self.held.is_empty()
+            && let Some((snapshot, fetched)) = self.earlier().await
+        {
+            self.held.seed(Arc::new(snapshot), fetched);
+        }
+        let this = self.clone();
+        self.held
+            .get(|before| async move { this.fetch(before).await })
+            .await
+    }
+
+    /// What an earlier process fetched. That it cannot be read is no fault: it is fetched again.
+    async fn earlier(&self) -> Option<(Snapshot, Timestamp)> {
+        let fetched = self
+            .git
+            .folder()
+            .join(HEAD)
+            .metadata()
+            .ok()?
+            .modified()
+            .ok()?;
+        let snapshot = self.read_commit(self.commit().await.ok()?).await.ok()?;
+        Some((snapshot, Timestamp::try_from(fetched).ok()?))
+    }
+
+    async fn fetch(
+        &self,
+        before: Option<Arc<Snapshot>>,
+    ) -> Result<Loaded<Snapshot>, RegistryError> {
+        let addresses = self.web.addresses(&self.url).await?;
+        let auth = match &self.auth {
+            Some(auth) => {
+                let header = auth.header().await;
+                Some(header.map_err(|source| RegistryError::Credential {
+                    registry: self.name.clone(),
+                    source: source.into(),
+                })?)
+            }
+            None => None,
+        };
+        let wanted = self.definition.reference.as_deref().unwrap_or("HEAD");
+        let refspec = format!("+{wanted}:{HEAD}");
+        let ways = self.trust.ways(&self.url, auth.as_ref(), &addresses);
+        if before.is_none() {
+            // If there is something, it could not be read.
+            let removed = self.git.remove().await;
+            removed.map_err(|error| self.failed(error))?;
+        }
+        let fetched = self.first(&ways, &refspec).await;
+        fetched.map_err(|error| self.failed(error))?;
+        folders::make_room(self.git.folder().to_owned(), self.room).await;
+        let commit = self.commit().await?;
+        match before {
+            Some(before) if before.commit == commit => Ok(before.into()),
+            _ => Ok(self.read_commit(commit).await?.into()),
+        }
+    }
+
+    async fn first(&self, ways: &[Way], refspec: &str) -> Result<(), GitError> {
+        let mut outcome = Err(GitError::NoRepository);
+        for way in ways {
+            outcome = self.git.fetch(way, refspec).await;
+            if !matches!(outcome, Err(GitError::Failed(_))) {
+                break;
+            }
+        }
+        outcome
+    }
+
+    async fn commit(&self) -> Result<String, RegistryError> {
+        let name = format!("{HEAD}^{{commit}}");
+        let read = self
+            .git
+            .read(&["rev-parse", "--verify", &name], LINE_BYTES)
+            .await;
+        let bytes = read.map_err(|error| self.failed(error))?;
+        Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+    }
+
+    async fn read_commit(&self, commit: String) -> Result<Snapshot, RegistryError> {
+        let list = ["ls-tree", "-r", "-z", "--full-tree", &commit];
+        let read = self.git.read(&list, LISTING_BYTES).await;
+        let files = parse(&read.map_err(|error| self.failed(error))?);
+        if files.len() > tree::FILES {
+            return Err(RegistryError::TooManyEntries {
+                folder: self.name.clone(),
+                limit: tree::FILES,
+            });
+        }
+        let tree = Tree::new(files);
+        Ok(Snapshot { commit, tree })
+    }
+
+    async fn held_file(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
+        let snapshot = self.snapshot().await?;
+        let Some(object) = snapshot.tree.content(file) else {
+            return Ok(None);
+        };
+        let folder = self.git.folder().to_string_lossy();
+        let key = Key::of(&["git", &folder, object]);
+        if let Some(kept) = self.files.get(&key).await {
+            return Ok(Some(kept.body.to_vec()));
+        }
+        let object = ["cat-file", "blob", object];
+        match self.git.read(&object, FILE_BYTES).await {
+            Ok(bytes) => {
+                let kept = Kept::lasting(self.url_of(file), bytes);
+                Ok(Some(self.files.put(&key, kept).await.body.to_vec()))
+            }
+            Err(GitError::TooLarge { limit }) => Err(RegistryError::FileTooLarge {
+                file: self.path_of(file),
+                limit,
+            }),
+            Err(GitError::Failed(said)) => Err(self.failed(GitError::Damaged(said))),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn failed(&self, error: GitError) -> RegistryError {
+        let registry = self.name.clone();
+        match error {
+            GitError::NoRepository => RegistryError::RegistryMissing { registry },
+            GitError::NoRef => RegistryError::NoRef {
+                registry,
+                reference: self.definition.reference.clone().unwrap_or_default(),
+            },
+            error => RegistryError::Git { registry, error },
+        }
+    }
+}
+
+/// Repositories that are fetched differently are kept apart: with another credential, another ref.
+fn folder(cache: &Path, definition: &RegistryDefinition) -> PathBuf {
+    let credential = definition
+        .credential
+        .as_ref()
+        .map_or("", |name| name.as_str());
+    let parts = [
+        definition.url.as_str(),
+        definition.reference.as_deref().unwrap_or_default(),
+        credential,
+    ];
+    cache.join("git").join(hex(parts.join("\0").as_bytes()))
+}
+
+/// Files of `git ls-tree -z`: `<mode> <type> <object>\t<path>`. What cannot be in a template is left out.
+fn parse(listing: &[u8]) -> Vec<(FilePath, String)> {
+    let lines = listing.split(|&byte| byte == 0);
+    let file = |line: &[u8]| {
+        let (head, path) = std::str::from_utf8(line).ok()?.split_once('\t')?;
+        let mut words = head.split(' ');
+        let (mode, kind, object) = (words.next()?, words.next()?, words.next()?);
+        let ordinary = kind == "blob" && mode.starts_with("100");
+        let path = FilePath::parse(path).ok().filter(|_| ordinary)?;
+        Some((path, object.to_owned()))
+    };
+    lines.filter_map(file).collect()
+}
+
+#[async_trait]
+impl Files for Repository {
+    async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
+        match self.held_file(file).await {
+            Err(RegistryError::Git {
+                error: GitError::Damaged(_),
+                ..
+            }) => {
+                self.held.forget();
+                let removed = self.git.remove().await;
+                removed.map_err(|error| self.failed(error))?;
+                self.held_file(file).await
+            }
+            read => read,
+        }
+    }
+
+    fn path_of(&self, file: &FilePath) -> String {
+        format!("{}/{file}", self.name)
+    }
+
+    fn url_of(&self, file: &FilePath) -> String {
+        format!("{}#{file}", self.url)
+    }
+
+    fn stale(&self) -> Option<Old> {
+        self.held.stale()
+    }
+
+    fn expire(&self) {
+        self.held.expire();
+    }
+}
+
+#[async_trait]
+impl Registry for Repository {
+    fn summary(&self) -> RegistrySummary {
+        RegistrySummary {
+            name: self.name.clone(),
+            definition: self.definition.clone(),
+        }
+    }
+
+    async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError> {
+        Ok(self.snapshot().await?.tree.entries(folder))
+    }
+}
+
+#[cfg(test)]
+mod listing {
+    use super::*;
+
+    #[test]
+    fn links_submodules_and_hidden_files_are_left_out() {
+        let listing =
+            b"100644 blob aa\ta/v1/a.py\x00120000 blob bb\tlink\x00160000 commit cc\tmodule\x00\
+            100755 blob dd\trun.sh\x00100644 blob ee\t.github/x\x00";
+        let files = parse(listing);
+        let found: Vec<_> = files
+            .iter()
+            .map(|(p, o)| (p.as_str(), o.as_str()))
+            .collect();
+        assert_eq!(found, [("a/v1/a.py", "aa"), ("run.sh", "dd")]);
+    }
+}

@@ -1,0 +1,150 @@
+//! The API's "Repository contents": folders and files by their paths.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use common::registry::{FILE_BYTES, FilePath};
+use reqwest::StatusCode;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use url::Url;
+
+use super::{JSON, RAW, Repository, malformed, refused};
+use crate::RegistryError;
+use crate::adapter::{Entry, EntryKind, Files as _};
+use crate::transport::{Age, Kept};
+
+/// GitHub lists no more entries of a folder, and cuts silently.
+const FOLDER_ENTRIES: usize = 1_000;
+/// A list of 1,000 entries has about a megabyte.
+const LIST_BYTES: usize = 4 * 1024 * 1024;
+
+/// What the list of a folder says about one thing in it.
+#[derive(Deserialize)]
+struct Listed {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    sha: String,
+}
+
+/// GitHub answers a folder with a list, and anything else with a map.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Contents {
+    Folder(Vec<Listed>),
+    Other(IgnoredAny),
+}
+
+/// A file as it is told by who does not know of raw ones.
+#[derive(Deserialize)]
+struct Encoded {
+    encoding: String,
+    content: String,
+}
+
+impl Repository {
+    pub(super) fn contents(&self, path: &FilePath) -> Url {
+        let below: Vec<_> = ["contents"].into_iter().chain(path.names()).collect();
+        let mut url = self.url(&below);
+        if let Some(reference) = &self.definition.reference {
+            url.query_pairs_mut().append_pair("ref", reference);
+        }
+        url
+    }
+
+    /// `None` if there is no such folder.
+    pub(super) async fn folder(
+        &self,
+        folder: &FilePath,
+        age: Age,
+    ) -> Result<Option<Vec<Entry>>, RegistryError> {
+        let url = self.contents(folder);
+        let kept = self.get(&url, JSON, LIST_BYTES, age).await?;
+        match kept.status {
+            StatusCode::OK => self.listed(folder, &url, &kept),
+            StatusCode::NOT_FOUND if folder.names().next().is_none() => self.no_root().await,
+            StatusCode::NOT_FOUND => Ok(None),
+            status => Err(refused(url, status)),
+        }
+    }
+
+    /// A file's bytes; `None` if there is no such file.
+    pub(super) async fn raw(
+        &self,
+        file: &FilePath,
+        age: Age,
+    ) -> Result<Option<Vec<u8>>, RegistryError> {
+        let url = self.contents(file);
+        let kept = self.get(&url, RAW, FILE_BYTES, age).await?;
+        match kept.status {
+            StatusCode::OK => Ok(bytes(kept)),
+            StatusCode::NOT_FOUND => Ok(None),
+            status => Err(refused(url, status)),
+        }
+    }
+
+    /// Tells a repository that is not there from a branch that is not.
+    async fn no_root(&self) -> Result<Option<Vec<Entry>>, RegistryError> {
+        let Some(reference) = &self.definition.reference else {
+            return Ok(None);
+        };
+        let url = self.url(&[]);
+        let kept = self.get(&url, JSON, LIST_BYTES, Age::new()).await?;
+        match kept.status {
+            StatusCode::OK => Err(RegistryError::NoRef {
+                registry: self.name.clone(),
+                reference: reference.clone(),
+            }),
+            _ => Ok(None),
+        }
+    }
+
+    fn listed(
+        &self,
+        folder: &FilePath,
+        url: &Url,
+        kept: &Kept,
+    ) -> Result<Option<Vec<Entry>>, RegistryError> {
+        let contents = serde_json::from_slice(&kept.body);
+        let listed = match contents.map_err(|error| malformed(url, error.to_string()))? {
+            Contents::Folder(listed) => listed,
+            Contents::Other(IgnoredAny) => return Ok(None),
+        };
+        if listed.len() >= FOLDER_ENTRIES {
+            return Err(RegistryError::TooManyEntries {
+                folder: self.path_of(folder),
+                limit: FOLDER_ENTRIES,
+            });
+        }
+        let mut entries: Vec<_> = listed.into_iter().map(Entry::from).collect();
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(Some(entries))
+    }
+}
+
+/// Of a folder there is nothing raw: it is listed as plain JSON instead.
+fn bytes(kept: Kept) -> Option<Vec<u8>> {
+    let kind = kept.content_type.as_deref().unwrap_or_default();
+    if !kind.starts_with("application/json") {
+        return Some(kept.body.into());
+    }
+    let told: Encoded = serde_json::from_slice(&kept.body).ok()?;
+    let lines: String = told.content.split_whitespace().collect();
+    let decoded = STANDARD.decode(lines).ok();
+    decoded.filter(|_| told.encoding == "base64")
+}
+
+impl From<Listed> for Entry {
+    fn from(listed: Listed) -> Self {
+        let kind = match listed.kind.as_str() {
+            "file" => EntryKind::File,
+            "dir" => EntryKind::Folder,
+            _ => EntryKind::Other,
+        };
+        Self {
+            name: listed.name,
+            kind,
+            revision: Some(listed.sha),
+        }
+    }
+}

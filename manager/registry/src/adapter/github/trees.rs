@@ -1,0 +1,140 @@
+//! The API's "Git database": trees and blobs, each named by its content.
+
+use common::registry::{FILE_BYTES, FilePath};
+use reqwest::StatusCode;
+use serde::Deserialize;
+
+use super::{JSON, RAW, Repository, View, malformed, refused};
+use crate::RegistryError;
+use crate::adapter::tree::{FILES, Tree};
+use crate::adapter::{Entry, EntryKind};
+use crate::transport::{Age, Kept};
+
+/// GitHub cuts such an answer at 100,000 entries or 7 MB, and says so.
+pub const ANSWER_BYTES: usize = 32 * 1024 * 1024;
+
+#[derive(Deserialize)]
+struct Listing {
+    sha: String,
+    tree: Vec<Node>,
+    #[serde(default)]
+    truncated: bool,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    path: String,
+    mode: String,
+    #[serde(rename = "type")]
+    kind: String,
+    sha: String,
+}
+
+/// What an answer with all paths tells; or, if it was cut, where to begin.
+pub fn whole(kept: &Kept) -> Result<View, String> {
+    let listing = parse(kept)?;
+    if listing.truncated || listing.tree.len() > FILES {
+        return Ok(View::Levels { root: listing.sha });
+    }
+    let files = listing.tree.into_iter().filter_map(|node| {
+        let path = FilePath::parse(&node.path).ok()?;
+        (node.kind() == EntryKind::File).then_some((path, node.sha))
+    });
+    Ok(View::Whole {
+        digest: kept.sha256.clone(),
+        tree: Tree::new(files.collect()),
+    })
+}
+
+fn parse(kept: &Kept) -> Result<Listing, String> {
+    serde_json::from_slice(&kept.body).map_err(|error| error.to_string())
+}
+
+impl Node {
+    /// Links and submodules are no files of a registry.
+    fn kind(&self) -> EntryKind {
+        match self.kind.as_str() {
+            "tree" => EntryKind::Folder,
+            "blob" if self.mode.starts_with("100") => EntryKind::File,
+            _ => EntryKind::Other,
+        }
+    }
+}
+
+impl Repository {
+    /// What is in a folder, of a tree that is read level by level.
+    pub(super) async fn level(
+        &self,
+        root: &str,
+        folder: &FilePath,
+    ) -> Result<Option<Vec<Entry>>, RegistryError> {
+        let mut entries = self.tree(root).await?;
+        for name in folder.names() {
+            let found = entries
+                .into_iter()
+                .find(|entry| entry.name == name && entry.kind == EntryKind::Folder);
+            let Some(sha) = found.and_then(|entry| entry.revision) else {
+                return Ok(None);
+            };
+            entries = self.tree(&sha).await?;
+        }
+        Ok(Some(entries))
+    }
+
+    /// The blob of a file, likewise.
+    pub(super) async fn sha(
+        &self,
+        root: &str,
+        file: &FilePath,
+    ) -> Result<Option<String>, RegistryError> {
+        let (folder, name) = (file.parent(), file.names().last().unwrap_or_default());
+        let entries = self.level(root, &folder).await?.unwrap_or_default();
+        let found = entries
+            .into_iter()
+            .find(|entry| entry.name == name && entry.kind == EntryKind::File);
+        Ok(found.and_then(|entry| entry.revision))
+    }
+
+    async fn tree(&self, sha: &str) -> Result<Vec<Entry>, RegistryError> {
+        let url = self.url(&["git", "trees", sha]);
+        let kept = self.get(&url, JSON, ANSWER_BYTES, Age::Any).await?;
+        if kept.status != StatusCode::OK {
+            return Err(refused(url, kept.status));
+        }
+        let listing = parse(&kept).map_err(|reason| malformed(&url, reason))?;
+        if listing.truncated {
+            return Err(RegistryError::TooManyEntries {
+                folder: url.into(),
+                limit: listing.tree.len(),
+            });
+        }
+        let mut entries: Vec<_> = listing.tree.into_iter().map(Entry::from).collect();
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    /// A file's bytes by its content's name. What has trees and no blobs is asked for the file by its path.
+    pub(super) async fn blob(
+        &self,
+        sha: &str,
+        file: &FilePath,
+    ) -> Result<Option<Vec<u8>>, RegistryError> {
+        let url = self.url(&["git", "blobs", sha]);
+        let kept = self.get(&url, RAW, FILE_BYTES, Age::Any).await?;
+        match kept.status {
+            StatusCode::OK => Ok(Some(kept.body.into())),
+            StatusCode::NOT_FOUND => self.raw(file, Age::new()).await,
+            status => Err(refused(url, status)),
+        }
+    }
+}
+
+impl From<Node> for Entry {
+    fn from(node: Node) -> Self {
+        Self {
+            kind: node.kind(),
+            name: node.path,
+            revision: Some(node.sha),
+        }
+    }
+}

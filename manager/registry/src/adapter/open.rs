@@ -1,0 +1,430 @@
+//! From what was registered to the adapter that reads it.
+//!
+//! Whoever may register says where the manager looks, so each kind bounds that: a folder must be below the operator's, a
+//! URL carries no credentials, and no address is link-local.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::model::scope::is_part;
+use common::model::{Credential, RegistryDefinition, RegistryType};
+use common::registry::without_user;
+use url::Url;
+
+use crate::RegistryError;
+use crate::adapter::directory::Directory;
+use crate::adapter::github::{Api, Repository};
+use crate::adapter::web_folder::Listed;
+use crate::adapter::{Registry, git, oci};
+use crate::cache::Cache;
+use crate::options::Options;
+use crate::transport::Web;
+use crate::transport::auth::{Auth, AuthError};
+use crate::trust::Trust;
+
+const PUBLIC_GITHUB: &str = "github.com";
+const REF_CHARS: usize = 200;
+
+/// A definition that can be opened, as far as can be told without asking anybody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked<'a> {
+    definition: &'a RegistryDefinition,
+    place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    Folder(PathBuf),
+    Github {
+        api: String,
+        owner: String,
+        repository: String,
+    },
+    /// With a `/` at its end.
+    Web(Url),
+    Git(Url),
+    Oci(oci::Place),
+}
+
+/// What registries are opened with.
+#[derive(Debug, Clone)]
+pub struct Means {
+    /// Without a credential.
+    pub web: Web,
+    pub refresh: Duration,
+    /// The folder of all registries' caches.
+    pub cache: PathBuf,
+    /// What was given before, of all of them.
+    pub files: Arc<Cache>,
+    /// Bytes of all git repositories there.
+    pub room: u64,
+    pub git: git::Trust,
+}
+
+impl<'a> Checked<'a> {
+    pub fn new(
+        definition: &'a RegistryDefinition,
+        options: &Options,
+    ) -> Result<Self, RegistryError> {
+        let place = fields(definition)
+            .and_then(|()| place(definition, options))
+            .map_err(|reason| RegistryError::Definition {
+                registry_type: definition.registry_type,
+                url: without_user(&definition.url).chars().take(200).collect(),
+                reason,
+            })?;
+        Ok(Self { definition, place })
+    }
+
+    pub fn open(
+        self,
+        name: &str,
+        credential: Option<&Credential>,
+        means: &Means,
+    ) -> Result<Arc<dyn Registry>, RegistryError> {
+        let refused = |source: AuthError| RegistryError::Credential {
+            registry: name.to_owned(),
+            source: source.into(),
+        };
+        let web = match credential {
+            Some(credential) => {
+                let auth = Auth::new(credential, &means.web).map_err(refused)?;
+                means.web.with_auth(auth)
+            }
+            None => means.web.clone(),
+        };
+        Ok(match self.place {
+            Place::Folder(path) => {
+                let opened = Directory::open(name, &path);
+                Arc::new(opened.map_err(|source| RegistryError::Io {
+                    path: path.display().to_string(),
+                    source,
+                })?)
+            }
+            Place::Github {
+                api,
+                owner,
+                repository,
+            } => {
+                let api = Arc::new(Api::new(web, &api, means.refresh)?);
+                let opened = Repository::new(api, name.to_owned(), &owner, &repository);
+                Arc::new(opened.defined(self.definition.clone()))
+            }
+            Place::Web(base) => {
+                let definition = self.definition.clone();
+                Arc::new(Listed::new(name, definition, base, web, means.refresh))
+            }
+            Place::Oci(place) => {
+                let auth = credential.map(|credential| Auth::for_oci(credential, &means.web));
+                let auth = auth.transpose().map_err(refused)?;
+                Arc::new(oci::Artifacts::new(
+                    name,
+                    self.definition.clone(),
+                    place,
+                    auth,
+                    means,
+                ))
+            }
+            Place::Git(url) => {
+                let auth = credential.map(|credential| Auth::for_git(credential, &means.web));
+                let auth = auth.transpose().map_err(refused)?;
+                Arc::new(git::Repository::new(
+                    name,
+                    self.definition.clone(),
+                    url,
+                    auth,
+                    means,
+                ))
+            }
+        })
+    }
+}
+
+/// What can be wrong whatever the type.
+fn fields(definition: &RegistryDefinition) -> Result<(), String> {
+    let is_repository = matches!(
+        definition.registry_type,
+        RegistryType::Git | RegistryType::Github
+    );
+    if let Some(collection) = &definition.collection
+        && !is_part(collection)
+    {
+        return Err(format!("{collection:?} is no name of a collection"));
+    }
+    if let Some(reference) = &definition.reference {
+        if !is_repository {
+            return Err("only a repository has a ref".to_owned());
+        }
+        if !is_ref(reference) {
+            return Err(format!("{reference:?} is no branch or tag"));
+        }
+    }
+    if definition.api_url.is_some() && definition.registry_type != RegistryType::Github {
+        return Err("only github has an apiUrl".to_owned());
+    }
+    Trust::parse(&definition.public_keys)?;
+    if definition.registry_type == RegistryType::Directory && definition.credential.is_some() {
+        return Err("a folder takes no credential".to_owned());
+    }
+    Ok(())
+}
+
+/// A name that git takes for a branch or a tag, and never for an option or an expression.
+fn is_ref(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    (1..=REF_CHARS).contains(&text.len())
+        && text.chars().all(plain)
+        && !text.starts_with(['-', '/', '.'])
+        && !text.ends_with(['/', '.'])
+        && !text.contains("..")
+        && !text.contains("//")
+}
+
+fn place(definition: &RegistryDefinition, options: &Options) -> Result<Place, String> {
+    match definition.registry_type {
+        RegistryType::Directory => folder(&definition.url, options.registry_folder.as_deref()),
+        RegistryType::Github => github(definition, options),
+        RegistryType::Git => git_url(&definition.url).map(Place::Git),
+        RegistryType::Http => web_folder(&definition.url),
+        RegistryType::Oci => oci::Place::parse(&definition.url).map(Place::Oci),
+    }
+}
+
+/// Links are followed before it is looked whether the folder is below the operator's.
+fn folder(path: &str, allowed: Option<&Path>) -> Result<Place, String> {
+    let allowed =
+        allowed.ok_or("the manager takes none: its operator sets --registry-folder for them")?;
+    let path = Path::new(path.strip_prefix("file://").unwrap_or(path));
+    let canonical = |path: &Path| {
+        let found = path.canonicalize();
+        found.map_err(|error| format!("{} cannot be opened: {error}", path.display()))
+    };
+    let (allowed, found) = (canonical(allowed)?, canonical(&allowed.join(path))?);
+    if !found.starts_with(&allowed) {
+        return Err("it is not below the manager's --registry-folder".to_owned());
+    }
+    if !found.is_dir() {
+        return Err("it is no folder".to_owned());
+    }
+    Ok(Place::Folder(found))
+}
+
+fn web_folder(text: &str) -> Result<Place, String> {
+    let mut url = web_url(text)?;
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().push("");
+    }
+    Ok(Place::Web(url))
+}
+
+fn web_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("it must begin with https:// or http://".to_owned());
+    }
+    without_credentials(&url)?;
+    Ok(url)
+}
+
+/// Also as ssh has it, `git@host:path`.
+fn git_url(text: &str) -> Result<Url, String> {
+    let scp = text
+        .split_once(':')
+        .filter(|(host, path)| !path.starts_with('/') && host.contains('@') && !host.contains('/'));
+    let url = match (text.contains("://"), scp) {
+        (false, Some((host, path))) => Url::parse(&format!("ssh://{host}/{path}")),
+        _ => Url::parse(text),
+    };
+    let url = url.map_err(|error| error.to_string())?;
+    if !matches!(url.scheme(), "http" | "https" | "ssh" | "git") || url.host().is_none() {
+        return Err(
+            "write it like https://host/path.git, ssh://git@host/path.git or git://host/path.git"
+                .to_owned(),
+        );
+    }
+    // These become words of a command.
+    let plain = |part: &str| {
+        part.chars()
+            .all(|c| c.is_ascii_alphanumeric() || ".-_[]:".contains(c))
+    };
+    if !plain(url.username()) || !url.host_str().is_some_and(plain) {
+        return Err("its user or host has a character that no name has".to_owned());
+    }
+    // ssh would take such a user or host for an option.
+    let is_option = |part: &str| part.starts_with('-');
+    if is_option(url.username()) || url.host_str().is_some_and(is_option) {
+        return Err("its user or host begins with '-'".to_owned());
+    }
+    without_credentials(&url)?;
+    Ok(url)
+}
+
+fn without_credentials(url: &Url) -> Result<(), String> {
+    if url.password().is_some() || (url.scheme() != "ssh" && !url.username().is_empty()) {
+        return Err(
+            "credentials do not belong into the URL; name one as its credential".to_owned(),
+        );
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("it must have no '?' and no '#'".to_owned());
+    }
+    Ok(())
+}
+
+fn github(definition: &RegistryDefinition, options: &Options) -> Result<Place, String> {
+    let text = match definition.url.starts_with("github.com/") {
+        true => format!("https://{}", definition.url),
+        false => definition.url.clone(),
+    };
+    let url = web_url(&text)?;
+    let path = url.path().trim_matches('/');
+    let (owner, repository) = path
+        .strip_suffix(".git")
+        .unwrap_or(path)
+        .split_once('/')
+        .filter(|(owner, repository)| is_part(owner) && is_part(repository))
+        .ok_or("write it like https://github.com/<owner>/<repository>")?;
+    let api = match &definition.api_url {
+        Some(api) => web_url(api)
+            .map_err(|reason| format!("its apiUrl: {reason}"))?
+            .into(),
+        None if url.host_str() == Some(PUBLIC_GITHUB) => options.github_api_url.clone(),
+        None => format!("{}/api/v3", url.origin().ascii_serialization()),
+    };
+    Ok(Place::Github {
+        api,
+        owner: owner.to_owned(),
+        repository: repository.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition(text: &str) -> RegistryDefinition {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn github_place(text: &str) -> (String, String, String) {
+        let definition = definition(text);
+        match Checked::new(&definition, &Options::default())
+            .unwrap()
+            .place
+        {
+            Place::Github {
+                api,
+                owner,
+                repository,
+            } => (api, owner, repository),
+            _ => panic!("not GitHub"),
+        }
+    }
+
+    #[test]
+    fn github_is_the_public_one_or_an_enterprises_own() {
+        for (text, api) in [
+            (
+                r#"{"type":"github","url":"https://github.com/o/r"}"#,
+                "https://api.github.com",
+            ),
+            (
+                r#"{"type":"github","url":"github.com/o/r"}"#,
+                "https://api.github.com",
+            ),
+            (
+                r#"{"type":"github","url":"https://ghe.corp/o/r.git"}"#,
+                "https://ghe.corp/api/v3",
+            ),
+            (
+                r#"{"type":"github","url":"https://ghe.corp/o/r","apiUrl":"https://api.ghe.corp/"}"#,
+                "https://api.ghe.corp/",
+            ),
+        ] {
+            let expected = (api.to_owned(), "o".to_owned(), "r".to_owned());
+            assert_eq!(github_place(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_registry_is_refused_with_the_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("inside");
+        std::fs::create_dir(&inside).unwrap();
+        std::os::unix::fs::symlink("/etc", inside.join("link")).unwrap();
+        let options = Options {
+            registry_folder: Some(inside.clone()),
+            ..Options::default()
+        };
+        for (text, reason) in [
+            (r#"{"type":"directory","url":"/etc"}"#, "not below"),
+            (r#"{"type":"directory","url":"link"}"#, "not below"),
+            (r#"{"type":"directory","url":".."}"#, "not below"),
+            (r#"{"type":"directory","url":"none"}"#, "cannot be opened"),
+            (
+                r#"{"type":"directory","url":".","credential":"c"}"#,
+                "no credential",
+            ),
+            (r#"{"type":"directory","url":".","ref":"main"}"#, "ref"),
+            (
+                r#"{"type":"directory","url":".","collection":"a/b"}"#,
+                "collection",
+            ),
+            (
+                r#"{"type":"github","url":"https://github.com/o"}"#,
+                "<owner>",
+            ),
+            (
+                r#"{"type":"github","url":"https://t:x@github.com/o/r"}"#,
+                "credentials",
+            ),
+            (
+                r#"{"type":"github","url":"https://github.com/o/r?a"}"#,
+                "'?'",
+            ),
+            (
+                r#"{"type":"github","url":"ftp://github.com/o/r"}"#,
+                "https://",
+            ),
+            (
+                r#"{"type":"github","url":"github.com/o/r","ref":"--upload-pack=x"}"#,
+                "branch",
+            ),
+            (
+                r#"{"type":"github","url":"github.com/o/r","ref":"a..b"}"#,
+                "branch",
+            ),
+            (
+                r#"{"type":"github","url":"github.com/o/r","apiUrl":"x"}"#,
+                "apiUrl",
+            ),
+        ] {
+            let definition = definition(text);
+            let error = Checked::new(&definition, &options).unwrap_err().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+        for bad in [
+            "file:///etc",
+            "ext::sh -c id",
+            "/etc",
+            "https://u:p@host/r",
+            "ssh://-oProxyCommand=id/r",
+            "-oProxyCommand=id@host:r",
+            "https://host/r#x",
+            "ssh://git@a$(id)/r",
+            "ssh://a'b@host/r",
+            "git://a;b/r",
+        ] {
+            assert!(git_url(bad).is_err(), "{bad}");
+        }
+        assert_eq!(
+            git_url("git@host:o/r.git").unwrap().as_str(),
+            "ssh://git@host/o/r.git"
+        );
+        let own = definition(r#"{"type":"directory","url":"."}"#);
+        assert!(Checked::new(&own, &options).is_ok());
+        let error = Checked::new(&own, &Options::default()).unwrap_err();
+        assert!(error.to_string().contains("--registry-folder"), "{error}");
+    }
+}

@@ -1,0 +1,107 @@
+//! The folder of a full URL: files by name, without a listing.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use common::api::manager::RegistrySummary;
+use common::model::{RegistryDefinition, RegistryType};
+use common::registry::{FILE_BYTES, FilePath};
+use reqwest::StatusCode;
+use url::Url;
+
+use crate::RegistryError;
+use crate::adapter::Files;
+use crate::cache::stale_while_revalidate::Old;
+use crate::transport::{Age, Kept, Web, WebError};
+
+#[derive(Debug, Clone)]
+pub struct UrlFolder {
+    web: Web,
+    base: Url,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    age: Age,
+    /// That something of it was not given just now.
+    old: Option<Old>,
+}
+
+impl UrlFolder {
+    /// `base` ends with a `/`; of what was given before, that is used which is of this age.
+    pub fn new(web: Web, base: Url, age: Age) -> Self {
+        let state = Arc::new(Mutex::new(State { age, old: None }));
+        Self { web, base, state }
+    }
+
+    /// How it is shown where registries are.
+    pub fn summary(&self) -> RegistrySummary {
+        RegistrySummary {
+            name: self.base.origin().ascii_serialization(),
+            definition: RegistryDefinition::new(RegistryType::Http, self.base.as_str()),
+        }
+    }
+
+    /// A file, of which there may be more bytes than those of a template; `None` if there is none.
+    pub async fn get(
+        &self,
+        file: &FilePath,
+        limit: usize,
+        age: Age,
+    ) -> Result<Option<Kept>, RegistryError> {
+        let url = self.url(file);
+        let kept = self.web.fetch(&url, "*/*", limit, age).await?;
+        match kept.status {
+            StatusCode::OK => Ok(Some(kept)),
+            StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
+            status => Err(WebError::Status {
+                url: url.into(),
+                status,
+            }
+            .into()),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn url(&self, file: &FilePath) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(file.names());
+        }
+        url
+    }
+}
+
+#[async_trait]
+impl Files for UrlFolder {
+    async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
+        let age = self.state().age;
+        let Some(kept) = self.get(file, FILE_BYTES, age).await? else {
+            return Ok(None);
+        };
+        if kept.old.is_some() {
+            self.state().old = kept.old;
+        }
+        Ok(Some(kept.body.into()))
+    }
+
+    fn path_of(&self, file: &FilePath) -> String {
+        self.url(file).into()
+    }
+
+    fn url_of(&self, file: &FilePath) -> String {
+        self.url(file).into()
+    }
+
+    fn stale(&self) -> Option<Old> {
+        self.state().old.clone()
+    }
+
+    fn expire(&self) {
+        self.state().age = Age::new();
+    }
+}

@@ -1,0 +1,125 @@
+//! A web server's folder as a registry: its files are listed in a `SHA256SUMS` at its root, as `sha256sum` writes it.
+//!
+//! ```text
+//! find . -type f ! -name SHA256SUMS -exec sha256sum {} + > SHA256SUMS
+//! ```
+//!
+//! Plain HTTP has no listings; this one also says what each file must hold, so that a file that changes on the way, or
+//! before the list does, is refused.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use common::api::manager::RegistrySummary;
+use common::model::RegistryDefinition;
+use common::registry::{FILE_BYTES, FilePath, sums};
+use url::Url;
+
+use crate::RegistryError;
+use crate::adapter::tree::{self, Tree};
+use crate::adapter::url::UrlFolder;
+use crate::adapter::{Entry, Files, Registry};
+use crate::cache::stale_while_revalidate::{Fresh, Loaded, Old};
+use crate::transport::{Age, Web};
+
+const LIST: &str = "SHA256SUMS";
+/// 200,000 files with paths of some 100 characters.
+const LIST_BYTES: usize = 32 * 1024 * 1024;
+
+#[derive(Debug, Clone)]
+pub struct Listed {
+    name: String,
+    definition: RegistryDefinition,
+    folder: UrlFolder,
+    tree: Fresh<Tree>,
+}
+
+impl Listed {
+    /// `base` ends with a `/`.
+    pub fn new(
+        name: &str,
+        definition: RegistryDefinition,
+        base: Url,
+        web: Web,
+        refresh: Duration,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            definition,
+            folder: UrlFolder::new(web, base, Age::Any),
+            tree: Fresh::new(refresh),
+        }
+    }
+
+    async fn tree(&self) -> Result<Arc<Tree>, RegistryError> {
+        let this = self.clone();
+        self.tree.get(|_| async move { this.load().await }).await
+    }
+
+    async fn load(&self) -> Result<Loaded<Tree>, RegistryError> {
+        let list = FilePath::parse(LIST)?;
+        let url = self.folder.url_of(&list);
+        let kept = self.folder.get(&list, LIST_BYTES, Age::new()).await?;
+        let kept = kept.ok_or_else(|| RegistryError::NoList { url: url.clone() })?;
+        let text = std::str::from_utf8(&kept.body).map_err(|_| RegistryError::NotText {
+            file: self.path_of(&list),
+        })?;
+        let files = sums::parse(text, tree::FILES)
+            .map_err(|reason| RegistryError::Malformed { url, reason })?;
+        Ok(Loaded {
+            value: Arc::new(Tree::new(files)),
+            old: kept.old,
+        })
+    }
+}
+
+#[async_trait]
+impl Files for Listed {
+    async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
+        let tree = self.tree().await?;
+        let Some(expected) = tree.content(file) else {
+            return Ok(None);
+        };
+        // What the list says is what was given before, however long ago.
+        for age in [Age::Any, Age::new()] {
+            match self.folder.get(file, FILE_BYTES, age).await? {
+                Some(kept) if kept.sha256 == expected => return Ok(Some(kept.body.into())),
+                _ => {}
+            }
+        }
+        Err(RegistryError::Digest {
+            file: self.path_of(file),
+        })
+    }
+
+    fn path_of(&self, file: &FilePath) -> String {
+        format!("{}/{file}", self.name)
+    }
+
+    fn url_of(&self, file: &FilePath) -> String {
+        self.folder.url_of(file)
+    }
+
+    fn stale(&self) -> Option<Old> {
+        self.tree.stale()
+    }
+
+    fn expire(&self) {
+        self.tree.expire();
+    }
+}
+
+#[async_trait]
+impl Registry for Listed {
+    fn summary(&self) -> RegistrySummary {
+        RegistrySummary {
+            name: self.name.clone(),
+            definition: self.definition.clone(),
+        }
+    }
+
+    async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError> {
+        Ok(self.tree().await?.entries(folder))
+    }
+}

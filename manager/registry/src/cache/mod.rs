@@ -1,0 +1,268 @@
+//! What registries gave, kept on disk by its content, for all registries and deployments, and for the next process.
+//!
+//! ```text
+//! entries/<digest of who asked what>     status, validators, when it was given, and the content's digest
+//! contents/<SHA-256>                     the bytes, once, however many registries hold them
+//! ```
+//!
+//! A content whose digest is not its name is as one that is not there. What one realm was given is found by that realm
+//! only, though its bytes may be kept together with another's. It refuses to know how long anything may be used.
+
+mod disk;
+mod recent;
+pub mod stale_while_revalidate;
+pub mod ttl;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use bytes::Bytes;
+use common::registry::sums::hex;
+use disk::Disk;
+use jiff::Timestamp;
+pub use recent::Recent;
+use serde::{Deserialize, Serialize};
+
+/// Of these, that much is in memory too.
+const MEMORY_BYTES: u64 = 64 * 1024 * 1024;
+/// What an entry takes beside its body.
+const ENTRY_BYTES: u64 = 1024;
+/// Turns remembered before those that nobody waits for are forgotten.
+const TURNS: usize = 1_000;
+
+/// The name of what is asked for, by whom.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key(String);
+
+impl Key {
+    pub fn of(parts: &[&str]) -> Self {
+        Self(hex(parts.join("\0").as_bytes()))
+    }
+}
+
+/// What was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub about: About,
+    pub body: Bytes,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// For people who look into the folder.
+    pub name: String,
+    pub status: u16,
+    /// When the registry last said that it is so.
+    pub given: Timestamp,
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    pub content_type: Option<String>,
+    /// Of the body, in hexadecimal.
+    pub sha256: String,
+}
+
+#[derive(Debug)]
+pub struct Cache {
+    disk: Arc<Disk>,
+    memory: Mutex<Recent<Key, Arc<Entry>>>,
+    turns: Mutex<HashMap<Key, Weak<tokio::sync::Mutex<()>>>>,
+}
+
+impl Cache {
+    /// `limit` is in bytes. Nothing is done before something is asked for.
+    pub fn new(folder: &Path, limit: u64) -> Self {
+        Self {
+            disk: Arc::new(Disk::new(folder.join("files"), limit)),
+            memory: Mutex::new(Recent::new(MEMORY_BYTES)),
+            turns: Mutex::default(),
+        }
+    }
+
+    pub async fn get(&self, key: &Key) -> Option<Arc<Entry>> {
+        if let Some(entry) = lock(&self.memory).get(key).cloned() {
+            self.disk.touch(&entry_place(key));
+            self.disk.touch(&content_place(&entry.about.sha256));
+            return Some(entry);
+        }
+        let (disk, wanted) = (self.disk.clone(), key.clone());
+        let read = tokio::task::spawn_blocking(move || read(&disk, &wanted));
+        let entry = Arc::new(read.await.ok()??);
+        self.remember(key, &entry);
+        Some(entry)
+    }
+
+    /// That it cannot be kept is no fault of whoever needs it: it is logged, and fetched again next time.
+    pub async fn put(&self, key: &Key, entry: Entry) -> Arc<Entry> {
+        let entry = Arc::new(entry);
+        self.remember(key, &entry);
+        let (disk, key, kept) = (self.disk.clone(), key.clone(), entry.clone());
+        let written = tokio::task::spawn_blocking(move || write(&disk, &key, &kept));
+        if let Ok(Err(error)) = written.await {
+            let name = &entry.about.name;
+            tracing::warn!(%error, "{name} cannot be kept in --registry-cache: {error}");
+        }
+        entry
+    }
+
+    /// Those who come for the same go one after the other, so that the later ones find what the first one got.
+    pub async fn turn(&self, key: &Key) -> tokio::sync::OwnedMutexGuard<()> {
+        let turn = {
+            let mut turns = lock(&self.turns);
+            if turns.len() >= TURNS {
+                turns.retain(|_, turn| turn.strong_count() > 0);
+            }
+            let known = turns.get(key).and_then(Weak::upgrade);
+            known.unwrap_or_else(|| {
+                let turn = Arc::default();
+                turns.insert(key.clone(), Arc::downgrade(&turn));
+                turn
+            })
+        };
+        turn.lock_owned().await
+    }
+
+    fn remember(&self, key: &Key, entry: &Arc<Entry>) {
+        let size = u64::try_from(entry.body.len()).unwrap_or(u64::MAX);
+        let size = size.saturating_add(ENTRY_BYTES);
+        lock(&self.memory).put(key.clone(), entry.clone(), size);
+    }
+}
+
+impl Entry {
+    /// The registry says that it is so still.
+    pub fn confirmed(mut self) -> Self {
+        self.about.given = Timestamp::now();
+        self
+    }
+
+    /// Of something that never changes under its name.
+    pub fn lasting(name: String, body: Vec<u8>) -> Self {
+        let about = About {
+            name,
+            status: 200,
+            given: Timestamp::now(),
+            etag: None,
+            last_modified: None,
+            content_type: None,
+            sha256: digest(&body),
+        };
+        Self {
+            about,
+            body: body.into(),
+        }
+    }
+}
+
+pub fn digest(bytes: &[u8]) -> String {
+    hex(bytes)
+}
+
+fn read(disk: &Disk, key: &Key) -> Option<Entry> {
+    let about: About = serde_json::from_slice(&disk.read(&entry_place(key))?).ok()?;
+    let place = content_place(&about.sha256);
+    let body = disk.read(&place)?;
+    if digest(&body) != about.sha256 {
+        tracing::warn!(
+            "{} is damaged in --registry-cache and is fetched again",
+            about.name
+        );
+        disk.remove(&place);
+        return None;
+    }
+    let body = body.into();
+    Some(Entry { about, body })
+}
+
+fn write(disk: &Disk, key: &Key, entry: &Entry) -> std::io::Result<()> {
+    let place = content_place(&entry.about.sha256);
+    if disk.read(&place).is_none_or(|held| held != entry.body) {
+        disk.write(&place, &entry.body)?;
+    }
+    disk.write(&entry_place(key), &serde_json::to_vec(&entry.about)?)
+}
+
+fn entry_place(key: &Key) -> PathBuf {
+    place("entries", &key.0)
+}
+
+/// A digest that was tampered with leads to no file outside.
+fn content_place(sha256: &str) -> PathBuf {
+    match sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        true => place("contents", sha256),
+        false => place("contents", ""),
+    }
+}
+
+/// Folders of 256, so that none has too many files.
+fn place(folder: &str, name: &str) -> PathBuf {
+    Path::new(folder)
+        .join(name.get(..2).unwrap_or("00"))
+        .join(name)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(text: &str) -> Entry {
+        Entry::lasting("a file".to_owned(), text.as_bytes().to_vec())
+    }
+
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let entries = folder.read_dir().into_iter().flatten().flatten();
+        let below = entries.map(|entry| match entry.path() {
+            path if path.is_dir() => files(&path),
+            path => vec![path],
+        });
+        below.flatten().collect()
+    }
+
+    #[tokio::test]
+    async fn what_was_given_is_there_for_the_next_process_under_its_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = Key::of(&["realm", "https://host/a"]);
+        Cache::new(folder.path(), 10_000)
+            .put(&key, entry("x"))
+            .await;
+        let next = Cache::new(folder.path(), 10_000);
+        let found = next.get(&key).await.unwrap();
+        assert_eq!(&found.body[..], b"x");
+        let other = Key::of(&["another", "https://host/a"]);
+        assert!(next.get(&other).await.is_none(), "it is another realm's");
+        next.put(&other, entry("x")).await;
+        let contents = folder.path().join("files/contents");
+        let kept = files(&contents);
+        assert_eq!(kept.len(), 1, "the same bytes are kept once");
+        assert!(kept[0].ends_with(digest(b"x")), "{kept:?}");
+    }
+
+    #[tokio::test]
+    async fn what_is_damaged_is_as_if_it_were_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = Key::of(&["a"]);
+        for damaged in ["contents", "entries"] {
+            Cache::new(folder.path(), 10_000)
+                .put(&key, entry("x"))
+                .await;
+            for file in files(&folder.path().join("files").join(damaged)) {
+                std::fs::write(file, "y").unwrap();
+            }
+            let next = Cache::new(folder.path(), 10_000);
+            assert!(next.get(&key).await.is_none(), "{damaged}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_folder_that_cannot_be_written_keeps_nobody_from_what_was_fetched() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("files"), "no folder").unwrap();
+        let cache = Cache::new(folder.path(), 10_000);
+        let key = Key::of(&["a"]);
+        assert_eq!(&cache.put(&key, entry("x")).await.body[..], b"x");
+        assert!(cache.get(&key).await.is_some(), "from memory");
+    }
+}

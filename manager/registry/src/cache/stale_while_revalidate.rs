@@ -1,0 +1,367 @@
+//! Something read from a registry, kept until it is old, and used beyond that while the registry is away.
+//!
+//! One reader loads, the others wait for it. A registry that is away is asked again only after a pause, so that it holds
+//! up nobody: who can do with what is held gets that, at once or after a little [`PATIENCE`], and is told how old it
+//! is ([`Fresh::stale`]); who cannot gets the last try's error. What was begun is loaded to its end though its caller left.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use tokio::time::timeout;
+
+use crate::RegistryError;
+
+/// After a failure a registry, or a host, is left alone this long.
+pub const PAUSE: Duration = Duration::from_secs(10);
+/// How long a registry may hold up who can do with what is held.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub struct Fresh<T>(Arc<Shared<T>>);
+
+struct Shared<T> {
+    lives: Duration,
+    /// Held while it is loaded.
+    loading: Arc<tokio::sync::Mutex<()>>,
+    state: Mutex<State<T>>,
+}
+
+enum State<T> {
+    Empty,
+    Held(Held<T>),
+    /// Nothing is held, and the registry is left alone for a while.
+    Away {
+        until: Instant,
+        error: Arc<RegistryError>,
+    },
+}
+
+struct Held<T> {
+    value: Arc<T>,
+    loaded: Timestamp,
+    until: Instant,
+    /// Why it could not be loaded again.
+    stale: Option<String>,
+}
+
+/// What a registry was found to hold.
+#[derive(Debug)]
+pub struct Loaded<T> {
+    pub value: Arc<T>,
+    pub old: Option<Old>,
+}
+
+/// That something was not given by the registry just now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Old {
+    /// When it was given.
+    pub given: Timestamp,
+    /// Why it is not given now.
+    pub reason: String,
+}
+
+impl fmt::Display for Old {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let age = Timestamp::now().duration_since(self.given).as_secs().max(0);
+        let (count, unit) = match age {
+            0..120 => (age, "s"),
+            120..7200 => (age / 60, "min"),
+            7200..172_800 => (age / 3600, "h"),
+            _ => (age / 86_400, "days"),
+        };
+        let (given, reason) = (self.given, &self.reason);
+        write!(
+            f,
+            "what it held {count} {unit} ago, at {given}, is used: {reason}"
+        )
+    }
+}
+
+impl<T> From<T> for Loaded<T> {
+    fn from(value: T) -> Self {
+        Self::from(Arc::new(value))
+    }
+}
+
+impl<T> From<Arc<T>> for Loaded<T> {
+    fn from(value: Arc<T>) -> Self {
+        Self { value, old: None }
+    }
+}
+
+impl<T> Clone for Fresh<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> fmt::Debug for Fresh<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fresh")
+            .field("lives", &self.0.lives)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Send + Sync + 'static> Fresh<T> {
+    pub fn new(lives: Duration) -> Self {
+        Self(Arc::new(Shared {
+            lives,
+            loading: Arc::default(),
+            state: Mutex::new(State::Empty),
+        }))
+    }
+
+    /// What is held, or what `load` gives; `load` is given what is held.
+    pub async fn get<F>(
+        &self,
+        load: impl FnOnce(Option<Arc<T>>) -> F,
+    ) -> Result<Arc<T>, RegistryError>
+    where
+        F: Future<Output = Result<Loaded<T>, RegistryError>> + Send + 'static,
+    {
+        if let Some(current) = self.current() {
+            return current;
+        }
+        match self.held() {
+            None => self.load(load).await,
+            Some(held) => match timeout(PATIENCE, self.load(load)).await {
+                Ok(loaded) => loaded,
+                Err(_) => {
+                    self.late();
+                    Ok(held)
+                }
+            },
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.held().is_none()
+    }
+
+    /// What is known from before; it is old already, and bridges an absence.
+    pub fn seed(&self, value: Arc<T>, loaded: Timestamp) {
+        let mut state = self.lock();
+        if !matches!(*state, State::Held(_)) {
+            *state = State::Held(Held {
+                value,
+                loaded,
+                until: Instant::now(),
+                stale: None,
+            });
+        }
+    }
+
+    /// What a user must know about the age of what is held.
+    pub fn stale(&self) -> Option<Old> {
+        match &*self.lock() {
+            State::Held(held) => held.stale.as_ref().map(|reason| Old {
+                given: held.loaded,
+                reason: reason.clone(),
+            }),
+            State::Empty | State::Away { .. } => None,
+        }
+    }
+
+    /// What is held cannot be used.
+    pub fn forget(&self) {
+        *self.lock() = State::Empty;
+    }
+
+    /// It is loaded again at the next use.
+    pub fn expire(&self) {
+        if let State::Held(held) = &mut *self.lock()
+            && held.stale.is_none()
+        {
+            held.until = Instant::now();
+        }
+    }
+
+    async fn load<F>(&self, load: impl FnOnce(Option<Arc<T>>) -> F) -> Result<Arc<T>, RegistryError>
+    where
+        F: Future<Output = Result<Loaded<T>, RegistryError>> + Send + 'static,
+    {
+        let loading = self.0.loading.clone().lock_owned().await;
+        if let Some(current) = self.current() {
+            return current;
+        }
+        let (this, loaded) = (self.clone(), load(self.held()));
+        let task = tokio::spawn(async move {
+            let outcome = this.settle(loaded.await);
+            drop(loading);
+            outcome
+        });
+        task.await.unwrap_or_else(|_| Err(RegistryError::Cut))
+    }
+
+    /// The value, or the error, that counts for now.
+    fn current(&self) -> Option<Result<Arc<T>, RegistryError>> {
+        let now = Instant::now();
+        match &*self.lock() {
+            State::Held(held) if now < held.until => Some(Ok(held.value.clone())),
+            State::Away { until, error } if now < *until => {
+                Some(Err(RegistryError::Again(error.clone())))
+            }
+            State::Empty | State::Held(_) | State::Away { .. } => None,
+        }
+    }
+
+    fn held(&self) -> Option<Arc<T>> {
+        match &*self.lock() {
+            State::Held(held) => Some(held.value.clone()),
+            State::Empty | State::Away { .. } => None,
+        }
+    }
+
+    fn settle(&self, outcome: Result<Loaded<T>, RegistryError>) -> Result<Arc<T>, RegistryError> {
+        match outcome {
+            Ok(loaded) => Ok(self.put(loaded)),
+            Err(error) if error.is_absence() => self.keep(error),
+            // What a registry says wins over what it said.
+            Err(error) => Err(error),
+        }
+    }
+
+    fn put(&self, loaded: Loaded<T>) -> Arc<T> {
+        let (now, value) = (Instant::now(), loaded.value);
+        let held = match loaded.old {
+            None => Held {
+                value: value.clone(),
+                loaded: Timestamp::now(),
+                until: now + self.0.lives,
+                stale: None,
+            },
+            Some(old) => Held {
+                value: value.clone(),
+                loaded: old.given,
+                until: now + PAUSE,
+                stale: Some(old.reason),
+            },
+        };
+        *self.lock() = State::Held(held);
+        value
+    }
+
+    fn keep(&self, error: RegistryError) -> Result<Arc<T>, RegistryError> {
+        tracing::warn!(%error, "a registry is away: {error}");
+        let (until, mut state) = (Instant::now() + PAUSE, self.lock());
+        if let State::Held(held) = &mut *state {
+            held.until = until;
+            held.stale = Some(error.to_string());
+            return Ok(held.value.clone());
+        }
+        let error = Arc::new(error);
+        *state = State::Away {
+            until,
+            error: error.clone(),
+        };
+        Err(RegistryError::Again(error))
+    }
+
+    /// It is being loaded still, and callers do with what is held.
+    fn late(&self) {
+        if let State::Held(held) = &mut *self.lock() {
+            held.until = Instant::now() + PAUSE;
+            held.stale = Some("it is slow to answer".to_owned());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn away() -> RegistryError {
+        RegistryError::TimedOut {
+            what: "x".to_owned(),
+            seconds: 1,
+        }
+    }
+
+    #[tokio::test]
+    async fn it_is_loaded_once_by_many_and_again_when_it_is_old() {
+        let (fresh, loads) = (
+            Fresh::new(Duration::from_secs(3600)),
+            Arc::new(AtomicUsize::new(0)),
+        );
+        let load = || {
+            let loads = loads.clone();
+            fresh.get(move |_| async move {
+                tokio::task::yield_now().await;
+                Ok(loads.fetch_add(1, Ordering::SeqCst).into())
+            })
+        };
+        let both = tokio::join!(load(), load());
+        assert_eq!((*both.0.unwrap(), *both.1.unwrap()), (0, 0));
+        fresh.expire();
+        assert_eq!(*load().await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_held_bridges_an_absence_and_says_so() {
+        let fresh = Fresh::new(Duration::ZERO);
+        fresh.get(async |_| Ok(1.into())).await.unwrap();
+        assert_eq!(fresh.stale(), None);
+        let held = fresh.get(async |_| Err(away())).await.unwrap();
+        assert_eq!(*held, 1);
+        let told = fresh.stale().unwrap().to_string();
+        assert!(
+            told.contains("too slow") && told.contains("0 s ago"),
+            "{told}"
+        );
+        let left_alone = fresh.get(async |_| Ok(2.into())).await.unwrap();
+        assert_eq!(*left_alone, 1, "it is not asked again at once");
+    }
+
+    #[tokio::test]
+    async fn those_who_come_together_share_one_failure_and_who_comes_after_learns_it_at_once() {
+        let (fresh, tries) = (
+            Fresh::<u8>::new(Duration::ZERO),
+            Arc::new(AtomicUsize::new(0)),
+        );
+        let load = || {
+            let tries = tries.clone();
+            fresh.get(move |_| async move {
+                tries.fetch_add(1, Ordering::SeqCst);
+                tokio::task::yield_now().await;
+                Err(away())
+            })
+        };
+        let (one, other) = tokio::join!(load(), load());
+        let after = load().await;
+        assert_eq!(tries.load(Ordering::SeqCst), 1);
+        for error in [one, other, after] {
+            assert_eq!(error.unwrap_err().to_string(), away().to_string());
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_registry_says_is_not_bridged() {
+        let fresh = Fresh::new(Duration::ZERO);
+        fresh.get(async |_| Ok(1.into())).await.unwrap();
+        let gone = RegistryError::RegistryMissing {
+            registry: "r".to_owned(),
+        };
+        assert!(fresh.get(async |_| Err(gone)).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_was_begun_is_loaded_to_its_end_though_its_caller_left() {
+        let fresh = Fresh::new(Duration::from_secs(3600));
+        let (go, gone) = tokio::sync::oneshot::channel::<()>();
+        let first = fresh.get(move |_| async move {
+            let _ = gone.await;
+            Ok(1.into())
+        });
+        assert!(timeout(Duration::ZERO, first).await.is_err());
+        go.send(()).unwrap();
+        assert_eq!(*fresh.get(async |_| Ok(2.into())).await.unwrap(), 1);
+    }
+}

@@ -1,0 +1,227 @@
+//! The files that make up one template, by the seed's steps: the template, its schema, what the schema imports.
+
+use common::canonical::{digest, digest_bytes};
+pub use common::registry::SCHEMA;
+use common::yaml::{Duplicates, Limits};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use serde_json::{Map, Value};
+
+use crate::RegistryError;
+use crate::adapter::Files;
+use common::registry::FilePath;
+use common::registry::{TEMPLATE_BYTES, TEMPLATE_IMPORTS};
+
+/// Imports asked for at once.
+const AT_ONCE: usize = 4;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateFile {
+    pub path: FilePath,
+    pub content: String,
+    pub role: Role,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It is expanded as it is in the registry.
+    Whole,
+    /// It is in the registry, and what is expanded was made of it.
+    Source,
+    /// It was made of the sources, and is nowhere else.
+    Made,
+}
+
+/// The template first, then its schema if it has one, then the schema's imports in their order.
+/// `None` if there is no template.
+pub async fn template(
+    files: &dyn Files,
+    template: &FilePath,
+) -> Result<Option<Vec<TemplateFile>>, RegistryError> {
+    let Some(first) = text(files, template).await? else {
+        return Ok(None);
+    };
+    let mut found = vec![first];
+    if let Some(schema) = text(files, &template.with_ending(SCHEMA)).await? {
+        let wanted = imports(files, &schema)?;
+        found.push(schema);
+        let imports = append(files, template, wanted, &mut found).await?;
+        if !imports.is_empty() {
+            let schema = files.path_of(&template.with_ending(SCHEMA));
+            return Err(RegistryError::ImportsNotFound { schema, imports });
+        }
+    }
+    Ok(Some(found))
+}
+
+/// Reads files of a template to those that were found; gives the names of those that are missing.
+pub async fn append(
+    files: &dyn Files,
+    template: &FilePath,
+    wanted: Vec<FilePath>,
+    found: &mut Vec<TemplateFile>,
+) -> Result<Vec<String>, RegistryError> {
+    let mut missing = Vec::new();
+    let fetch = |path: FilePath| async move { (text(files, &path).await, path) };
+    let mut fetched = stream::iter(wanted).map(fetch).buffered(AT_ONCE);
+    let mut bytes: usize = found.iter().map(|file| file.content.len()).sum();
+    while let Some((file, path)) = fetched.next().await {
+        let Some(file) = file? else {
+            missing.push(files.path_of(&path));
+            continue;
+        };
+        bytes += file.content.len();
+        if bytes > TEMPLATE_BYTES {
+            return Err(RegistryError::TemplateTooLarge {
+                template: files.path_of(template),
+                limit: TEMPLATE_BYTES,
+            });
+        }
+        found.push(file);
+    }
+    Ok(missing)
+}
+
+/// A file's text; `None` if there is no file.
+pub async fn text(
+    files: &dyn Files,
+    path: &FilePath,
+) -> Result<Option<TemplateFile>, RegistryError> {
+    let Some(bytes) = files.read(path).await? else {
+        return Ok(None);
+    };
+    let content = String::from_utf8(bytes).map_err(|_| RegistryError::NotText {
+        file: files.path_of(path),
+    })?;
+    Ok(Some(TemplateFile {
+        path: path.clone(),
+        content,
+        role: Role::Whole,
+    }))
+}
+
+/// A schema as it is written.
+pub fn parse_schema(files: &dyn Files, schema: &TemplateFile) -> Result<Value, RegistryError> {
+    let read = common::yaml::read(&schema.content, &Limits::DEFAULT, Duplicates::Warn);
+    let document = read.map_err(|source| RegistryError::SchemaYaml {
+        schema: files.path_of(&schema.path),
+        source: Box::new(source),
+    })?;
+    Ok(document.value)
+}
+
+/// The files that a schema imports, each once and without those that come with the template anyway.
+fn imports(files: &dyn Files, schema: &TemplateFile) -> Result<Vec<FilePath>, RegistryError> {
+    let name = || files.path_of(&schema.path);
+    let shape = |reason: &str| RegistryError::SchemaShape {
+        schema: name(),
+        reason: reason.to_owned(),
+    };
+    let value = parse_schema(files, schema)?;
+    let listed = match &value {
+        Value::Null => return Ok(Vec::new()),
+        Value::Object(map) => map.get("imports").unwrap_or(&Value::Null),
+        _ => return Err(shape("it must be a map")),
+    };
+    let listed = match listed {
+        Value::Null => return Ok(Vec::new()),
+        Value::Array(listed) => listed,
+        _ => {
+            return Err(shape(
+                "its imports must be a list of maps like {path: helper.py}",
+            ));
+        }
+    };
+    if listed.len() > TEMPLATE_IMPORTS {
+        return Err(RegistryError::TooManyImports {
+            schema: name(),
+            limit: TEMPLATE_IMPORTS,
+        });
+    }
+    let own = schema.path.as_str();
+    let template = own.strip_suffix(SCHEMA).unwrap_or(own);
+    let (mut found, mut faults) = (Vec::<FilePath>::new(), Vec::new());
+    for import in listed {
+        let path = import.get("path").and_then(Value::as_str);
+        let path = path
+            .ok_or_else(|| shape("each of its imports needs a path, such as {path: helper.py}"))?;
+        match schema.path.parent().join_text(path) {
+            Ok(path) if path.as_str() == own || path.as_str() == template => {}
+            Ok(path) if found.contains(&path) => {}
+            Ok(path) => found.push(path),
+            Err(fault) => faults.push(fault.to_string()),
+        }
+    }
+    match faults.is_empty() {
+        true => Ok(found),
+        false => Err(RegistryError::ImportPaths {
+            schema: name(),
+            faults,
+        }),
+    }
+}
+
+/// `sha256:<hex>` over all files of the registry, wherever they lie and in whatever order they came.
+pub fn sha256(found: &[TemplateFile]) -> String {
+    let folder = found
+        .first()
+        .map(|file| file.path.parent())
+        .unwrap_or_default();
+    let relative = |path: &FilePath| {
+        path.as_str()[folder.as_str().len()..]
+            .trim_start_matches('/')
+            .to_owned()
+    };
+    let files: Map<String, Value> = found
+        .iter()
+        .filter(|file| file.role != Role::Made)
+        .map(|file| {
+            let digest = digest_bytes(file.content.as_bytes());
+            (relative(&file.path), Value::String(digest.to_string()))
+        })
+        .collect();
+    digest(&Value::Object(files)).to_string()
+}
+
+/// Reads several things at once, in their order, until one fails.
+pub async fn each<T, U, F>(items: Vec<T>, read: impl Fn(T) -> F) -> Result<Vec<U>, RegistryError>
+where
+    F: Future<Output = Result<U, RegistryError>>,
+{
+    stream::iter(items)
+        .map(read)
+        .buffered(AT_ONCE)
+        .try_collect()
+        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, content: &str) -> TemplateFile {
+        TemplateFile {
+            path: FilePath::parse(path).unwrap(),
+            content: content.to_owned(),
+            role: Role::Whole,
+        }
+    }
+
+    #[test]
+    fn the_digest_depends_on_names_and_contents_and_not_on_the_place() {
+        let here = sha256(&[file("a/v1/a.py", "x"), file("a/v1/h.py", "y")]);
+        let there = sha256(&[file("c/a/v2/a.py", "x"), file("c/a/v2/h.py", "y")]);
+        assert_eq!(here, there);
+        assert_ne!(here, sha256(&[file("a.py", "x"), file("h.py", "z")]));
+        assert_ne!(here, sha256(&[file("a.py", "x"), file("i.py", "y")]));
+        assert_ne!(here, sha256(&[file("a.py", "x")]));
+        let made = TemplateFile {
+            role: Role::Made,
+            ..file("a/v1/made", "z")
+        };
+        let with_made = sha256(&[made, file("a/v1/a.py", "x"), file("a/v1/h.py", "y")]);
+        assert_eq!(
+            here, with_made,
+            "what is made tells nothing of the registry"
+        );
+    }
+}

@@ -1,0 +1,279 @@
+//! What is in a registry: which folder a reference means, and which templates there are.
+//!
+//! Everything here follows the seed's layout `[collection/]template/version/`, whatever holds the folders. Templates are
+//! discovered at the root of a collection and nowhere else.
+
+use common::api::manager::TemplateSummary;
+use common::model::scope::is_part;
+use common::registry::FilePath;
+
+use crate::RegistryError;
+use crate::adapter::{Entry, EntryKind, Registry};
+use crate::catalog::collections::{self, Collections};
+use crate::catalog::fetch::each;
+use crate::catalog::package::{self, PackageError};
+use crate::reference::versions::{self, SameVersion};
+use crate::reference::{TEMPLATE_ENDINGS, TemplateVersion};
+
+/// A version's folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    pub folder: FilePath,
+    /// The version as the registry spells it: its folder's name, or what a package says that is the template's folder.
+    pub version: String,
+    pub revision: Option<String>,
+    pub is_whole: bool,
+}
+
+/// What a version's folder holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Form {
+    Template(FilePath),
+    Package,
+}
+
+/// The version folder that a reference means.
+pub async fn locate(
+    registry: &dyn Registry,
+    wanted: &TemplateVersion,
+) -> Result<Located, RegistryError> {
+    let folder = match &wanted.collection {
+        Some(name) => collections::of(registry).await?.folder(name)?,
+        None => FilePath::root(),
+    };
+    let folder = folder.join_text(&wanted.template)?;
+    let Some(entries) = registry.entries(&folder).await? else {
+        return Err(missing(registry, wanted).await);
+    };
+    let whole = package::version(registry, &folder, &entries).await?;
+    let known = || folders(&entries).chain(whole.as_deref());
+    let chosen =
+        versions::choose(wanted.version, known()).map_err(|SameVersion(first, second)| {
+            let (registry, template) = (registry.summary().name, folder.to_string());
+            RegistryError::SameVersion {
+                registry,
+                template,
+                first,
+                second,
+            }
+        })?;
+    let Some(chosen) = chosen else {
+        let versions = versions::sorted(known());
+        if versions.is_empty() && package::is_described(&entries) {
+            let folder = registry.path_of(&folder);
+            return Err(PackageError::NoManifests { folder }.into());
+        }
+        return Err(RegistryError::VersionNotFound {
+            registry: registry.summary().name,
+            template: folder.to_string(),
+            wanted: wanted.version.to_string(),
+            versions,
+        });
+    };
+    let revision = |entries: &[Entry], name: &str| {
+        let entry = entries.iter().find(|entry| entry.name == name)?;
+        entry.revision.clone()
+    };
+    let version = chosen.to_owned();
+    if Some(chosen) == whole.as_deref() {
+        let around = registry.entries(&folder.parent()).await?;
+        return Ok(Located {
+            revision: revision(&around.unwrap_or_default(), &wanted.template),
+            folder,
+            version,
+            is_whole: true,
+        });
+    }
+    Ok(Located {
+        folder: folder.join_text(chosen)?,
+        revision: revision(&entries, chosen),
+        version,
+        is_whole: false,
+    })
+}
+
+/// What is in a version's folder: one template, or a package.
+pub async fn form(
+    registry: &dyn Registry,
+    located: &Located,
+    template: &str,
+) -> Result<Form, RegistryError> {
+    if located.is_whole {
+        return Ok(Form::Package);
+    }
+    let folder = &located.folder;
+    let entries = registry.entries(folder).await?.unwrap_or_default();
+    let is_file = |name: &str| {
+        entries
+            .iter()
+            .any(|entry| entry.name == name && entry.kind == EntryKind::File)
+    };
+    let found: Vec<_> = TEMPLATE_ENDINGS
+        .iter()
+        .map(|ending| format!("{template}{ending}"))
+        .filter(|name| is_file(name))
+        .collect();
+    let (folder_name, template) = (registry.path_of(folder), template.to_owned());
+    match &found[..] {
+        [file] => Ok(Form::Template(folder.join_text(file)?)),
+        [] if package::is_described(&entries) => Ok(Form::Package),
+        [] => Err(RegistryError::NoTemplateFile {
+            folder: folder_name,
+            template,
+        }),
+        _ => Err(RegistryError::TwoTemplateFiles {
+            folder: folder_name,
+            template,
+        }),
+    }
+}
+
+/// Every template at the root of a collection: of one, or of the unnamed one and all named ones.
+pub async fn templates(
+    registry: &dyn Registry,
+    only: Option<&str>,
+) -> Result<Vec<TemplateSummary>, RegistryError> {
+    let name = || registry.summary().name;
+    let collections = collections::of(registry).await?;
+    if let Some(collection) = only {
+        let folder = collections.folder(collection)?;
+        let found = collection_templates(registry, &folder, "").await?;
+        return found.ok_or_else(|| RegistryError::CollectionNotFound {
+            registry: name(),
+            collection: collection.to_owned(),
+            collections: Vec::new(),
+        });
+    }
+    let root = registry.entries(&FilePath::root()).await?;
+    let root = root.ok_or_else(|| RegistryError::RegistryMissing { registry: name() })?;
+    let tops: Vec<String> = folders(&root).map(str::to_owned).collect();
+    let collections = &collections;
+    let unmapped = each(tops, |top| top_level(registry, collections, top)).await?;
+    let names: Vec<String> = collections.names().map(str::to_owned).collect();
+    let mapped = each(names, |name| mapped(registry, collections, name)).await?;
+    Ok(unmapped.into_iter().chain(mapped).flatten().collect())
+}
+
+/// A top-level folder: a template of the unnamed collection, or a collection unless its name leads elsewhere.
+async fn top_level(
+    registry: &dyn Registry,
+    collections: &Collections,
+    name: String,
+) -> Result<Vec<TemplateSummary>, RegistryError> {
+    let folder = FilePath::parse(&name)?;
+    if let Some(template) = summary(registry, &folder, name.clone()).await? {
+        return Ok(vec![template]);
+    }
+    if collections.contains(&name) {
+        return Ok(Vec::new());
+    }
+    let found = collection_templates(registry, &folder, &format!("{name}/")).await?;
+    Ok(found.unwrap_or_default())
+}
+
+/// The templates of a collection that the registry's metadata file names.
+async fn mapped(
+    registry: &dyn Registry,
+    collections: &Collections,
+    name: String,
+) -> Result<Vec<TemplateSummary>, RegistryError> {
+    let folder = collections.folder(&name)?;
+    let found = collection_templates(registry, &folder, &format!("{name}/")).await?;
+    found.ok_or_else(|| RegistryError::CollectionFolder {
+        registry: registry.summary().name,
+        collection: name,
+        folder: folder.to_string(),
+    })
+}
+
+/// The templates at the root of a folder; `None` if there is no such folder.
+async fn collection_templates(
+    registry: &dyn Registry,
+    folder: &FilePath,
+    prefix: &str,
+) -> Result<Option<Vec<TemplateSummary>>, RegistryError> {
+    let Some(entries) = registry.entries(folder).await? else {
+        return Ok(None);
+    };
+    let names: Vec<String> = folders(&entries).map(str::to_owned).collect();
+    let found = each(names, |name| async move {
+        summary(
+            registry,
+            &folder.join_text(&name)?,
+            format!("{prefix}{name}"),
+        )
+        .await
+    });
+    Ok(Some(found.await?.into_iter().flatten().collect()))
+}
+
+/// A folder with version folders in it is a template, and so is a package. One that has a fault does not hide the others:
+/// who asks for it is told.
+async fn summary(
+    registry: &dyn Registry,
+    folder: &FilePath,
+    name: String,
+) -> Result<Option<TemplateSummary>, RegistryError> {
+    let entries = registry.entries(folder).await?.unwrap_or_default();
+    let whole = match package::version(registry, folder, &entries).await {
+        Err(RegistryError::Package(fault)) => {
+            tracing::warn!("a package is not listed: {fault}");
+            None
+        }
+        whole => whole?,
+    };
+    let versions = versions::sorted(folders(&entries).chain(whole.as_deref()));
+    Ok((!versions.is_empty()).then_some(TemplateSummary { name, versions }))
+}
+
+/// Names of folders that can stand in a reference.
+fn folders(entries: &[Entry]) -> impl Iterator<Item = &str> {
+    let folders = entries
+        .iter()
+        .filter(|entry| entry.kind == EntryKind::Folder && is_part(&entry.name));
+    folders.map(|entry| entry.name.as_str())
+}
+
+/// Says which part of the reference leads to nothing, with what there is instead.
+async fn missing(registry: &dyn Registry, wanted: &TemplateVersion) -> RegistryError {
+    match missing_part(registry, wanted).await {
+        Ok(error) | Err(error) => error,
+    }
+}
+
+async fn missing_part(
+    registry: &dyn Registry,
+    wanted: &TemplateVersion,
+) -> Result<RegistryError, RegistryError> {
+    let name = registry.summary().name;
+    let names =
+        |entries: &[Entry]| -> Vec<String> { folders(entries).map(str::to_owned).collect() };
+    let Some(root) = registry.entries(&FilePath::root()).await? else {
+        return Ok(RegistryError::RegistryMissing { registry: name });
+    };
+    let (template, siblings) = match &wanted.collection {
+        None => (wanted.template.clone(), root),
+        Some(collection) => {
+            let collections = collections::of(registry).await?;
+            match registry.entries(&collections.folder(collection)?).await? {
+                Some(siblings) => (format!("{collection}/{}", wanted.template), siblings),
+                None => {
+                    let mapped = collections.names().map(str::to_owned);
+                    let mut known: Vec<String> = mapped.chain(names(&root)).collect();
+                    known.sort_unstable();
+                    known.dedup();
+                    return Ok(RegistryError::CollectionNotFound {
+                        registry: name,
+                        collection: collection.clone(),
+                        collections: known,
+                    });
+                }
+            }
+        }
+    };
+    Ok(RegistryError::TemplateNotFound {
+        registry: name,
+        template,
+        templates: names(&siblings),
+    })
+}

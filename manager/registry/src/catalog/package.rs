@@ -1,0 +1,141 @@
+//! The original's packages: a folder with a `Chart.yaml`, and Kubernetes objects as they are in `manifests`.
+//!
+//! ```text
+//! redis/Chart.yaml                   name: redis, version: 0.1.0      is redis:v0.1.0
+//! redis/manifests/*.yaml             .yml and .json too; several documents in a file, and Lists
+//! redis/v0.2.0/Chart.yaml            or a folder for each version, as other templates have them
+//! redis/v0.2.0/manifests/*.yaml
+//! ```
+//!
+//! Here such a folder becomes a template without properties that has a resource for each object, so that nobody behind
+//! the registries needs to know of packages. It refuses to know what the objects mean.
+
+use std::sync::Arc;
+
+pub use common::registry::package::PackageError;
+use common::registry::package::{self as form, CHART, Chart, MANIFEST_FILES, MANIFESTS};
+
+use crate::RegistryError;
+use crate::adapter::{Entry, EntryKind, Files, Registry};
+use crate::catalog::fetch;
+use crate::catalog::fetch::{Role, SCHEMA, TemplateFile};
+use common::registry::FilePath;
+
+/// One version of a package.
+pub struct Package {
+    pub registry: Arc<dyn Registry>,
+    pub folder: FilePath,
+    pub name: String,
+    /// As a template's version is written.
+    pub version: String,
+}
+
+/// Whether a folder describes a package, though it may lack the manifests.
+pub fn is_described(entries: &[Entry]) -> bool {
+    has(entries, CHART, EntryKind::File)
+}
+
+/// The version of the package that a template's folder itself is, written as a template's; `None` if it is none.
+pub async fn version(
+    registry: &dyn Registry,
+    folder: &FilePath,
+    entries: &[Entry],
+) -> Result<Option<String>, RegistryError> {
+    if !is_described(entries) || !has(entries, MANIFESTS, EntryKind::Folder) {
+        return Ok(None);
+    }
+    let name = folder.names().last().unwrap_or_default();
+    let (_, chart) = chart(registry, folder, name).await?;
+    Ok(Some(chart.version))
+}
+
+fn has(entries: &[Entry], name: &str, kind: EntryKind) -> bool {
+    let is_it = |entry: &Entry| entry.name == name && entry.kind == kind;
+    entries.iter().any(is_it)
+}
+
+async fn chart(
+    files: &dyn Files,
+    folder: &FilePath,
+    name: &str,
+) -> Result<(TemplateFile, Chart), RegistryError> {
+    let place = folder.join_text(CHART)?;
+    let path = files.path_of(&place);
+    let Some(file) = fetch::text(files, &place).await? else {
+        return Err(RegistryError::FileNotFound { file: path });
+    };
+    let chart = Chart::parse(&file.content, name);
+    let chart = chart.map_err(|reason| PackageError::Chart { file: path, reason })?;
+    Ok((file, chart))
+}
+
+impl Package {
+    /// The template that is made of the package and that template's schema; then the package's own files.
+    pub async fn files(&self, files: &dyn Files) -> Result<Vec<TemplateFile>, RegistryError> {
+        let (chart_file, chart) = chart(files, &self.folder, &self.name).await?;
+        if !chart.is(&self.version) {
+            return Err(PackageError::OtherVersion {
+                file: files.path_of(&chart_file.path),
+                version: chart.version,
+                wanted: self.version.clone(),
+            }
+            .into());
+        }
+        let mut own = vec![chart_file];
+        let manifests = self.manifests(files).await?;
+        let gone = fetch::append(files, &self.folder, manifests, &mut own).await?;
+        if let Some(path) = gone.into_iter().next() {
+            return Err(RegistryError::NotOrdinary { path });
+        }
+        let mut made = self.made(files, &chart, &own)?;
+        made.extend(own.into_iter().map(|file| TemplateFile {
+            role: Role::Source,
+            ..file
+        }));
+        Ok(made)
+    }
+
+    /// The path of the template that is made of the package.
+    pub fn template(&self) -> Result<FilePath, RegistryError> {
+        Ok(self.folder.join_text(&format!("{}.jinja", self.name))?)
+    }
+
+    /// In the order of their names.
+    async fn manifests(&self, files: &dyn Files) -> Result<Vec<FilePath>, RegistryError> {
+        let folder = self.folder.join_text(MANIFESTS)?;
+        let entries = self.registry.entries(&folder).await?.unwrap_or_default();
+        let is_manifest =
+            |entry: &&Entry| entry.kind != EntryKind::Folder && form::is_manifest(&entry.name);
+        let found = entries.iter().filter(is_manifest);
+        let found: Result<Vec<_>, _> = found.map(|entry| folder.join_text(&entry.name)).collect();
+        let (found, folder) = (found?, files.path_of(&self.folder));
+        match found.len() {
+            0 => Err(PackageError::NoManifests { folder }.into()),
+            1..=MANIFEST_FILES => Ok(found),
+            _ => Err(PackageError::TooManyFiles { folder }.into()),
+        }
+    }
+
+    fn made(
+        &self,
+        files: &dyn Files,
+        chart: &Chart,
+        own: &[TemplateFile],
+    ) -> Result<Vec<TemplateFile>, RegistryError> {
+        let manifests = own[1..].iter();
+        let manifests = manifests.map(|file| (files.path_of(&file.path), file.content.as_str()));
+        let folder = files.path_of(&self.folder);
+        let made = form::made(chart, &self.name, &folder, manifests)?;
+        let template = self.template()?;
+        let schema = template.with_ending(SCHEMA);
+        let file = |path: FilePath, content: String| TemplateFile {
+            path,
+            content,
+            role: Role::Made,
+        };
+        Ok(vec![
+            file(template, made.template),
+            file(schema, made.schema),
+        ])
+    }
+}

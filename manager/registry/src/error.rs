@@ -1,0 +1,264 @@
+//! Why a reference leads to no template.
+
+use std::sync::Arc;
+
+use common::api::error::ErrorCode;
+use common::model::RegistryType;
+use common::registry::PathError;
+use common::registry::oci::OciError;
+use common::yaml::YamlError;
+
+use crate::adapter::git::GitError;
+use crate::catalog::package::PackageError;
+use crate::reference::ReferenceError;
+use crate::registrations::BoxError;
+use crate::transport::WebError;
+use crate::trust::SignatureError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    #[error("there is no default registry: set --registry, or put the bundled one into one of {}", .tried.join(", "))]
+    NoDefault { tried: Vec<String> },
+    #[error(
+        "registry '{name}' is not known; write 'default', 'github.com/<owner>/<repository>' or a registered one's name (dm registries)"
+    )]
+    UnknownRegistry { name: String },
+    #[error("registry {registry} does not exist, or is not public")]
+    RegistryMissing { registry: String },
+    #[error("registry {registry} has no branch or tag '{reference}'")]
+    NoRef { registry: String, reference: String },
+    #[error("registry {registry} cannot be fetched: {error}")]
+    Git { registry: String, error: GitError },
+    #[error("registry {registry} has no collection '{collection}'{}", known(.collections, "collections"))]
+    CollectionNotFound {
+        registry: String,
+        collection: String,
+        collections: Vec<String>,
+    },
+    #[error("registry {registry} has no template '{template}'{}", known(.templates, "templates"))]
+    TemplateNotFound {
+        registry: String,
+        template: String,
+        templates: Vec<String>,
+    },
+    #[error("template '{template}' of registry {registry} has no version {wanted}{}", known(.versions, "versions"))]
+    VersionNotFound {
+        registry: String,
+        template: String,
+        wanted: String,
+        versions: Vec<String>,
+    },
+    #[error(
+        "template '{template}' of registry {registry} has two folders of one version, '{first}' and '{second}'; remove one"
+    )]
+    SameVersion {
+        registry: String,
+        template: String,
+        first: String,
+        second: String,
+    },
+    #[error(
+        "'{folder}' holds no template: it needs either {template}.py or {template}.jinja, or a package's Chart.yaml and manifests"
+    )]
+    NoTemplateFile { folder: String, template: String },
+    #[error(
+        "'{folder}' holds two templates, {template}.py and {template}.jinja; a version has exactly one"
+    )]
+    TwoTemplateFiles { folder: String, template: String },
+    #[error("there is no file '{file}'")]
+    FileNotFound { file: String },
+    #[error("there is no template at {url}")]
+    UrlNotFound { url: String },
+    #[error("schema '{schema}' cannot be read: {source}")]
+    SchemaYaml {
+        schema: String,
+        source: Box<YamlError>,
+    },
+    #[error("schema '{schema}' is not valid: {reason}")]
+    SchemaShape { schema: String, reason: String },
+    #[error("schema '{schema}' requests files that do not exist: {}", .imports.join(", "))]
+    ImportsNotFound {
+        schema: String,
+        imports: Vec<String>,
+    },
+    #[error("schema '{schema}' may only import files at or below its own folder: {}", .faults.join("; "))]
+    ImportPaths { schema: String, faults: Vec<String> },
+    #[error("'{file}' does not say where collections are: {}", .faults.join("; "))]
+    Metadata { file: String, faults: Vec<String> },
+    #[error(
+        "registry {registry} says that collection '{collection}' is in '{folder}', and there is no such folder"
+    )]
+    CollectionFolder {
+        registry: String,
+        collection: String,
+        folder: String,
+    },
+    #[error("file '{file}' is not UTF-8 text")]
+    NotText { file: String },
+    #[error("file '{file}' is larger than {limit} bytes")]
+    FileTooLarge { file: String, limit: usize },
+    #[error("template '{template}' has more than {limit} bytes in all of its files")]
+    TemplateTooLarge { template: String, limit: usize },
+    #[error("schema '{schema}' imports more than {limit} files")]
+    TooManyImports { schema: String, limit: usize },
+    #[error("folder '{folder}' has {limit} entries or more; divide it into collections")]
+    TooManyEntries { folder: String, limit: usize },
+    #[error("'{path}' is a link or no ordinary file; registries hold files and folders only")]
+    NotOrdinary { path: String },
+    #[error(transparent)]
+    Path(#[from] PathError),
+    #[error("the pattern {pattern:?} is no regular expression: {reason}")]
+    Pattern { pattern: String, reason: String },
+    #[error("'{path}' of the registry cannot be read: {source}")]
+    Io {
+        path: String,
+        source: std::io::Error,
+    },
+    #[error(transparent)]
+    Package(#[from] PackageError),
+    #[error(transparent)]
+    Signature(#[from] SignatureError),
+    #[error(transparent)]
+    Web(#[from] WebError),
+    #[error("registry {registry}: {error}")]
+    Oci {
+        registry: String,
+        error: OciError<WebError>,
+    },
+    #[error(
+        "registry {registry} does not say which templates it has: its repository has no tag for each of them, and its host lists no repositories; its templates can be used by name"
+    )]
+    NoIndex { registry: String },
+    #[error("'{version}' of registry {registry} is no template: {reason}")]
+    Artifact {
+        registry: String,
+        version: String,
+        reason: String,
+    },
+    #[error("{url} gave an answer that cannot be read: {reason}")]
+    Malformed { url: String, reason: String },
+    #[error(
+        "there is no {url}: a web server's registry lists its files there, as sha256sum writes them"
+    )]
+    NoList { url: String },
+    #[error(
+        "file '{file}' is not what its registry says of it; it was changed, or its list is old"
+    )]
+    Digest { file: String },
+    /// The outcome of a try that others share.
+    #[error(transparent)]
+    Again(Arc<RegistryError>),
+    #[error("what was being read from the registry was cut off; try again")]
+    Cut,
+    #[error("'{what}' was not resolved within {seconds} s; its registry is too slow")]
+    TimedOut { what: String, seconds: u64 },
+    #[error(
+        "--registry {text:?} is neither a folder, nor [github.com/]<owner>/<repository>[/<collection>], nor a registered registry's name"
+    )]
+    Setting { text: String },
+    #[error("--registry-ca {file} cannot be used: {reason}")]
+    Authorities { file: String, reason: String },
+    #[error("{text:?} is not the URL of GitHub's API: write it like https://api.github.com")]
+    ApiUrl { text: String },
+    #[error("{registry_type} registry {url:?} cannot be registered: {reason}")]
+    Definition {
+        registry_type: RegistryType,
+        url: String,
+        reason: String,
+    },
+    #[error("registry {registry} cannot be opened with its credential: {source}")]
+    Credential { registry: String, source: BoxError },
+    #[error("the registered registries cannot be read")]
+    Registrations(#[source] BoxError),
+}
+
+/// How many names an error lists.
+const NAMED: usize = 10;
+
+fn known(names: &[String], noun: &str) -> String {
+    if names.is_empty() {
+        return format!("; it has no {noun}");
+    }
+    let more = if names.len() > NAMED { ", …" } else { "" };
+    format!(
+        "; its {noun} are {}{more}",
+        names[..names.len().min(NAMED)].join(", ")
+    )
+}
+
+impl RegistryError {
+    /// The registry says nothing, as against one that says no: what it said before may go on.
+    pub(crate) fn is_absence(&self) -> bool {
+        match self {
+            Self::Web(error) => error.is_absence(),
+            Self::Git { error, .. } => error.is_absence(),
+            Self::Oci { error, .. } => match error {
+                OciError::Transport(error) => error.is_absence(),
+                OciError::Status { status, .. } => status.is_server_error(),
+                _ => false,
+            },
+            Self::Again(error) => error.is_absence(),
+            Self::TimedOut { .. } | Self::Cut => true,
+            _ => false,
+        }
+    }
+
+    /// The caller's fault is a 4xx, a registry's absence a 503.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Reference(_) => ErrorCode::UnknownType,
+            Self::RegistryMissing { .. }
+            | Self::NoList { .. }
+            | Self::NoRef { .. }
+            | Self::NoIndex { .. }
+            | Self::CollectionNotFound { .. }
+            | Self::CollectionFolder { .. }
+            | Self::TemplateNotFound { .. }
+            | Self::VersionNotFound { .. }
+            | Self::SameVersion { .. }
+            | Self::NoTemplateFile { .. }
+            | Self::TwoTemplateFiles { .. }
+            | Self::UrlNotFound { .. }
+            | Self::Package(PackageError::NoManifests { .. }) => ErrorCode::TemplateNotFound,
+            Self::UnknownRegistry { .. } | Self::FileNotFound { .. } => ErrorCode::NotFound,
+            Self::SchemaYaml { .. }
+            | Self::SchemaShape { .. }
+            | Self::ImportsNotFound { .. }
+            | Self::ImportPaths { .. }
+            | Self::TooManyImports { .. } => ErrorCode::InvalidSchema,
+            Self::NotText { .. }
+            | Self::FileTooLarge { .. }
+            | Self::TemplateTooLarge { .. }
+            | Self::TooManyEntries { .. }
+            | Self::NotOrdinary { .. }
+            | Self::Artifact { .. }
+            | Self::Package(_)
+            | Self::Metadata { .. } => ErrorCode::InvalidConfiguration,
+            Self::Path(_)
+            | Self::Pattern { .. }
+            | Self::Setting { .. }
+            | Self::Authorities { .. }
+            | Self::Definition { .. }
+            | Self::ApiUrl { .. } => ErrorCode::InvalidRequest,
+            Self::Signature(_) => ErrorCode::TemplateUntrusted,
+            Self::Web(error) => error.code(),
+            Self::Again(error) => error.code(),
+            Self::Oci {
+                error: OciError::Transport(error),
+                ..
+            } => error.code(),
+            Self::Registrations(_) => ErrorCode::Internal,
+            Self::NoDefault { .. }
+            | Self::Credential { .. }
+            | Self::Git { .. }
+            | Self::Oci { .. }
+            | Self::Io { .. }
+            | Self::Malformed { .. }
+            | Self::Digest { .. }
+            | Self::Cut
+            | Self::TimedOut { .. } => ErrorCode::RegistryUnavailable,
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Which registry a name means: the default one, one on GitHub, or a registered one.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use common::api::manager::RegistrySummary;
+use common::model::scope::is_part;
+use common::model::{RegistryDefinition, RegistryName};
+use jiff::Timestamp;
+
+use crate::RegistryError;
+use crate::adapter::directory::Directory;
+use crate::adapter::github::{Api, Repository};
+use crate::adapter::open::{Checked, Means};
+use crate::adapter::{Registry, git};
+use crate::cache::{Cache, Recent};
+use crate::options::{self, Options};
+use crate::registrations::Registrations;
+use crate::transport::{Reach, Shared, Web};
+use crate::trust::Trust;
+
+/// What the default registry is called in references and in the API.
+pub const DEFAULT: &str = "default";
+
+/// Repositories on GitHub that are open at once, without being registered.
+const NAMED: u64 = 32;
+
+/// A registry, and what references to it without a collection mean.
+#[derive(Clone)]
+pub struct Place {
+    pub registry: Arc<dyn Registry>,
+    pub collection: Option<String>,
+    /// Who must have signed its templates.
+    pub trust: Arc<Trust>,
+}
+
+enum Default {
+    Opened(Place),
+    Registered(RegistryName),
+    /// The bundled one was looked for in these places.
+    Missing(Vec<String>),
+}
+
+/// A registered registry that is open, and what it was opened with.
+struct Open {
+    definition: RegistryDefinition,
+    /// When its credential was set.
+    credential: Option<Timestamp>,
+    place: Place,
+}
+
+pub struct Places {
+    default: Default,
+    github: Arc<Api>,
+    /// For registered registries.
+    means: Means,
+    options: Options,
+    registrations: Arc<dyn Registrations>,
+    open: Mutex<HashMap<RegistryName, Open>>,
+    /// Of GitHub, by references in full.
+    named: Mutex<Recent<String, Place>>,
+}
+
+impl Places {
+    pub fn new(
+        options: &Options,
+        registrations: Arc<dyn Registrations>,
+        (shared, files): (&Shared, Arc<Cache>),
+    ) -> Result<Self, RegistryError> {
+        // The API's address is the operator's choice, not a caller's: GitHub Enterprise may well be inside.
+        let anywhere = Web::with(Reach::Any, shared)?;
+        let github = Api::new(anywhere, &options.github_api_url, options.registry_refresh)?;
+        let github = Arc::new(github);
+        let default = match &options.registry {
+            Some(text) => opened(options::Place::parse(text)?, &github)?,
+            None => bundled(),
+        };
+        let reach = match options.allow_private_registries {
+            true => Reach::Any,
+            false => Reach::NotLinkLocal,
+        };
+        let means = Means {
+            web: Web::with(reach, shared)?,
+            files,
+            room: options.registry_cache_size.0,
+            git: git::Trust::new(options)?,
+            refresh: options.registry_refresh,
+            cache: options.registry_cache.clone(),
+        };
+        Ok(Self {
+            default,
+            github,
+            means,
+            options: options.clone(),
+            registrations,
+            open: Mutex::default(),
+            named: Mutex::new(Recent::new(NAMED)),
+        })
+    }
+
+    /// Refuses what could never be opened.
+    pub fn check(&self, definition: &RegistryDefinition) -> Result<(), RegistryError> {
+        Checked::new(definition, &self.options).map(|_| ())
+    }
+
+    pub async fn default(&self) -> Result<Place, RegistryError> {
+        match &self.default {
+            Default::Opened(place) => Ok(place.clone()),
+            Default::Registered(name) => self.registered(name).await,
+            Default::Missing(tried) => Err(RegistryError::NoDefault {
+                tried: tried.clone(),
+            }),
+        }
+    }
+
+    /// One that is named in full stays open for the next reference to it.
+    pub fn github(&self, owner: &str, repository: &str) -> Place {
+        let name = format!("github.com/{owner}/{repository}");
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = named.get(&name) {
+            return place.clone();
+        }
+        let registry = Repository::new(self.github.clone(), name.clone(), owner, repository);
+        let place = Place {
+            registry: Arc::new(registry),
+            collection: None,
+            trust: Arc::default(),
+        };
+        named.put(name, place.clone(), 1);
+        place
+    }
+
+    /// A registry by its name.
+    pub async fn named(&self, name: &str) -> Result<Place, RegistryError> {
+        let unknown = || RegistryError::UnknownRegistry {
+            name: name.chars().take(80).collect(),
+        };
+        if name == DEFAULT {
+            return self.default().await;
+        }
+        let parts: Vec<_> = name.split('/').collect();
+        match parts[..] {
+            ["github.com", owner, repository] if is_part(owner) && is_part(repository) => {
+                Ok(self.github(owner, repository))
+            }
+            [name] => {
+                let name = RegistryName::parse(name).map_err(|_| unknown())?;
+                self.registered(&name).await
+            }
+            _ => Err(unknown()),
+        }
+    }
+
+    /// Whether references may begin with this name.
+    pub async fn knows(&self, name: &str) -> Result<bool, RegistryError> {
+        match RegistryName::parse(name) {
+            _ if name == DEFAULT => Ok(true),
+            Ok(name) => Ok(self.definition(&name).await?.is_some()),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// The default registry and the registered ones, by name.
+    pub async fn list(&self) -> Result<Vec<RegistrySummary>, RegistryError> {
+        let mut all = Vec::new();
+        match &self.default {
+            Default::Opened(place) => all.push(place.registry.summary()),
+            Default::Registered(_) | Default::Missing(_) => {}
+        }
+        let registered = self.registrations.definitions().await;
+        let registered = registered.map_err(RegistryError::Registrations)?;
+        all.extend(
+            registered
+                .into_iter()
+                .map(|(name, definition)| RegistrySummary {
+                    name: name.into(),
+                    definition,
+                }),
+        );
+        all.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(all)
+    }
+
+    async fn registered(&self, name: &RegistryName) -> Result<Place, RegistryError> {
+        let found = self.definition(name).await?;
+        let definition = found.ok_or_else(|| RegistryError::UnknownRegistry {
+            name: name.to_string(),
+        })?;
+        let credential = match &definition.credential {
+            Some(credential) => {
+                let found = self.registrations.credential(credential).await;
+                Some(found.map_err(|source| RegistryError::Credential {
+                    registry: name.to_string(),
+                    source,
+                })?)
+            }
+            None => None,
+        };
+        let set = credential.as_ref().map(|(_, set)| *set);
+        if let Some(place) = self.kept(name, &definition, set) {
+            return Ok(place);
+        }
+        let mut means = self.means.clone();
+        if let (Some(credential), Some(set)) = (&definition.credential, set) {
+            // One that is set anew counts at once, and opens nothing that the former one did.
+            means.web = means.web.in_realm(&format!("{credential} {set}"));
+        }
+        let opened = Checked::new(&definition, &self.options)?.open(
+            name.as_str(),
+            credential.as_ref().map(|(credential, _)| credential),
+            &means,
+        );
+        let trust = Trust::parse(&definition.public_keys);
+        let trust = trust.map_err(|reason| RegistryError::Definition {
+            registry_type: definition.registry_type,
+            url: definition.url.clone(),
+            reason,
+        })?;
+        let place = Place {
+            registry: opened?,
+            collection: definition.collection.clone(),
+            trust: Arc::new(trust),
+        };
+        let open = Open {
+            definition,
+            credential: set,
+            place: place.clone(),
+        };
+        self.opened().insert(name.clone(), open);
+        Ok(place)
+    }
+
+    async fn definition(
+        &self,
+        name: &RegistryName,
+    ) -> Result<Option<RegistryDefinition>, RegistryError> {
+        let found = self.registrations.definition(name).await;
+        found.map_err(RegistryError::Registrations)
+    }
+
+    /// The open registry, unless what it was opened with has changed.
+    fn kept(
+        &self,
+        name: &RegistryName,
+        definition: &RegistryDefinition,
+        credential: Option<Timestamp>,
+    ) -> Option<Place> {
+        let open = self.opened();
+        let same = |open: &&Open| open.definition == *definition && open.credential == credential;
+        open.get(name).filter(same).map(|open| open.place.clone())
+    }
+
+    fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<RegistryName, Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn opened(place: options::Place, github: &Arc<Api>) -> Result<Default, RegistryError> {
+    Ok(match place {
+        options::Place::Directory(path) => {
+            let opened = directory(&path).map_err(|source| RegistryError::Io {
+                path: path.display().to_string(),
+                source,
+            });
+            Default::Opened(opened?)
+        }
+        options::Place::Github {
+            owner,
+            repository,
+            collection,
+        } => {
+            let registry = Repository::new(github.clone(), DEFAULT.to_owned(), &owner, &repository);
+            Default::Opened(Place {
+                registry: Arc::new(registry),
+                collection,
+                trust: Arc::default(),
+            })
+        }
+        options::Place::Registered(name) => Default::Registered(name),
+    })
+}
+
+/// The first bundled registry that is there.
+fn bundled() -> Default {
+    let places = options::bundled();
+    match places.iter().find_map(|place| directory(place).ok()) {
+        Some(place) => Default::Opened(place),
+        None => {
+            let tried = places.iter().map(|place| place.display().to_string());
+            Default::Missing(tried.collect())
+        }
+    }
+}
+
+fn directory(path: &Path) -> std::io::Result<Place> {
+    Ok(Place {
+        registry: Arc::new(Directory::open(DEFAULT, path)?),
+        collection: None,
+        trust: Arc::default(),
+    })
+}

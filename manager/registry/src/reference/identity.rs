@@ -1,0 +1,33 @@
+//! Which template a reference means, whatever its version and however it is spelt.
+
+use common::model::{RegistryDefinition, RegistryType};
+
+use super::TemplateVersion;
+
+/// Equal for `redis:v1`, `default/redis:v2` and the full reference of the same template.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Identity {
+    registry_type: RegistryType,
+    url: String,
+    /// A branch or a tag of the repository is a registry of its own.
+    reference: Option<String>,
+    collection: Option<String>,
+    template: String,
+}
+
+impl Identity {
+    /// `collection` is what references to the registry mean that name none.
+    pub(crate) fn new(
+        definition: RegistryDefinition,
+        collection: Option<String>,
+        wanted: TemplateVersion,
+    ) -> Self {
+        Self {
+            registry_type: definition.registry_type,
+            url: definition.url,
+            reference: definition.reference,
+            collection: wanted.collection.or(collection),
+            template: wanted.template,
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The port to what is registered: kept by whoever uses the registries, beside its other data.
+
+use async_trait::async_trait;
+use common::model::{Credential, CredentialName, RegistryDefinition, RegistryName};
+use jiff::Timestamp;
+
+/// Why something cannot be read, for an error's chain.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Registered registries, and the credentials that they name. Each call reads what is registered now.
+#[async_trait]
+pub trait Registrations: Send + Sync {
+    /// `None` if no registry of this name is registered.
+    ///
+    /// # Errors
+    /// What is registered cannot be read.
+    async fn definition(&self, name: &RegistryName)
+    -> Result<Option<RegistryDefinition>, BoxError>;
+
+    /// All of them, in the order of their names.
+    ///
+    /// # Errors
+    /// What is registered cannot be read.
+    async fn definitions(&self) -> Result<Vec<(RegistryName, RegistryDefinition)>, BoxError>;
+
+    /// A credential in clear, and when it was set.
+    ///
+    /// # Errors
+    /// There is no such credential, or it cannot be opened.
+    async fn credential(&self, name: &CredentialName) -> Result<(Credential, Timestamp), BoxError>;
+}

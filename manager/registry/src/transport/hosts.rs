@@ -1,0 +1,321 @@
+//! How hosts are treated: not too many requests at once, none for a while after one failed, and none before the time that
+//! a host itself names (`Retry-After`, GitHub's `X-RateLimit-Reset`).
+//!
+//! ```text
+//!        fails                  the pause is over
+//! open ─────────► paused ──────────────────────────► one request looks ── answers ─► open
+//!   └─ names a time ─► limited ─ the time has come ─► open      └── fails ─► paused
+//! ```
+//!
+//! So whoever needs a host that is away learns it at once, and callers that come together share one try. Each realm is
+//! counted for itself: a limit belongs to whoever asks, and what callers' references do holds up no registry.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use url::Url;
+
+use super::client::REQUEST;
+use super::{Answer, WebError};
+use crate::cache::stale_while_revalidate::PAUSE;
+
+/// Requests to one host at once.
+const AT_ONCE: usize = 8;
+/// What GitHub's documentation asks for where it names no time.
+const UNNAMED_LIMIT: Duration = Duration::from_secs(60);
+/// A host that names a later time is asked again after this one, should it have been a slip.
+const LONGEST_LIMIT: Duration = Duration::from_secs(24 * 3600);
+/// Hosts remembered before those that are in order are forgotten.
+const REMEMBERED: usize = 1_000;
+
+#[derive(Debug, Default)]
+pub struct Hosts(Mutex<HashMap<(String, String), Arc<Host>>>);
+
+impl Hosts {
+    pub fn of(&self, url: &Url, realm: &str) -> Arc<Host> {
+        let origin = url.origin().ascii_serialization();
+        let mut known = lock(&self.0);
+        if known.len() >= REMEMBERED {
+            known.retain(|_, host| Arc::strong_count(host) > 1 || host.is_paused());
+        }
+        let host = known.entry((origin.clone(), realm.to_owned()));
+        let host = host.or_insert_with(|| Arc::new(Host::new(origin)));
+        host.clone()
+    }
+}
+
+#[derive(Debug)]
+pub struct Host {
+    origin: String,
+    permits: Semaphore,
+    pause: Mutex<Option<Pause>>,
+}
+
+#[derive(Debug)]
+struct Pause {
+    until: Instant,
+    /// The same for people; of a limit, as the host named it.
+    told: Timestamp,
+    why: Why,
+}
+
+#[derive(Debug)]
+enum Why {
+    Away(String),
+    Limited,
+}
+
+impl Host {
+    fn new(origin: String) -> Self {
+        Self {
+            origin,
+            permits: Semaphore::new(AT_ONCE),
+            pause: Mutex::default(),
+        }
+    }
+
+    /// Waits for its turn; refuses at once while the host is to be left alone.
+    pub async fn enter(&self) -> Result<Option<SemaphorePermit<'_>>, WebError> {
+        self.refusal()?;
+        // It is never closed: no permit would only mean that nothing is counted.
+        let permit = self.permits.acquire().await.ok();
+        self.admit()?;
+        Ok(permit)
+    }
+
+    /// Learns from what came of a request; an answer that asks for patience is an error.
+    pub fn judge(&self, outcome: Result<Answer, WebError>) -> Result<Answer, WebError> {
+        match &outcome {
+            Ok(answer) => {
+                if let Some(until) = limit(answer) {
+                    self.limit(until);
+                    if is_refused(answer) {
+                        return Err(WebError::RateLimited {
+                            host: self.origin.clone(),
+                            until,
+                        });
+                    }
+                } else if is_gateway(answer.status) {
+                    self.pause(format!("it answered {}", answer.status));
+                } else {
+                    *lock(&self.pause) = None;
+                }
+            }
+            Err(WebError::Unreachable { reason, .. }) => self.pause(reason.clone()),
+            Err(error @ WebError::TimedOut { .. }) => self.pause(error.to_string()),
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    fn is_paused(&self) -> bool {
+        lock(&self.pause).is_some()
+    }
+
+    fn refusal(&self) -> Result<(), WebError> {
+        match &*lock(&self.pause) {
+            Some(pause) if Instant::now() < pause.until => Err(self.told(pause)),
+            _ => Ok(()),
+        }
+    }
+
+    /// When a pause is over, one request looks, and others go on waiting for what it finds.
+    fn admit(&self) -> Result<(), WebError> {
+        let mut held = lock(&self.pause);
+        match &mut *held {
+            None => Ok(()),
+            Some(pause) if Instant::now() < pause.until => Err(self.told(pause)),
+            Some(pause) => {
+                match pause.why {
+                    Why::Limited => *held = None,
+                    Why::Away(_) => *pause = pause.longer(REQUEST),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn told(&self, pause: &Pause) -> WebError {
+        let (host, until) = (self.origin.clone(), pause.told);
+        match &pause.why {
+            Why::Away(reason) => WebError::Paused {
+                host,
+                until,
+                reason: reason.clone(),
+            },
+            Why::Limited => WebError::RateLimited { host, until },
+        }
+    }
+
+    fn pause(&self, reason: String) {
+        *lock(&self.pause) = Some(Pause {
+            until: Instant::now() + PAUSE,
+            told: after(PAUSE),
+            why: Why::Away(reason),
+        });
+    }
+
+    fn limit(&self, told: Timestamp) {
+        let left = told.duration_since(Timestamp::now());
+        let left = Duration::try_from(left).unwrap_or_default();
+        *lock(&self.pause) = Some(Pause {
+            until: Instant::now() + left.min(LONGEST_LIMIT),
+            told,
+            why: Why::Limited,
+        });
+    }
+}
+
+impl Pause {
+    fn longer(&self, time: Duration) -> Self {
+        let why = match &self.why {
+            Why::Away(reason) => Why::Away(reason.clone()),
+            Why::Limited => Why::Limited,
+        };
+        Self {
+            until: Instant::now() + time,
+            told: after(time),
+            why,
+        }
+    }
+}
+
+fn after(time: Duration) -> Timestamp {
+    Timestamp::now() + SignedDuration::try_from(time).unwrap_or_default()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_gateway(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT
+    )
+}
+
+/// Whether the answer is a refusal for asking too much, and not what was asked for.
+fn is_refused(answer: &Answer) -> bool {
+    !answer.status.is_success() && answer.status != StatusCode::NOT_MODIFIED
+}
+
+/// Until when the host wants no further request. An answer that was given may be the last one of its limit.
+fn limit(answer: &Answer) -> Option<Timestamp> {
+    let spent = text(&answer.headers, "x-ratelimit-remaining") == Some("0");
+    let named = || retry_after(&answer.headers).or_else(|| reset(&answer.headers));
+    match answer.status {
+        StatusCode::TOO_MANY_REQUESTS => Some(named().unwrap_or_else(|| after(UNNAMED_LIMIT))),
+        StatusCode::FORBIDDEN if spent => Some(named().unwrap_or_else(|| after(UNNAMED_LIMIT))),
+        StatusCode::FORBIDDEN | StatusCode::SERVICE_UNAVAILABLE => retry_after(&answer.headers),
+        status if status.is_success() && spent => reset(&answer.headers),
+        _ => None,
+    }
+}
+
+/// Seconds, or a date (RFC 9110, 10.2.3).
+fn retry_after(headers: &HeaderMap) -> Option<Timestamp> {
+    let value = text(headers, RETRY_AFTER.as_str())?;
+    if let Ok(seconds) = value.parse::<u32>() {
+        return Some(after(Duration::from_secs(seconds.into())));
+    }
+    let date = jiff::fmt::rfc2822::parse(value).ok()?;
+    Some(date.timestamp())
+}
+
+fn reset(headers: &HeaderMap) -> Option<Timestamp> {
+    let seconds = text(headers, "x-ratelimit-reset")?.parse().ok()?;
+    Timestamp::from_second(seconds).ok()
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, headers: &[(&'static str, &str)]) -> Answer {
+        let header = |(name, value): &(&'static str, &str)| {
+            let name = reqwest::header::HeaderName::from_static(name);
+            (name, value.parse().unwrap())
+        };
+        Answer {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: headers.iter().map(header).collect(),
+            body: Vec::new(),
+        }
+    }
+
+    fn host() -> Host {
+        Host::new("https://host".to_owned())
+    }
+
+    #[test]
+    fn a_host_says_how_long_it_wants_to_be_left_alone() {
+        let reset = ("x-ratelimit-reset", "1893456000");
+        let spent = ("x-ratelimit-remaining", "0");
+        let at = Some(Timestamp::from_second(1_893_456_000).unwrap());
+        for (status, headers, expected) in [
+            (403, &[spent, reset][..], at),
+            (429, &[spent, reset], at),
+            (200, &[spent, reset], at),
+            (503, &[("retry-after", "Tue, 01 Jan 2030 00:00:00 GMT")], at),
+            (200, &[("x-ratelimit-remaining", "1"), reset], None),
+            (403, &[], None),
+            (503, &[], None),
+            (404, &[spent, reset], None),
+        ] {
+            let told = limit(&answer(status, headers));
+            assert_eq!(told, expected, "{status} {headers:?}");
+        }
+        for headers in [&[("retry-after", "3600")][..], &[]] {
+            let told = limit(&answer(429, headers)).unwrap();
+            assert!(told > Timestamp::now(), "{headers:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_limited_host_is_not_asked_before_its_time() {
+        let host = host();
+        let headers = [("retry-after", "3600")];
+        let refused = host.judge(Ok(answer(429, &headers))).unwrap_err();
+        assert!(matches!(refused, WebError::RateLimited { .. }));
+        let again = host.enter().await.unwrap_err();
+        assert_eq!(again.to_string(), refused.to_string());
+    }
+
+    #[tokio::test]
+    async fn the_last_answer_of_a_limit_is_given_and_no_further_one_asked_for() {
+        let host = host();
+        let headers = [
+            ("x-ratelimit-remaining", "0"),
+            ("x-ratelimit-reset", "1893456000"),
+        ];
+        assert!(host.judge(Ok(answer(200, &headers))).is_ok());
+        let error = host.enter().await.unwrap_err().to_string();
+        assert!(error.contains("2030-01-01"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_host_that_is_away_is_left_alone_and_then_looked_at_by_one() {
+        let host = host();
+        let _ = host.judge(Ok(answer(502, &[])));
+        let error = host.enter().await.unwrap_err();
+        assert!(matches!(error, WebError::Paused { .. }), "{error}");
+        if let Some(pause) = &mut *lock(&host.pause) {
+            pause.until = Instant::now();
+        }
+        let looking = host.enter().await.unwrap();
+        assert!(host.enter().await.is_err(), "one is enough");
+        let _ = host.judge(Ok(answer(200, &[])));
+        assert!(host.enter().await.is_ok());
+        drop(looking);
+    }
+}

@@ -1,0 +1,274 @@
+//! Packages in each kind of registry.
+
+use std::path::Path;
+
+use common::api::error::ErrorCode;
+use common::model::{Import, TypeName};
+use common::registry::package::{MANIFEST_FILES, OBJECTS};
+use manager_registry::{Options, RegistryError, ResolvedTemplate};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::alone::{Alone, list_files, options};
+use crate::support::backend::Backend;
+use crate::support::hub::Hub;
+use crate::support::loopback::Loopback;
+
+const CHART: &str =
+    "name: redis\nversion: 0.1.0\ndescription: Keeps things.\nhome: https://host/\n";
+const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: redis, namespace: own}\n";
+const SECRETS: &str = "apiVersion: v1\nkind: Secret\nmetadata: {name: redis}\nstringData: {a: '{{ b }} {% c %}'}\n---\n\
+                       apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n";
+
+/// `redis` is a package itself, and has a folder of another version.
+const TREE: &[(&str, &str)] = &[
+    ("redis/Chart.yaml", CHART),
+    ("redis/README.md", "not a manifest"),
+    ("redis/manifests/b.yaml", SERVICE),
+    ("redis/manifests/a.yml", SECRETS),
+    ("redis/manifests/notes.txt", "not a manifest"),
+    ("redis/v0.2.0/Chart.yaml", "version: 0.2.0"),
+    ("redis/v0.2.0/manifests/b.yaml", SERVICE),
+    ("db/redis/v1/Chart.yaml", "version: v1"),
+    (
+        "db/redis/v1/manifests/b.json",
+        r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"}}"#,
+    ),
+    ("other/v1/other.jinja", "resources: []"),
+];
+
+fn write(root: &Path, path: &str, content: &str) {
+    let place = root.join(path);
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    std::fs::write(place, content).unwrap();
+}
+
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, content) in files {
+        write(folder.path(), path, content);
+    }
+    folder
+}
+
+async fn on_disk(folder: &TempDir) -> Alone {
+    let registry = folder.path().to_str().unwrap();
+    Alone::new(&options(registry)).await.unwrap()
+}
+
+async fn resolve(alone: &Alone, reference: &str) -> Result<ResolvedTemplate, RegistryError> {
+    alone.resolve(&TypeName::parse(reference).unwrap()).await
+}
+
+/// What Jinja makes of the template, as far as packages use it.
+fn expanded(template: &Import) -> Value {
+    let text = template.content.replace("{{'{'}}", "{");
+    let limits = common::yaml::Limits::DEFAULT;
+    let read = common::yaml::read(&text, &limits, common::yaml::Duplicates::Error);
+    read.unwrap().value["resources"].clone()
+}
+
+fn names(resolved: &ResolvedTemplate) -> Vec<String> {
+    let files = resolved.resolved.files.iter();
+    files.map(|file| file.name.clone()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_package_is_a_template_in_each_kind_of_registry() {
+    let folder = tree(TREE);
+    list_files(folder.path());
+    let (server, hub) = (Loopback::serve(folder.path()), Hub::open());
+    let backend = Backend::serve(folder.path(), None);
+    hub.push("t", folder.path(), true).await;
+    let options = Options {
+        github_api_url: server.address("api"),
+        ..options(folder.path().to_str().unwrap())
+    };
+    let alone = Alone::new(&options).await.unwrap();
+    for (name, definition) in [
+        (
+            "web",
+            json!({"type": "http", "url": server.address("files")}),
+        ),
+        ("git", json!({"type": "git", "url": backend.url()})),
+        ("oci", json!({"type": "oci", "url": hub.url("t")})),
+    ] {
+        alone.register(name, definition).await;
+    }
+    for registry in ["default", "web", "git", "oci", "github.com/owner/repo"] {
+        let second = resolve(&alone, &format!("{registry}/redis:v0.2"))
+            .await
+            .unwrap();
+        assert_eq!(
+            second.resolved.version.as_deref(),
+            Some("v0.2.0"),
+            "{registry}"
+        );
+        let listed = alone.templates(registry, None).await.unwrap();
+        let redis = listed
+            .iter()
+            .find(|template| template.name == "redis")
+            .unwrap();
+        let of_db = resolve(&alone, &format!("{registry}/db/redis:v1"))
+            .await
+            .unwrap();
+        assert_eq!(expanded(&of_db.imports[0])[0]["name"], "x", "{registry}");
+        if registry == "oci" {
+            // There a version is a tag, and nothing is beside it.
+            assert_eq!(redis.versions, ["v0.2.0"]);
+            continue;
+        }
+        assert_eq!(redis.versions, ["v0.1.0", "v0.2.0"], "{registry}");
+        let first = resolve(&alone, &format!("{registry}/redis:v0.1"))
+            .await
+            .unwrap();
+        assert_eq!(
+            first.resolved.version.as_deref(),
+            Some("v0.1.0"),
+            "{registry}"
+        );
+        assert!(
+            first.resolved.url.ends_with("redis/Chart.yaml"),
+            "{:?}",
+            first.resolved
+        );
+        let again = resolve(&alone, &format!("{registry}/redis:v0.1"))
+            .await
+            .unwrap();
+        assert_eq!(first, again, "{registry}");
+    }
+}
+
+#[tokio::test]
+async fn a_template_is_made_of_a_packages_objects_and_its_files_are_on_record() {
+    let folder = tree(TREE);
+    let alone = on_disk(&folder).await;
+    let first = resolve(&alone, "redis:v0.1.0").await.unwrap();
+    let expected = json!([
+        {"name": "redis-secret", "type": "Secret", "properties": {
+            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "redis"}, "stringData": {"a": "{{ b }} {% c %}"},
+        }},
+        {"name": "key", "type": "Secret", "properties": {
+            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"},
+        }},
+        {"name": "redis-service", "type": "Service", "properties": {
+            "apiVersion": "v1", "kind": "Service", "metadata": {"name": "redis", "namespace": "own"},
+        }},
+    ]);
+    assert_eq!(expanded(&first.imports[0]), expected);
+    let imports: Vec<_> = first.imports.iter().map(|i| i.name.as_str()).collect();
+    assert_eq!(imports, ["redis:v0.1.0", "redis:v0.1.0.schema"]);
+    let files = ["Chart.yaml", "manifests/a.yml", "manifests/b.yaml"];
+    assert_eq!(
+        names(&first),
+        files.map(|file| format!("default/redis/{file}"))
+    );
+    write(
+        folder.path(),
+        "redis/manifests/b.yaml",
+        &SERVICE.replace("own", "other"),
+    );
+    let changed = resolve(&alone, "redis:v0.1.0").await.unwrap();
+    assert_ne!(changed.resolved.sha256, first.resolved.sha256);
+}
+
+#[tokio::test]
+async fn a_package_is_described_as_one_that_takes_no_properties() {
+    let folder = tree(TREE);
+    let alone = on_disk(&folder).await;
+    let redis = TypeName::parse("redis:v0.1").unwrap();
+    let told = alone.describe(&redis).await.unwrap();
+    assert_eq!(told.title.as_deref(), Some("redis"));
+    assert_eq!(told.description.as_deref(), Some("Keeps things."));
+    assert_eq!(told.schema.unwrap()["additionalProperties"], false);
+    let example = "resources:\n- name: redis\n  type: redis:v0.1\n";
+    assert_eq!(told.example.as_deref(), Some(example));
+    write(folder.path(), "redis/example.yaml", "its own");
+    let told = alone.describe(&redis).await.unwrap();
+    assert_eq!(told.example.as_deref(), Some("its own"));
+}
+
+#[tokio::test]
+async fn every_fault_of_a_package_is_named_and_hides_no_other_template() {
+    use ErrorCode::{InvalidConfiguration, TemplateNotFound};
+    let folder = tree(TREE);
+    let many: String = (0..=OBJECTS)
+        .map(|n| format!("---\n{}", SERVICE.replace("redis", &format!("s{n}"))))
+        .collect();
+    for (path, content) in [
+        ("bare/Chart.yaml", "version: 1.0.0"),
+        ("empty/Chart.yaml", "version: 1.0.0"),
+        ("empty/manifests/a.yaml", "# nothing\n---\n"),
+        ("none/v1/Chart.yaml", "version: 1.0.0"),
+        ("nothing/v1/Chart.yaml", "version: 1.0.0"),
+        ("nothing/v1/manifests/notes.txt", "x"),
+        ("unversioned/Chart.yaml", "name: unversioned"),
+        ("unversioned/manifests/a.yaml", SERVICE),
+        ("latest/Chart.yaml", "version: latest"),
+        ("latest/manifests/a.yaml", SERVICE),
+        ("renamed/Chart.yaml", CHART),
+        ("renamed/manifests/a.yaml", SERVICE),
+        ("moved/v1/Chart.yaml", "version: 1.2.0"),
+        ("moved/v1/manifests/a.yaml", SERVICE),
+        ("same/Chart.yaml", "version: 1.0.0"),
+        ("same/manifests/a.yaml", SERVICE),
+        ("same/v1/Chart.yaml", "version: 1.0.0"),
+        ("text/v1/Chart.yaml", "version: 1.0.0"),
+        ("text/v1/manifests/a.yaml", "just text"),
+        ("twice/v1/Chart.yaml", "version: 1.0.0"),
+        ("twice/v1/manifests/a.yaml", SERVICE),
+        ("twice/v1/manifests/b.yaml", SERVICE),
+        ("many/v1/Chart.yaml", "version: 1.0.0"),
+        ("many/v1/manifests/a.yaml", &many),
+        ("files/v1/Chart.yaml", "version: 1.0.0"),
+    ] {
+        write(folder.path(), path, content);
+    }
+    for number in 0..=MANIFEST_FILES {
+        let path = format!("files/v1/manifests/{number}.yaml");
+        write(folder.path(), &path, SERVICE);
+    }
+    write(folder.path(), "link/v1/Chart.yaml", "version: 1.0.0");
+    std::fs::create_dir(folder.path().join("link/v1/manifests")).unwrap();
+    let link = folder.path().join("link/v1/manifests/a.yaml");
+    std::os::unix::fs::symlink("/etc/passwd", link).unwrap();
+    let alone = on_disk(&folder).await;
+    for (reference, code, told) in [
+        ("bare:v1", TemplateNotFound, "no manifests"),
+        ("empty:v1", InvalidConfiguration, "no object"),
+        ("none:v1", TemplateNotFound, "no manifests"),
+        ("nothing:v1", TemplateNotFound, "no manifests"),
+        (
+            "unversioned:v1",
+            InvalidConfiguration,
+            "default/unversioned/Chart.yaml",
+        ),
+        ("latest:v1", InvalidConfiguration, "\"latest\""),
+        ("renamed:v0.1", InvalidConfiguration, "folder of 'renamed'"),
+        ("moved:v1", InvalidConfiguration, "v1.2.0"),
+        ("same:v1", TemplateNotFound, "'v1' and 'v1.0.0'"),
+        ("text:v1", InvalidConfiguration, "document 1"),
+        ("twice:v1", InvalidConfiguration, "redis-service-own twice"),
+        ("many:v1", InvalidConfiguration, "1000 objects"),
+        ("files:v1", InvalidConfiguration, "100 manifests"),
+        ("link:v1", InvalidConfiguration, "link"),
+        ("redis:v1", TemplateNotFound, "v0.1.0, v0.2.0"),
+    ] {
+        let error = resolve(&alone, reference).await.unwrap_err();
+        assert_eq!(error.code(), code, "{reference}: {error}");
+        assert!(error.to_string().contains(told), "{reference}: {error}");
+    }
+    let listed = alone.templates("default", None).await.unwrap();
+    let names: Vec<_> = listed
+        .iter()
+        .map(|template| template.name.as_str())
+        .collect();
+    assert!(
+        names.contains(&"redis") && names.contains(&"other"),
+        "{names:?}"
+    );
+    assert!(
+        !names.contains(&"latest") && !names.contains(&"bare"),
+        "{names:?}"
+    );
+}

@@ -1,0 +1,7 @@
+//! What tests ask: registries on their own, and servers on loopback.
+
+pub mod alone;
+pub mod authority;
+pub mod backend;
+pub mod hub;
+pub mod loopback;
