@@ -10,10 +10,10 @@ use common::yaml::YamlError;
 
 use crate::adapter::git::GitError;
 use crate::catalog::package::PackageError;
+use crate::catalog::signed::SignatureError;
 use crate::reference::ReferenceError;
 use crate::registrations::BoxError;
 use crate::transport::WebError;
-use crate::trust::SignatureError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {

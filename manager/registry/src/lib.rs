@@ -26,8 +26,9 @@ mod reference;
 mod registrations;
 mod registries;
 pub mod transport;
-pub mod trust;
+mod trust;
 
+pub use catalog::signed::SignatureError;
 pub use error::RegistryError;
 pub use options::Options;
 pub use places::DEFAULT;

@@ -22,13 +22,13 @@ use crate::catalog::example;
 use crate::catalog::fetch::{self, Role, TemplateFile};
 use crate::catalog::locate::{self, Form, Located};
 use crate::catalog::package::Package;
+use crate::catalog::signed::Signed;
 use crate::catalog::templates::{Key, Templates};
 use crate::options::Options;
 use crate::places::{DEFAULT, Place, Places};
 use crate::reference::{Identity, Reference, TemplateVersion};
 use crate::registrations::Registrations;
 use crate::transport::{Age, Reach, Shared, Web};
-use crate::trust::Signed;
 
 const EXAMPLE: &str = "example.yaml";
 /// Resolving one reference, or listing one registry.

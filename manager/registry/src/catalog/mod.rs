@@ -5,4 +5,5 @@ pub mod example;
 pub mod fetch;
 pub mod locate;
 pub mod package;
+pub mod signed;
 pub mod templates;

@@ -1,60 +1,14 @@
-//! Templates that must be signed.
-//!
-//! What is signed is a version's `SHA256SUMS`, which names every file of the version from the template's folder's parent
-//! on – `redis/v1.0.1/redis.py` – and so the template and the version as well: a signature cannot be used for another
-//! one. Nothing of a version is read before its list is known to be signed; then it must have the files of the list, all
-//! of them and no other, each with the digest that was signed.
-//!
-//! ```text
-//! redis/v1.0.1/SHA256SUMS            find redis/v1.0.1 -type f ! -name 'SHA256SUMS*' -exec sha256sum {} +
-//! redis/v1.0.1/SHA256SUMS.minisig    minisign -Sm SHA256SUMS
-//! redis/v1.0.1/SHA256SUMS.sig        cosign sign-blob, or openssl dgst -sha256 -sign
-//! ```
+//! Who may sign the templates of a registry. It refuses to know what is signed.
 
 mod key;
-use std::collections::HashMap;
-use std::sync::Arc;
 
-use async_trait::async_trait;
-use common::model::Version;
-use common::registry::sums::{self, FILE, MINISIG, SIG};
-use common::registry::{FilePath, VERSION_DEPTH as DEPTH, VERSION_FILES as FILES};
-use key::{PublicKey, SIGNATURE_BYTES};
-use tokio::sync::OnceCell;
+use common::registry::sums;
 
-use crate::RegistryError;
-use crate::adapter::{EntryKind, Files, Registry};
-use crate::cache::stale_while_revalidate::Old;
-use crate::catalog::locate::Located;
+use key::PublicKey;
+pub use key::SIGNATURE_BYTES;
 
 /// Publishers of one registry.
 const PUBLIC_KEYS: usize = 20;
-
-#[derive(Debug, thiserror::Error)]
-pub enum SignatureError {
-    #[error(
-        "'{folder}' is not signed, and its registry requires that: it has no {FILE} with a signature beside it; have its publisher sign that list, with minisign, cosign or openssl"
-    )]
-    Missing { folder: String },
-    #[error(
-        "'{folder}' is signed by none of its registry's public keys, or its {FILE} was changed after it was signed"
-    )]
-    Key { folder: String },
-    #[error("'{folder}' has a signed {FILE} that cannot be read: {reason}")]
-    List { folder: String, reason: String },
-    #[error(
-        "what is signed in '{folder}' is '{signed}': a signature is for one version of one template only"
-    )]
-    Other { folder: String, signed: String },
-    #[error("file '{file}' was changed after its version was signed")]
-    Changed { file: String },
-    #[error("file '{file}' is not among those that were signed with its version")]
-    Unlisted { file: String },
-    #[error("file '{file}' was signed with its version, and is not there")]
-    Gone { file: String },
-    #[error("'{folder}' has more than {FILES} files, or folders deeper than {DEPTH}")]
-    TooMany { folder: String },
-}
 
 /// Who may sign a registry's templates; nobody need, by default.
 #[derive(Debug, Default)]
@@ -84,193 +38,14 @@ impl Trust {
         !self.keys.is_empty()
     }
 
+    /// Whether one of the keys made this signature, of the kind that its file's ending says.
+    pub fn has_signed(&self, content: &[u8], ending: &str, signature: &[u8]) -> bool {
+        let mut keys = self.keys.iter().filter(|key| key.ending() == ending);
+        keys.any(|key| key.has_signed(content, signature))
+    }
+
     /// Tells it from any other.
     pub fn id(&self) -> &str {
         &self.id
-    }
-}
-
-/// The files of one version, given only as they were signed.
-pub struct Signed {
-    registry: Arc<dyn Registry>,
-    trust: Arc<Trust>,
-    folder: FilePath,
-    /// The template and the version as references and folders name them, `redis/v1.0.1/`; of a package that says itself which
-    /// version it is, `redis/`.
-    subject: String,
-    /// It is a package that is its template's folder; the folders of other versions in it are none of it.
-    is_whole: bool,
-    /// What each file must hold; found out once.
-    digests: OnceCell<HashMap<FilePath, String>>,
-}
-
-impl Signed {
-    pub fn new(
-        registry: Arc<dyn Registry>,
-        trust: Arc<Trust>,
-        located: &Located,
-        subject: String,
-    ) -> Self {
-        Self {
-            registry,
-            trust,
-            folder: located.folder.clone(),
-            subject,
-            is_whole: located.is_whole,
-            digests: OnceCell::new(),
-        }
-    }
-
-    /// Refuses a version that is not what was signed, as far as that shows without reading its files.
-    pub async fn check(&self) -> Result<(), RegistryError> {
-        self.digests().await.map(|_| ())
-    }
-
-    async fn digests(&self) -> Result<&HashMap<FilePath, String>, RegistryError> {
-        self.digests.get_or_try_init(|| self.verify()).await
-    }
-
-    async fn verify(&self) -> Result<HashMap<FilePath, String>, RegistryError> {
-        let list = self.list().await?;
-        let listed = self.parse(&list)?;
-        let found = self.walk().await?;
-        let name = |path: &FilePath| self.registry.path_of(path);
-        if let Some(extra) = found.iter().find(|path| !listed.contains_key(path)) {
-            return Err(SignatureError::Unlisted { file: name(extra) }.into());
-        }
-        if let Some(gone) = listed.keys().find(|path| !found.contains(path)) {
-            return Err(SignatureError::Gone { file: name(gone) }.into());
-        }
-        Ok(listed)
-    }
-
-    fn name(&self) -> String {
-        self.registry.path_of(&self.folder)
-    }
-
-    /// The list, once it is known who signed it.
-    async fn list(&self) -> Result<Vec<u8>, RegistryError> {
-        let missing = || SignatureError::Missing {
-            folder: self.name(),
-        };
-        let place = self.folder.join_text(FILE)?;
-        let list = self.registry.read(&place).await?.ok_or_else(missing)?;
-        let mut is_signed = false;
-        for ending in [MINISIG, SIG] {
-            let signature = self.registry.read(&place.with_ending(ending)).await?;
-            let Some(signature) = signature.filter(|bytes| bytes.len() <= SIGNATURE_BYTES) else {
-                continue;
-            };
-            is_signed = true;
-            let mut keys = self.trust.keys.iter().filter(|key| key.ending() == ending);
-            if keys.any(|key| key.has_signed(&list, &signature)) {
-                return Ok(list);
-            }
-        }
-        match is_signed {
-            true => Err(SignatureError::Key {
-                folder: self.name(),
-            }
-            .into()),
-            false => Err(missing().into()),
-        }
-    }
-
-    /// What the list says of this version's files.
-    fn parse(&self, list: &[u8]) -> Result<HashMap<FilePath, String>, RegistryError> {
-        let unreadable = |reason: String| SignatureError::List {
-            folder: self.name(),
-            reason,
-        };
-        let text = std::str::from_utf8(list).map_err(|error| unreadable(error.to_string()))?;
-        let listed = sums::parse(text, FILES).map_err(unreadable)?;
-        if listed.is_empty() {
-            return Err(unreadable("it lists no file".to_owned()).into());
-        }
-        let own = |(path, digest): (FilePath, String)| {
-            let Some(within) = path.as_str().strip_prefix(&self.subject) else {
-                return Err(RegistryError::from(SignatureError::Other {
-                    folder: self.name(),
-                    signed: path.to_string(),
-                }));
-            };
-            Ok((self.folder.join_text(within)?, digest))
-        };
-        listed.into_iter().map(own).collect()
-    }
-
-    /// All files of the version, without the list and its signatures.
-    async fn walk(&self) -> Result<Vec<FilePath>, RegistryError> {
-        let (mut found, mut level) = (Vec::new(), vec![self.folder.clone()]);
-        let own = [
-            FILE.to_owned(),
-            [FILE, MINISIG].concat(),
-            [FILE, SIG].concat(),
-        ];
-        for _ in 0..DEPTH {
-            let mut below = Vec::new();
-            for folder in level {
-                let entries = self.registry.entries(&folder).await?.unwrap_or_default();
-                let is_top = folder == self.folder;
-                for entry in entries {
-                    let is_own = is_top && own.contains(&entry.name);
-                    let is_version = entry.name.parse::<Version>().is_ok();
-                    match entry.kind {
-                        EntryKind::Folder if self.is_whole && is_top && is_version => {}
-                        EntryKind::Folder => below.push(folder.join_text(&entry.name)?),
-                        EntryKind::File if is_own => {}
-                        EntryKind::File | EntryKind::Other => {
-                            found.push(folder.join_text(&entry.name)?);
-                        }
-                    }
-                }
-                if found.len() + below.len() > FILES {
-                    break;
-                }
-            }
-            if below.is_empty() {
-                return Ok(found);
-            }
-            level = below;
-        }
-        let folder = self.name();
-        Err(SignatureError::TooMany { folder }.into())
-    }
-}
-
-#[async_trait]
-impl Files for Signed {
-    async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
-        let Some(expected) = self.digests().await?.get(file) else {
-            return Ok(None);
-        };
-        let bytes = self.registry.read(file).await?;
-        match bytes {
-            Some(bytes) if sums::hex(&bytes) == *expected => Ok(Some(bytes)),
-            Some(_) => Err(SignatureError::Changed {
-                file: self.path_of(file),
-            }
-            .into()),
-            None => Err(SignatureError::Gone {
-                file: self.path_of(file),
-            }
-            .into()),
-        }
-    }
-
-    fn path_of(&self, file: &FilePath) -> String {
-        self.registry.path_of(file)
-    }
-
-    fn url_of(&self, file: &FilePath) -> String {
-        self.registry.url_of(file)
-    }
-
-    fn stale(&self) -> Option<Old> {
-        self.registry.stale()
-    }
-
-    fn expire(&self) {
-        self.registry.expire();
     }
 }
