@@ -14,15 +14,16 @@ use tokio::task::JoinHandle;
 
 use crate::auth::Auth;
 use crate::config::{Config, StorePlace};
+use crate::credentials::Vault;
 use crate::deployer::{Deployer, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
 use crate::http;
+use crate::keys::{KeyPlace, Ring};
 use crate::registrations::StoredRegistrations;
 use crate::service::quota::Quotas;
 use crate::service::{self, Services};
 use crate::store::Store;
 use crate::store::kv::{Kv, KvError, MemoryKv, Pace, SledKv};
-use crate::vault::{KeyPlace, Ring, Vault};
 use crate::workflow::expansion::Expansions;
 use crate::workflow::step::Dependencies;
 use crate::workflow::{Capacity, Engine, Retry};

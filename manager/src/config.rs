@@ -11,8 +11,8 @@ use common::client::ServiceFlags;
 use common::server::Listen;
 
 use crate::auth;
+use crate::keys::KeyPlace;
 use crate::service::quota::Quotas;
-use crate::vault::KeyPlace;
 use crate::workflow::Capacity;
 
 /// Deployment Manager's API and workflow engine.

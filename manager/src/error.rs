@@ -4,9 +4,9 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::server::ApiError;
 use manager_registry::RegistryError;
 
+use crate::credentials::VaultError;
 use crate::store::StoreError;
 use crate::store::kv::KvError;
-use crate::vault::VaultError;
 use crate::workflow::engine::Suspended;
 
 #[derive(Debug, thiserror::Error)]

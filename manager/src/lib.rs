@@ -13,18 +13,19 @@ mod app;
 mod audit;
 mod auth;
 mod config;
+mod credentials;
 mod dependency;
 mod deployer;
 mod domain;
 mod error;
 mod expander;
 mod http;
+mod keys;
 mod registrations;
 mod service;
 mod store;
 #[cfg(test)]
 mod testing;
-mod vault;
 mod workflow;
 
 pub use app::run;

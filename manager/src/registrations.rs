@@ -7,8 +7,8 @@ use common::model::{Credential, CredentialName, RegistryDefinition, RegistryName
 use jiff::Timestamp;
 use manager_registry::{BoxError, Registrations};
 
+use crate::credentials::Vault;
 use crate::store::{Store, registries};
-use crate::vault::Vault;
 
 pub struct StoredRegistrations {
     pub store: Store,

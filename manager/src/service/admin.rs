@@ -7,9 +7,9 @@ use common::api::admin::{Restored, Rotated, Verification};
 use futures::Stream;
 use jiff::Timestamp;
 
+use crate::credentials::Vault;
 use crate::error::Error;
 use crate::store::{Store, StoreError, archive, verify};
-use crate::vault::Vault;
 use crate::workflow::Engine;
 
 pub struct Admin {

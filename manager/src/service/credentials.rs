@@ -9,9 +9,9 @@ use common::model::{Credential, CredentialName};
 use jiff::Timestamp;
 
 use super::pages::by_name;
+use crate::credentials::Vault;
 use crate::error::Error;
 use crate::store::{Store, registries};
-use crate::vault::Vault;
 
 /// A service account's key file has about two kilobytes.
 const SECRET_BYTES: usize = 64 * 1024;

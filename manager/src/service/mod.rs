@@ -46,10 +46,10 @@ use self::whatif::WhatIfs;
 use self::writes::Writes;
 use crate::audit::Audit;
 use crate::auth::{Auth, Authenticators};
+use crate::credentials::Vault;
 use crate::deployer::Deployer;
 use crate::expander::Expander;
 use crate::store::Store;
-use crate::vault::Vault;
 use crate::workflow::expansion::Expansions;
 use crate::workflow::{Engine, Retry};
 

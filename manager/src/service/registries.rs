@@ -9,9 +9,9 @@ use common::model::{RegistryDefinition, RegistryName, TypeName};
 use manager_registry::{DEFAULT, Registries};
 
 use super::pages::by_name;
+use crate::credentials::{Vault, VaultError};
 use crate::error::Error;
 use crate::store::{Store, registries};
-use crate::vault::{Vault, VaultError};
 
 pub struct Catalog {
     pub registries: Arc<Registries>,

@@ -1,9 +1,35 @@
 //! Credentials, sealed by the vault.
 
-use common::model::CredentialName;
+use common::api::manager::CredentialSummary;
+use common::model::{CredentialName, CredentialType};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{Changes, Store, StoreError, keys};
-use crate::vault::CredentialRecord;
+use crate::keys::Sealed;
+
+/// The stored record of a credential.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CredentialRecord {
+    pub kind: CredentialType,
+    pub username: Option<String>,
+    pub created_at: Timestamp,
+    pub modified_at: Timestamp,
+    pub sealed: Sealed,
+}
+
+impl CredentialRecord {
+    pub fn summary(self, name: CredentialName) -> CredentialSummary {
+        CredentialSummary {
+            name,
+            credential_type: self.kind,
+            username: self.username,
+            created_at: self.created_at,
+            modified_at: self.modified_at,
+        }
+    }
+}
 
 pub async fn get(
     store: &Store,

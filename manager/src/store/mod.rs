@@ -35,7 +35,7 @@ use tokio::sync::RwLock;
 use self::fences::Fences;
 use self::kv::{Commit, Key, Kv, KvError, Order, Pace, Scan, SealError, SealedKv};
 use self::record::RecordError;
-use crate::vault::{KeyPlace, Ring};
+use crate::keys::{KeyPlace, Ring};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

@@ -16,9 +16,9 @@ use crate::app::{App, Ports};
 use crate::deployer::Deployer;
 use crate::deployer::fake::FakeDeployer;
 use crate::expander::fake::FakeExpander;
+use crate::keys::KeyPlace;
 use crate::service::quota::Quotas;
 use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Pace, Scan};
-use crate::vault::KeyPlace;
 use crate::workflow::{Capacity, Retry};
 
 /// The store and the fakes, which outlive a manager.

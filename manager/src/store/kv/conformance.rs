@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::task::JoinSet;
 
 use super::{Commit, Kv, KvError, MemoryKv, Order, Scan, SealedKv, SledKv};
-use crate::vault::KeyPlace;
+use crate::keys::KeyPlace;
 
 fn put(entries: &[(&str, &str)]) -> Commit {
     let put = entries

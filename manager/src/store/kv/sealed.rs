@@ -16,7 +16,7 @@ use ring::aead::{Aad, NONCE_LEN, Nonce};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 use super::{Commit, Key, Kv, KvError, Order, Pace, Scan, number};
-use crate::vault::{KeyError, KeyId, KeyPlace, Ring};
+use crate::keys::{KeyError, KeyId, KeyPlace, Ring};
 
 /// How a sealed value begins; no text and no number does.
 const SEALED: u8 = 1;
@@ -161,7 +161,7 @@ impl SealedKv {
         }
     }
 
-    fn newest(&self) -> Result<Arc<crate::vault::Key>, KvError> {
+    fn newest(&self) -> Result<Arc<crate::keys::Key>, KvError> {
         self.ring.newest().map_err(|error| KvError::Failed {
             action: "sealed",
             reason: error.to_string(),

@@ -25,7 +25,7 @@ use super::manifests::Head;
 use super::operations::{OperationRecord, StopWish};
 use super::requests::Request;
 use super::{SCAN_ENTRIES, Store, StoreError, journal, keys, read};
-use crate::vault::CredentialRecord;
+use crate::store::credentials::CredentialRecord;
 
 /// The maximum number of listed problems.
 const LISTED: usize = 100;

@@ -1,22 +1,18 @@
 //! Credentials. They are sealed in the store, and in clear only in the adapter that sends them.
 //!
-//! It owns the keys and the sealing, and refuses to know what a credential is for. The store alone opens no credential:
-//! the keys are in a separate file ([`key`]), which is not part of backups.
+//! It seals credentials anew and opens them, and refuses to know what a credential is for. [`crate::keys`] does the
+//! sealing.
 
-mod key;
-mod seal;
 
 use std::sync::Arc;
 
 use common::api::manager::CredentialSummary;
-use common::model::{Credential, CredentialName, CredentialType};
+use common::model::{Credential, CredentialName};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
-pub use key::{Key, KeyError, KeyId, KeyPlace, Ring};
-
-use crate::store::{Store, StoreError, credentials};
-use seal::Sealed;
+use crate::keys::{self, KeyError, KeyId, Ring};
+use crate::store::credentials::{self, CredentialRecord};
+use crate::store::{Store, StoreError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
@@ -32,29 +28,6 @@ pub enum VaultError {
     Random,
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// The stored record of a credential.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CredentialRecord {
-    pub kind: CredentialType,
-    pub username: Option<String>,
-    pub created_at: Timestamp,
-    pub modified_at: Timestamp,
-    sealed: Sealed,
-}
-
-impl CredentialRecord {
-    fn summary(self, name: CredentialName) -> CredentialSummary {
-        CredentialSummary {
-            name,
-            credential_type: self.kind,
-            username: self.username,
-            created_at: self.created_at,
-            modified_at: self.modified_at,
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -86,7 +59,7 @@ impl Vault {
         for (name, mut record) in credentials::list(&self.store).await? {
             let credential = self.opened(&name, &record)?;
             let key = self.ring.newest()?;
-            record.sealed = seal::seal(&key, &name, &credential).ok_or(VaultError::Random)?;
+            record.sealed = keys::seal(&key, &name, &credential).ok_or(VaultError::Random)?;
             credentials::put(&self.store, &name, &record).await?;
         }
         let entries = self.store.reseal().await?;
@@ -111,7 +84,7 @@ impl Vault {
             username: credential.username().map(str::to_owned),
             created_at: before.as_ref().map_or(now, |before| before.created_at),
             modified_at: now,
-            sealed: seal::seal(&key, name, credential).ok_or(VaultError::Random)?,
+            sealed: keys::seal(&key, name, credential).ok_or(VaultError::Random)?,
         };
         credentials::put(&self.store, name, &record).await?;
         Ok((record.summary(name.clone()), before.is_none()))
@@ -147,8 +120,8 @@ impl Vault {
         name: &CredentialName,
         record: &CredentialRecord,
     ) -> Result<Credential, VaultError> {
-        let keys = self.ring.keys();
-        let mut opened = keys.iter().map(|key| seal::open(key, name, &record.sealed));
+        let held = self.ring.keys();
+        let mut opened = held.iter().map(|key| keys::open(key, name, &record.sealed));
         let opened = opened.find_map(|credential| credential);
         opened.ok_or_else(|| VaultError::OtherKey(name.clone()))
     }
@@ -166,6 +139,7 @@ mod tests {
     use common::model::Secret;
 
     use super::*;
+    use crate::keys::KeyPlace;
     use crate::store::kv::{Kv as _, MemoryKv, Scan};
 
     fn name(text: &str) -> CredentialName {
