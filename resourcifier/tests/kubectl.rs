@@ -19,10 +19,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use resourcifier::kubectl::{
     ApplyOptions, Caller, Cascade, Change, Cluster, DeleteOptions, Deletion, Gate, Kubectl,
-    KubectlError, Log, ObjectFault, PageRequest, PatchOptions, Precondition, Query, Settings,
-    ThroughProxy,
+    KubectlError, Log, ObjectFault, PageRequest, PatchOptions, Precondition, Query, ServedKind,
+    Settings, ThroughProxy, object_ref,
 };
-use resourcifier::plan::{ServedKind, object_ref};
 use serde_json::{Value, json};
 use support::Cluster as InMemory;
 

@@ -7,8 +7,7 @@ use serde_json::Value;
 use super::acquired::{self, Taken};
 use super::claim;
 use super::conflicts::{self, Applied, How};
-use crate::kubectl::{Kubectl, KubectlError};
-use crate::plan::object_ref;
+use crate::kubectl::{Kubectl, KubectlError, object_ref};
 
 /// A dry run says which fields the deployment would own; what they are now goes into the annotation. The object is read whole
 /// for that, so [`How::precondition`] must be of this very version.

@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use super::pods;
 use super::readiness::pod_trouble;
-use crate::kubectl::{Kubectl, Log, ObjectEvent};
-use crate::plan::object_ref;
+use crate::kubectl::{Kubectl, Log, ObjectEvent, object_ref};
 
 /// The time for each look: the answer is late already.
 const WITHIN: Duration = Duration::from_secs(5);

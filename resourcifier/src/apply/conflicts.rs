@@ -13,9 +13,9 @@ use super::secrets::Secrets;
 use super::shown::shown;
 use super::{claim, notation};
 use crate::kubectl::{
-    ApplyOptions, Cause, Kubectl, KubectlError, ObjectError, ObjectFault, Precondition,
+    ApplyOptions, Cause, Kubectl, KubectlError, ObjectError, ObjectFault, Precondition, object_ref,
 };
-use crate::plan::{Path, object_ref};
+use crate::plan::Path;
 
 /// Leaving fields out may bring other conflicts to light, but not for ever.
 const TRIES: usize = 4;

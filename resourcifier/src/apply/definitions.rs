@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::claim::{self, Standing};
 use super::{Context, fetch, work};
-use crate::kubectl::{KubectlError, ObjectFault, PageRequest, Query};
-use crate::plan::{Node, ServedKind, object_ref};
+use crate::kubectl::{KubectlError, ObjectFault, PageRequest, Query, ServedKind, object_ref};
+use crate::plan::Node;
 
 /// Fields and objects that a sentence names.
 const TOLD: usize = 5;

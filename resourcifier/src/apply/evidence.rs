@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use super::readiness::{self, Readiness};
 use super::{change, pods};
-use crate::kubectl::{Kubectl, PageRequest, Query};
-use crate::plan::{ServedKind, object_ref};
+use crate::kubectl::{Kubectl, PageRequest, Query, ServedKind, object_ref};
 
 /// The time for each look.
 const WITHIN: Duration = Duration::from_secs(5);

@@ -8,8 +8,8 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::{Context, Deadline};
-use crate::kubectl::{Kubectl, KubectlError, Outcomes, PageRequest, Query};
-use crate::plan::{self, Catalog, ServedKind};
+use crate::kubectl::{Kubectl, KubectlError, Outcomes, PageRequest, Query, ServedKind};
+use crate::plan::{self, Catalog};
 
 /// Calls on their way at once: beyond this an API server gets no faster.
 pub const AT_ONCE: usize = 32;

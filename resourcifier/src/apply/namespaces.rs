@@ -13,8 +13,7 @@ use serde_json::Value;
 use super::claim::{self, Standing};
 use super::fetch::{self, AT_ONCE};
 use super::{Context, change};
-use crate::kubectl::{KubectlError, ObjectFault, Query};
-use crate::plan::{ServedKind, object_ref};
+use crate::kubectl::{KubectlError, ObjectFault, Query, ServedKind, object_ref};
 
 /// Objects that a sentence names.
 const NAMED: usize = 5;

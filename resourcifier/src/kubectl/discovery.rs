@@ -8,10 +8,10 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::ServedKind;
 use super::error::KubectlError;
 use super::proxy::Proxy;
 use super::request::{Request, version};
-use crate::plan::ServedKind;
 
 /// All groups in one document, where the server can.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";

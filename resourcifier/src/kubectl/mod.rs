@@ -14,6 +14,7 @@
 //!
 //! The port knows nothing of deployments, waves or readiness.
 
+mod address;
 mod brake;
 mod caller;
 mod discovery;
@@ -44,8 +45,7 @@ use common::model::{Identity, ObjectRef};
 use futures::stream::BoxStream;
 use serde_json::Value;
 
-use crate::plan::ServedKind;
-
+pub use address::{ServedKind, is_segment, object_ref};
 pub use caller::Caller;
 pub use error::{Cause, KubectlError, ObjectError, ObjectFault};
 pub use forbidden::remedy;

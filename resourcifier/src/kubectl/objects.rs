@@ -20,7 +20,7 @@ use super::{
     ApplyOptions, Cascade, DeleteOptions, Deletion, Gate, Kubectl, Log, ObjectEvent, Page,
     PageRequest, PatchOptions, Precondition, Query, Watch, events, redact, review, watch,
 };
-use crate::plan::{ServedKind, object_ref};
+use super::{ServedKind, object_ref};
 
 /// The bytes of a log, whatever the number of lines.
 const LOG_BYTES: usize = 64 * 1024;

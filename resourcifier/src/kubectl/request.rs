@@ -8,7 +8,7 @@ use reqwest::{Method, Url};
 use serde_json::Value;
 
 use super::error::{KubectlError, ObjectError, ObjectFault};
-use crate::plan::{ServedKind, is_segment};
+use super::{ServedKind, is_segment};
 
 /// The host is the socket; `kubectl proxy` accepts requests to this name only.
 const BASE: &str = "http://localhost/";

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use common::api::review::{Access, AccessVerdict, TokenReview, TokenVerdict};
 use common::model::{Identity, ObjectRef};
 
+use super::ServedKind;
 use super::caller::Caller;
 use super::error::{KubectlError, ObjectError, ObjectFault};
 use super::folder::{Folder, FolderError};
@@ -16,7 +17,6 @@ use super::objects::Objects;
 use super::proxy::Proxy;
 use super::session::Settings;
 use super::{Cluster, Gate, Kubectl, Versions, discovery, review, versions};
-use crate::plan::ServedKind;
 
 /// Discovery is a handful of requests.
 const DISCOVERY: Duration = Duration::from_secs(20);

@@ -7,21 +7,10 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{Namespace, ObjectRef, Resource};
 
 use super::fault;
-use super::kinds::ServedKind;
-
-/// No kind takes a longer name: Kubernetes' limit for subdomains.
-const NAME_BYTES: usize = 253;
+use crate::kubectl::{ServedKind, is_segment};
 
 const NAME_RULE: &str =
     "use 1 to 253 characters without '/', '%' and control characters, and neither '.' nor '..'";
-
-/// Whether a text is one segment of a path, and stays the same in a URL.
-pub fn is_segment(text: &str) -> bool {
-    !matches!(text, "" | "." | "..")
-        && text.len() <= NAME_BYTES
-        && !text.contains(['/', '%'])
-        && !text.chars().any(char::is_control)
-}
 
 /// Refuses an object without an address, with the field that is wrong.
 pub fn check(resource: &Resource, id: &ObjectRef, kind: &ServedKind) -> Result<(), ErrorBody> {

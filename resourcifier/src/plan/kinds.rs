@@ -6,27 +6,7 @@ use std::fmt;
 use common::model::ObjectRef;
 use serde_json::Value;
 
-/// A kind in one version of its group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServedKind {
-    pub api_version: String,
-    pub kind: String,
-    /// The plural that paths use.
-    pub resource: String,
-    pub namespaced: bool,
-    /// Whether objects of it can be applied; a `TokenReview` cannot.
-    pub applicable: bool,
-}
-
-impl ServedKind {
-    pub fn group(&self) -> &str {
-        group(&self.api_version)
-    }
-}
-
-fn group(api_version: &str) -> &str {
-    api_version.split_once('/').map_or("", |(group, _)| group)
-}
+use crate::kubectl::ServedKind;
 
 /// A kind as a type or an object names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -24,14 +24,12 @@ use common::model::{
 };
 use serde_json::Value;
 
-pub use address::is_segment;
 pub use graph::Dependency;
-pub use kinds::{Catalog, ServedKind, Wanted};
+pub use kinds::{Catalog, Wanted};
 pub use marks::{
     ACQUIRED, DELETE_POLICY, DEPLOYMENT, MANAGED_BY, MANAGER, Mark, PREFIX, RESOURCE, WAVE,
     field_manager,
 };
-pub use object::object_ref;
 pub use order::rank;
 pub use outputs::PlannedOutput;
 pub use path::{LAST_APPLIED, Path};

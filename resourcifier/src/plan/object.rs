@@ -6,11 +6,12 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{ObjectRef, Resource, ResourceMetadata};
 use serde_json::{Map, Value, json};
 
-use super::kinds::{Catalog, ServedKind, Wanted};
+use super::kinds::{Catalog, Wanted};
 use super::references::{self, Names, Reference};
 use super::reserved;
 use super::rule::{FAIL_WHEN, READY_WHEN, Rule};
 use super::{Desired, address, fault};
+use crate::kubectl::ServedKind;
 
 /// A resource whose kind is known.
 #[derive(Debug, Clone)]
@@ -32,17 +33,6 @@ pub struct Object {
 impl Object {
     pub fn is_secret(&self) -> bool {
         self.id.kind == "Secret"
-    }
-}
-
-/// The identity that an object states; what it leaves out is empty.
-pub fn object_ref(object: &Value) -> ObjectRef {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    ObjectRef {
-        api_version: text(&object["apiVersion"]),
-        kind: text(&object["kind"]),
-        namespace: object["metadata"]["namespace"].as_str().map(str::to_owned),
-        name: text(&object["metadata"]["name"]),
     }
 }
 

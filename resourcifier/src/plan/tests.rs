@@ -1,6 +1,7 @@
 //! Configurations and what becomes of them, without a cluster.
 
 use super::*;
+use crate::kubectl::ServedKind;
 use common::api::deployer::EdgeReason;
 use proptest::prelude::*;
 use serde_json::json;

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::{Deployer, LOOK};
 use crate::apply;
-use crate::kubectl::{Gate, Query};
-use crate::plan::{self, ACQUIRED, LAST_APPLIED, ServedKind, Wanted};
+use crate::kubectl::{self, Gate, Query, ServedKind};
+use crate::plan::{self, ACQUIRED, LAST_APPLIED, Wanted};
 
 impl Deployer {
     /// Live objects of a type, or one of them; the values of Secrets are left out.
@@ -29,7 +29,7 @@ impl Deployer {
         let kind = catalog
             .find(&wanted)
             .map_err(|error| ErrorBody::new(ErrorCode::UnknownType, error.to_string()))?;
-        if let Some(name) = name.filter(|name| !plan::is_segment(name)) {
+        if let Some(name) = name.filter(|name| !kubectl::is_segment(name)) {
             return Err(ErrorBody::new(
                 ErrorCode::InvalidRequest,
                 format!("{name:?} is not the name of an object"),

@@ -12,9 +12,8 @@ use common::api::review::{Access, AccessVerdict};
 use common::model::ObjectRef;
 use resourcifier::kubectl::{
     ApplyOptions, Cause, Change, DeleteOptions, Deletion, KubectlError, ObjectError, ObjectEvent,
-    ObjectFault, PatchOptions, Precondition,
+    ObjectFault, PatchOptions, Precondition, object_ref,
 };
-use resourcifier::plan::object_ref;
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, broadcast};
 

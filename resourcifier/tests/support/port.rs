@@ -10,9 +10,9 @@ use common::model::{Identity, ObjectRef};
 use futures::StreamExt;
 use resourcifier::kubectl::{
     self, ApplyOptions, Caller, Change, DeleteOptions, Deletion, Gate, Kubectl, KubectlError, Log,
-    ObjectEvent, ObjectFault, Page, PageRequest, PatchOptions, Query, Versions, Watch,
+    ObjectEvent, ObjectFault, Page, PageRequest, PatchOptions, Query, ServedKind, Versions, Watch,
+    object_ref,
 };
-use resourcifier::plan::{ServedKind, object_ref};
 use serde_json::Value;
 use tokio::sync::broadcast::error::RecvError;
 

@@ -13,8 +13,7 @@ use tokio::time::Instant;
 
 use crate::apply::work::Work;
 use crate::apply::{Context, change, fetch};
-use crate::kubectl::{Change, KubectlError, Query, Watch};
-use crate::plan::{self, ServedKind};
+use crate::kubectl::{self, Change, KubectlError, Query, ServedKind, Watch};
 
 /// A watch is opened anew after this long.
 const OPEN: Duration = Duration::from_secs(300);
@@ -186,7 +185,7 @@ impl<'a> Watches<'a> {
 
 fn seen(change: Change) -> Seen {
     let (object, uid) = (
-        plan::object_ref(change.object()),
+        kubectl::object_ref(change.object()),
         change::uid(change.object()).map(str::to_owned),
     );
     let live = match change {

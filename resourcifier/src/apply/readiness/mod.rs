@@ -55,7 +55,7 @@ pub fn of(live: &Value) -> Readiness {
 }
 
 fn by_kind(live: &Value) -> Readiness {
-    let object: ObjectRef = crate::plan::object_ref(live);
+    let object: ObjectRef = crate::kubectl::object_ref(live);
     match (object.group(), object.kind.as_str()) {
         ("apps", "Deployment") => deployment::readiness(live),
         ("apps", "StatefulSet") => stateful_set::readiness(live),
