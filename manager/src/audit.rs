@@ -17,8 +17,6 @@ use common::server::health::Check;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::auth::Caller;
-
 /// Standard output.
 const STDOUT: &str = "-";
 
@@ -182,14 +180,6 @@ pub fn failure(code: ErrorCode) -> Outcome {
         }
         _ => Outcome::Failed,
     }
-}
-
-/// The caller of a line.
-pub fn groups(caller: &Caller) -> &[String] {
-    caller
-        .identity
-        .as_ref()
-        .map_or(&[], |identity| identity.groups())
 }
 
 impl Place {

@@ -3,7 +3,6 @@
 //! It seals credentials anew and opens them, and refuses to know what a credential is for. [`crate::keys`] does the
 //! sealing.
 
-
 use std::sync::Arc;
 
 use common::api::manager::CredentialSummary;

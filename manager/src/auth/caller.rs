@@ -22,6 +22,11 @@ impl Caller {
         }
     }
 
+    /// None where callers are not told apart.
+    pub fn groups(&self) -> &[String] {
+        self.identity.as_ref().map_or(&[], Identity::groups)
+    }
+
     pub fn user(&self) -> &str {
         self.identity.as_ref().map_or(ANONYMOUS, Identity::user)
     }

@@ -9,7 +9,7 @@ use common::request_id;
 use common::server::ApiError;
 
 use super::guard::Need;
-use crate::audit::{Event, Outcome, failure, groups};
+use crate::audit::{Event, Outcome, failure};
 use crate::auth::Caller;
 use crate::service::Services;
 use crate::service::operations::OperationHandle;
@@ -52,7 +52,7 @@ pub fn tell<B>(need: Need, refused: Option<ErrorCode>, response: &ServiceRespons
     services.audit.tell(&Event::Request {
         request_id: request_id::current(),
         user: caller.user(),
-        groups: groups(&caller),
+        groups: caller.groups(),
         address: caller.address.as_deref(),
         method: request.method().as_str(),
         route: &request.match_pattern().unwrap_or_default(),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Deployer, LOOK};
 use crate::apply;
 use crate::kubectl::{self, Gate, Query, ServedKind};
-use crate::plan::{self, ACQUIRED, LAST_APPLIED, Wanted};
+use crate::plan::{ACQUIRED, LAST_APPLIED, Wanted};
 
 impl Deployer {
     /// Live objects of a type, or one of them; the values of Secrets are left out.
