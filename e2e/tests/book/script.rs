@@ -44,7 +44,8 @@ pub async fn run(
 
 /// The output and the status of the example with the number N are in the files `N.out`, `N.err` and `N.code`.
 fn script(examples: &[Example], seen: &Path) -> String {
-    let mut script = String::new();
+    // A page may start programs in the background.
+    let mut script = "trap 'kill $(jobs -p) 2>/dev/null' EXIT\n".to_owned();
     for (number, example) in examples.iter().enumerate() {
         let prefix = seen.join(number.to_string());
         let prefix = prefix.display();
