@@ -104,7 +104,8 @@ impl Document {
     }
 }
 
-fn anchor(heading: &str) -> String {
+/// The anchor of a heading, as GitHub and mdBook make it.
+pub fn anchor(heading: &str) -> String {
     let kept = |c: char| match c {
         ' ' => Some('-'),
         c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),

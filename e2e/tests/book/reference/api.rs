@@ -8,6 +8,7 @@ use e2e::program::Service;
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
+use super::super::markdown::anchor;
 use super::{cell, compare, get};
 
 const INTRODUCTION: &str = "# HTTP API\n\n\
@@ -113,20 +114,28 @@ fn answers(operation: &Value) -> String {
     rows
 }
 
+/// A table of all routes, then a section for each.
 fn operations(paths: &Map<String, Value>) -> String {
-    let mut page = String::new();
+    let mut table = "| route | what it does |\n|---|---|\n".to_owned();
+    let mut sections = String::new();
     for (path, methods) in paths {
         for (method, operation) in methods.as_object().into_iter().flatten() {
+            let route = format!("{} {path}", method.to_uppercase());
             let summary = operation["summary"].as_str().unwrap_or_default();
-            let _ = writeln!(page, "## {} {path}\n\n{summary}\n", method.to_uppercase());
-            page += &parameters(operation);
-            if operation["requestBody"].is_object() {
-                let _ = writeln!(page, "Body: {}\n", content(&operation["requestBody"]));
-            }
-            let _ = writeln!(page, "{}", answers(operation));
+            let _ = writeln!(table, "| [{route}](#{}) | {summary} |", anchor(&route));
+            let _ = writeln!(sections, "## {route}\n\n{summary}\n");
+            sections += &section(operation);
         }
     }
-    page
+    format!("{table}\n{sections}")
+}
+
+fn section(operation: &Value) -> String {
+    let mut section = parameters(operation);
+    if operation["requestBody"].is_object() {
+        let _ = writeln!(section, "Body: {}\n", content(&operation["requestBody"]));
+    }
+    section + &answers(operation) + "\n"
 }
 
 /// The fields of a type, or of each of its alternatives.
