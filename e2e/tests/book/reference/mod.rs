@@ -4,6 +4,7 @@ mod api;
 mod error_codes;
 mod help;
 mod metrics;
+mod named;
 
 use anyhow::Result;
 use e2e::program::{Service, checkout};
