@@ -89,13 +89,13 @@ up() {
 
 It runs. To go on:
 
-  export DM_SERVICE=$DM_SERVICE PATH=$PWD/$bin:\$PATH
+  export DM_SERVICE=$DM_SERVICE PATH=$PWD/$bin:$(dirname "$kubectl"):\$PATH
   export KUBECONFIG=$kubeconfig KUBECACHEDIR=$PWD/$state/kubectl-cache
   dm templates                                        # what else can be deployed
   dm describe guestbook:v1                            # what a template takes
   dm update replicatedservice:v1 --name web --properties replicas=5
   dm delete web
-  $kubectl get all
+  kubectl get all
 
 Logs are in $state/*.log; \`make demo-down\` stops everything.
 TEXT

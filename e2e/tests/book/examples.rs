@@ -17,6 +17,14 @@ const TESTED: [&str; 3] = ["docs/users", "docs/authors", "docs/operators"];
 /// Of the commands of users' and authors' pages, at most one in so many does not run.
 const NOT_RUN: usize = 4;
 
+/// A user who publishes to a git repository has set their name in git.
+const GIT_IDENTITY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "Ada"),
+    ("GIT_AUTHOR_EMAIL", "ada@example.com"),
+    ("GIT_COMMITTER_NAME", "Ada"),
+    ("GIT_COMMITTER_EMAIL", "ada@example.com"),
+];
+
 fn pages() -> Result<Vec<Document>> {
     let pages: Result<Vec<_>> = TESTED.into_iter().map(documents).collect();
     Ok(pages?.into_iter().flatten().collect())
@@ -36,6 +44,7 @@ fn bash(stack: &Stack) -> Result<Command> {
         .env("KUBECONFIG", stack.cluster.kubeconfig())
         .env("KUBECACHEDIR", stack.folder().join("kubectl-cache"))
         .env("HOME", stack.folder())
+        .envs(GIT_IDENTITY)
         .env_remove("DM_TOKEN");
     Ok(bash)
 }
