@@ -35,12 +35,12 @@ pub(super) async fn observe<B: MessageBody>(
         .get(request_id::HEADER)
         .and_then(|value| value.to_str().ok());
     let id = request_id::accept(offered);
-    let span = tracing::info_span!("request", request.id = %id, http.method = %request.method(), http.path = %told(request.path()));
+    let span = tracing::info_span!("request", request.id = %id, http.method = %request.method(), http.path = %loggable_path(request.path()));
     request_id::scope(id.clone(), answer(request, next, id).instrument(span)).await
 }
 
 /// The path as the log has it. It may name a template by its address, and somebody may have put a password into that.
-fn told(path: &str) -> Cow<'_, str> {
+fn loggable_path(path: &str) -> Cow<'_, str> {
     if !path.contains([':', '%']) {
         return path.into();
     }
@@ -95,7 +95,7 @@ mod tests {
                 "/types/https://(redacted)@host%0A/t/metadata",
             ),
         ] {
-            assert_eq!(told(path), expected);
+            assert_eq!(loggable_path(path), expected);
         }
     }
 }

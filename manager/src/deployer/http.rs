@@ -34,12 +34,15 @@ impl Deployer for HttpDeployer {
         request: &ApplyRequest,
         deadline: Duration,
     ) -> Result<CheckResponse, Box<ErrorBody>> {
-        self.client.check(request, deadline).await.map_err(told)
+        self.client
+            .check(request, deadline)
+            .await
+            .map_err(into_error)
     }
 
     async fn diff(&self, request: &ApplyRequest) -> Result<Events, Box<ErrorBody>> {
-        let events = self.client.diff(request).await.map_err(told)?;
-        Ok(events.map_err(told).boxed())
+        let events = self.client.diff(request).await.map_err(into_error)?;
+        Ok(events.map_err(into_error).boxed())
     }
 
     async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>> {
@@ -48,11 +51,15 @@ impl Deployer for HttpDeployer {
             Job::Update(request) => self.client.update(request).await.map(StreamExt::boxed),
             Job::Delete(request) => self.client.delete(request).await.map(StreamExt::boxed),
         };
-        Ok(events.map_err(told)?.map_err(told).boxed())
+        Ok(events.map_err(into_error)?.map_err(into_error).boxed())
     }
 
     async fn renew(&self, renewal: &Renewal, deadline: Duration) -> Result<(), Box<ErrorBody>> {
-        let renewed = self.client.renew(renewal, deadline).await.map_err(told)?;
+        let renewed = self
+            .client
+            .renew(renewal, deadline)
+            .await
+            .map_err(into_error)?;
         if !renewed.known {
             let deployment = &renewal.deployment;
             tracing::warn!(%deployment, "the job for {deployment} has ended, or runs in another process of resourcifier: let all connections of this manager reach one process (a Service with sessionAffinity: ClientIP)");
@@ -65,7 +72,7 @@ impl Deployer for HttpDeployer {
         stop: &StopJobs,
         deadline: Duration,
     ) -> Result<JobsStopped, Box<ErrorBody>> {
-        self.client.stop(stop, deadline).await.map_err(told)
+        self.client.stop(stop, deadline).await.map_err(into_error)
     }
 
     async fn status(
@@ -73,7 +80,10 @@ impl Deployer for HttpDeployer {
         request: &StatusRequest,
         deadline: Duration,
     ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>> {
-        self.client.status(request, deadline).await.map_err(told)
+        self.client
+            .status(request, deadline)
+            .await
+            .map_err(into_error)
     }
 
     async fn review_token(
@@ -82,7 +92,7 @@ impl Deployer for HttpDeployer {
         deadline: Duration,
     ) -> Result<TokenVerdict, Box<ErrorBody>> {
         let verdict = self.client.review_token(review, deadline).await;
-        verdict.map_err(told)
+        verdict.map_err(into_error)
     }
 
     async fn review_access(
@@ -91,7 +101,7 @@ impl Deployer for HttpDeployer {
         deadline: Duration,
     ) -> Result<Vec<AccessVerdict>, Box<ErrorBody>> {
         let verdicts = self.client.review_access(review, deadline).await;
-        let items = verdicts.map_err(told)?.items;
+        let items = verdicts.map_err(into_error)?.items;
         if items.len() == review.attributes.len() {
             return Ok(items);
         }
@@ -110,6 +120,6 @@ impl Deployer for HttpDeployer {
     }
 }
 
-fn told(error: ClientError) -> Box<ErrorBody> {
+fn into_error(error: ClientError) -> Box<ErrorBody> {
     Box::new(error.into_body(ErrorCode::DeployerUnavailable))
 }

@@ -15,11 +15,11 @@ use crate::error::Error;
 use crate::store::{self, Store, StoreError, manifests};
 
 /// A stored manifest with its secrets redacted.
-pub async fn told(store: &Store, mut manifest: Manifest) -> Result<Manifest, StoreError> {
+pub async fn redacted(store: &Store, mut manifest: Manifest) -> Result<Manifest, StoreError> {
     let secrets = manifests::secrets(store, &manifest.deployment, &manifest.name).await?;
     let redaction = Redaction::new(secrets);
     if !redaction.is_empty() {
-        store::digests::told(store, &mut manifest.digests).await?;
+        store::digests::keyed(store, &mut manifest.digests).await?;
     }
     redaction.manifest(&mut manifest);
     Ok(manifest)
@@ -46,7 +46,7 @@ impl Manifests {
     ) -> Result<Manifest, Error> {
         let found = manifests::get(&self.store, deployment, name).await?;
         match found {
-            Some(manifest) => Ok(told(&self.store, manifest).await?),
+            Some(manifest) => Ok(redacted(&self.store, manifest).await?),
             None => Err(self.missing(deployment, name).await),
         }
     }

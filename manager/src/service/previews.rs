@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::asked::{self, Asked, Kind};
 use super::deployments::missing;
 use super::gate::Gate;
-use super::manifests::told;
+use super::manifests::redacted;
 use super::writes::{self, busy};
 use crate::auth::{Caller, Verb};
 use crate::deployer::Deployer;
@@ -44,7 +44,7 @@ impl Previews {
         let found = manifests::get(&self.store, name, &preview).await?;
         // It was committed or replaced between the two reads.
         let manifest = found.ok_or_else(|| no_preview(name))?;
-        Ok(told(&self.store, manifest).await?)
+        Ok(redacted(&self.store, manifest).await?)
     }
 
     /// Deletes the preview. A deployment that was only previewed stays, without resources.

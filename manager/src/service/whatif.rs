@@ -167,7 +167,7 @@ impl WhatIfs {
             .compared(&deployment, &head, target, &dependent, caller)
             .await;
         compared
-            .map(|found| Some(told(name, dependent.uses, found, full)))
+            .map(|found| Some(compared_item(name, dependent.uses, found, full)))
             .map_err(Error::from)
     }
 
@@ -228,7 +228,7 @@ fn item(deployment: &DeploymentName, uses: Vec<TemplateUse>, outcome: WhatIfOutc
     }
 }
 
-fn told(
+fn compared_item(
     deployment: &DeploymentName,
     uses: Vec<TemplateUse>,
     compared: Result<Vec<ResourceDiff>, Box<ErrorBody>>,

@@ -38,10 +38,10 @@ impl Digests {
 
 /// Digests of a manifest with secrets, as callers get them: equal contents have equal digests, and nobody can check
 /// guesses.
-pub async fn told(store: &Store, digests: &mut ManifestDigests) -> Result<(), StoreError> {
-    let keyed = Digests::of(store).await?;
+pub async fn keyed(store: &Store, digests: &mut ManifestDigests) -> Result<(), StoreError> {
+    let of_store = Digests::of(store).await?;
     for digest in [&mut digests.input, &mut digests.expansion] {
-        *digest = format!("hmac-sha256:{}", keyed.digest(digest.as_bytes()));
+        *digest = format!("hmac-sha256:{}", of_store.digest(digest.as_bytes()));
     }
     Ok(())
 }

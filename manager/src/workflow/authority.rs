@@ -47,7 +47,7 @@ pub async fn of(
             .await
     };
     let decided = dependencies.retry.persist(decide).await;
-    Ok(decided.map_err(|error| told(record, namespace, *error)))
+    Ok(decided.map_err(|error| into_error(record, namespace, *error)))
 }
 
 /// The permission that the operation needs in the namespace.
@@ -63,7 +63,7 @@ pub fn verb(intent: &Intent) -> Verb {
     }
 }
 
-fn told(record: &OperationRecord, namespace: &Namespace, error: ErrorBody) -> Box<ErrorBody> {
+fn into_error(record: &OperationRecord, namespace: &Namespace, error: ErrorBody) -> Box<ErrorBody> {
     let id = &record.operation.id;
     tracing::warn!(operation.id = %id, %namespace, error = %error.message, "operation {id} goes no further: {}", error.message);
     if error.code != ErrorCode::Forbidden {

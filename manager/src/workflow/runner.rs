@@ -380,7 +380,7 @@ fn finish(
     operation.end_time = Some(now);
     operation.error = state.error().cloned().map(|mut error| {
         if let Some(rollback) = &operation.rollback {
-            error.message = format!("{}; {}", error.message, undo::told(rollback));
+            error.message = format!("{}; {}", error.message, undo::rendered(rollback));
         }
         error
     });

@@ -51,7 +51,7 @@ pub fn goal(record: &OperationRecord, undo: &Undo) -> Goal {
 }
 
 /// The result of the rollback, as the end of the sentence about the failure.
-pub fn told(rollback: &Rollback) -> String {
+pub fn rendered(rollback: &Rollback) -> String {
     match (&rollback.to, &rollback.error) {
         (Some(to), None) => format!("the deployment was rolled back to {to}"),
         (None, None) => "the deployment was removed again".to_owned(),

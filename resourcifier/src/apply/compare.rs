@@ -45,8 +45,8 @@ pub fn differences(before: Option<&Value>, after: Option<&Value>) -> Vec<Differe
     found
 }
 
-/// As they are told; a value of a Secret is not, but that it changes is.
-pub fn told(differences: Vec<Difference>, object: &Value) -> Vec<FieldChange> {
+/// The differences as a report has them: at most [`TOLD`], and a value of a Secret only as changed.
+pub fn field_changes(differences: Vec<Difference>, object: &Value) -> Vec<FieldChange> {
     let more = differences.len().saturating_sub(TOLD);
     let tell = |difference: Difference| {
         let Difference {
@@ -234,7 +234,7 @@ mod tests {
         let kind = after.clone();
         let present = |value: Value| (!value.is_null()).then_some(value);
         let (before, after) = (present(before), present(after));
-        let changes = told(differences(before.as_ref(), after.as_ref()), &kind);
+        let changes = field_changes(differences(before.as_ref(), after.as_ref()), &kind);
         let text = |value: Option<Value>| value.map_or("–".to_owned(), |value| value.to_string());
         changes
             .into_iter()

@@ -87,7 +87,7 @@ pub async fn apply(
         let conflicts = found(error.conflicts(), current, live.as_ref());
         let fields: Option<Vec<Path>> = conflicts.iter().map(|one| one.asked.clone()).collect();
         match fields.filter(|_| how.policy == ConflictPolicy::Yield) {
-            None => return Err(told(&conflicts, object, how.secrets)),
+            None => return Err(conflict_error(&conflicts, object, how.secrets)),
             Some(fields) => {
                 asked = Some(without(current, &fields));
                 yielded.extend(fields);
@@ -141,8 +141,8 @@ fn without(object: &Value, fields: &[Path]) -> Value {
     object
 }
 
-/// The conflicts in a sentence.
-fn told(conflicts: &[Conflict<'_>], object: &Value, secrets: &Secrets) -> KubectlError {
+/// An error that names the conflicts: field, manager and both values.
+fn conflict_error(conflicts: &[Conflict<'_>], object: &Value, secrets: &Secrets) -> KubectlError {
     let field = |conflict: &Conflict<'_>| {
         let path = match &conflict.asked {
             Some(path) => path.to_string(),

@@ -75,7 +75,7 @@ impl Drift<'_> {
         let mut owned = owned(live, &applied.live, &manager);
         owned.extend(written(&asked));
         differences.retain(|difference| is_owned(difference, &owned));
-        Ok(compare::told(differences, &asked))
+        Ok(compare::field_changes(differences, &asked))
     }
 }
 

@@ -209,13 +209,13 @@ mod tests {
         })
     }
 
-    fn told(desired: &Value, live: &Value) -> bool {
+    fn unchanged(desired: &Value, live: &Value) -> bool {
         is_unchanged(desired, live, "dm-web")
     }
 
     #[test]
     fn what_is_there_already_is_unchanged_whatever_others_add() {
-        assert!(told(&desired(), &live()));
+        assert!(unchanged(&desired(), &live()));
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         for (path, value) in changes {
             let mut desired = desired();
             *desired.pointer_mut(path).unwrap() = value.clone();
-            assert!(!told(&desired, &live()), "{path} {value}");
+            assert!(!unchanged(&desired, &live()), "{path} {value}");
         }
     }
 
@@ -245,32 +245,32 @@ mod tests {
     fn a_field_more_or_less_is_a_change() {
         let mut more = desired();
         more["spec"]["paused"] = json!(false);
-        assert!(!told(&more, &live()));
+        assert!(!unchanged(&more, &live()));
         let mut less = desired();
         less["spec"].as_object_mut().unwrap().remove("replicas");
-        assert!(!told(&less, &live()));
+        assert!(!unchanged(&less, &live()));
         let mut without_labels = desired();
         without_labels["metadata"]
             .as_object_mut()
             .unwrap()
             .remove("labels");
-        assert!(!told(&without_labels, &live()));
+        assert!(!unchanged(&without_labels, &live()));
         let mut another_section = desired();
         another_section["data"] = json!({});
-        assert!(!told(&another_section, &live()));
+        assert!(!unchanged(&another_section, &live()));
     }
 
     #[test]
     fn a_value_that_somebody_changed_or_took_is_a_change() {
         let mut drifted = live();
         drifted["spec"]["replicas"] = json!(5);
-        assert!(!told(&desired(), &drifted));
+        assert!(!unchanged(&desired(), &drifted));
         let mut taken = live();
         let owned = taken
             .pointer_mut("/metadata/managedFields/0/fieldsV1/f:spec")
             .unwrap();
         owned.as_object_mut().unwrap().remove("f:replicas");
-        assert!(!told(&desired(), &taken));
+        assert!(!unchanged(&desired(), &taken));
     }
 
     #[test]
@@ -282,9 +282,9 @@ mod tests {
         };
         let wish = |items: Value| json!({"apiVersion": "v1", "kind": "K", "x": items});
         let live = object(json!([{"n": 1}, {"n": 2}]));
-        assert!(told(&wish(json!([{"n": 1}, {"n": 2}])), &live));
-        assert!(!told(&wish(json!([{"n": 2}, {"n": 1}])), &live));
-        assert!(!told(&wish(json!([{"n": 1}, {"n": 1}])), &live));
+        assert!(unchanged(&wish(json!([{"n": 1}, {"n": 2}])), &live));
+        assert!(!unchanged(&wish(json!([{"n": 2}, {"n": 1}])), &live));
+        assert!(!unchanged(&wish(json!([{"n": 1}, {"n": 1}])), &live));
     }
 
     #[test]
@@ -293,22 +293,22 @@ mod tests {
         let live = json!({"apiVersion": "v1", "kind": "K", "metadata": {"finalizers": ["theirs", "a"], "managedFields": [
             {"manager": "dm-web", "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": fields}]}});
         let wish = |finalizers: Value| json!({"apiVersion": "v1", "kind": "K", "metadata": {"finalizers": finalizers}});
-        assert!(told(&wish(json!(["a"])), &live));
-        assert!(!told(&wish(json!(["b"])), &live));
-        assert!(!told(&wish(json!(["a", "theirs"])), &live));
+        assert!(unchanged(&wish(json!(["a"])), &live));
+        assert!(!unchanged(&wish(json!(["b"])), &live));
+        assert!(!unchanged(&wish(json!(["a", "theirs"])), &live));
     }
 
     #[test]
     fn what_another_manager_or_another_way_of_writing_owns_is_not_ours() {
         let mut updated = live();
         updated["metadata"]["managedFields"][0]["operation"] = json!("Update");
-        assert!(!told(&desired(), &updated));
+        assert!(!unchanged(&desired(), &updated));
         assert!(!is_unchanged(&desired(), &live(), "dm-other"));
         let mut unmanaged = live();
         unmanaged["metadata"]
             .as_object_mut()
             .unwrap()
             .remove("managedFields");
-        assert!(!told(&desired(), &unmanaged));
+        assert!(!unchanged(&desired(), &unmanaged));
     }
 }

@@ -12,7 +12,7 @@ struct Denial {
 }
 
 /// The sentence, if the message is about a right that is missing.
-pub fn told(message: &str) -> Option<String> {
+pub fn explained(message: &str) -> Option<String> {
     let Denial { user, access } = read(message)?;
     // Since Kubernetes 1.35 also as `impersonate:user-info` and `impersonate-on:user-info:get`.
     if access.verb.starts_with("impersonate") {
@@ -96,7 +96,7 @@ mod tests {
             (r#"pods "x" is forbidden: exceeded quota: q"#, None),
         ];
         for (message, expected) in cases {
-            assert_eq!(told(message).as_deref(), expected, "{message}");
+            assert_eq!(explained(message).as_deref(), expected, "{message}");
         }
     }
 }

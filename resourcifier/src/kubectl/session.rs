@@ -72,7 +72,7 @@ impl Session {
             let program = settings.kubectl();
             return match program.launcher {
                 Some(_) if !is_run => Err(program.missing(&complaint)),
-                _ => Err(KubectlError::Unreachable(told(&complaint))),
+                _ => Err(KubectlError::Unreachable(start_failure(&complaint))),
             };
         }
         let http = common::client::http::builder()
@@ -144,7 +144,7 @@ async fn serving(child: &mut Child) -> Result<(), String> {
     Err(String::from_utf8_lossy(&complaint).into_owned())
 }
 
-fn told(complaint: &str) -> String {
+fn start_failure(complaint: &str) -> String {
     let lines = complaint
         .lines()
         .map(str::trim)

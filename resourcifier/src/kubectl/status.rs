@@ -87,7 +87,7 @@ fn of_status(code: u16, status: Status) -> KubectlError {
             causes,
         });
     }
-    if let Some(text) = forbidden::told(&status.message).filter(|_| code == 403) {
+    if let Some(text) = forbidden::explained(&status.message).filter(|_| code == 403) {
         return KubectlError::Object(ObjectError {
             fault: ObjectFault::Forbidden,
             text: one_line(&text),

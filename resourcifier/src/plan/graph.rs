@@ -73,7 +73,7 @@ fn named(
     for name in &draft.metadata.depends_on {
         let bearers = bearers(draft.resource, name, names)?;
         if bearers == [index] {
-            return Err(told(&[draft.resource]));
+            return Err(circle_error(&[draft.resource]));
         }
         if found.len() + bearers.len() > left {
             return Err(too_many(draft.resource));
@@ -227,7 +227,7 @@ pub fn waves(edges: &[Vec<Dependency>], resources: &[Resource]) -> Result<Vec<us
     for start in 0..edges.len() {
         descend(start, edges, &mut waves).map_err(|cycle| {
             let cycle: Vec<&Resource> = cycle.iter().map(|&index| &resources[index]).collect();
-            told(&cycle)
+            circle_error(&cycle)
         })?;
     }
     Ok(waves.into_iter().map(Option::unwrap_or_default).collect())
@@ -268,7 +268,7 @@ fn descend(
     Ok(())
 }
 
-fn told(cycle: &[&Resource]) -> ErrorBody {
+fn circle_error(cycle: &[&Resource]) -> ErrorBody {
     let circle = cycle.iter().chain(cycle.first());
     let circle: Vec<&str> = circle.map(|resource| resource.name.as_str()).collect();
     let message = format!(

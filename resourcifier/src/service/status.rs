@@ -240,7 +240,7 @@ async fn ask_others(
         .await;
     for (place, verdict) in verdicts {
         if let Some(verdict) = verdict {
-            (statuses[place].state, statuses[place].reason) = told(verdict);
+            (statuses[place].state, statuses[place].reason) = object_state(verdict);
         }
     }
 }
@@ -317,7 +317,7 @@ fn status(
             ObjectState::Replaced,
             Some("another object has taken its name".to_owned()),
         ),
-        Ok(Some(live)) => told(readiness::of(live)),
+        Ok(Some(live)) => object_state(readiness::of(live)),
     };
     ObjectStatus {
         applied: applied.clone(),
@@ -327,7 +327,7 @@ fn status(
     }
 }
 
-fn told(verdict: Readiness) -> (ObjectState, Option<String>) {
+fn object_state(verdict: Readiness) -> (ObjectState, Option<String>) {
     match verdict {
         Readiness::Ready => (ObjectState::Ready, None),
         Readiness::Waiting(reason) => (ObjectState::NotReady, Some(reason)),

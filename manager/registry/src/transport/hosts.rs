@@ -119,7 +119,7 @@ impl Host {
 
     fn refusal(&self) -> Result<(), WebError> {
         match &*lock(&self.pause) {
-            Some(pause) if Instant::now() < pause.until => Err(self.told(pause)),
+            Some(pause) if Instant::now() < pause.until => Err(self.paused(pause)),
             _ => Ok(()),
         }
     }
@@ -129,7 +129,7 @@ impl Host {
         let mut held = lock(&self.pause);
         match &mut *held {
             None => Ok(()),
-            Some(pause) if Instant::now() < pause.until => Err(self.told(pause)),
+            Some(pause) if Instant::now() < pause.until => Err(self.paused(pause)),
             Some(pause) => {
                 match pause.why {
                     Why::Limited => *held = None,
@@ -140,7 +140,7 @@ impl Host {
         }
     }
 
-    fn told(&self, pause: &Pause) -> WebError {
+    fn paused(&self, pause: &Pause) -> WebError {
         let (host, until) = (self.origin.clone(), pause.told);
         match &pause.why {
             Why::Away(reason) => WebError::Paused {

@@ -36,7 +36,7 @@ async fn whatif(served: &Served, request: Value, query: WhatIfQuery) -> WhatIfPa
     served.client.whatif(&request, &query).await.unwrap()
 }
 
-fn told(page: &WhatIfPage) -> Vec<String> {
+fn outcomes(page: &WhatIfPage) -> Vec<String> {
     let told = page.items.iter().map(|item| {
         let owners = item.uses.iter().filter_map(|used| used.owner.as_ref());
         let owners: String = owners.map(|owner| format!(" {owner}")).collect();
@@ -68,7 +68,7 @@ async fn a_what_if_tells_each_deployment_that_uses_the_template_and_changes_noth
     let keys = served.bed.keys().await;
     let page = whatif(&served, json!({"template": NEW}), WhatIfQuery::default()).await;
     assert_eq!(
-        told(&page),
+        outcomes(&page),
         [
             "by-name Changed",
             "current Current",
@@ -120,16 +120,16 @@ async fn a_what_if_comes_in_pages_and_for_some_deployments() {
         ..WhatIfQuery::default()
     };
     let first = whatif(&served, json!({"template": NEW}), query.clone()).await;
-    assert_eq!(told(&first), ["a Changed", "b Changed"]);
+    assert_eq!(outcomes(&first), ["a Changed", "b Changed"]);
     query.page_token = first.next_page_token;
     let second = whatif(&served, json!({"template": NEW}), query).await;
     assert_eq!(
-        (told(&second), second.next_page_token),
+        (outcomes(&second), second.next_page_token),
         (vec!["c Changed".to_owned()], None)
     );
     let labelled = json!({"template": NEW, "labels": {"tier": "front"}});
     let page = whatif(&served, labelled, WhatIfQuery::default()).await;
-    assert_eq!(told(&page), ["a Changed", "c Changed"]);
+    assert_eq!(outcomes(&page), ["a Changed", "c Changed"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -191,7 +191,7 @@ async fn an_upgrade_names_the_new_version_in_the_configuration_and_leaves_other_
     let manifest = served.client.manifest(&web(), &latest).await.unwrap();
     assert_eq!(manifest.input_config.content, text.replace("pair:v1", NEW));
     let page = whatif(&served, json!({"template": NEW}), WhatIfQuery::default()).await;
-    assert_eq!(told(&page), ["web Current"]);
+    assert_eq!(outcomes(&page), ["web Current"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,7 +202,7 @@ async fn an_upgrade_takes_a_new_patch_though_the_reference_stays() {
         .bed
         .add_version("pair", "v1.1.1", &content(service("patched")));
     let page = whatif(&served, json!({"template": NEW}), WhatIfQuery::default()).await;
-    assert_eq!(told(&page), ["web Changed"]);
+    assert_eq!(outcomes(&page), ["web Changed"]);
     let upgraded = upgrade(&served, "web").await.unwrap();
     assert_eq!(served.bed.deployer.objects(), ["patched"]);
     let operation = served
@@ -228,7 +228,7 @@ async fn an_upgrade_that_failed_is_unfinished_though_its_manifest_names_the_vers
         assert_eq!(answered(upgraded).code, ErrorCode::ResourcesFailed);
         let asked = json!({"template": "pair:v1.2"});
         let page = whatif(&served, asked, WhatIfQuery::default()).await;
-        assert_eq!(told(&page), ["web Unfinished"]);
+        assert_eq!(outcomes(&page), ["web Unfinished"]);
     }
 }
 

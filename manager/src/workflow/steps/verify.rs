@@ -77,7 +77,7 @@ fn changed(seen: &ResourceDiff, now: &[ResourceDiff]) -> Option<ErrorBody> {
     };
     let how = match (how, now) {
         (Difference::Fields, Some(now)) => fields(seen, now),
-        (how, _) => how.told().to_owned(),
+        (how, _) => how.as_str().to_owned(),
     };
     let message = format!("resource '{}' ({}) {how}", seen.name, seen.basis.object);
     let location = Location {
@@ -102,7 +102,7 @@ enum Difference {
 }
 
 impl Difference {
-    fn told(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Made => "was not there and is now",
             Self::Gone => "is gone",
@@ -141,7 +141,7 @@ fn fields(seen: &ResourceDiff, now: &ResourceDiff) -> String {
     let more = told.len().saturating_sub(NAMED);
     told.truncate(NAMED);
     match (told.is_empty(), more) {
-        (true, _) => Difference::Fields.told().to_owned(),
+        (true, _) => Difference::Fields.as_str().to_owned(),
         (false, 0) => format!("was changed: {}", told.join(", ")),
         (false, more) => format!("was changed: {}, and {more} more", told.join(", ")),
     }
@@ -202,7 +202,7 @@ mod tests {
         serde_json::from_value(diff).unwrap()
     }
 
-    fn told(seen: serde_json::Value, now: serde_json::Value) -> String {
+    fn said(seen: serde_json::Value, now: serde_json::Value) -> String {
         changed(&diff("x", seen), &[diff("y", now)])
             .unwrap()
             .message
@@ -211,23 +211,23 @@ mod tests {
     #[test]
     fn a_refusal_names_the_fields_with_what_they_were_and_are() {
         let change = |before, after| json!([{"path": "spec.a", "before": before, "after": after}]);
-        let both = told(change(1, 3), change(2, 3));
+        let both = said(change(1, 3), change(2, 3));
         assert_eq!(
             both,
             "resource 'a' (Pod a) was changed: spec.a was 1 and is 2"
         );
-        let unseen = told(json!([]), change(2, 1));
+        let unseen = said(json!([]), change(2, 1));
         assert!(unseen.ends_with("spec.a was 1 and is 2"), "{unseen}");
-        let there = told(change(1, 3), json!([]));
+        let there = said(change(1, 3), json!([]));
         assert!(there.ends_with("spec.a was 1 and is 3"), "{there}");
-        let made = told(json!([]), json!([{"path": "spec.b", "after": "c"}]));
+        let made = said(json!([]), json!([{"path": "spec.b", "after": "c"}]));
         assert!(made.ends_with("spec.b was \"c\" and is absent"), "{made}");
     }
 
     #[test]
     fn a_refusal_is_short_and_admits_what_it_cannot_name() {
         let secret = json!([{"path": "data.a", "before": "(redacted)", "after": "(redacted)"}]);
-        let hidden = told(secret.clone(), secret);
+        let hidden = said(secret.clone(), secret);
         assert!(
             hidden.ends_with("changed, or are somebody else's now"),
             "{hidden}"
@@ -236,7 +236,7 @@ mod tests {
         let many = (0..100)
             .map(|n| json!({"path": format!("spec.f{n}"), "before": long, "after": "b"}))
             .collect();
-        let many = told(json!([]), serde_json::Value::Array(many));
+        let many = said(json!([]), serde_json::Value::Array(many));
         assert!(many.ends_with("and 90 more"), "{many}");
         assert!(many.chars().count() < 2_000, "{many}");
     }

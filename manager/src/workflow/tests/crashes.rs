@@ -43,7 +43,7 @@ async fn remains(bed: &TestBed) -> String {
             json!([
                 o.status,
                 o.operation_type,
-                told(o),
+                error_without_names(o),
                 o.warnings,
                 o.manifest.is_some()
             ])
@@ -77,7 +77,7 @@ async fn remains(bed: &TestBed) -> String {
 }
 
 /// The error, without the manifests that it names by the time.
-fn told(operation: &Operation) -> String {
+fn error_without_names(operation: &Operation) -> String {
     let error = json!([operation.error, operation.rollback]).to_string();
     let word = |word: &str| match word.find("manifest-") {
         Some(at) => word[..at].to_owned(),

@@ -59,7 +59,7 @@ impl Projected {
                 type_name: node.resource.type_name.clone(),
                 intent: tried.intent,
                 basis: ownership::basis(&node.object, live, context.deployment),
-                changes: compare::told(differences, &known.object),
+                changes: compare::field_changes(differences, &known.object),
                 unknown: Vec::new(),
                 missing_permissions: Vec::new(),
                 error: tried.error,
@@ -212,7 +212,7 @@ async fn attempt(
     let outcome = conflicts::apply(context.kubectl, &known.object, how, within).await;
     match (live, outcome) {
         (None, Ok(_)) => created(known, None),
-        (None, Err(error)) => created(known, told(node, known, &error, &Ok(false))),
+        (None, Err(error)) => created(known, write_error(node, known, &error, &Ok(false))),
         (Some(live), Ok(applied)) => changed(claim, live, applied.live),
         // A user who may only read it changes nothing either.
         (Some(live), Err(error))
@@ -278,12 +278,12 @@ async fn unchangeable(
         intent: ResourceIntent::Update,
         differences,
         values: Some(live.clone()),
-        error: told(node, known, error, &would_help),
+        error: write_error(node, known, error, &would_help),
     }
 }
 
 /// The error that a write would meet. Where values are not known yet, what is invalid without them says nothing.
-fn told(
+fn write_error(
     node: &Node,
     known: &Known,
     error: &KubectlError,

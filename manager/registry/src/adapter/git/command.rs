@@ -271,7 +271,7 @@ async fn bounded(stream: Option<impl AsyncRead + Unpin>, limit: usize) -> Option
 }
 
 /// The line that says most: what ssh says comes before git's own, and is the cause.
-fn told(said: &str) -> Option<String> {
+fn cause(said: &str) -> Option<String> {
     let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
     let last = lines()
         .rev()
@@ -305,7 +305,7 @@ fn failed(status: ExitStatus, said: &[u8]) -> GitError {
     if has(&["Out of memory", "out of memory"]) {
         return GitError::TooMuchMemory;
     }
-    let told = told(&said).unwrap_or_else(|| status.to_string());
+    let told = cause(&said).unwrap_or_else(|| status.to_string());
     let denied = [
         "Authentication failed",
         "could not read Username",

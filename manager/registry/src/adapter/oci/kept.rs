@@ -27,7 +27,7 @@ impl Kept {
     }
 
     /// What was told last, and when.
-    pub async fn told<T: DeserializeOwned>(&self, name: &str) -> Option<(Arc<T>, Timestamp)> {
+    pub async fn cached<T: DeserializeOwned>(&self, name: &str) -> Option<(Arc<T>, Timestamp)> {
         let entry = self.cache.get(&self.key("told", name)).await?;
         let told = serde_json::from_slice(&entry.body).ok()?;
         Some((Arc::new(told), entry.about.given))

@@ -141,7 +141,7 @@ impl Artifacts {
     async fn tags(&self, repository: &str) -> Result<Arc<Option<BTreeSet<String>>>, RegistryError> {
         let (this, wanted) = (self.clone(), repository.to_owned());
         let name = format!("{repository}/tags");
-        let earlier = self.0.kept.told(&name);
+        let earlier = self.0.kept.cached(&name);
         let load = {
             let name = name.clone();
             || async move {
@@ -164,7 +164,7 @@ impl Artifacts {
             this.0.kept.tell(NAME, &catalog).await;
             Ok(catalog)
         };
-        self.0.catalog.get((), self.0.kept.told(NAME), load).await
+        self.0.catalog.get((), self.0.kept.cached(NAME), load).await
     }
 
     async fn index(&self) -> Result<Arc<Index>, RegistryError> {
@@ -202,7 +202,7 @@ impl Artifacts {
         let key = (repository.to_owned(), tag.to_owned());
         let name = format!("{repository}:{tag}");
         let earlier = async {
-            let (tagged, told) = self.0.kept.told::<Option<Tagged>>(&name).await?;
+            let (tagged, told) = self.0.kept.cached::<Option<Tagged>>(&name).await?;
             let artifact = self.read_artifact(&name, Option::clone(&tagged)).ok()?;
             Some((Arc::new(artifact), told))
         };

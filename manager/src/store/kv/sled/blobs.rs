@@ -55,15 +55,15 @@ impl Blobs {
     }
 
     fn written(&mut self) -> io::Result<HashSet<OsString>> {
-        let told = self.told()?;
+        let told = self.noticed()?;
         match std::mem::take(&mut self.unknown) || self.watch.is_none() {
             true => self.all(),
             false => Ok(told),
         }
     }
 
-    /// What Linux tells, to the last word.
-    fn told(&mut self) -> io::Result<HashSet<OsString>> {
+    /// The files that Linux reported as written since the last call.
+    fn noticed(&mut self) -> io::Result<HashSet<OsString>> {
         let mut told = HashSet::new();
         let Some(watch) = &self.watch else {
             return Ok(told);
