@@ -8,8 +8,10 @@
 //! Work that has not begun never begins once its caller is gone. Work that runs ends by itself: it
 //! is linear in an input that is bounded.
 
+use std::io;
 use std::sync::{Arc, LazyLock};
 
+use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tracing::Span;
@@ -50,6 +52,37 @@ pub async fn sized<R: Send + 'static>(
     match bytes > SMALL_BYTES {
         true => large(work).await,
         false => work(),
+    }
+}
+
+/// The value as JSON. A small one is written here and now.
+///
+/// # Errors
+/// The value has no form in JSON, such as a map whose keys are no texts.
+pub async fn json<T: Serialize + Send + 'static>(value: T) -> serde_json::Result<Vec<u8>> {
+    let mut small = Small::default();
+    match serde_json::to_writer(&mut small, &value) {
+        Ok(()) => Ok(small.0),
+        Err(error) if error.is_io() => large(move || serde_json::to_vec(&value)).await,
+        Err(error) => Err(error),
+    }
+}
+
+/// What is written, as long as it is small. Nobody knows how large a value is as JSON before it is written.
+#[derive(Default)]
+struct Small(Vec<u8>);
+
+impl io::Write for Small {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > SMALL_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -122,8 +155,19 @@ mod tests {
         assert!(begun.recv().is_err());
     }
 
+    #[tokio::test]
+    async fn values_of_any_size_are_written_as_json() {
+        for size in [0, SMALL_BYTES - 2, SMALL_BYTES - 1, 10 * SMALL_BYTES] {
+            let text = "x".repeat(size);
+            let expected = serde_json::to_vec(&text).unwrap();
+            assert!(json(text).await.unwrap() == expected, "{size}");
+        }
+        let without_form = std::collections::HashMap::from([([1, 2], 3)]);
+        assert!(json(without_form).await.is_err());
+    }
+
     #[test]
-    fn large_values_are_told_from_small_ones() {
+    fn large_values_differ_from_small_ones() {
         let small = serde_json::json!({"a": ["b", 1, null]});
         assert!((8..64).contains(&bytes_of([&small])));
         for large in [

@@ -1,6 +1,7 @@
 //! What the three services share in answering HTTP: listening, request ids, errors, bodies, health, metrics.
 
 mod access;
+mod answer;
 mod bodiless;
 pub mod body;
 mod callers;
@@ -18,6 +19,7 @@ mod serve;
 mod tls;
 
 pub use access::{Access, Stranger};
+pub use answer::answer;
 pub use body::{Body, Format, RawBody};
 pub use callers::CallerFlags;
 pub use error::{ApiError, method_not_allowed};
