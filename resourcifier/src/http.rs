@@ -14,10 +14,12 @@ use common::api::job::{Renewal, StopJobs};
 use common::api::review::{AccessReview, TokenReview};
 use common::model::Namespace;
 use common::request_id;
-use common::server::{ApiError, Body, Query, at, health, method_not_allowed, metrics};
+use common::server::{ApiError, Body, Query, answer, at, health, method_not_allowed, metrics};
+use common::work;
 use futures::Stream;
 use tokio::sync::mpsc::{self, Receiver};
-use tracing::Instrument;
+use tokio_util::task::LocalPoolHandle;
+use tracing::{Instrument, Span};
 
 use crate::apply::{Events, Stopped};
 use crate::kubectl::Halt;
@@ -28,11 +30,14 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Events on their way to a slow caller.
 const BUFFERED: usize = 64;
 
-/// Every route.
+/// Every route. Jobs run on threads of their own, not on those that serve requests.
 pub fn routes(deployer: Arc<Deployer>) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = Data::new(LocalPoolHandle::new(threads));
     move |config| {
         config
             .app_data(Data::from(deployer.clone()))
+            .app_data(jobs.clone())
             .route("/readyz", web::get().to(readyz))
             .service(at("/metrics", "GET").route(web::get().to(metrics::metrics)))
             .service(
@@ -96,10 +101,11 @@ async fn readyz(request: HttpRequest, deployer: Data<Deployer>) -> impl Responde
 
 async fn apply(
     deployer: Data<Deployer>,
+    jobs: Data<LocalPoolHandle>,
     Body(request): Body<ApplyRequest>,
 ) -> Result<HttpResponse, ApiError> {
     let prepared = deployer.prepare_apply(request).await?;
-    Ok(streamed(move |events| async move {
+    Ok(streamed(&jobs, move |events| async move {
         let report = prepared.apply(&events).await?;
         Ok(Event::Report(report))
     }))
@@ -107,10 +113,11 @@ async fn apply(
 
 async fn diff(
     deployer: Data<Deployer>,
+    jobs: Data<LocalPoolHandle>,
     Body(request): Body<ApplyRequest>,
 ) -> Result<HttpResponse, ApiError> {
     let prepared = deployer.prepare_apply(request).await?;
-    Ok(streamed(move |events| async move {
+    Ok(streamed(&jobs, move |events| async move {
         let report = prepared.diff(&events).await?;
         Ok(Event::Diff(report))
     }))
@@ -118,10 +125,11 @@ async fn diff(
 
 async fn delete(
     deployer: Data<Deployer>,
+    jobs: Data<LocalPoolHandle>,
     Body(request): Body<DeleteRequest>,
 ) -> Result<HttpResponse, ApiError> {
     let prepared = deployer.prepare_delete(request).await?;
-    Ok(streamed(move |events| async move {
+    Ok(streamed(&jobs, move |events| async move {
         let report = prepared.delete(&events).await?;
         Ok(Event::Report(report))
     }))
@@ -140,14 +148,14 @@ async fn check(
     Body(request): Body<ApplyRequest>,
 ) -> Result<HttpResponse, ApiError> {
     let prepared = deployer.prepare_apply(request).await?;
-    Ok(HttpResponse::Ok().json(prepared.checked()))
+    answer(prepared.checked().await).await
 }
 
 async fn status(
     deployer: Data<Deployer>,
     Body(request): Body<StatusRequest>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(HttpResponse::Ok().json(deployer.status(request).await?))
+    answer(deployer.status(request).await?).await
 }
 
 async fn review_token(
@@ -175,7 +183,7 @@ async fn list(
     path: Path<String>,
     Query(place): Query<Where>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(HttpResponse::Ok().json(deployer.read(&path, None, place.namespace.as_ref()).await?))
+    answer(deployer.read(&path, None, place.namespace.as_ref()).await?).await
 }
 
 async fn get(
@@ -183,27 +191,26 @@ async fn get(
     path: Path<(String, String)>,
     Query(place): Query<Where>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(HttpResponse::Ok().json(
-        deployer
-            .read(&path.0, Some(&path.1), place.namespace.as_ref())
-            .await?,
-    ))
+    let found = deployer.read(&path.0, Some(&path.1), place.namespace.as_ref());
+    answer(found.await?).await
 }
 
 /// Answers at once, and does the work while the answer's body is read. If the caller goes away, nothing more is sent to
 /// the API server, and the work ends when what was sent is answered.
-fn streamed<W, F>(work: W) -> HttpResponse
+fn streamed<W, F>(jobs: &LocalPoolHandle, work: W) -> HttpResponse
 where
-    W: FnOnce(Events) -> F,
+    W: FnOnce(Events) -> F + Send + 'static,
     F: Future<Output = Result<Event, Stopped>> + 'static,
 {
     let (sender, receiver) = mpsc::channel(BUFFERED);
     let events = Events::new(sender);
-    let work = finish(work(events.clone()), events).in_current_span();
-    actix_web::rt::spawn(request_id::scope(
-        request_id::current().unwrap_or_else(request_id::fresh),
-        work,
-    ));
+    let id = request_id::current().unwrap_or_else(request_id::fresh);
+    let span = Span::current();
+    // It goes on by itself, and its end is in the stream.
+    drop(jobs.spawn_pinned(move || {
+        let work = finish(work(events.clone()), events);
+        request_id::scope(id, work.instrument(span))
+    }));
     HttpResponse::Ok()
         .content_type(EVENT_STREAM)
         .streaming(lines(receiver))
@@ -230,18 +237,20 @@ fn lines(receiver: Receiver<Event>) -> impl Stream<Item = Result<Bytes, Infallib
             Ok(event) => event?,
             Err(_) => Event::Heartbeat,
         };
-        Some((Ok(line(&event)), receiver))
+        Some((Ok(line(event).await), receiver))
     })
 }
 
-fn line(event: &Event) -> Bytes {
-    let text = serde_json::to_string(event).or_else(|error| {
+async fn line(event: Event) -> Bytes {
+    let text = work::json(event).await.or_else(|error| {
         tracing::error!(%error, "an event cannot be written");
         let error = ErrorBody::new(
             ErrorCode::Internal,
             "an event could not be written; the log has the cause",
         );
-        serde_json::to_string(&Event::Error { error })
+        serde_json::to_vec(&Event::Error { error })
     });
-    Bytes::from(text.unwrap_or_default() + "\n")
+    let mut line = text.unwrap_or_default();
+    line.push(b'\n');
+    line.into()
 }

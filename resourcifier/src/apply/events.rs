@@ -31,8 +31,8 @@ impl Events {
 
     /// # Errors
     /// The caller reads no more.
-    pub async fn send(&self, mut event: Event) -> Result<(), Halt> {
-        self.secrets.hide(&mut event);
+    pub async fn send(&self, event: Event) -> Result<(), Halt> {
+        let event = Secrets::hidden_in(&self.secrets, event, Secrets::hide).await;
         let sent = self.sender.send(event).await;
         sent.map_err(|_| Halt::CallerGone)
     }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use common::api::deployer::{DiffReport, Event, ObjectStatus, Report, ResourceReport};
 use common::redact::Redactor;
+use common::work;
 use serde_json::Value;
 
 use crate::plan::{Node, Path, Plan, Reference};
@@ -88,6 +89,24 @@ impl Secrets {
         self.redactor().value(&mut value.clone())
     }
 
+    /// The value without them, as `hide` takes them out of it. A value that many are looked for in may be large: that is
+    /// not done on a thread that serves requests.
+    pub async fn hidden_in<T: Send + 'static>(
+        this: &Arc<Self>,
+        mut value: T,
+        hide: impl FnOnce(&Self, &mut T) + Send + 'static,
+    ) -> T {
+        if this.found().values.is_empty() {
+            return value;
+        }
+        let this = this.clone();
+        work::large(move || {
+            hide(&this, &mut value);
+            value
+        })
+        .await
+    }
+
     /// Hides them in what is told.
     pub fn hide(&self, event: &mut Event) {
         let redactor = self.redactor();
@@ -119,7 +138,7 @@ impl Secrets {
         }
     }
 
-    pub fn hide_in_statuses(&self, statuses: &mut [ObjectStatus]) {
+    pub fn hide_in_statuses(&self, statuses: &mut Vec<ObjectStatus>) {
         let redactor = self.redactor();
         for status in statuses {
             redactor.changes(&mut status.drift);

@@ -6,6 +6,7 @@ use common::api::deployer::{ApplyRequest, CheckResponse, DeleteRequest, DiffRepo
 use common::api::error::ErrorBody;
 use common::api::job::Fence;
 use common::model::{DeploymentName, ObjectRef, Resource};
+use common::work;
 
 use crate::apply::{self, Context, Deadline, Events, Known, Removal, Stopped};
 use crate::kubectl::{Gate, Halt, Kubectl};
@@ -58,13 +59,14 @@ pub struct Apply {
 }
 
 impl Prepared<Apply> {
-    /// What a caller is told who only wants to know whether it is possible.
-    pub fn checked(&self) -> CheckResponse {
-        let nodes = self.work.plan.nodes.iter();
-        CheckResponse {
-            objects: nodes.map(|node| node.object.clone()).collect(),
-            edges: self.work.plan.edges(),
-        }
+    /// The objects of the plan, and what waits for what: for a caller that only asks whether it is possible.
+    pub async fn checked(self) -> CheckResponse {
+        let Apply { request, plan } = self.work;
+        let checked = move || CheckResponse {
+            objects: plan.nodes.iter().map(|node| node.object.clone()).collect(),
+            edges: plan.edges(),
+        };
+        work::sized(super::size(&request.resources), checked).await
     }
 
     pub async fn apply(self, events: &Events) -> Result<Report, Stopped> {

@@ -46,7 +46,7 @@ impl Deployer {
         let mut statuses: Vec<ObjectStatus> = statuses.into_values().collect();
         ask_others(&*kubectl, &lives, &mut statuses).await;
         if let (Some(desired), Some(plan)) = (&request.desired, &plan) {
-            let secrets = Secrets::default();
+            let secrets = Arc::<Secrets>::default();
             secrets.spare(plan);
             let drift = Drift {
                 kubectl: &*kubectl,
@@ -55,7 +55,8 @@ impl Deployer {
                 secrets: &secrets,
             };
             look_for_drift(drift, &wanted, plan, &lives, &mut statuses).await;
-            secrets.hide_in_statuses(&mut statuses);
+            let hide = |secrets: &Secrets, all: &mut Vec<_>| secrets.hide_in_statuses(all);
+            statuses = Secrets::hidden_in(&secrets, statuses, hide).await;
         }
         Ok(statuses)
     }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod acquired;
+mod health;
 mod many;
 mod races;
 mod replacing;
