@@ -4,7 +4,7 @@
 //! imported template is replaced if it is alone on its line (`type: redis:v1`). References in a template of a registry
 //! belong to the owner of that template.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::api::upgrade::TemplateUse;
 use common::model::{Import, InputConfig, Layout, LayoutNode, LayoutPath, ResolvedType, TypeName};
@@ -27,6 +27,7 @@ pub fn of_layout(
     input: &InputConfig,
     references: &References,
 ) -> Vec<TemplateUse> {
+    let plain = plain_references(input);
     let found = layout.walk().into_iter();
     found
         .filter_map(|(path, node)| {
@@ -35,7 +36,7 @@ pub fn of_layout(
             Some(TemplateUse {
                 type_name: node.type_name.clone(),
                 version: resolved.version.clone(),
-                owner: owner(layout, &path, node, input),
+                owner: owner(layout, &path, node, &plain),
                 path,
                 to: to.clone(),
             })
@@ -43,23 +44,25 @@ pub fn of_layout(
         .collect()
 }
 
+/// The names of imports, each with the references that can be rewritten in it. Many uses may stand in one import, so
+/// each import is read once.
+fn plain_references(input: &InputConfig) -> BTreeSet<(&str, &str)> {
+    let references = input.imports.iter().flat_map(|import| {
+        let found = import.content.lines().filter_map(reference_in);
+        found.map(|(_, reference)| (import.name.as_str(), reference))
+    });
+    references.collect()
+}
+
 /// The template that contains a use, if the use cannot be rewritten there.
 fn owner(
     layout: &Layout,
     path: &LayoutPath,
     node: &LayoutNode,
-    input: &InputConfig,
+    plain: &BTreeSet<(&str, &str)>,
 ) -> Option<TypeName> {
     let parent = layout.at(&path.parent()?)?;
-    let import = input
-        .imports
-        .iter()
-        .find(|import| import.name == parent.type_name.as_str());
-    let is_plain = import.is_some_and(|import| {
-        let mut lines = import.content.lines();
-        lines
-            .any(|line| reference_in(line).is_some_and(|(_, text)| text == node.type_name.as_str()))
-    });
+    let is_plain = plain.contains(&(parent.type_name.as_str(), node.type_name.as_str()));
     (!is_plain).then(|| parent.type_name.clone())
 }
 
