@@ -6,6 +6,7 @@
 //! redacted only at its own place.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use common::api::deployer::{ObjectStatus, ResourceDiff, ResourceReport};
 use common::api::error::ErrorBody;
@@ -99,14 +100,17 @@ fn mentions(value: &Value) -> bool {
 /// Redacts the secrets of some manifests.
 #[derive(Debug, Clone, Default)]
 pub struct Redaction {
-    secrets: Vec<SecretValue>,
-    redactor: Redactor,
+    secrets: Arc<Vec<SecretValue>>,
+    redactor: Arc<Redactor>,
 }
 
 impl Redaction {
     pub fn new(secrets: Vec<SecretValue>) -> Self {
         let redactor = Redactor::new(secrets.iter().map(|secret| &secret.value));
-        Self { secrets, redactor }
+        Self {
+            secrets: Arc::new(secrets),
+            redactor: Arc::new(redactor),
+        }
     }
 
     /// Whether there is nothing to redact.
@@ -156,7 +160,7 @@ impl Redaction {
 
     /// Redacts this layout's secrets at their places, and all others wherever they occur.
     pub fn layout(&self, layout: &mut Layout) {
-        for secret in &self.secrets {
+        for secret in self.secrets.iter() {
             let node = layout.at_mut(&secret.path);
             let properties = node.and_then(|node| node.properties.as_mut());
             properties

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use common::api::manager::Expand;
-use common::server::{ApiError, Body};
+use common::server::{ApiError, Body, answer};
 
 use crate::auth::Caller;
 use crate::service::Services;
@@ -13,5 +13,5 @@ pub async fn post(
     caller: Caller,
     Body(body): Body<Expand>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(HttpResponse::Ok().json(services.expand.expand(body, &caller).await?))
+    answer(services.expand.expand(body, &caller).await?).await
 }

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use common::api::manager::ResourcesQuery;
-use common::server::{ApiError, Query};
+use common::server::{ApiError, Query, answer};
 
 use super::extract::deployment;
 use crate::auth::Caller;
@@ -17,7 +17,7 @@ pub async fn resources(
 ) -> Result<HttpResponse, ApiError> {
     let name = deployment(path)?;
     let page = services.live.resources(&name, &query, &caller).await?;
-    Ok(HttpResponse::Ok().json(page))
+    answer(page).await
 }
 
 pub async fn graph(
@@ -26,5 +26,5 @@ pub async fn graph(
     path: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let graph = services.live.graph(&deployment(path)?, &caller).await?;
-    Ok(HttpResponse::Ok().json(graph))
+    answer(graph).await
 }

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use common::api::page::PageQuery;
 use common::model::{DeploymentName, LayoutPath, ManifestName};
-use common::server::{ApiError, Query};
+use common::server::{ApiError, Query, answer};
 use serde::Deserialize;
 
 use super::extract::name;
@@ -31,7 +31,7 @@ pub async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let deployment = name(DeploymentName::parse(path.into_inner()))?;
-    Ok(HttpResponse::Ok().json(services.manifests.list(&deployment, &page).await?))
+    answer(services.manifests.list(&deployment, &page).await?).await
 }
 
 pub async fn get(
@@ -39,7 +39,7 @@ pub async fn get(
     path: Path<(String, String)>,
 ) -> Result<HttpResponse, ApiError> {
     let (deployment, manifest) = names(path)?;
-    Ok(HttpResponse::Ok().json(services.manifests.get(&deployment, &manifest).await?))
+    answer(services.manifests.get(&deployment, &manifest).await?).await
 }
 
 pub async fn diff(
@@ -49,7 +49,7 @@ pub async fn diff(
 ) -> Result<HttpResponse, ApiError> {
     let (deployment, to) = names(path)?;
     let diff = services.manifests.diff(&deployment, &query.from, &to).await;
-    Ok(HttpResponse::Ok().json(diff?))
+    answer(diff?).await
 }
 
 pub async fn layout(
@@ -62,17 +62,11 @@ pub async fn layout(
         .path
         .as_deref()
         .map_or(Ok(LayoutPath::root()), |text| name(LayoutPath::parse(text)))?;
-    if at == LayoutPath::root() {
-        return Ok(
-            HttpResponse::Ok().json(services.manifests.layout(&deployment, &manifest).await?)
-        );
+    let manifests = &services.manifests;
+    match at == LayoutPath::root() {
+        true => answer(manifests.layout(&deployment, &manifest).await?).await,
+        false => answer(manifests.layout_at(&deployment, &manifest, &at).await?).await,
     }
-    Ok(HttpResponse::Ok().json(
-        services
-            .manifests
-            .layout_at(&deployment, &manifest, &at)
-            .await?,
-    ))
 }
 
 fn names(path: Path<(String, String)>) -> Result<(DeploymentName, ManifestName), ApiError> {

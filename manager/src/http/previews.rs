@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use common::api::manager::{DiffQuery, UpdateDeployment, WriteQuery};
-use common::server::{ApiError, Body, Query};
+use common::server::{ApiError, Body, Query, answer};
 
 use super::deployments::whole;
 use super::extract::{asked, deployment};
@@ -13,7 +13,7 @@ use crate::service::Services;
 
 pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {
     let manifest = services.previews.get(&deployment(path)?).await?;
-    Ok(HttpResponse::Ok().json(manifest))
+    answer(manifest).await
 }
 
 pub async fn delete(
@@ -38,5 +38,5 @@ pub async fn diff(
         .previews
         .diff(deployment(path)?, body, &query, &caller)
         .await?;
-    Ok(HttpResponse::Ok().json(diff))
+    answer(diff).await
 }

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use common::api::upgrade::{WhatIf, WhatIfQuery};
-use common::server::{ApiError, Body, Query};
+use common::server::{ApiError, Body, Query, answer};
 
 use crate::auth::Caller;
 use crate::service::Services;
@@ -14,5 +14,5 @@ pub async fn whatif(
     Query(query): Query<WhatIfQuery>,
     Body(body): Body<WhatIf>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(HttpResponse::Ok().json(services.whatifs.page(&body, &query, &caller).await?))
+    answer(services.whatifs.page(&body, &query, &caller).await?).await
 }

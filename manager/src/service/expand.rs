@@ -15,6 +15,7 @@ use crate::domain::redaction::Redaction;
 use crate::error::Error;
 use crate::workflow::choice::Choice;
 use crate::workflow::expansion::{Expansions, Subject};
+use crate::workflow::redacting;
 
 pub struct Expand {
     pub expansions: Arc<Expansions>,
@@ -46,7 +47,7 @@ impl Expand {
             .await?;
         let mut expansion = expanded.expansion;
         let secrets = std::mem::take(&mut expansion.secrets);
-        Redaction::new(secrets).expansion(&mut expansion);
-        Ok(expansion)
+        let redaction = redacting::prepared(secrets).await;
+        Ok(redacting::redacted(&redaction, expansion, Redaction::expansion).await)
     }
 }

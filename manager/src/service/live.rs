@@ -12,6 +12,7 @@ use common::api::manager::{Graph, GraphEdge, GraphNode, LiveResource, Resources,
 use common::api::page::{Page, items};
 use common::model::limits::LIVE_ITEMS_MAX;
 use common::model::{AppliedObject, Configuration, Deployment, DeploymentName, Identity};
+use common::work;
 
 use super::deployments::missing;
 use crate::auth::Caller;
@@ -21,6 +22,7 @@ use crate::domain::redaction::Redaction;
 use crate::error::Error;
 use crate::store::manifests::FinalProperties;
 use crate::store::{Store, StoreError, deployments, manifests};
+use crate::workflow::redacting;
 
 /// The time for reading the live state: one list call for each kind and, for drift, a dry run of each changed object.
 const STATUS: Duration = Duration::from_secs(60);
@@ -55,25 +57,9 @@ impl LiveState {
                 error => error,
             })?;
         let known = self.final_properties(&deployment).await?;
-        let properties: HashMap<_, _> = known
-            .iter()
-            .map(|known| (known.object.identity(), &known.properties))
-            .collect();
-        let live = |mut status: ObjectStatus| {
-            redaction.status(&mut status);
-            let final_properties = properties.get(&status.applied.object.identity());
-            let mut final_properties = final_properties.map(|found| (*found).clone());
-            if let Some(properties) = &mut final_properties {
-                redaction.value(properties);
-            }
-            LiveResource {
-                final_properties,
-                ready: status.state == ObjectState::Ready,
-                status,
-            }
-        };
+        let items = work::large(move || shown(statuses, &known, &redaction));
         Ok(Page {
-            items: statuses.into_iter().map(live).collect(),
+            items: items.await,
             next_page_token: page.next_page_token,
         })
     }
@@ -152,7 +138,7 @@ impl LiveState {
 
     async fn redaction(&self, deployment: &Deployment) -> Result<Redaction, StoreError> {
         let secrets = manifests::secrets_in_use(&self.store, deployment).await?;
-        Ok(Redaction::new(secrets))
+        Ok(redacting::prepared(secrets).await)
     }
 
     async fn deployment(&self, name: &DeploymentName) -> Result<Deployment, Error> {
@@ -186,6 +172,32 @@ impl LiveState {
             None => Ok(Vec::new()),
         }
     }
+}
+
+/// The objects as a caller may see them, each with the properties that it was applied with.
+fn shown(
+    statuses: Vec<ObjectStatus>,
+    known: &[FinalProperties],
+    redaction: &Redaction,
+) -> Vec<LiveResource> {
+    let properties = known
+        .iter()
+        .map(|known| (known.object.identity(), &known.properties));
+    let properties: HashMap<_, _> = properties.collect();
+    let live = |mut status: ObjectStatus| {
+        redaction.status(&mut status);
+        let final_properties = properties.get(&status.applied.object.identity());
+        let mut final_properties = final_properties.map(|found| (*found).clone());
+        if let Some(properties) = &mut final_properties {
+            redaction.value(properties);
+        }
+        LiveResource {
+            final_properties,
+            ready: status.state == ObjectState::Ready,
+            status,
+        }
+    };
+    statuses.into_iter().map(live).collect()
 }
 
 /// The record is ordered, so the token is a position in it.

@@ -1,5 +1,6 @@
 //! Stored manifests.
 
+use common::api::deployer::ResourceDiff;
 use common::api::error::ErrorCode;
 use common::api::manager::{Expansion, ManifestDiff, ManifestSummary};
 use common::api::page::{Page, PageQuery};
@@ -8,21 +9,33 @@ use common::model::{
     DeploymentName, DiffSummary, InputConfig, Layout, LayoutNode, LayoutPath, Manifest,
     ManifestName,
 };
+use common::work;
 
 use super::deployments;
 use crate::domain::redaction::Redaction;
 use crate::error::Error;
 use crate::store::{self, Store, StoreError, manifests};
+use crate::workflow::redacting;
 
 /// A stored manifest with its secrets redacted.
 pub async fn redacted(store: &Store, mut manifest: Manifest) -> Result<Manifest, StoreError> {
     let secrets = manifests::secrets(store, &manifest.deployment, &manifest.name).await?;
-    let redaction = Redaction::new(secrets);
+    let redaction = redacting::prepared(secrets).await;
     if !redaction.is_empty() {
         store::digests::keyed(store, &mut manifest.digests).await?;
     }
-    redaction.manifest(&mut manifest);
-    Ok(manifest)
+    Ok(redacting::redacted(&redaction, manifest, Redaction::manifest).await)
+}
+
+/// What is different, without the secrets of both.
+fn compared(before: Expansion, after: Expansion) -> Vec<ResourceDiff> {
+    let mut resources = compare::resources(
+        &before.expanded_config.resources,
+        &after.expanded_config.resources,
+    );
+    let secrets = before.secrets.into_iter().chain(after.secrets);
+    Redaction::new(secrets.collect()).diffs(&mut resources);
+    resources
 }
 
 pub struct Manifests {
@@ -61,19 +74,18 @@ impl Manifests {
     ) -> Result<ManifestDiff, Error> {
         let (input_before, before) = self.source(deployment, from).await?;
         let (input_after, after) = self.source(deployment, to).await?;
-        let mut resources = compare::resources(
-            &before.expanded_config.resources,
-            &after.expanded_config.resources,
-        );
-        let secrets = before.secrets.into_iter().chain(after.secrets);
-        Redaction::new(secrets.collect()).diffs(&mut resources);
-        Ok(ManifestDiff {
-            from: from.clone(),
-            to: to.clone(),
-            same_input: input_before == input_after,
-            summary: DiffSummary::of(&resources),
-            resources,
-        })
+        let (from, to) = (from.clone(), to.clone());
+        let diff = move || {
+            let resources = compared(before, after);
+            ManifestDiff {
+                from,
+                to,
+                same_input: input_before == input_after,
+                summary: DiffSummary::of(&resources),
+                resources,
+            }
+        };
+        Ok(work::large(diff).await)
     }
 
     /// The configuration and its expansion, with secrets.
@@ -100,18 +112,10 @@ impl Manifests {
         {
             return Err(self.missing(deployment, name).await);
         }
-        let mut layout = manifests::layout(&self.store, deployment, name).await?;
-        self.redaction(deployment, name).await?.layout(&mut layout);
-        Ok(layout)
-    }
-
-    async fn redaction(
-        &self,
-        deployment: &DeploymentName,
-        name: &ManifestName,
-    ) -> Result<Redaction, StoreError> {
+        let layout = manifests::layout(&self.store, deployment, name).await?;
         let secrets = manifests::secrets(&self.store, deployment, name).await?;
-        Ok(Redaction::new(secrets))
+        let redaction = redacting::prepared(secrets).await;
+        Ok(redacting::redacted(&redaction, layout, Redaction::layout).await)
     }
 
     /// One node of a layout.

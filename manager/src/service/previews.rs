@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::store::{Changes, Store, StoreError, deployments, manifests};
 use crate::workflow::choice::{self, Choice};
 use crate::workflow::expansion::{Expansions, Subject};
-use crate::workflow::{Retry, diff};
+use crate::workflow::{Retry, diff, redacting};
 
 pub struct Previews {
     pub store: Store,
@@ -116,11 +116,12 @@ impl Previews {
             deployment: name,
         };
         let found = diff::diff(&*self.deployer, &self.retry, &request, deadline).await;
-        let mut found = found.map_err(|error| redaction.refusal(error))?;
-        redaction.diffs(&mut found.resources);
+        let found = found.map_err(|error| redaction.refusal(error))?;
+        let hide = |redaction: &Redaction, diffs: &mut Vec<_>| redaction.diffs(diffs);
+        let resources = redacting::redacted(&redaction, found.resources, hide).await;
         Ok(Diff {
-            summary: DiffSummary::of(&found.resources),
-            resources: found.resources,
+            summary: DiffSummary::of(&resources),
+            resources,
             warnings: expansion.warnings,
         })
     }
@@ -135,7 +136,7 @@ impl Previews {
         if let Some(found) = found {
             secrets.extend(manifests::secrets_in_use(&self.store, found).await?);
         }
-        Ok(Redaction::new(secrets))
+        Ok(redacting::prepared(secrets).await)
     }
 
     async fn expansion(

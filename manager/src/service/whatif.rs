@@ -13,6 +13,7 @@ use common::api::upgrade::{
 use common::compare;
 use common::model::limits::PAGE_ITEMS_MAX;
 use common::model::{Deployment, DeploymentName, DeploymentStatus, DiffSummary};
+use common::work;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::time::Instant;
 
@@ -26,6 +27,7 @@ use crate::store::manifests::Head;
 use crate::store::{Store, StoreError, deployments, instances, manifests};
 use crate::workflow::choice::{self, Choice, Latest};
 use crate::workflow::expansion::{Expansions, Subject};
+use crate::workflow::redacting;
 use crate::workflow::upgrade::{Dependent, Target, unused};
 
 /// Deployments that are expanded in parallel: enough to keep the expander busy, with capacity left for other requests.
@@ -204,16 +206,19 @@ impl WhatIfs {
         let expansion = match expanded {
             Ok(expanded) => expanded.expansion,
             Err(mut error) => {
-                Redaction::new(secrets).error(&mut error);
+                redacting::prepared(secrets).await.error(&mut error);
                 return Ok(Err(error));
             }
         };
         secrets.extend(expansion.secrets);
         let before = manifests::expansion(store, name, &head.name).await?;
         let after = expansion.expanded_config.resources;
-        let mut compared = compare::resources(&before.resources, &after);
-        Redaction::new(secrets).diffs(&mut compared);
-        Ok(Ok(compared))
+        let compared = move || {
+            let mut compared = compare::resources(&before.resources, &after);
+            Redaction::new(secrets).diffs(&mut compared);
+            compared
+        };
+        Ok(Ok(work::large(compared).await))
     }
 }
 

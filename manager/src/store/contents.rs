@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::{Bytes, BytesMut};
 use common::model::{DeploymentName, ManifestName};
+use common::work;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +83,7 @@ pub async fn lists(
 }
 
 /// One part of a manifest.
-pub async fn get<T: DeserializeOwned>(
+pub async fn get<T: DeserializeOwned + Send + 'static>(
     store: &Store,
     deployment: &DeploymentName,
     manifest: &ManifestName,
@@ -93,7 +94,7 @@ pub async fn get<T: DeserializeOwned>(
 }
 
 /// A part that some manifests do not have.
-pub async fn find<T: DeserializeOwned>(
+pub async fn find<T: DeserializeOwned + Send + 'static>(
     store: &Store,
     deployment: &DeploymentName,
     manifest: &ManifestName,
@@ -106,7 +107,7 @@ pub async fn find<T: DeserializeOwned>(
 }
 
 /// A part of a manifest whose lists are already read.
-pub async fn find_in<T: DeserializeOwned>(
+pub async fn find_in<T: DeserializeOwned + Send + 'static>(
     store: &Store,
     deployment: &DeploymentName,
     manifest: &ManifestName,
@@ -125,7 +126,8 @@ pub async fn find_in<T: DeserializeOwned>(
             whole.extend_from_slice(&piece.ok_or_else(|| missing(deployment, manifest, part))?);
         }
     }
-    read(&keys::lists(deployment, manifest), &whole).map(Some)
+    let key = keys::lists(deployment, manifest);
+    work::sized(whole.len(), move || read(&key, &whole).map(Some)).await
 }
 
 pub(super) fn missing(

@@ -1,19 +1,22 @@
 //! Manifests: a small head, and the contents in separate pieces, so that each part is read only if it is needed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use bytes::Bytes;
 use common::api::manager::{Expansion, ManifestSummary};
 use common::api::page::{Page, PageQuery};
 use common::model::{
     Configuration, Deployment, DeploymentName, InputConfig, Layout, Manifest, ManifestDigests,
     ManifestName, ObjectRef, Output, Preview, ResolvedType, SecretValue,
 };
+use common::work;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::kv::Order;
+use super::kv::{Key, Order};
 use super::{Changes, Store, StoreError, contents, keys, pieces, read};
 use crate::domain::redaction;
 use crate::domain::resolution::Recorded;
@@ -211,7 +214,7 @@ pub async fn templates(
     Ok(found.unwrap_or_default())
 }
 
-async fn part<T: DeserializeOwned>(
+async fn part<T: DeserializeOwned + Send + 'static>(
     store: &Store,
     deployment: &DeploymentName,
     name: &ManifestName,
@@ -244,32 +247,18 @@ pub async fn list(
 pub async fn put(
     store: &Store,
     changes: &mut Changes,
-    manifest: &Manifest,
-    templates: &[Recorded],
-    secrets: &[SecretValue],
+    manifest: &Arc<Manifest>,
+    templates: Vec<Recorded>,
+    secrets: Vec<SecretValue>,
 ) -> Result<(), StoreError> {
     let (deployment, name) = (&manifest.deployment, &manifest.name);
     let key = keys::manifest(deployment, name);
-    let mut parts = BTreeMap::from([
-        (
-            INPUT.to_owned(),
-            contents::part(&manifest.input_config, &key)?,
-        ),
-        (
-            EXPANSION.to_owned(),
-            contents::part(&manifest.expanded_config, &key)?,
-        ),
-        (LAYOUT.to_owned(), contents::part(&manifest.layout, &key)?),
-    ]);
-    if let Some(preview) = &manifest.preview {
-        parts.insert(PREVIEW.to_owned(), contents::part(preview, &key)?);
-    }
-    if !templates.is_empty() {
-        parts.insert(TEMPLATES.to_owned(), contents::part(&templates, &key)?);
-    }
-    if !secrets.is_empty() {
-        parts.insert(SECRETS.to_owned(), contents::part(&secrets, &key)?);
-    }
+    let has_secrets = !secrets.is_empty();
+    let written = {
+        let (manifest, key) = (manifest.clone(), key.clone());
+        move || parts(&manifest, &templates, &secrets, &key)
+    };
+    let parts = work::large(written).await?;
     contents::put(store, changes, deployment, name, parts).await?;
     let head = Head {
         name: name.clone(),
@@ -278,9 +267,39 @@ pub async fn put(
         resolved_types: manifest.resolved_types.clone(),
         outputs: manifest.outputs.clone(),
         digests: manifest.digests.clone(),
-        has_secrets: Some(!secrets.is_empty()),
+        has_secrets: Some(has_secrets),
     };
     changes.put(key, &head)
+}
+
+/// The contents, as they are stored.
+fn parts(
+    manifest: &Manifest,
+    templates: &[Recorded],
+    secrets: &[SecretValue],
+    key: &Key,
+) -> Result<BTreeMap<String, Vec<Bytes>>, StoreError> {
+    let mut parts = BTreeMap::from([
+        (
+            INPUT.to_owned(),
+            contents::part(&manifest.input_config, key)?,
+        ),
+        (
+            EXPANSION.to_owned(),
+            contents::part(&manifest.expanded_config, key)?,
+        ),
+        (LAYOUT.to_owned(), contents::part(&manifest.layout, key)?),
+    ]);
+    if let Some(preview) = &manifest.preview {
+        parts.insert(PREVIEW.to_owned(), contents::part(preview, key)?);
+    }
+    if !templates.is_empty() {
+        parts.insert(TEMPLATES.to_owned(), contents::part(&templates, key)?);
+    }
+    if !secrets.is_empty() {
+        parts.insert(SECRETS.to_owned(), contents::part(&secrets, key)?);
+    }
+    Ok(parts)
 }
 
 /// Removes a manifest with those contents that no other manifest shares.

@@ -15,6 +15,7 @@ use common::model::{
     DeploymentName, InputConfig, ManifestName, Namespace, ResolvedType, Scope, TypeName,
 };
 use common::redact::REDACTED;
+use common::work;
 use jiff::Timestamp;
 use manager_registry::{Identity, Registries, RegistryError, ResolvedTemplate};
 use tokio::time::Instant;
@@ -151,7 +152,9 @@ impl Expansions {
             let response = self.expanded(&request, deadline).await?;
             let references = self.references(&response, &known.imports)?;
             if references.is_empty() {
-                return expanded(response, known);
+                let resources = &response.config.resources;
+                let bytes = work::bytes_of(resources.iter().flat_map(|one| &one.properties));
+                return work::sized(bytes, move || expanded(response, known)).await;
             }
             let source = Source::new(&request.name, &request.content, &response.layout);
             let place = |reference: &TypeName| source.of(|node| node.type_name == *reference);

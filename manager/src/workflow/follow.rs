@@ -2,7 +2,7 @@
 //!
 //! The end is always a known one. resourcifier's README lists the cases ("The end of a job").
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::Instant;
 
+use super::redacting;
 use super::retry::is_transient;
 use super::step::{Failure, Run};
 use super::tries::Tries;
@@ -65,11 +66,9 @@ pub fn left_ms(deadline: Instant) -> u64 {
 
 /// The record, with the reported objects in place of those that they replace.
 fn merged(recorded: Vec<AppliedObject>, seen: Vec<AppliedObject>) -> Vec<AppliedObject> {
-    let replaced = |old: &AppliedObject| {
-        seen.iter()
-            .any(|new| new.object.is_same_object(&old.object))
-    };
-    let mut objects: Vec<_> = recorded.into_iter().filter(|old| !replaced(old)).collect();
+    let new: HashSet<_> = seen.iter().map(|new| new.object.identity()).collect();
+    let is_old = |old: &AppliedObject| !new.contains(&old.object.identity());
+    let mut objects: Vec<_> = recorded.into_iter().filter(is_old).collect();
     objects.extend(seen);
     objects
 }
@@ -112,7 +111,7 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
         follower.settle(&job).await;
     }
     run.watch.waits_for(None);
-    let ended = redacted(ended, redaction);
+    let ended = redacting::redacted(redaction, ended, hide).await;
     let (ended, stopped) = match ended {
         Ok(report) if report.stopped => (Err(run.stop_error()), Some(report)),
         ended => (ended, None),
@@ -125,20 +124,16 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
     }
 }
 
-fn redacted(
-    ended: Result<Report, Box<ErrorBody>>,
-    redaction: &Redaction,
-) -> Result<Report, Box<ErrorBody>> {
-    let mut report = ended.map_err(|mut error| {
-        redaction.error(&mut error);
-        error
-    })?;
+fn hide(redaction: &Redaction, ended: &mut Result<Report, Box<ErrorBody>>) {
+    let report = match ended {
+        Ok(report) => report,
+        Err(error) => return redaction.error(error),
+    };
     let errors = report.output_errors.iter_mut();
     errors.for_each(|error| redaction.error(error));
     let resources = report.resources.iter_mut();
     resources.for_each(|resource| redaction.report(resource));
     redaction.outputs(&mut report.outputs);
-    Ok(report)
 }
 
 struct Follower<'a> {

@@ -17,6 +17,7 @@ pub mod expansion;
 mod follow;
 mod plans;
 mod recovery;
+pub mod redacting;
 mod retry;
 mod runner;
 pub mod step;

@@ -11,11 +11,13 @@ use common::model::{
     AppliedObject, Deployment, DeploymentName, Identity, InputConfig, ManifestName, Namespace,
     OperationId, Output, Resource,
 };
+use common::work;
 use tokio::time::Instant;
 
 use super::authority;
 use super::expansion::Expansions;
 use super::follow;
+use super::redacting;
 use super::retry::Retry;
 use super::watch::OperationWatch;
 use crate::audit::Audit;
@@ -178,14 +180,19 @@ impl Run<'_> {
         if let Some(found) = crate::store::deployments::get(store, deployment).await? {
             secrets.extend(manifests::secrets_in_use(store, &found).await?);
         }
-        Ok(Redaction::new(secrets))
+        Ok(redacting::prepared(secrets).await)
     }
 
     /// Adds to an error that names resources where in the configuration they stand.
     pub async fn place(&self, error: &mut ErrorBody) -> Result<(), StoreError> {
         let (input, expansion) = self.source().await?;
-        let name = self.deployment().as_str();
-        Source::new(name, &input.content, &expansion.layout).add_to(error);
+        let (name, mut placed) = (self.deployment().clone(), error.clone());
+        let bytes = input.content.len();
+        *error = work::sized(bytes, move || {
+            Source::new(name.as_str(), &input.content, &expansion.layout).add_to(&mut placed);
+            placed
+        })
+        .await;
         Ok(())
     }
 

@@ -172,7 +172,7 @@ impl Verifying {
     }
 
     /// A part exists and can be read.
-    async fn part<T: DeserializeOwned>(
+    async fn part<T: DeserializeOwned + Send + 'static>(
         &mut self,
         key: &Key,
         head: &Head,

@@ -1,11 +1,16 @@
 //! Stores the preview: a manifest, with what applying it would do. A new deployment exists from here on, without a
 //! latest manifest.
 
+use std::sync::Arc;
+
+use common::api::deployer::ResourceDiff;
 use common::model::{Deployment, DiffSummary, Preview};
 
 use super::store;
 use crate::domain::deployment;
+use crate::domain::redaction::Redaction;
 use crate::store::{Changes, StoreError, deployments, manifests, operations};
+use crate::workflow::redacting;
 use crate::workflow::step::{Done, Run, StepError};
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
@@ -15,9 +20,12 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let base = before
         .as_ref()
         .and_then(|before| before.latest_manifest.clone());
-    let mut resources = operations::diff(run.store(), run.id()).await?.resources;
+    let found = operations::diff(run.store(), run.id()).await?.resources;
     let redaction = run.redaction().await?;
-    resources.iter_mut().for_each(|diff| redaction.diff(diff));
+    let hide = |redaction: &Redaction, diffs: &mut Vec<ResourceDiff>| {
+        diffs.iter_mut().for_each(|diff| redaction.diff(diff));
+    };
+    let resources = redacting::redacted(&redaction, found, hide).await;
     let (input, mut expansion) = run.source().await?;
     let secrets = std::mem::take(&mut expansion.secrets);
     let mut manifest = store::manifest(run, input, expansion)?;
@@ -27,14 +35,15 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         summary: DiffSummary::of(&resources),
         resources,
     });
+    let (name, manifest) = (manifest.name.clone(), Arc::new(manifest));
     let templates = run.templates().await?;
-    manifests::put(run.store(), &mut changes, &manifest, &templates, &secrets).await?;
-    let after = deployment::previewed(begun(run, before)?, Some(manifest.name.clone()));
+    manifests::put(run.store(), &mut changes, &manifest, templates, secrets).await?;
+    let after = deployment::previewed(begun(run, before)?, Some(name.clone()));
     deployments::put(&mut changes, &after)?;
     Ok(Done {
         changes,
         deployment: Some(after),
-        manifest: Some(manifest.name),
+        manifest: Some(name),
         ..Done::default()
     })
 }

@@ -1,5 +1,7 @@
 //! Stores the manifest and makes it the deployment's latest one. A new deployment exists from here on.
 
+use std::sync::Arc;
+
 use common::api::manager::{Expansion, TypeInstance};
 use common::model::{Deployment, InputConfig, Layout, Manifest, ManifestName};
 
@@ -31,9 +33,9 @@ pub async fn unconfirm(run: &Run<'_>, changes: &mut Changes) -> Result<(), Store
 pub async fn write(run: &Run<'_>, mut changes: Changes) -> Result<Done, StepError> {
     let (input, mut expansion) = run.source().await?;
     let secrets = std::mem::take(&mut expansion.secrets);
-    let manifest = manifest(run, input, expansion)?;
+    let manifest = Arc::new(manifest(run, input, expansion)?);
     let templates = run.templates().await?;
-    manifests::put(run.store(), &mut changes, &manifest, &templates, &secrets).await?;
+    manifests::put(run.store(), &mut changes, &manifest, templates, secrets).await?;
     advance(run, changes, &manifest.layout).await
 }
 

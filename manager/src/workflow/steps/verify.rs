@@ -1,15 +1,16 @@
 //! Checks that the objects have not changed since the preview, before any of it is applied.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use common::api::deployer::{Basis, FieldChange, ResourceDiff};
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::Preview;
 use serde_json::Value;
 
+use crate::domain::redaction::Redaction;
 use crate::store::{StoreError, deployments, manifests};
-use crate::workflow::diff;
 use crate::workflow::step::{Done, Failure, Run, StepError};
+use crate::workflow::{diff, redacting};
 
 /// The number of fields of an object that the refusal names.
 const NAMED: usize = 10;
@@ -39,22 +40,28 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         run.deadline,
     )
     .await;
-    let mut found = found.map_err(Failure::clean)?;
+    let found = found.map_err(Failure::clean)?;
     let redaction = run.redaction().await?;
     // The same options as the preview's, so that the two can be compared field by field.
-    let now = found.resources.iter_mut();
-    now.for_each(|diff| redaction.diff(diff));
-    match refusal(&preview, &found.resources) {
+    let hide = |redaction: &Redaction, now: &mut Vec<ResourceDiff>| {
+        now.iter_mut().for_each(|diff| redaction.diff(diff));
+    };
+    let now = redacting::redacted(&redaction, found.resources, hide).await;
+    match refusal(&preview, &now) {
         Some(error) => Err(Failure::clean(error).into()),
         None => Ok(Done::default()),
     }
 }
 
 fn refusal(preview: &Preview, now: &[ResourceDiff]) -> Option<Box<ErrorBody>> {
+    let now: HashMap<_, _> = now
+        .iter()
+        .map(|now| (now.basis.object.identity(), now))
+        .collect();
     let changed: Vec<_> = preview
         .resources
         .iter()
-        .filter_map(|seen| changed(seen, now))
+        .filter_map(|seen| changed(seen, now.get(&seen.basis.object.identity()).copied()))
         .collect();
     if changed.is_empty() {
         return None;
@@ -68,9 +75,8 @@ fn refusal(preview: &Preview, now: &[ResourceDiff]) -> Option<Box<ErrorBody>> {
     Some(Box::new(error.caused_by(changed)))
 }
 
-fn changed(seen: &ResourceDiff, now: &[ResourceDiff]) -> Option<ErrorBody> {
-    let same = |other: &&ResourceDiff| other.basis.object.is_same_object(&seen.basis.object);
-    let now = now.iter().find(same);
+/// `now`: the same object, if there is anything to do to it.
+fn changed(seen: &ResourceDiff, now: Option<&ResourceDiff>) -> Option<ErrorBody> {
     let how = match now {
         Some(now) => difference(&seen.basis, &now.basis)?,
         None => Difference::Unaffected,
@@ -203,7 +209,7 @@ mod tests {
     }
 
     fn said(seen: serde_json::Value, now: serde_json::Value) -> String {
-        changed(&diff("x", seen), &[diff("y", now)])
+        changed(&diff("x", seen), Some(&diff("y", now)))
             .unwrap()
             .message
     }
