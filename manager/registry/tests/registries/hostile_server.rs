@@ -96,8 +96,10 @@ async fn answers_without_end_are_cut_wherever_they_have_none() {
     let endless = |begin: &'static str, part: &'static str| {
         server(move |stream| {
             stream.write_all(begin.as_bytes())?;
+            // Long writes: a busy machine must reach the limit of the bytes before that of the time.
+            let parts = part.repeat(4_096);
             loop {
-                stream.write_all(part.as_bytes())?;
+                stream.write_all(parts.as_bytes())?;
             }
         })
     };
