@@ -5,5 +5,6 @@ mod links;
 mod markdown;
 mod page;
 mod reference;
+mod rooms;
 mod script;
 mod words;
