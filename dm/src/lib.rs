@@ -28,7 +28,7 @@ pub use cli::completion::complete;
 pub use error::{ExitCode, exit_code};
 pub use terminal::Terminal;
 
-/// Runs one command, the program's name first among the arguments.
+/// Runs one command. The first argument is the name of the program.
 pub async fn run(
     args: impl IntoIterator<Item = OsString>,
     terminal: &mut Terminal<'_>,
@@ -53,7 +53,7 @@ pub async fn run(
     }
 }
 
-/// Help goes to standard output; what is wrong with the command line, to standard error.
+/// Prints help to standard output, and usage errors to standard error.
 fn say(error: &clap::Error, terminal: &mut Terminal<'_>) -> ExitCode {
     let text = error.render().to_string();
     if error.use_stderr() {

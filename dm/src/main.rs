@@ -1,4 +1,4 @@
-//! `dm`: hands the process's streams to the library and ends with its exit code.
+//! `dm`: passes the streams of the process to the library and ends with its exit code.
 
 use std::io::{IsTerminal, stderr, stdin, stdout};
 use std::process::ExitCode;

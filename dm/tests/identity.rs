@@ -264,7 +264,7 @@ async fn a_certificate_that_cannot_be_shown_or_is_refused_is_said_with_what_to_d
     files.sign("ada");
     files.kubeconfig(&json!({"client-certificate": "ada.pem", "client-key": "ada.key"}));
     for (tls, expected) in [
-        (Tls::default(), "cannot be shown without https"),
+        (Tls::default(), "cannot receive without https"),
         (files.tls(false, false), "does not ask for (--client-ca"),
     ] {
         let manager = start(&files, tls, TOKENS).await;

@@ -90,11 +90,11 @@ fn a_folder_gets_the_version_whole_and_once() {
     assert_eq!(names(&author.at("registry/web")), ["v1.0.1"]);
     let (code, said) = author.publish("v1.0.1", &["registry"]);
     assert_eq!(code, 0);
-    assert!(said.contains("is there already"), "{said}");
+    assert!(said.contains("is already published"), "{said}");
     author.version("v1.0.1", "two");
     let (code, said) = author.publish("v1.0.1", &["registry"]);
     assert_eq!(code, 4, "{said}");
-    assert!(said.contains("other content (web.jinja)"), "{said}");
+    assert!(said.contains("different content (web.jinja)"), "{said}");
     assert_eq!(
         std::fs::read_to_string(there.join("web.jinja")).unwrap(),
         "one\r\n"
@@ -108,7 +108,7 @@ fn a_version_that_is_there_by_another_name_is_refused() {
     author.version("v1.0.0", "");
     let (code, said) = author.publish("v1.0.0", &["registry"]);
     assert_eq!(code, 4, "{said}");
-    assert!(said.contains("already as v1"), "{said}");
+    assert!(said.contains("already published as v1"), "{said}");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn a_git_repository_gets_a_commit_with_the_files_as_they_are() {
     let log = author.git(&["-C", &bare, "log", "-1", "--format=%an %s", "main"]);
     assert_eq!(log, "Ada Publish web:v1.0.2\n");
     let (code, said) = author.publish("v1.0.2", &[&bare]);
-    assert!(code == 0 && said.contains("is there already"), "{said}");
+    assert!(code == 0 && said.contains("is already published"), "{said}");
     author.version("v1.0.2", "three");
     let (code, said) = author.publish("v1.0.2", &[&bare]);
     assert_eq!(code, 4, "{said}");
@@ -185,7 +185,7 @@ fn of_a_git_repository_a_branch_can_be_chosen_and_what_is_none_is_named() {
     let files = |branch: &str| author.git(&["-C", &bare, "ls-tree", "--name-only", branch, "web/"]);
     assert_eq!(files("next"), "web/v1.0.1\nweb/v1.0.2\n");
     assert_eq!(files("main"), "web/v1.0.1\n");
-    for (branch, told) in [("released", "no branch"), ("gone", "gone")] {
+    for (branch, told) in [("released", "not a branch"), ("gone", "gone")] {
         let (code, said) = author.publish("v1.0.2", &[&bare, "--ref", branch]);
         assert_eq!(code, 1, "{said}");
         assert!(said.contains(told), "{said}");
@@ -225,7 +225,7 @@ fn a_version_that_breaks_what_the_one_before_promised_is_refused_with_each_prope
         let (code, said) = author.publish("v1.0.2", &[target]);
         assert_eq!(code, 1, "{said}");
         for told in [
-            "web:v1.0.2 is not published, for it does not keep what web:v1.0.1 promised",
+            "web:v1.0.2 is not published, because it breaks what web:v1.0.1 promised",
             "property size had the type \"integer\" and has the type \"number\"",
             "property colour is new",
             "publish it as web/v1.1.0",

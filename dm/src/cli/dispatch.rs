@@ -1,4 +1,4 @@
-//! From the grammar to the commands.
+//! Runs the command that the user gave.
 
 use crate::cli::{Cli, Command};
 use crate::client::session::{DOT, Session, within};
@@ -8,13 +8,15 @@ use crate::terminal::format::Format;
 
 pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Failure> {
     if let Some(flag) = cli.command.refused_flag(&cli.before) {
-        return Err(Failure::usage(format!("this command does not take {flag}")));
+        return Err(Failure::usage(format!(
+            "this command does not take {flag}; leave it out"
+        )));
     }
     if cli.flags.output == Format::Dot && !cli.command.has_graph() {
         return Err(Failure::usage(DOT.to_owned()));
     }
     let mut session = Session::new(cli.flags, cli.command.asks_the_manager(), terminal).await?;
-    // Writes bound the operation, and wait for it in their own way.
+    // These commands apply the time limit themselves.
     match cli.command.bounds_itself() {
         true => dispatch(cli.command, &mut session).await,
         false => {

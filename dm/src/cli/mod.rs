@@ -1,4 +1,4 @@
-//! The command line's grammar. What a command takes stands beside the command.
+//! The grammar of the command line. The arguments of a command stand in the command's file.
 
 pub mod completion;
 pub mod dispatch;
@@ -14,7 +14,7 @@ use crate::client::manage::*;
 use crate::error::ExitCode;
 use crate::install;
 
-/// Deploys configurations and templates to Kubernetes through Deployment Manager.
+/// Deploy configurations and templates to Kubernetes with Deployment Manager.
 #[derive(Debug, Parser)]
 #[command(name = "dm", disable_version_flag = true, after_help = EXAMPLES)]
 pub struct Cli {
@@ -26,8 +26,8 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// `dm --registry R --properties P deploy T` is as good as `dm deploy T --registry R --properties P`. Commands that
-/// take these describe them; a value travels to theirs by the same id. The others refuse them.
+/// `dm --registry R --properties P deploy T` means `dm deploy T --registry R --properties P`. Commands that take these flags
+/// document them, and receive the value by the same id. Other commands refuse them.
 #[derive(Debug, clap::Args)]
 pub struct BeforeCommand {
     #[arg(long, global = true, hide = true, id = "registry")]
@@ -96,7 +96,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// How it ends where it fails. Commands that compare are like diff(1): 1 is for differences.
+    /// The exit code of a failure. Commands that compare are like diff(1): 1 means differences.
     pub fn code_of_failure(&self) -> ExitCode {
         match self {
             Self::Diff(_) => ExitCode::Usage,
@@ -105,7 +105,7 @@ impl Command {
         }
     }
 
-    /// Whether a manager is asked at all.
+    /// Whether the command needs a manager.
     pub fn asks_the_manager(&self) -> bool {
         !matches!(
             self,
@@ -117,7 +117,7 @@ impl Command {
         )
     }
 
-    /// Whether `--timeout` is not for the request, but for the operation that it starts or watches, or for each of several.
+    /// Whether the command applies `--timeout` itself: to the operation that it starts or follows, or to each of several requests.
     pub fn bounds_itself(&self) -> bool {
         matches!(
             self,
@@ -135,12 +135,12 @@ impl Command {
         )
     }
 
-    /// Whether there is a graph to show as DOT.
+    /// Whether the command prints a graph, which `-o dot` needs.
     pub fn has_graph(&self) -> bool {
         matches!(self, Self::Status(status) if status.graph)
     }
 
-    /// The flags that stand before the command are for those that have a template as target.
+    /// The flag before the command that this command does not take, if any.
     pub fn refused_flag(&self, before: &BeforeCommand) -> Option<&'static str> {
         let takes_registry = matches!(
             self,

@@ -1,4 +1,4 @@
-//! `dm version`: which build this is.
+//! `dm version`: prints the version of this program.
 
 use clap::Args;
 use serde_json::{Value, json};

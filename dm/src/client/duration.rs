@@ -1,15 +1,15 @@
-//! `--timeout 90s`: lengths of time as people write them.
+//! Durations on the command line, like `--timeout 90s`.
 
 use std::time::Duration;
 
 use jiff::SignedDuration;
 
-/// Longer than any operation may take: a bound that keeps sums of times in range.
+/// Longer than any operation may take. The bound keeps sums of durations in range.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Reads `90s`, `5m`, `1h30m`, `500ms`.
 pub fn parse(text: &str) -> Result<Duration, String> {
-    let refused = || "write a time like 90s, 5m or 1h30m, up to 7 days".to_owned();
+    let refused = || "write a duration like 90s, 5m or 1h30m, up to 7 days".to_owned();
     let signed: SignedDuration = text.parse().map_err(|_| refused())?;
     let duration = Duration::try_from(signed).map_err(|_| refused())?;
     if duration.is_zero() || duration > LONGEST {

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use crate::terminal::format::Format;
 
-/// Taken before and after the command.
+/// They may stand before and after the command.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Flags {
-    /// Where the manager listens.
+    /// URL of the manager.
     #[arg(
         long,
         global = true,
@@ -17,10 +17,10 @@ pub struct Flags {
         default_value = "http://127.0.0.1:8080"
     )]
     pub service: String,
-    /// How results are written.
+    /// Format of results.
     #[arg(short, long, global = true, value_enum, default_value_t = Format::Table)]
     pub output: Format,
-    /// Time for all of it, like 90s or 5m; for writes the manager's default if absent.
+    /// Time limit for the whole command, like 90s or 5m [default for writes: the manager's].
     #[arg(long, global = true, value_name = "DURATION", value_parser = super::duration::parse)]
     pub timeout: Option<Duration>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! For those who deploy: the commands that ask a manager, and what they have in common.
+//! For users who deploy: the commands that use a manager, and what these commands share.
 //!
 //! ```text
 //! change, inspect, manage ─► target (what to send) ─► session ─► manager

@@ -1,4 +1,4 @@
-//! What every command has at hand: the manager, the flags, the terminal.
+//! What every command uses: the manager, the flags, the terminal.
 
 use std::future::Future;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use crate::error::{CommandError, ExitCode, Failure};
 use crate::terminal::Terminal;
 use crate::terminal::format::{self, Format, OutputError};
 
-/// Why a result cannot be shown as DOT; told before anything is done.
-pub const DOT: &str = "-o dot goes with dm status NAME --graph";
+/// The error for `-o dot` with a command that has no graph. It is checked before anything is done.
+pub const DOT: &str = "-o dot is only for dm status NAME --graph; choose another format";
 
 pub struct Session<'s, 't> {
     pub client: ManagerClient,
@@ -26,7 +26,7 @@ pub struct Session<'s, 't> {
 }
 
 impl<'s, 't> Session<'s, 't> {
-    /// `asks`: whether the manager will be asked something, so that it matters as whom.
+    /// `asks`: whether the command sends requests to the manager, and so needs an identity.
     pub async fn new(
         flags: Flags,
         asks: bool,
@@ -45,7 +45,7 @@ impl<'s, 't> Session<'s, 't> {
         })
     }
 
-    /// Shows a document as it is to programs, and what `people` makes of it to people.
+    /// Prints a document for programs, or the text that `people` makes from it for users.
     pub fn show<T: Serialize>(
         &mut self,
         document: &T,
@@ -60,12 +60,12 @@ impl<'s, 't> Session<'s, 't> {
         self.print(&text)
     }
 
-    /// Whether results are written for programs, and whole.
+    /// Whether the output is for programs, and so never clipped.
     pub fn is_for_programs(&self) -> bool {
         matches!(self.format, Format::Yaml | Format::Json)
     }
 
-    /// The time that was given, as the manager takes it.
+    /// The time limit of the user, in milliseconds.
     pub fn timeout_ms(&self) -> Option<u64> {
         self.timeout
             .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
@@ -102,7 +102,7 @@ impl CommandError for TimedOut {
     }
 }
 
-/// Ends with a failure where the work takes longer than the user gives it.
+/// Fails if the work takes longer than the user allows.
 pub async fn within<T>(
     timeout: Option<Duration>,
     what: &str,
@@ -132,7 +132,7 @@ where
         })
         .await?;
         items.extend(page.items);
-        // A token that leads to itself would lead on forever.
+        // A token that returns itself would never end.
         if page.next_page_token.is_none() || page.next_page_token == page_token {
             return Ok(Page::whole(items));
         }

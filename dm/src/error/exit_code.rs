@@ -1,4 +1,4 @@
-//! The exit codes: what the end of a command means to scripts.
+//! The exit codes, for scripts.
 
 use common::api::error::ErrorCode;
 
@@ -12,7 +12,7 @@ pub enum ExitCode {
     Conflict = 4,
     Unavailable = 5,
     Timeout = 6,
-    /// By Ctrl-C, as shells number it.
+    /// By Ctrl-C. Shells use this number.
     Interrupted = 130,
 }
 

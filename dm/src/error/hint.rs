@@ -6,42 +6,42 @@ use common::api::error::ErrorCode;
 pub const fn hint_for(code: ErrorCode) -> Option<&'static str> {
     match code {
         ErrorCode::AlreadyExists => {
-            Some("choose another name; dm update changes a deployment that exists")
+            Some("choose another name, or change the existing deployment with dm update")
         }
         ErrorCode::OperationRunning => {
             Some("see dm operations, and wait for it with dm wait OPERATION")
         }
         ErrorCode::NotFound => {
-            Some("dm list, dm operations, dm registries and dm getcredential show what there is")
+            Some("dm list, dm operations, dm registries and dm getcredential show what exists")
         }
         ErrorCode::TemplateNotFound => Some("dm templates shows the templates and their versions"),
         ErrorCode::InvalidProperties => {
-            Some("dm describe TEMPLATE:VERSION shows what a template takes")
+            Some("dm describe TEMPLATE:VERSION shows the properties of a template")
         }
         ErrorCode::ResourcesFailed => {
             Some("see dm status NAME; correct it with dm update, or dm delete NAME")
         }
         ErrorCode::DeletesNotAllowed => {
-            Some("see what it would delete with dm diff; allow it with --allow-deletes")
+            Some("dm diff shows what would be deleted; allow it with --allow-deletes")
         }
         ErrorCode::PreconditionFailed => {
-            Some("somebody changed it since you looked: preview or read it again")
+            Some("somebody changed it since you read it: read or preview it again")
         }
         ErrorCode::OperationStopped => {
-            Some("see dm status NAME; go on with dm update, dm rollback or dm delete")
+            Some("see dm status NAME; continue with dm update, dm rollback or dm delete")
         }
         ErrorCode::NeverApplied => Some(
             "commit the preview with dm update NAME --commit; dm manifest NAME lists the manifests",
         ),
-        ErrorCode::NothingRunning => Some("dm operations NAME shows what was done"),
+        ErrorCode::NothingRunning => Some("dm operations NAME lists finished operations"),
         ErrorCode::Timeout => {
-            Some("see dm status NAME for what is missing; give it more time with --timeout")
+            Some("dm status NAME shows what is not ready; give it more time with --timeout")
         }
         ErrorCode::Unauthenticated => Some(
-            "give a token in DM_TOKEN or --token-file, or a kubeconfig with one or, over https, with a certificate (see kubectl config current-context)",
+            "give a token in DM_TOKEN or --token-file, or use a kubeconfig with a token or, over https, with a certificate (see kubectl config current-context)",
         ),
         ErrorCode::Forbidden | ErrorCode::PermissionsMissing => {
-            Some("dm whoami shows as whom you asked")
+            Some("dm whoami shows your user and groups")
         }
         _ => None,
     }

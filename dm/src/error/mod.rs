@@ -59,7 +59,7 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// A sentence without more to it.
+/// An error that is only a sentence and an exit code.
 #[derive(Debug, thiserror::Error)]
 #[error("{sentence}")]
 struct Plain {

@@ -1,7 +1,6 @@
-//! The certificates by which the services know each other, from an authority that exists only while they are made.
+//! Makes the certificates of the services, with an authority that exists only during the call.
 //!
-//! Its key is kept nowhere: whoever wants other certificates makes all of them anew, and the services take them without a
-//! restart.
+//! The key of the authority is not kept. To replace certificates, make all of them again: the services load them without a restart.
 
 use jiff::civil::Date;
 use rcgen::{
@@ -9,14 +8,14 @@ use rcgen::{
     Issuer, KeyPair, KeyUsagePurpose, date_time_ymd,
 };
 
-/// Nobody is to be woken up by a certificate's end. Who wants shorter lives brings certificates of their own.
+/// Long, so that no certificate expires unnoticed. For a shorter validity, use your own certificates.
 const YEARS: i32 = 10;
 
 #[derive(Debug, thiserror::Error)]
-#[error("a certificate cannot be made: {0}")]
+#[error("cannot make a certificate: {0}")]
 pub struct CertificateError(#[from] rcgen::Error);
 
-/// A key and what vouches for it, in PEM.
+/// A key and its certificate, in PEM.
 pub struct Certificate {
     pub certificate: String,
     pub key: String,
@@ -24,7 +23,7 @@ pub struct Certificate {
 
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
-    /// Its own certificate, in PEM.
+    /// The authority's own certificate, in PEM.
     pub certificate: String,
     made: Date,
 }
@@ -42,7 +41,7 @@ impl Authority {
         })
     }
 
-    /// For a service that is called `name` by its peers and reached by any of `hosts`; it serves and asks with it.
+    /// A certificate for the service `name`, reachable as any of `hosts`. It is for both sides: server and client.
     pub fn issue(&self, name: &str, hosts: Vec<String>) -> Result<Certificate, CertificateError> {
         let mut params = parameters(name, hosts, self.made)?;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
@@ -72,13 +71,13 @@ fn parameters(
         number(made.month()),
         number(made.day()),
     );
-    // The 28th for all later days: there is one in every February.
+    // Every month has a 28th day.
     params.not_before = date_time_ymd(year, month, day.min(28));
     params.not_after = date_time_ymd(year + YEARS, month, day.min(28));
     Ok(params)
 }
 
-/// Of a month or a day, so it is never out of range.
+/// A month or a day is never out of range.
 fn number(of: i8) -> u8 {
     u8::try_from(of).unwrap_or(1)
 }

@@ -1,8 +1,8 @@
-//! The chart, as it was when this program was built: an installation needs no registry, and fits its program.
+//! The chart as of the build of this program, so an installation needs no registry and matches the program.
 
 use common::model::Import;
 
-/// What the configuration calls its type.
+/// The type in the configuration.
 pub const TEMPLATE: &str = "deployment-manager.py";
 
 macro_rules! chart {

@@ -1,4 +1,4 @@
-//! `dm install`: Deployment Manager itself, for a cluster.
+//! `dm install`: installs Deployment Manager in a cluster.
 
 use std::process::Stdio;
 
@@ -14,13 +14,13 @@ use crate::client::target::read_properties;
 use crate::error::{CommandError, Failure};
 use crate::install::{Installation, Objects, documents};
 
-/// The owner of the objects' fields is the one that an update by the system itself has: `dm-` and the deployment's name.
+/// The same field manager as for an update by Deployment Manager itself: `dm-` and the deployment's name.
 const FIELD_MANAGER: &str = "dm-";
 
-/// Print all that Deployment Manager is made of in a cluster, for kubectl to apply, or apply it.
+/// Print all objects of Deployment Manager for kubectl apply, or apply them.
 ///
-/// What is printed holds new certificates and a new key for the store at every call. The key in the cluster is never changed:
-/// kubectl refuses another one. Later changes need neither: print them with --without-secrets.
+/// Each call prints new certificates and a new key for the store. The key in the cluster never changes: kubectl refuses a
+/// different one. Later changes need neither: use --without-secrets.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -36,28 +36,28 @@ Once it runs, it can look after itself:
   export DM_SERVICE=https://localhost:8443 DM_CA_FILE=ca.crt
   dm deploy deployment-manager:v1 --namespace deployment-manager --properties image=…")]
 pub struct Install {
-    /// The image that has the programs of all three services, kubectl and git.
+    /// Image with the programs of all three services, kubectl and git.
     #[arg(long)]
     pub image: String,
-    /// The namespace that it is installed into; it is made.
+    /// Namespace to install into; it is created.
     #[arg(long, default_value = "deployment-manager")]
     pub namespace: Namespace,
-    /// What the installation is called.
+    /// Name of the installation.
     #[arg(long, default_value = "deployment-manager")]
     pub name: DeploymentName,
-    /// Further properties of the chart, like replicas=3,manager.storage=50Gi.
+    /// More properties of the chart, like replicas=3,manager.storage=50Gi.
     #[arg(long, id = "properties", value_name = "NAME=VALUE,…")]
     pub properties: Vec<String>,
-    /// File of properties, YAML; --properties go over it.
+    /// YAML file with properties; --properties overrides it.
     #[arg(long, value_name = "FILE")]
     pub properties_file: Option<String>,
-    /// Leave out certificates and key.
+    /// Leave out the certificates and the key.
     #[arg(long)]
     pub without_secrets: bool,
-    /// Apply it with kubectl and do not print it. Certificates and a key that are there stay as they are.
+    /// Apply the objects with kubectl instead of printing them. Existing certificates and keys stay as they are.
     #[arg(long)]
     pub apply: bool,
-    /// The kubectl to apply it with.
+    /// Program kubectl for --apply.
     #[arg(
         long,
         value_name = "PATH",
@@ -65,7 +65,7 @@ pub struct Install {
         requires = "apply"
     )]
     pub kubectl: String,
-    /// The kubeconfig's context; its current one if absent.
+    /// Context of the kubeconfig [default: the current one].
     #[arg(long, requires = "apply")]
     pub context: Option<String>,
 }
@@ -130,7 +130,7 @@ impl Install {
                 .await
             {
                 Err(KubectlError { said, .. }) if said.contains("AlreadyExists") => {
-                    format!("{} is there and stays as it is\n", object_name(secret))
+                    format!("{} exists and stays as it is\n", object_name(secret))
                 }
                 outcome => outcome?,
             };
@@ -140,7 +140,7 @@ impl Install {
         session.print(&said)
     }
 
-    /// What kubectl said, having read `input`. Secrets go this way: never through its arguments.
+    /// Runs kubectl with `input` on standard input and returns its output. Secrets are never in the arguments.
     async fn kubectl(&self, arguments: &[&str], input: &str) -> Result<String, KubectlError> {
         let context = self
             .context
@@ -162,7 +162,7 @@ impl Install {
         let stdin = child.stdin.take();
         let write = async {
             if let Some(mut stdin) = stdin {
-                // A kubectl that ends before it has read all tells why in its own words.
+                // If kubectl ends before it has read all input, it prints the reason itself.
                 let _ = stdin.write_all(input.as_bytes()).await;
             }
         };
@@ -177,7 +177,7 @@ impl Install {
     }
 }
 
-/// `secret/NAME`, as kubectl names what it made.
+/// `secret/NAME`, like in the output of kubectl.
 fn object_name(object: &Value) -> String {
     let kind = object["kind"].as_str().unwrap_or_default().to_lowercase();
     let name = object["metadata"]["name"].as_str().unwrap_or_default();

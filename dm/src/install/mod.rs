@@ -1,8 +1,7 @@
-//! Deployment Manager's own installation in a cluster: which objects it is made of.
+//! For operators: the objects of an installation of Deployment Manager in a cluster.
 //!
-//! Responsible for bringing together the chart (`charts/deployment-manager`, a copy of which is in this program), which says
-//! what runs, and what no chart can hold: certificates and keys, made here and told to nobody else. It refuses to know how
-//! objects get into a cluster.
+//! The objects come from the chart `charts/deployment-manager`, of which this program has a copy, and from this room, which makes
+//! the certificates and keys. Only the `command` knows how objects get into a cluster.
 
 mod certificates;
 mod chart;
@@ -28,7 +27,7 @@ pub enum InstallationError {
     Expand(#[from] LocalError),
     #[error(transparent)]
     Certificate(#[from] CertificateError),
-    #[error("the system gives no random numbers for a key")]
+    #[error("the operating system returned no random numbers for a key")]
     Random,
     #[error(transparent)]
     Output(#[from] OutputError),
@@ -58,18 +57,18 @@ impl CommandError for InstallationError {
     }
 }
 
-/// What is to be installed, and where.
+/// What to install, and where.
 #[derive(Debug)]
 pub struct Installation {
-    /// The deployment's, and the beginning of the names of all objects.
+    /// The name of the deployment. The names of all objects begin with it.
     pub name: DeploymentName,
     pub namespace: Namespace,
-    /// As the chart's schema has them.
+    /// The properties of the chart.
     pub properties: Map<String, Value>,
 }
 
 impl Installation {
-    /// All objects; those with secrets are new ones at every call.
+    /// All objects. Each call makes new secrets.
     pub async fn objects(&self) -> Result<Objects, InstallationError> {
         Ok(Objects {
             namespace: self.namespace_object(),
@@ -78,7 +77,7 @@ impl Installation {
         })
     }
 
-    /// Pods that could do more than the chart's own are refused there, by the cluster.
+    /// The label makes the cluster refuse pods with more privileges than the chart's.
     fn namespace_object(&self) -> Value {
         json!({
             "apiVersion": "v1",
@@ -103,7 +102,7 @@ impl Installation {
             namespace: Some(self.namespace.clone()),
         });
         let resources = expansion.await?.expanded_config.resources;
-        // The chart writes every object out in full.
+        // The chart's resources have whole objects as properties.
         Ok(resources
             .into_iter()
             .filter_map(|resource| resource.properties)

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::terminal::format::{self, OutputError};
 
-/// In the order in which they have to be there.
+/// In the order in which to apply them.
 pub struct Objects {
     pub namespace: Value,
-    /// Made anew at every call: what is in the cluster already must stay.
+    /// New in each call. Existing ones in the cluster must stay.
     pub secrets: Vec<Value>,
     pub rest: Vec<Value>,
 }

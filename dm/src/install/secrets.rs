@@ -1,4 +1,4 @@
-//! What no chart can hold: a certificate for each service, and the key that the store is sealed with.
+//! The secrets, which cannot be in a chart: a certificate for each service, and the key that encrypts the store.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -37,7 +37,7 @@ pub fn make(installation: &Installation) -> Result<Vec<Value>, InstallationError
     Ok(secrets)
 }
 
-/// Immutable, as everything in the store is lost with it.
+/// Immutable: without this key, the whole store is lost.
 fn key(installation: &Installation) -> Result<Value, InstallationError> {
     let mut bytes = [0; KEY_BYTES];
     SystemRandom::new()
@@ -65,7 +65,7 @@ fn metadata(installation: &Installation, name: &str) -> Value {
     })
 }
 
-/// By what a service is reached: the manager by the deployment's name, and through a forwarded port.
+/// The host names of a service. The manager has the deployment's name, and is also reached through a forwarded port.
 fn hosts(installation: &Installation, service: &str) -> Vec<String> {
     let deployment: &DeploymentName = &installation.name;
     match service {

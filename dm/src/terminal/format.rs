@@ -1,4 +1,4 @@
-//! Results on standard output: documents for programs, tables and trees for people.
+//! The format of results: tables and trees for users, documents for programs.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -9,13 +9,13 @@ use crate::error::{CommandError, ExitCode};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// For users.
     Table,
-    /// The manager's documents, as YAML.
+    /// The manager's answers, as YAML.
     Yaml,
-    /// The manager's documents, as JSON.
+    /// The manager's answers, as JSON.
     Json,
-    /// A graph for Graphviz: for `dm status --graph` only.
+    /// A graph for Graphviz, only for `dm status --graph`.
     Dot,
 }
 
@@ -45,7 +45,7 @@ pub fn yaml(document: &impl Serialize) -> Result<String, OutputError> {
     Ok(common::yaml::write(&serde_json::to_value(document)?)?)
 }
 
-/// A document as indented JSON. Characters that a terminal would obey can only stand in its texts, where JSON can escape them.
+/// A document as indented JSON. Control characters occur only in its strings, where they are escaped.
 pub fn json(document: &impl Serialize) -> Result<String, OutputError> {
     let value: Value = serde_json::to_value(document)?;
     let mut shown = String::new();

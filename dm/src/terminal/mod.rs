@@ -1,4 +1,4 @@
-//! Where a run of the command line reads and writes.
+//! The streams that a command reads and writes.
 
 pub mod format;
 pub mod report;
@@ -7,28 +7,28 @@ pub mod text;
 
 use std::io::{BufRead, BufReader, Read, Write};
 
-/// The streams, and what is known of the device behind them.
+/// The streams, and what is known about the terminal behind them.
 pub struct Terminal<'t> {
     pub stdin: &'t mut dyn Read,
     pub stdout: &'t mut dyn Write,
     pub stderr: &'t mut dyn Write,
     /// Standard error is a terminal: progress is drawn there.
     pub animated: bool,
-    /// Standard output is a terminal that shows colours, and nobody objects to them (`NO_COLOR`).
+    /// Standard output is a terminal that shows colours, and `NO_COLOR` is not set.
     pub colours: bool,
-    /// There is a person to ask: standard input and standard error are terminals.
+    /// A user can be asked: standard input and standard error are terminals.
     pub interactive: bool,
-    /// Columns that a line of a table may have.
+    /// The width of the terminal in columns, if known.
     pub width: Option<usize>,
 }
 
 impl Terminal<'_> {
-    /// A line for people. That standard error is gone is nothing that could be told to anybody.
+    /// Prints a line to standard error. A closed standard error cannot be reported anywhere.
     pub fn note(&mut self, line: &str) {
         let _ = writeln!(self.stderr, "{line}");
     }
 
-    /// Asks a person; without one, or with any other answer than yes, the answer is no.
+    /// Asks the user. Without a user, or with any answer but yes, the answer is no.
     pub fn agrees(&mut self, question: &str) -> bool {
         if !self.interactive {
             return false;
@@ -40,11 +40,11 @@ impl Terminal<'_> {
     }
 }
 
-/// Up to the line's end, or as much as an answer may have.
+/// Reads one line, up to the length of an answer.
 fn first_line(input: &mut dyn Read) -> String {
     const LONGEST: u64 = 64;
     let mut line = String::new();
-    // What cannot be read is no answer.
+    // An unreadable answer counts as none.
     let _ = BufReader::new(input.take(LONGEST)).read_line(&mut line);
     line
 }

@@ -2,9 +2,9 @@
 
 use super::text;
 
-/// Blanks between two columns.
+/// The blanks between two columns.
 const GAP: usize = 2;
-/// A column is not clipped below this, however narrow the terminal.
+/// The smallest width to which a column is clipped.
 const NARROWEST: usize = 8;
 
 pub struct Table {
@@ -20,13 +20,13 @@ impl Table {
         }
     }
 
-    /// Cells come from anywhere: they are made harmless here.
+    /// Escapes control characters of the cells.
     pub fn row<const N: usize>(&mut self, cells: [&str; N]) {
         self.rows
             .push(cells.iter().map(|cell| text::line(cell)).collect());
     }
 
-    /// One line a row, header first. The last column is clipped where the width is known and too small.
+    /// One line per row, after the header. The last column is clipped if the width is known and too small.
     pub fn render(&self, width: Option<usize>) -> String {
         let all = || std::iter::once(&self.header).chain(&self.rows);
         let columns = self.header.len();

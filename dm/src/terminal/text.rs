@@ -1,13 +1,13 @@
-//! Text that came from elsewhere, made harmless for a terminal; and times as people tell them.
+//! Text for a terminal: untrusted text is escaped, and times are written for users.
 
 use jiff::Timestamp;
 
-/// On one line, with control characters and those that reorder text escaped.
+/// One line. Control characters and characters that reorder text are escaped.
 pub fn line(text: &str) -> String {
     escaped(text, false)
 }
 
-/// As [`line`], but line breaks stay.
+/// Like [`line`], but line breaks stay.
 pub fn lines(text: &str) -> String {
     escaped(text, true)
 }
@@ -24,7 +24,7 @@ fn escaped(text: &str, keep_breaks: bool) -> String {
     shown
 }
 
-/// Broken between words where the width is known, each line with the indent before it. What has no blanks stays whole.
+/// Breaks the text between words if the width is known, and indents each line. A long word stays whole.
 pub fn wrapped(text: &str, indent: &str, width: Option<usize>) -> String {
     let width = width.unwrap_or(usize::MAX);
     let (mut shown, mut line) = (String::new(), String::new());
@@ -43,14 +43,14 @@ pub fn wrapped(text: &str, indent: &str, width: Option<usize>) -> String {
     shown + format!("{indent}{line}").trim_end() + "\n"
 }
 
-/// Whether a terminal just shows it: no control character, none that changes the direction of the text.
+/// Whether a terminal only displays it: neither a control character nor one that changes the direction of text.
 pub fn is_harmless(c: char) -> bool {
     let reorders = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(c, '\u{2028}' | '\u{2029}');
     !c.is_control() && !reorders && !breaks
 }
 
-/// How long ago, in the largest unit that still tells something: `90s`, `3m`, `5h`, `12d`.
+/// How long ago, in a suitable unit: `90s`, `3m`, `5h`, `12d`.
 pub fn age(since: Timestamp, now: Timestamp) -> String {
     let seconds = now.duration_since(since).as_secs().max(0);
     match seconds {

@@ -108,7 +108,7 @@ async fn a_dry_run_and_a_what_if_begin_nothing() {
     a           v1.0.1  nothing: it has this version
     b           v1.0.1  1 changed
     c           v1.0.1  nothing: it has this version, but its last operation failed
-    d           v1.0.1  nothing: it comes to the same
+    d           v1.0.1  nothing: it expands to the same objects
     e           v1.0.1  1 changed
     ");
     let dry = ["upgrade", "--template", "t:v1.1", "--dry-run"];

@@ -148,7 +148,7 @@ async fn what_is_published_anywhere_is_deployed_tested_and_kept_to_the_rules_the
 
         let refused = author.refused("v1.0.2", target, &[]).await?;
         assert_eq!(refused.code, 1, "{name}: {}", refused.stderr);
-        for told in ["output text is gone", "as web/v2.0.0", "--no-compare"] {
+        for told in ["output text is removed", "as web/v2.0.0", "--no-compare"] {
             assert!(refused.stderr.contains(told), "{name}: {}", refused.stderr);
         }
         let forced = author.refused("v1.0.2", target, &["--no-compare"]).await?;
@@ -157,7 +157,7 @@ async fn what_is_published_anywhere_is_deployed_tested_and_kept_to_the_rules_the
         let (is_ok, report) = author.tested(&reference).await?;
         assert!(!is_ok, "{name}: {report}");
         let told = report["checks"][0]["told"].to_string();
-        assert!(told.contains("output text is gone"), "{name}: {report}");
+        assert!(told.contains("output text is removed"), "{name}: {report}");
     }
     Ok(())
 }
@@ -186,7 +186,7 @@ async fn a_version_on_github_and_a_package_in_a_folder_are_tested() -> Result<()
     assert!(!is_ok, "{report}");
     let told = report["checks"][0]["told"].to_string();
     assert!(
-        told.contains("since v1.0.0: output text is gone"),
+        told.contains("since v1.0.0: output text is removed"),
         "{report}"
     );
 

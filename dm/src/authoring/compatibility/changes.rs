@@ -1,6 +1,6 @@
-//! All that two schemas have different, and of each difference whether it breaks what was valid.
+//! The differences between two schemas, and whether each one breaks properties that were valid.
 //!
-//! Draft 4, as expandybird reads schemas. Where it cannot be told whether a difference breaks something, it does.
+//! Draft 4, as expandybird reads schemas. A difference that cannot be judged counts as breaking.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -8,20 +8,20 @@ use serde_json::{Map, Value};
 
 use super::constraints;
 
-/// One difference, to be read as one sentence: subject, what.
+/// One difference. Subject and what make one sentence.
 #[derive(Debug)]
 pub struct SchemaChange {
     pub subject: String,
     pub what: String,
-    /// Whether properties that were valid may be refused, or ignored, from now on.
+    /// Whether the new version may refuse or ignore properties that were valid.
     pub breaks: bool,
 }
 
-/// Schemas that nest deeper, by references mostly, are not looked into.
+/// Deeper schemas, which mostly come from references, are not compared.
 const DEPTH: usize = 100;
-/// References that lead to references.
+/// How many references to follow from one to the next.
 const REFERENCES: usize = 32;
-/// What validates nothing: prose, what is only referred to, and what is compared elsewhere.
+/// Keywords that validate nothing: descriptions, definitions, and what is compared elsewhere.
 const FREE: [&str; 9] = [
     "$schema",
     "id",
@@ -58,7 +58,7 @@ pub fn changes(before: &Value, after: &Value) -> Vec<SchemaChange> {
 
 struct Comparison<'v> {
     roots: [&'v Value; 2],
-    /// Pairs of schemas by their addresses: each is compared once, so that references in circles end.
+    /// Pairs of schemas by their addresses. Each pair is compared once, so circular references end.
     seen: HashSet<[*const Value; 2]>,
     depth: usize,
     found: Vec<SchemaChange>,
@@ -68,7 +68,7 @@ impl<'v> Comparison<'v> {
     fn note(&mut self, path: &str, what: impl Into<String>, breaks: bool) {
         self.found.push(SchemaChange {
             subject: match path {
-                "" => "what the template takes as a whole".to_owned(),
+                "" => "the template's properties as a whole".to_owned(),
                 path => format!("property {path}"),
             },
             what: what.into(),
@@ -76,7 +76,7 @@ impl<'v> Comparison<'v> {
         });
     }
 
-    /// What is no map says nothing, and allows everything.
+    /// A schema that is not a map allows everything.
     fn schemas(&mut self, path: &str, before: &'v Value, after: &'v Value) {
         let [before, after] = [
             resolved(self.roots[0], before),
@@ -89,7 +89,7 @@ impl<'v> Comparison<'v> {
             return;
         }
         if self.depth == DEPTH {
-            self.note(path, "nests too deep to be compared", true);
+            self.note(path, "is nested too deeply to be compared", true);
             return;
         }
         self.depth += 1;
@@ -107,7 +107,7 @@ impl<'v> Comparison<'v> {
         self.depth -= 1;
     }
 
-    /// All that needs no look into other schemas.
+    /// The keywords that contain no other schema.
     fn keywords(
         &mut self,
         path: &str,
@@ -151,14 +151,14 @@ impl<'v> Comparison<'v> {
                 let path = below(path, name);
                 match both(name, before, after) {
                     [Some(before), Some(after)] => self.schemas(&path, before, after),
-                    [Some(_), None] => self.note(&path, "is gone", true),
+                    [Some(_), None] => self.note(&path, "is removed", true),
                     [None, _] => self.note(&path, "is new", false),
                 }
             }
         }
     }
 
-    /// A property with a default is always there: it need not be given.
+    /// A property with a default need not be given.
     fn required(
         &mut self,
         path: &str,
@@ -168,14 +168,14 @@ impl<'v> Comparison<'v> {
         let before = needed(self.roots[0], before);
         let after = needed(self.roots[1], after);
         for name in after.difference(&before) {
-            self.note(&below(path, name), "must be given now", true);
+            self.note(&below(path, name), "is now required", true);
         }
         for name in before.difference(&after) {
-            self.note(&below(path, name), "need not be given any more", false);
+            self.note(&below(path, name), "is no longer required", false);
         }
     }
 
-    /// What may stand beside that which is named: nothing (`false`), anything, or what a schema says.
+    /// What may stand beside the named properties or items: nothing (`false`), anything, or what a schema allows.
     fn rest(
         &mut self,
         path: &str,
@@ -186,9 +186,11 @@ impl<'v> Comparison<'v> {
         const ANYTHING: &Value = &Value::Bool(true);
         match (before.unwrap_or(ANYTHING), after.unwrap_or(ANYTHING)) {
             (Value::Bool(before), Value::Bool(after)) if before == after => {}
-            (Value::Bool(false), _) => self.note(path, "takes more than is named now", false),
+            (Value::Bool(false), _) => {
+                self.note(path, "now allows more than the named ones", false)
+            }
             (_, Value::Bool(false)) => {
-                self.note(path, "takes nothing but what is named any more", true);
+                self.note(path, "now allows only the named ones", true);
             }
             (before, after) => self.schemas(inner, before, after),
         }
@@ -202,17 +204,17 @@ impl<'v> Comparison<'v> {
                     self.schemas(&format!("{path}[{index}]"), pair.0, pair.1);
                 }
                 if before.len() != after.len() {
-                    self.note(&inner, "has another number of schemas", true);
+                    self.note(&inner, "has a different number of schemas", true);
                 }
             }
             [Value::Array(_), _] | [_, Value::Array(_)] => {
-                self.note(&inner, "is described in another way", true);
+                self.note(&inner, "is described in a different way", true);
             }
             [before, after] => self.schemas(&inner, before, after),
         }
     }
 
-    /// Of `allOf` more is narrower, of `anyOf` less is; the branches are compared in their order.
+    /// More branches make `allOf` narrower and `anyOf` wider. The branches are compared in their order.
     fn branches(
         &mut self,
         path: &str,
@@ -221,18 +223,14 @@ impl<'v> Comparison<'v> {
         more_breaks: bool,
     ) {
         let [before, after] = branches.map(|list| list.and_then(Value::as_array));
-        // One that is absent altogether allows everything, like an allOf of nothing.
+        // An absent list allows everything, like an empty allOf.
         let appears = before.is_none() || after.is_none();
         let [before, after] = [before, after].map(|list| list.map_or(&[][..], Vec::as_slice));
         for (before, after) in before.iter().zip(after) {
             self.schemas(path, before, after);
         }
         if after.len() > before.len() {
-            self.note(
-                path,
-                format!("has a further {what}"),
-                more_breaks || appears,
-            );
+            self.note(path, format!("has one more {what}"), more_breaks || appears);
         }
         if after.len() < before.len() {
             self.note(
@@ -274,7 +272,7 @@ fn needed<'v>(root: &'v Value, schema: Option<&'v Map<String, Value>>) -> BTreeS
     names.filter(|name| !has_default(name)).collect()
 }
 
-/// Where a reference within the document leads; one that leads elsewhere stays as it is.
+/// Follows references within the document. Other references stay.
 fn resolved<'v>(root: &'v Value, schema: &'v Value) -> &'v Value {
     let mut schema = schema;
     for _ in 0..REFERENCES {

@@ -1,4 +1,4 @@
-//! What a schema says of a value without a look into other schemas: types, enums, bounds, patterns.
+//! Constraints of a schema that contain no other schema: types, enums, bounds, patterns.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 type Schema<'v> = Option<&'v Map<String, Value>>;
-/// What is to be said, and whether it breaks what was valid.
+/// The difference, and whether it breaks properties that were valid.
 type Difference = (String, bool);
 
-/// Compared here.
+/// The keywords that this module compares.
 pub const COMPARED: [&str; 14] = [
     "type",
     "enum",
@@ -26,10 +26,10 @@ pub const COMPARED: [&str; 14] = [
     "multipleOf",
     "uniqueItems",
 ];
-/// What narrows in ways that are not looked into: only where it is left out, nothing can break.
+/// Keywords that restrict values in ways that this module does not analyse. Only their removal cannot break.
 pub const OPAQUE: [&str; 5] = ["pattern", "oneOf", "not", "dependencies", "$ref"];
 
-/// A least and a most, with the flag that excludes the value itself.
+/// Lower and upper bounds, with the keyword that excludes the bound itself.
 const BOUNDS: [(&str, Option<&str>, Ordering); 8] = [
     ("minimum", Some("exclusiveMinimum"), Ordering::Less),
     ("maximum", Some("exclusiveMaximum"), Ordering::Greater),
@@ -64,7 +64,7 @@ fn get<'v>(schema: Schema<'v>, keyword: &str) -> Option<&'v Value> {
     schema?.get(keyword)
 }
 
-/// A keyword with its value, as far as a line can take it.
+/// A keyword with its value, clipped to fit a line.
 pub fn keyword_text(keyword: &str, value: Option<&Value>) -> String {
     const CHARACTERS: usize = 60;
     let Some(value) = value else {
@@ -109,13 +109,13 @@ fn enums(before: Schema<'_>, after: Schema<'_>, found: &mut Vec<Difference>) {
         [before, after].map(|schema| get(schema, "enum").and_then(Value::as_array));
     match (before, after) {
         (None, None) => {}
-        (None, Some(_)) => found.push(("takes certain values only now".to_owned(), true)),
-        (Some(_), None) => found.push(("takes all values now".to_owned(), false)),
+        (None, Some(_)) => found.push(("now allows only certain values".to_owned(), true)),
+        (Some(_), None) => found.push(("now allows all values".to_owned(), false)),
         (Some(before), Some(after)) => {
             let gone = before.iter().filter(|value| !after.contains(value));
-            found.extend(gone.map(|value| (format!("does not take {value} any more"), true)));
+            found.extend(gone.map(|value| (format!("no longer allows {value}"), true)));
             let new = after.iter().filter(|value| !before.contains(value));
-            found.extend(new.map(|value| (format!("takes {value} too"), false)));
+            found.extend(new.map(|value| (format!("now also allows {value}"), false)));
         }
     }
 }
@@ -130,7 +130,7 @@ impl Bound {
     fn from_schema(schema: Schema<'_>, keyword: &str, exclusive: Option<&str>) -> Option<Self> {
         let value = get(schema, keyword)?.as_f64()?;
         let excluded = exclusive.and_then(|keyword| get(schema, keyword)?.as_bool());
-        // No length and no count is below zero: that bound says nothing.
+        // Lengths and counts are never below zero: such a bound means nothing.
         let is_void = keyword.starts_with("min") && exclusive.is_none() && value <= 0.0;
         (!is_void).then_some(Self {
             value,
@@ -146,7 +146,7 @@ impl std::fmt::Display for Bound {
     }
 }
 
-/// `wider`: how a bound that allows more compares with the other.
+/// `wider`: how a bound that allows more compares with one that allows less.
 fn is_narrower(before: Option<Bound>, after: Option<Bound>, wider: Ordering) -> bool {
     let (Some(before), Some(after)) = (before, after) else {
         return after.is_some();
@@ -174,8 +174,8 @@ fn multiples(before: Schema<'_>, after: Schema<'_>) -> Option<Difference> {
 fn uniqueness(before: Schema<'_>, after: Schema<'_>) -> Option<Difference> {
     let unique = |schema| get(schema, "uniqueItems").and_then(Value::as_bool) == Some(true);
     match (unique(before), unique(after)) {
-        (false, true) => Some(("takes no item twice any more".to_owned(), true)),
-        (true, false) => Some(("takes items twice now".to_owned(), false)),
+        (false, true) => Some(("no longer allows equal items".to_owned(), true)),
+        (true, false) => Some(("now allows equal items".to_owned(), false)),
         _ => None,
     }
 }

@@ -1,8 +1,8 @@
-//! What a template's new version may change, by the part of its number that is higher.
+//! What a new version of a template may change. It depends on the part of the version number that is higher.
 //!
-//! The seed's rules ("Template Versions"), which are those of Semantic Versioning: a PATCH neither adds nor changes
-//! properties or outputs, a MINOR may add but not break, a MAJOR may do anything. Pure: refuses to know where a schema
-//! comes from, and what an instance has for outputs. Prose (titles, descriptions) is free to change. What a file that the schema refers to says is not compared.
+//! The rules are those of Semantic Versioning (see docs/authors/versions.md). A PATCH may not add or change properties or
+//! outputs, a MINOR may add but not break, a MAJOR may change anything. Titles and descriptions may always change. Files that
+//! a schema refers to are not compared. Pure: refuses to know where schemas and outputs come from.
 
 mod changes;
 mod constraints;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use changes::{SchemaChange, changes};
 
-/// How far one version is from the one before.
+/// The part of the number in which a version differs from the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VersionStep {
     Patch,
@@ -36,25 +36,25 @@ impl VersionStep {
     fn forbids(self, change: &SchemaChange) -> Option<&'static str> {
         match self {
             Self::Patch => Some("a PATCH may not add or change properties or outputs"),
-            Self::Minor if change.breaks => Some("a MINOR may not break what was written for it"),
+            Self::Minor if change.breaks => Some("a MINOR may not break existing configurations"),
             Self::Minor | Self::Major => None,
         }
     }
 }
 
-/// The outputs of an instance, by name, and of what kind they are.
+/// The outputs of an instance: names and kinds.
 pub type Outputs = BTreeMap<String, OutputKind>;
 
-/// What a version promises to those who use it.
+/// What a version promises to its users.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Promise<'a> {
-    /// Its schema as it is written; a template without one takes everything.
+    /// Its schema as written. A template without one takes any properties.
     pub schema: Option<&'a Value>,
-    /// Its outputs, where they are known: only then they are compared.
+    /// Its outputs, if known. Unknown outputs are not compared.
     pub outputs: Option<&'a Outputs>,
 }
 
-/// What the step does not allow, a sentence each with the property's path; nothing, if it may be.
+/// One sentence, with the path of the property, for each change that the step does not allow.
 pub fn violations(step: VersionStep, before: Promise<'_>, after: Promise<'_>) -> Vec<String> {
     let nothing = Value::Null;
     let mut found = changes(
@@ -80,7 +80,7 @@ fn outputs(before: &Outputs, after: &Outputs) -> Vec<SchemaChange> {
     let mut found = Vec::new();
     for (name, old) in before {
         match after.get(name) {
-            None => found.push(change(name, "is gone".to_owned(), true)),
+            None => found.push(change(name, "is removed".to_owned(), true)),
             Some(new) if old != new && is_known(*old) && is_known(*new) => {
                 let what = format!("was a {} and is a {}", old.as_str(), new.as_str());
                 found.push(change(name, what, true));
@@ -93,7 +93,7 @@ fn outputs(before: &Outputs, after: &Outputs) -> Vec<SchemaChange> {
     found
 }
 
-/// What a reference comes to shows only when it is deployed.
+/// The value of a reference is known only after a deploy.
 fn is_known(kind: OutputKind) -> bool {
     kind != OutputKind::Reference
 }

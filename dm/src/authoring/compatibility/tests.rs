@@ -170,7 +170,7 @@ fn a_sentence_names_the_property_by_its_path() {
     assert_eq!(
         broken(VersionStep::Minor, &before, &after),
         [
-            "property service.ports[] had the type \"integer\" and has the type \"string\": a MINOR may not break what was written for it"
+            "property service.ports[] had the type \"integer\" and has the type \"string\": a MINOR may not break existing configurations"
         ]
     );
     assert_eq!(
@@ -234,7 +234,7 @@ fn an_output_keeps_its_kind_as_far_as_it_is_known_before_it_is_deployed() {
     };
     assert_eq!(
         found(Number, String),
-        ["output ip was a number and is a string: a MINOR may not break what was written for it"]
+        ["output ip was a number and is a string: a MINOR may not break existing configurations"]
     );
     for (before, after) in [(List, List), (Reference, String), (Number, Reference)] {
         assert!(found(before, after).is_empty(), "{before:?} → {after:?}");

@@ -11,11 +11,11 @@ use crate::authoring::package::{CheckedVersion, Signature, seal};
 use crate::client::session::Session;
 use crate::error::Failure;
 
-/// Check a version's folder, TEMPLATE/VERSION, as registries need it, and tell all that is wrong with it.
+/// Check the folder of a template version, TEMPLATE/VERSION, and report everything that is wrong with it.
 ///
-/// It has exactly one template, TEMPLATE.py or TEMPLATE.jinja; its schema can be read, and what that imports is in the folder; and
-/// example.yaml deploys an instance of it. Or it has Kubernetes objects as they are, in manifests/, and a Chart.yaml with name and
-/// version.
+/// The folder must have exactly one template, TEMPLATE.py or TEMPLATE.jinja. Its schema must be readable, and the imports of
+/// the schema must be in the folder. Its example.yaml must deploy an instance of the template. Or the folder is a package:
+/// Kubernetes objects in manifests/, and a Chart.yaml with name and version.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -23,11 +23,11 @@ Examples:
   dm package templates/redis/v1.0.1 --sign ~/.minisign/minisign.key
   DM_SIGNING_PASSWORD=… dm package templates/redis/v1.0.1 --sign minisign.key")]
 pub struct Package {
-    /// The version's folder.
+    /// Folder of the version.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// Sign it with this secret key of minisign: writes SHA256SUMS and SHA256SUMS.minisig into the folder. The key's password is
-    /// asked for on a terminal, or taken from DM_SIGNING_PASSWORD.
+    /// Sign the version with this minisign secret key: writes SHA256SUMS and SHA256SUMS.minisig into the folder. dm asks for the
+    /// password of the key on a terminal, or takes it from DM_SIGNING_PASSWORD.
     #[arg(long, value_name = "KEYFILE")]
     pub sign: Option<PathBuf>,
 }
@@ -92,7 +92,7 @@ impl Package {
     }
 }
 
-/// The list first: a signature without its list would be of the one before.
+/// Writes the list first: without it, the signature would belong to the previous list.
 fn written(folder: &Path, version: &CheckedVersion) -> Result<(), Failure> {
     for name in [FILE.to_owned(), [FILE, MINISIG].concat()] {
         let content = version.files.iter().find(|(path, _)| path.as_str() == name);

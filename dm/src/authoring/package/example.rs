@@ -9,15 +9,15 @@ use super::check::{imported, text};
 
 const FILE: &str = "example.yaml";
 
-/// How a type relates to the template.
+/// How the type of a resource relates to the template.
 enum Use {
     Of(Version),
-    /// By the file itself.
+    /// It is the template's file.
     Itself,
     None,
 }
 
-/// `template`: its name and its file.
+/// `template` is its name and its file.
 pub fn check(
     files: &VersionFiles,
     template: (&str, &FilePath),
@@ -29,7 +29,7 @@ pub fn check(
     };
     if !files.contains_key(&file) {
         faults.push(format!(
-            "{FILE}: it is missing; a version has a configuration that deploys an instance of it"
+            "{FILE}: it is missing; add a configuration that deploys an instance of the template"
         ));
         return;
     }
@@ -42,7 +42,7 @@ pub fn check(
     };
     let Some(resources) = document["resources"].as_array() else {
         return faults.push(format!(
-            "{FILE}: it is no configuration; write it like {{resources: [{{name, type, properties}}]}}"
+            "{FILE}: it is not a configuration; write it like {{resources: [{{name, type, properties}}]}}"
         ));
     };
     let imports = imported(files, &file, content, faults);
@@ -74,7 +74,7 @@ fn using(
     }
 }
 
-/// A reference means the highest PATCH, so MAJOR and MINOR must be its own.
+/// A reference means the highest PATCH, so MAJOR and MINOR must be those of this version.
 fn judged(uses: &[Use], template: &str, version: Option<Version>) -> Option<String> {
     let fits = |wanted: &Version| {
         version.is_none_or(|own| (own.major, own.minor) == (wanted.major, wanted.minor))
@@ -89,9 +89,11 @@ fn judged(uses: &[Use], template: &str, version: Option<Version>) -> Option<Stri
         }
     }
     Some(match other {
-        Some(wanted) => format!("it uses {template}:{wanted}, which is another version"),
+        Some(wanted) => format!("it uses {template}:{wanted}, which is a different version"),
         None => {
-            format!("none of its resources is of this template, such as type: {template}:VERSION")
+            format!(
+                "none of its resources uses this template; add one with type: {template}:VERSION"
+            )
         }
     })
 }

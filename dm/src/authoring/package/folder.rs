@@ -1,4 +1,4 @@
-//! All files of a folder on disk, each as large as registries take it, and what in it no registry takes.
+//! Reads all files of a folder, within the limits of registries, and reports what registries do not accept.
 
 use std::fs::{DirEntry, File};
 use std::io;
@@ -16,7 +16,7 @@ struct Found {
     faults: Vec<String>,
 }
 
-/// The files, and the faults; an error where the folder itself cannot be read.
+/// The files and the faults. An error if the folder itself cannot be read.
 pub fn read(root: &Path) -> io::Result<(VersionFiles, Vec<String>)> {
     let mut found = Found::default();
     walk(root, &FilePath::root(), VERSION_DEPTH, &mut found)?;
@@ -49,14 +49,14 @@ fn walk(root: &Path, folder: &FilePath, depth: usize, found: &mut Found) -> io::
         };
         let kind = entry.file_type()?;
         if kind.is_dir() && depth == 1 {
-            let fault = format!("{path}: folders are deeper than {VERSION_DEPTH}");
+            let fault = format!("{path}: folders may be nested at most {VERSION_DEPTH} deep");
             found.faults.push(fault);
         } else if kind.is_dir() {
             walk(root, &path, depth - 1, found)?;
         } else if kind.is_file() {
             take(&entry.path(), path, found)?;
         } else {
-            let fault = format!("{path}: it is no ordinary file; registries follow no links");
+            let fault = format!("{path}: it is not an ordinary file; registries follow no links");
             found.faults.push(fault);
         }
     }
@@ -65,7 +65,7 @@ fn walk(root: &Path, folder: &FilePath, depth: usize, found: &mut Found) -> io::
 
 fn take(place: &Path, path: FilePath, found: &mut Found) -> io::Result<()> {
     match files::bytes(File::open(place)?, FILE_BYTES) {
-        // What is too much is not kept: it will not be published.
+        // Files beyond the limit are not kept: the version cannot be published.
         Ok(content) if found.bytes > TEMPLATE_BYTES => found.bytes += content.len(),
         Ok(content) => {
             found.bytes += content.len();

@@ -1,7 +1,7 @@
-//! `SHA256SUMS`: the list of a version's files, which is what is signed.
+//! `SHA256SUMS`: the list of a version's files. The signature signs this list.
 //!
-//! Each file is named from the template's folder's parent on, `redis/v1.0.1/redis.py`, so that a signature is for one version
-//! of one template.
+//! Names begin with template and version, like `redis/v1.0.1/redis.py`, so a signature is valid for one version of one
+//! template only.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use common::registry::{FilePath, PathError, VERSION_FILES};
 use super::signer::{SignError, Signer};
 use super::{CheckedVersion, VersionFiles, is_of_signature};
 
-/// Gives a package its list and a signature of it.
+/// Adds the list and its signature to a version.
 pub fn seal(package: &mut CheckedVersion, signer: &Signer) -> Result<(), SignError> {
     let list = sums::write(
         listed(&package.template, &package.version, &package.files)?
@@ -26,7 +26,7 @@ pub fn seal(package: &mut CheckedVersion, signer: &Signer) -> Result<(), SignErr
     Ok(())
 }
 
-/// Whether a list names the files as they are, all of them and no other.
+/// Checks that a list names exactly these files with these contents.
 pub fn fits(template: &str, version: &str, files: &VersionFiles, list: &str) -> Result<(), String> {
     let expected = listed(template, version, files).map_err(|error| error.to_string())?;
     let signed: BTreeMap<_, _> = sums::parse(list, VERSION_FILES)?.into_iter().collect();
@@ -40,7 +40,7 @@ pub fn fits(template: &str, version: &str, files: &VersionFiles, list: &str) -> 
         }
     }
     match signed.keys().find(|path| !expected.contains_key(path)) {
-        Some(gone) => Err(format!("it names '{gone}', which is not there")),
+        Some(gone) => Err(format!("it names '{gone}', which does not exist")),
         None => Ok(()),
     }
 }

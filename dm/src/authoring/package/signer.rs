@@ -1,4 +1,4 @@
-//! A minisign secret key, and what it signs.
+//! Signs with a minisign secret key.
 
 use std::fs::File;
 use std::io::Cursor;
@@ -19,13 +19,13 @@ const PASSWORD: &str = "DM_SIGNING_PASSWORD";
 pub enum SignError {
     #[error("{} cannot be read: {reason}", file.display())]
     Unreadable { file: PathBuf, reason: String },
-    #[error("{} is no secret key of minisign; make a pair with minisign -G", .0.display())]
+    #[error("{} is not a minisign secret key; make a pair with minisign -G", .0.display())]
     NoKey(PathBuf),
     #[error("{} has a password; set {PASSWORD}, or sign on a terminal", .0.display())]
     NoPassword(PathBuf),
-    #[error("{} is a damaged secret key: what it signs, its public half does not confirm; take your copy of it", .0.display())]
+    #[error("{} is a damaged secret key: its public half does not verify its signatures; restore it from a backup", .0.display())]
     Damaged(PathBuf),
-    #[error("{} does not open: {error}", file.display())]
+    #[error("{} cannot be decrypted: {error}", file.display())]
     Closed { file: PathBuf, error: PError },
     #[error("the password cannot be read: {0}")]
     Prompt(std::io::Error),
@@ -40,7 +40,7 @@ impl CommandError for SignError {}
 pub struct Signer(SecretKey);
 
 impl Signer {
-    /// A key with a password gets it from the environment, or from the person at the terminal.
+    /// The password of a key comes from the environment, or from the user at the terminal.
     pub fn open(file: &Path, interactive: bool) -> Result<Self, SignError> {
         let unreadable = |reason: String| SignError::Unreadable {
             file: file.to_owned(),
@@ -63,7 +63,7 @@ impl Signer {
         Ok(Self(opened))
     }
 
-    /// The signature's file; the comment is signed with it.
+    /// The signature file. Its comment is signed too.
     pub fn sign(&self, content: &[u8], comment: &str) -> Result<String, SignError> {
         let signed = minisign::sign(None, &self.0, content, Some(comment), None);
         signed
@@ -72,7 +72,7 @@ impl Signer {
     }
 }
 
-/// `None` if it is no key.
+/// `None` if the text is not a key.
 fn has_password(text: &str) -> Option<bool> {
     Some(packed(text)?.is_encrypted())
 }
@@ -82,8 +82,8 @@ fn packed(text: &str) -> Option<SecretKey> {
     SecretKey::from_bytes(&packed).ok()
 }
 
-/// A key without a password. minisign leaves the checksum of such a key empty and never looks at it (`minisign -G -W`), so
-/// what tells whether it is whole is that its public half confirms what it signs.
+/// Opens a key without a password. minisign leaves the checksum of such a key empty and never checks it (`minisign -G -W`).
+/// So a test signature, verified with the public half, proves that the key is complete.
 fn open_key(text: &str) -> Option<SecretKey> {
     const PROBE: &[u8] = b"probe";
     let key = packed(text)?;

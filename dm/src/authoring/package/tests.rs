@@ -139,14 +139,14 @@ fn a_schema_that_cannot_be_read_is_told_with_its_place() {
 fn the_example_is_a_configuration_that_uses_the_very_version() {
     for (example, expected) in [
         (None, "it is missing"),
-        (Some("resources: {}"), "no configuration"),
+        (Some("resources: {}"), "not a configuration"),
         (
             Some("resources: [{name: a, type: Service}]"),
             "none of its resources",
         ),
         (
             Some("resources: [{name: a, type: 'web:v1.1'}]"),
-            "another version",
+            "a different version",
         ),
         (
             Some("imports: [{path: gone.yaml}]\nresources: [{name: a, type: 'web:v1'}]"),

@@ -17,17 +17,17 @@ use crate::terminal::Terminal;
 
 const USERNAME: &str = "DM_REGISTRY_USERNAME";
 const PASSWORD: &str = "DM_REGISTRY_PASSWORD";
-/// Others publish too; each time their versions are looked at anew.
+/// Others may publish at the same time. Each try reads their versions again.
 const TRIES: usize = 5;
 
-/// Check a version's folder, TEMPLATE/VERSION, as dm package does, and put it into a registry.
+/// Check the folder of a template version, TEMPLATE/VERSION, like dm package, and put it into a registry.
 ///
-/// The registry is a folder, a git repository that your git may push to, or an OCI registry. What is published stays as it is: the
-/// same version with other files is refused.
+/// The registry is a folder, a git repository that your git may push to, or an OCI registry. A published version never
+/// changes: dm refuses the same version with different files.
 ///
-/// It must keep what the version before it in the registry promised, the highest lower one of its MAJOR: a PATCH may not add or
-/// change properties or outputs, a MINOR may not break them. Outputs are those of the earlier version's example.yaml, which the
-/// program expandybird, beside dm or on PATH, expands with both versions.
+/// The version must keep the promises of the previous one, which is the highest lower version with the same MAJOR. A PATCH may
+/// not add or change properties or outputs. A MINOR may not break them. To compare outputs, the program expandybird, beside dm
+/// or on PATH, expands the previous version's example.yaml with both versions.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -37,25 +37,25 @@ Examples:
   dm publish redis/v1.0.1 oci://ghcr.io/my-org/templates --username me --password-stdin < token.txt
   DM_REGISTRY_USERNAME=me DM_REGISTRY_PASSWORD=… dm publish redis/v1.0.1 oci://ghcr.io/my-org/templates")]
 pub struct Publish {
-    /// The version's folder.
+    /// Folder of the version.
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// A registry's folder, a git repository's URL, or oci://HOST/PREFIX.
+    /// Registry to publish to: a folder, the URL of a git repository, or oci://HOST/PREFIX.
     #[arg(value_name = "TARGET")]
     pub target: String,
-    /// The collection that the template is of; the unnamed one at the registry's root, if absent.
+    /// Collection of the template [default: the unnamed one at the registry's root].
     #[arg(long)]
     pub collection: Option<String>,
-    /// Of a git repository, the branch; its default one, if absent.
+    /// Branch of a git repository [default: the default branch].
     #[arg(long = "ref", value_name = "BRANCH")]
     pub reference: Option<String>,
-    /// Publish it though it breaks what the version before it promised, or though that cannot be told.
+    /// Publish the version even if it breaks promises of the previous one, or if dm cannot compare them.
     #[arg(long)]
     pub no_compare: bool,
-    /// Who publishes to an OCI registry.
+    /// User name for an OCI registry.
     #[arg(long, value_name = "USER", env = USERNAME)]
     pub username: Option<String>,
-    /// Read that user's password, or token, from standard input and not from DM_REGISTRY_PASSWORD.
+    /// Read the password or token of that user from standard input instead of DM_REGISTRY_PASSWORD.
     #[arg(long, requires = "username")]
     pub password_stdin: bool,
 }
@@ -70,7 +70,7 @@ struct Shown<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     collection: Option<&'a str>,
     published: bool,
-    /// The version before it that it was compared with.
+    /// The previous version that it was compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     compared_with: Option<&'a str>,
 }
@@ -97,7 +97,7 @@ impl Publish {
         let reference = package.reference();
         session.show(&shown, |shown| {
             match (shown.published, shown.compared_with) {
-                (false, _) => format!("{reference} is there already, with the same files\n"),
+                (false, _) => format!("{reference} is already published, with the same files\n"),
                 (true, None) => format!("{reference} is published\n"),
                 (true, Some(before)) => {
                     format!("{reference} is published; compared with {before}\n")
@@ -106,12 +106,12 @@ impl Publish {
         })
     }
 
-    /// What was not looked at before it was published.
+    /// What dm did not compare before it published the version.
     fn warning(&self, package: &CheckedVersion, outcome: &Outcome) -> Option<String> {
         match outcome {
             Outcome::Present => None,
             Outcome::Published(_) if self.no_compare => Some(format!(
-                "{} was not compared with the versions before it (--no-compare); who updates to it may find properties or outputs changed",
+                "{} was not compared with previous versions (--no-compare); an update to it may change properties or outputs",
                 package.reference()
             )),
             Outcome::Published(compared) => {
@@ -130,7 +130,7 @@ impl Publish {
         let place = Destination::parse(&self.target)?;
         if self.reference.is_some() && !matches!(place, Destination::Git(_)) {
             return Err(Failure::usage(
-                "--ref goes with a git repository".to_owned(),
+                "--ref is for git repositories only".to_owned(),
             ));
         }
         let collection = self.collection.as_deref();
@@ -151,7 +151,7 @@ impl Publish {
         })
     }
 
-    /// Whoever is overtaken by another's push looks again at what is there.
+    /// If somebody else pushed first, reads the repository again and retries.
     async fn git(&self, url: &str, package: &CheckedVersion) -> Result<Outcome, PublishError> {
         for _ in 0..TRIES {
             let shelf = Repository::clone(url, self.reference.as_deref()).await?;
@@ -178,10 +178,10 @@ impl Publish {
             (Some(username), Some(password)) => Ok(Some((username.clone(), password))),
             (None, None) => Ok(None),
             (Some(_), None) => Err(Failure::usage(format!(
-                "a user needs a password: set {PASSWORD}, or give --password-stdin"
+                "a user name needs a password: set {PASSWORD}, or give --password-stdin"
             ))),
             (None, Some(_)) => Err(Failure::usage(format!(
-                "a password needs a user: set {USERNAME}, or give --username"
+                "a password needs a user name: set {USERNAME}, or give --username"
             ))),
         }
     }

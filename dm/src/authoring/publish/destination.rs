@@ -1,4 +1,4 @@
-//! Where to publish, as the command line names it.
+//! Where to publish, as given on the command line.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// A folder is a path; whatever git clones is a git repository, and of URLs all that are not `oci://`.
+    /// `oci://` is an OCI registry. Any other URL, and any form that git clones, is a git repository. All else is a folder.
     pub fn parse(target: &str) -> Result<Self, PublishError> {
         let refused = |reason: &str| PublishError::Target {
             target: target.to_owned(),
@@ -29,14 +29,13 @@ impl Destination {
         if url.is_some_and(|url| url.password().is_some()) {
             return Err(PublishError::Target {
                 target: "the URL".to_owned(),
-                reason:
-                    "a password does not belong into it; git keeps it with its credential helpers"
-                        .to_owned(),
+                reason: "it contains a password; remove it, and keep it in a git credential helper"
+                    .to_owned(),
             });
         }
         if target.is_empty() || target.starts_with('-') {
             return Err(refused(
-                "name a folder, a git repository's URL, or oci://HOST/PREFIX",
+                "give a folder, the URL of a git repository, or oci://HOST/PREFIX",
             ));
         }
         if target.starts_with("github.com/") {
@@ -49,7 +48,7 @@ impl Destination {
     }
 }
 
-/// `user@host:path`, which git takes for ssh.
+/// `user@host:path`, which git reads as ssh.
 fn is_scp(target: &str) -> bool {
     let (before, _) = target.split_once('/').unwrap_or((target, ""));
     before

@@ -1,6 +1,6 @@
 //! A registry in a folder on disk.
 //!
-//! A version is written beside its place, under a name that is none of a version, and takes its place when all of it is on disk.
+//! A version is first written beside its place, under a name that is not a version. It is renamed when all of it is on disk.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write as _};
@@ -13,7 +13,7 @@ use super::{PublishError, RegistryWriter, version_folder};
 use crate::authoring::package::{CheckedVersion, VersionFiles};
 use crate::bundle::files;
 
-/// No reference can name what begins with a dot.
+/// Names that begin with a dot cannot be in a reference.
 const UNFINISHED: &str = ".publishing-";
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// The root must be there: a slip in its name must not make a new registry.
+    /// The root must exist: a typing error must not create a new registry.
     pub fn open(root: &Path) -> Result<Self, PublishError> {
         let root = root
             .canonicalize()
@@ -33,7 +33,7 @@ impl Directory {
         }
     }
 
-    /// The place of a folder, of which no part is a link.
+    /// The path of a folder. No part of it is a link.
     fn place(&self, folder: &FilePath) -> Result<PathBuf, PublishError> {
         let mut place = self.root.clone();
         for name in folder.names() {
@@ -101,7 +101,7 @@ impl RegistryWriter for Directory {
         fs::create_dir_all(&around).map_err(failed)?;
         let outcome = written(&around, package);
         if outcome.is_err() && is_new {
-            // A folder that somebody else has put a version into by now is not empty, and stays.
+            // A folder into which somebody else has published meanwhile is not empty, and stays.
             let _ = fs::remove_dir(&around);
         }
         outcome.map_err(failed)
@@ -111,7 +111,7 @@ impl RegistryWriter for Directory {
 fn written(around: &Path, package: &CheckedVersion) -> io::Result<()> {
     let unfinished = tempfile::Builder::new()
         .prefix(UNFINISHED)
-        // Less the user's mask, as for any folder that they make.
+        // The user's umask applies, as for other folders.
         .permissions(Permissions::from_mode(0o777))
         .tempdir_in(around)?;
     for (path, content) in &package.files {
@@ -123,9 +123,9 @@ fn written(around: &Path, package: &CheckedVersion) -> io::Result<()> {
         file.write_all(content)?;
         file.sync_all()?;
     }
-    // Onto a folder with something in it this fails: a version that came in between is not written over.
+    // Fails if the folder exists and is not empty: a version of somebody else is not overwritten.
     fs::rename(unfinished.path(), around.join(&package.version))?;
-    // There is nothing left to remove at its own name.
+    // The temporary name no longer exists.
     let _ = unfinished.keep();
     File::open(around)?.sync_all()
 }

@@ -1,4 +1,4 @@
-//! Why a version is not published.
+//! Why a version could not be published.
 
 use std::path::PathBuf;
 
@@ -12,28 +12,26 @@ use crate::error::{CommandError, ExitCode};
 
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
-    #[error("{target:?} is no place to publish to: {reason}")]
+    #[error("cannot publish to {target:?}: {reason}")]
     Target { target: String, reason: String },
     #[error(
-        "{version} is published already with other content ({}); a published version stays as it is: publish this as the next PATCH", different.join(", ")
+        "{version} is already published with different content ({}); a published version never changes: publish this as the next PATCH", different.join(", ")
     )]
     Taken {
         version: String,
         different: Vec<String>,
     },
-    #[error(
-        "{version} is published already as {other}: parts of a version that are left out are zero"
-    )]
+    #[error("{version} is already published as {other}: omitted parts of a version are zero")]
     SameVersion { version: String, other: String },
     #[error(
-        "{version} is not published, for it does not keep what {before} promised:{}\npublish it as {next}, or as it is with --no-compare",
+        "{version} is not published, because it breaks what {before} promised:{}\npublish it as {next}, or unchanged with --no-compare",
         listed(violations)
     )]
     Broken {
         version: String,
         before: String,
         violations: Vec<String>,
-        /// The folder of the next version that may change that much.
+        /// The folder of the next version that may make these changes.
         next: String,
     },
     #[error(transparent)]
@@ -41,7 +39,7 @@ pub enum PublishError {
     #[error("the registry's registry.yaml cannot be read: {}", faults.join("; "))]
     Metadata { faults: Vec<String> },
     #[error(
-        "{0:?} is no name of a collection: it has no '/'; registry.yaml says which folder it is"
+        "{0:?} is not a name of a collection: a name has no '/'; registry.yaml maps names to folders"
     )]
     Collection(String),
     #[error(transparent)]
@@ -51,7 +49,7 @@ pub enum PublishError {
         path: PathBuf,
         source: std::io::Error,
     },
-    #[error("{} is a link, which the manager does not follow within a registry", .0.display())]
+    #[error("{} is a link, and the manager follows no links in a registry; use a folder", .0.display())]
     Link(PathBuf),
     #[error("'{path}' in the registry is {what}")]
     Unusual { path: String, what: String },
@@ -59,10 +57,10 @@ pub enum PublishError {
     Git(#[from] GitError),
     #[error(transparent)]
     Oci(Box<OciError<DirectError>>),
-    #[error("'{version}' in the registry is no template: {reason}")]
+    #[error("'{version}' in the registry is not a template: {reason}")]
     Artifact { version: String, reason: String },
     #[error(
-        "OCI registries have no place for '{0}': they take small letters and digits, with single '.', '_' or '-' between them"
+        "OCI registries do not accept the name '{0}'; use small letters and digits, with single '.', '_' or '-' between them"
     )]
     Unnameable(String),
 }

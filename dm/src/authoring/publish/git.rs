@@ -1,7 +1,7 @@
 //! A registry in a git repository.
 //!
-//! The repository is cloned without its history and without files: what is there is read from git's objects, and what is put there
-//! is written as such. So neither line ends nor filters nor `.gitignore` change what is published.
+//! The clone has no history and no working files: contents are read from git's objects and written as git's objects. So line
+//! endings, filters and `.gitignore` do not change what is published.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ use super::git_command::{GitError, git, text};
 use super::{PublishError, RegistryWriter, version_folder};
 use crate::authoring::package::{CheckedVersion, VersionFiles};
 
-/// A file's mode: no link, not executable.
+/// The mode of a file that is neither a link nor executable.
 const ORDINARY: &str = "100644";
 const EXECUTABLE: &str = "100755";
 
-/// A clone, which is removed with this.
+/// The clone. It is deleted when this value is dropped.
 #[derive(Debug)]
 pub struct Repository {
     clone: TempDir,
     branch: String,
-    /// It has no commit yet.
+    /// The repository has no commit yet.
     is_empty: bool,
 }
 
@@ -34,7 +34,7 @@ struct Entry {
 }
 
 impl Repository {
-    /// `branch`: the repository's own default, if absent.
+    /// `branch`: the repository's default branch, if absent.
     pub async fn clone(url: &str, branch: Option<&str>) -> Result<Self, PublishError> {
         let clone = TempDir::with_prefix("dm-publish-").map_err(GitError::NoFolder)?;
         let mut arguments = vec!["clone", "--quiet", "--depth=1", "--no-checkout"];
@@ -62,7 +62,7 @@ impl Repository {
         self.clone.path()
     }
 
-    /// What a path leads to, and with `/` at its end what is in it; with `-r`, all below.
+    /// The entry of a path; with `/` at the end, the entries in that folder; with `-r`, all below it.
     async fn entries(&self, options: &[&str], path: &str) -> Result<Vec<Entry>, PublishError> {
         if self.is_empty {
             return Ok(Vec::new());
@@ -83,13 +83,13 @@ impl Repository {
                 return Ok(read?);
             }
             ORDINARY | EXECUTABLE => format!("larger than {FILE_BYTES} bytes"),
-            _ => "no ordinary file".to_owned(),
+            _ => "not an ordinary file".to_owned(),
         };
         let path = entry.path.clone();
         Err(PublishError::Unusual { path, what })
     }
 
-    /// Into the index of the clone.
+    /// Adds files to the index of the clone.
     async fn add(&self, folder: &FilePath, files: &VersionFiles) -> Result<(), PublishError> {
         let mut index = String::new();
         for (path, content) in files {
@@ -104,7 +104,7 @@ impl Repository {
     }
 }
 
-/// `mode type object size\tpath`; a folder's size is `-`.
+/// `mode type object size\tpath`. The size of a folder is `-`.
 fn entry(line: &str) -> Option<Entry> {
     let (facts, path) = line.split_once('\t')?;
     let mut facts = facts.split_whitespace();
@@ -168,7 +168,7 @@ impl RegistryWriter for Repository {
     }
 }
 
-/// Whether a push was refused because somebody else's was first.
+/// Whether the push was refused because somebody else pushed first.
 fn is_behind(said: &str) -> bool {
     ["fetch first", "non-fast-forward", "cannot lock ref"]
         .iter()

@@ -1,7 +1,7 @@
-//! The user's own `git`, with their configuration, credentials and keys.
+//! Runs the user's own `git`, with the user's configuration, credentials and keys.
 //!
-//! As against the manager's, which trusts nothing of its machine: here the user is at home. Only what would lead it to another
-//! repository than the clone is taken from its environment.
+//! The manager's git trusts nothing of its machine; this one uses the machine of the user as it is. Only variables that lead git
+//! to a repository other than the clone are removed from its environment.
 
 use std::io;
 use std::path::Path;
@@ -14,21 +14,21 @@ const SAID_CHARS: usize = 500;
 
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    #[error("git cannot be run: {0}; publishing to a git repository takes it")]
+    #[error("git cannot be run: {0}; install git to publish to a git repository")]
     NoProgram(io::Error),
-    #[error("no folder for a clone can be made: {0}")]
+    #[error("cannot create a folder for the clone: {0}")]
     NoFolder(io::Error),
     #[error("git {doing}: {said}")]
     Failed { doing: String, said: String },
-    #[error("{0:?} is no branch of the repository; versions are published on a branch")]
+    #[error("{0:?} is not a branch of the repository; give a branch with --ref")]
     NoBranch(String),
-    #[error("git gave an answer that cannot be read: {0}")]
+    #[error("git printed something that cannot be parsed: {0}")]
     Malformed(String),
-    #[error("others have changed the repository meanwhile, time and again; publish once more")]
+    #[error("others changed the repository during every try; publish again")]
     Overtaken,
 }
 
-/// What git printed. `arguments` begin with the command; `input` is what it reads.
+/// Returns what git printed. `arguments` begin with the command; `input` is git's standard input.
 pub async fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitError> {
     let output = run(folder, arguments, input)
         .await
@@ -53,7 +53,7 @@ async fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> io::Result<Outp
     let mut child = Command::new("git")
         .args(arguments)
         .current_dir(folder)
-        // Of a hook, or of a script that works on another repository.
+        // Set by a hook, or by a script that works on another repository.
         .env_remove("GIT_DIR")
         .env_remove("GIT_WORK_TREE")
         .env_remove("GIT_INDEX_FILE")
@@ -66,7 +66,7 @@ async fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> io::Result<Outp
     let stdin = child.stdin.take();
     let write = async {
         if let Some(mut stdin) = stdin {
-            // A git that ends before it has read all tells why in its own words.
+            // If git ends before it has read all input, it prints the reason itself.
             let _ = stdin.write_all(input).await;
         }
     };
@@ -74,7 +74,7 @@ async fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> io::Result<Outp
     output
 }
 
-/// The last lines, where git says what it could not do.
+/// The last lines, in which git reports its error.
 fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let text = text.trim();

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! CheckedVersion ─► publish ─► RegistryWriter (port) ◄─ directory, git, oci
-//!               │ what is there: collections, versions, the same version, the one before it (rules)
+//!               │ what exists: collections, versions, the same version, the previous one (rules)
 //! ```
 //!
-//! Responsible for what may be put where: a version that is published stays as it is, for deployments rely on it. It refuses to
-//! know what a good version is ([`crate::authoring::package`]), and how one is found again: that is the manager's.
+//! Responsible for what may be published: a published version never changes, because deployments rely on it. It refuses to know
+//! which versions are valid ([`crate::authoring::package`]), and how references are resolved, which is the manager's work.
 
 pub mod command;
 mod destination;
@@ -35,13 +35,13 @@ pub use rules::Compared;
 ///
 /// Every adapter promises: a version is complete or absent, and a published version is never overwritten.
 pub trait RegistryWriter {
-    /// A file of the registry's root.
+    /// A file in the registry's root.
     async fn root_file(&self, name: &FilePath) -> Result<Option<Vec<u8>>, PublishError>;
 
-    /// The names of what is directly in a template's folder; none if there is no such template.
+    /// The names of the entries in a template's folder; none if the template does not exist.
     async fn versions(&self, template: &FilePath) -> Result<Vec<String>, PublishError>;
 
-    /// All files of a version that is there.
+    /// All files of a published version.
     async fn version(
         &self,
         template: &FilePath,
@@ -50,22 +50,22 @@ pub trait RegistryWriter {
 
     async fn put(&self, template: &FilePath, package: &CheckedVersion) -> Result<(), PublishError>;
 
-    /// Of a version that is there already: whatever a publication that was cut short left undone.
+    /// Completes a version whose publication was interrupted.
     async fn complete(&self, _template: &FilePath) -> Result<(), PublishError> {
         Ok(())
     }
 }
 
-/// How a publication ended, if it did not fail.
+/// The result of a publication that did not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Beside the version before it, if there is one and it was to be looked at.
+    /// Published. The comparison with the previous version, if there was one.
     Published(Option<Compared>),
-    /// It had been published, with the same files.
+    /// It was already published, with the same files.
     Present,
 }
 
-/// `compares`: whether it must keep what the version before it promised.
+/// `compares`: whether the version must keep the promises of the previous one.
 pub async fn publish(
     shelf: &impl RegistryWriter,
     package: &CheckedVersion,
@@ -103,7 +103,7 @@ pub async fn publish(
     }
 }
 
-/// The template's folder: in the unnamed collection at the root, or where the registry's metadata file says.
+/// The template's folder: at the root for the unnamed collection, or where the registry's metadata file says.
 async fn folder(
     shelf: &impl RegistryWriter,
     package: &CheckedVersion,
@@ -147,7 +147,7 @@ fn same_files(there: &VersionFiles, package: &CheckedVersion) -> Result<(), Publ
     }
 }
 
-/// A version's folder within the registry.
+/// A version's folder in the registry.
 fn version_folder(template: &FilePath, version: &str) -> Result<FilePath, PathError> {
     template.join_text(version)
 }

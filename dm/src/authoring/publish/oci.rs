@@ -1,4 +1,4 @@
-//! A registry of OCI artifacts, as [`common::registry::oci`] lays it out.
+//! A registry of OCI artifacts, in the layout of [`common::registry::oci`].
 
 use common::model::Secret;
 use common::registry::oci::layout::{self, ROOT_TAG};
@@ -15,7 +15,7 @@ pub struct Artifacts {
 }
 
 impl Artifacts {
-    /// `login`: a user's name and password; nobody's, if absent.
+    /// `login`: user name and password; anonymous, if absent.
     pub fn open(place: Place, login: Option<(&str, &Secret)>) -> Result<Self, PublishError> {
         let direct = Direct::of(login).map_err(common::registry::oci::OciError::Transport)?;
         Ok(Self {
@@ -29,7 +29,7 @@ impl Artifacts {
             .ok_or_else(|| PublishError::Unnameable(template.to_string()))
     }
 
-    /// The files of a tag, of all or of those that are wanted; `None` if there is no such tag.
+    /// All files of a tag, or the wanted ones; `None` if the tag does not exist.
     async fn files(
         &self,
         repository: &str,
@@ -95,11 +95,11 @@ impl RegistryWriter for Artifacts {
         let files = self.files(&repository, version, |_| true).await?;
         files.ok_or_else(|| PublishError::Artifact {
             version: format!("{repository}:{version}"),
-            reason: "its tag is gone".to_owned(),
+            reason: "its tag no longer exists".to_owned(),
         })
     }
 
-    /// Its tag comes last, when all that it stands for is there.
+    /// The tag comes last, when everything that it points to exists.
     async fn put(&self, template: &FilePath, package: &CheckedVersion) -> Result<(), PublishError> {
         let repository = self.repository(template)?;
         for content in package.files.values() {

@@ -1,8 +1,8 @@
-//! Whether a version keeps the rules beside the one before it, which the registry holds.
+//! Checks a version against the previous one in the registry.
 //!
-//! The one before it is the highest lower version of its MAJOR. No manager is asked: the registry that is published to need
-//! not be one that a manager knows. The program `expandybird` tells what the examples give out, if it is there; if it is
-//! not, properties are compared and outputs are not, which is said.
+//! The previous one is the highest lower version with the same MAJOR. No manager is needed, because a manager need not know the
+//! registry. The program `expandybird` expands the examples for their outputs. Without it, only properties are compared, and a
+//! warning says so.
 
 use common::model::Version;
 
@@ -12,16 +12,16 @@ use crate::authoring::version::TemplateVersion;
 use crate::authoring::version::compare::{Comparison, compare};
 use crate::authoring::version::expander::ExampleExpander;
 
-/// What was seen of the version before.
+/// The comparison with the previous version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compared {
-    /// As the registry spells it.
+    /// The previous version, as the registry spells it.
     pub with: String,
     /// What could not be compared, and why.
     pub uncompared: Option<String>,
 }
 
-/// The name of the version to compare with, if there is one.
+/// The name of the version to compare with, if any.
 pub fn before(names: &[String], version: Version) -> Option<&String> {
     let parsed = |name: &'_ String| name.parse::<Version>().ok();
     let lower = |found: &Version| found.major == version.major && *found < version;
@@ -31,7 +31,7 @@ pub fn before(names: &[String], version: Version) -> Option<&String> {
     named.max().map(|(_, name)| name)
 }
 
-/// `name` is the earlier version's, `names` are those of all versions that are there.
+/// `name` is that of the previous version, `names` are those of all published versions.
 pub async fn check(
     package: &CheckedVersion,
     name: &str,
@@ -47,7 +47,7 @@ pub async fn check(
     };
     let template = &package.template;
     let place = format!("{template}/{name}");
-    // What nobody can use has promised nothing.
+    // A version that cannot be used promises nothing.
     let before = match TemplateVersion::from_contents(template, earlier, &place, contents) {
         Ok(before) => before,
         Err(error) => return Ok(compared(Some(format!("nothing is compared: {error}")))),
@@ -65,7 +65,7 @@ pub async fn check(
     }
 }
 
-/// The lowest number above all that are there that may change that much.
+/// The lowest unused number that may make these changes.
 fn next(comparison: &Comparison, version: Version, names: &[String]) -> Version {
     let there = names.iter().filter_map(|name| name.parse::<Version>().ok());
     let all: Vec<Version> = there.chain([version]).collect();

@@ -1,4 +1,4 @@
-//! The checks that change nothing.
+//! The checks that store nothing.
 
 use common::api::deployer::ResourceDiff;
 use common::api::error::ErrorBody;
@@ -17,14 +17,14 @@ const VERSIONS: &str = "versions";
 const EXPANSION: &str = "expansion";
 const OBJECTS: &str = "objects";
 
-/// What the version before it promised.
+/// Whether the version keeps the promises of the previous one.
 pub async fn versions(promises: &Previous, expander: &ExampleExpander<'_>) -> Check {
     let [before, now] = match promises {
         Previous::None(reason) => return Check::ok(VERSIONS, reason),
         Previous::Version(releases) => releases.as_ref(),
     };
     let Some(comparison) = compare(before, now, expander).await else {
-        return Check::ok(VERSIONS, "not compared: it has no version");
+        return Check::ok(VERSIONS, "not compared: the template has no version");
     };
     let before = comparison.before;
     let uncompared = comparison.uncompared.into_iter();
@@ -57,13 +57,16 @@ pub async fn expansion(
     match client.expand(&request).await {
         Ok(expansion) => {
             let count = expansion.expanded_config.resources.len();
-            Ok(Check::ok(EXPANSION, format!("it comes to {count} objects")))
+            Ok(Check::ok(
+                EXPANSION,
+                format!("it expands to {count} objects"),
+            ))
         }
         Err(error) => Ok(Check::failed(EXPANSION, faults(error)?)),
     }
 }
 
-/// By the API server's dry run; nothing is stored.
+/// Uses a dry run of the API server. Nothing is stored.
 pub async fn objects(
     client: &ManagerClient,
     name: &DeploymentName,
@@ -86,7 +89,7 @@ pub async fn objects(
     let refused: Vec<String> = diff.resources.iter().filter_map(refusal).collect();
     let count = diff.resources.len();
     Ok(match refused.is_empty() {
-        true => Check::ok(OBJECTS, format!("the cluster would take all {count}")),
+        true => Check::ok(OBJECTS, format!("the cluster accepts all {count}")),
         false => Check::failed(OBJECTS, refused),
     })
 }
@@ -96,7 +99,7 @@ fn refusal(diff: &ResourceDiff) -> Option<String> {
     Some(format!("{}: {}", diff.basis.object, error.message))
 }
 
-/// What is the template's fault is a check's result; that something is away or forbidden is none of the template's.
+/// A fault of the template is the result of a check. Missing permissions and unavailable services are failures of the test.
 fn faults(error: ClientError) -> Result<Vec<String>, Failure> {
     match error {
         ClientError::Answered(body) if exit_code(body.code) == ExitCode::Failed => {

@@ -1,4 +1,4 @@
-//! Deploys the example, waits until it is ready, and removes it, whatever has come of it.
+//! Deploys the example, waits until it is ready, and removes it in any case.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -19,9 +19,9 @@ use crate::client::session::Session;
 use crate::error::{CommandError, ExitCode, Failure};
 
 const LIVE: &str = "live";
-/// Between two looks at whether an operation that was stopped has let go of the deployment.
+/// Pause before the next try to delete a deployment whose operation is being stopped.
 const PAUSE: Duration = Duration::from_millis(250);
-/// So often: a minute in all.
+/// Number of tries: one minute in total.
 const LOOKS: u32 = 240;
 
 /// Ctrl-C ended the test; nothing is left of it.
@@ -37,7 +37,7 @@ impl CommandError for TestInterrupted {
     }
 }
 
-/// A failure is one of the test, not of the template: Ctrl-C, a manager that is away, or what could not be removed.
+/// An error here is a failure of the test, not of the template: Ctrl-C, an unavailable manager, or a failed removal.
 pub async fn check(
     session: &mut Session<'_, '_>,
     name: &DeploymentName,
@@ -47,7 +47,7 @@ pub async fn check(
     let deployed = deployed(session, name, example, asked).await;
     let removed = removed(session, name).await;
     if let Err(error) = &removed {
-        let left = format!("{name} may be left: {error}\nremove it with: dm delete {name}");
+        let left = format!("{name} may still exist: {error}\nremove it with: dm delete {name}");
         session.terminal.note(&left);
     }
     let faults = match (deployed, removed) {
@@ -67,7 +67,7 @@ pub async fn check(
     })
 }
 
-/// What went wrong; nothing, if it became ready.
+/// The faults; none if it became ready.
 async fn deployed(
     session: &mut Session<'_, '_>,
     name: &DeploymentName,
@@ -89,7 +89,7 @@ async fn deployed(
     let mut create = pin!(client.create_async(&request, &query));
     let (started, is_interrupted) = tokio::select! {
         biased;
-        // Its answer is awaited all the same: only what has been made can be removed.
+        // Waits for the answer all the same: the deployment can only be removed once it exists.
         Ok(()) = tokio::signal::ctrl_c() => (create.as_mut().await, true),
         started = &mut create => (started, false),
     };
@@ -117,7 +117,7 @@ async fn deployed(
     })
 }
 
-/// Stops what still runs on it, and deletes it, if it is there at all.
+/// Stops the running operation, if any, and deletes the deployment, if it exists.
 async fn removed(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result<(), Failure> {
     for _ in 0..LOOKS {
         match deleting(session, name).await {
@@ -138,11 +138,11 @@ async fn removed(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result
         }
     }
     Err(Failure::not_found(format!(
-        "{name} is still being worked on"
+        "an operation on {name} is still running"
     )))
 }
 
-/// The operation that deletes it; none, if it is not there.
+/// The operation that deletes the deployment; none if it does not exist.
 async fn deleting(
     session: &Session<'_, '_>,
     name: &DeploymentName,
@@ -154,7 +154,7 @@ async fn deleting(
     }
 }
 
-/// It may have come to its end by itself.
+/// The operation may have ended by itself.
 async fn stop(session: &Session<'_, '_>, name: &DeploymentName) -> Result<(), ClientError> {
     match session.client.stop(name, &query(session)).await {
         Err(ClientError::Answered(body))

@@ -1,4 +1,4 @@
-//! `dm test`: whether a template's version does what it says.
+//! `dm test`: checks that a template version works and keeps its promises.
 
 mod checks;
 mod live;
@@ -19,14 +19,14 @@ use crate::client::target::qualified;
 use crate::error::{ExitCode, Failure};
 use crate::terminal::table::Table;
 
-/// Test a template's version: its example.yaml expands, the cluster would take every object, and it keeps what the version
-/// before it promised.
+/// Test a template version: its example.yaml expands, the cluster accepts every object, and it keeps the promises of the
+/// previous version.
 ///
-/// The API server's own dry run tells what it would take; nothing is stored. With --live the example is also deployed under
-/// a name of its own, and removed again once it is ready, has failed, or on Ctrl-C. A PATCH may not add or change
-/// properties or outputs, and a MINOR may not break them; outputs are compared as the earlier version's example.yaml gives
-/// them out with both versions. A folder is tested as it is, without a registry that holds it: TEMPLATE/VERSION, beside the
-/// other versions, or a package with a Chart.yaml.
+/// The objects go through a dry run of the API server; nothing is stored. With --live, dm also deploys the example under a
+/// unique name, and removes it when it is ready, when it fails, or on Ctrl-C. A PATCH may not add or change properties or
+/// outputs, and a MINOR may not break them. To compare outputs, the previous version's example.yaml is expanded with both
+/// versions. A folder is tested without a registry: TEMPLATE/VERSION beside the other versions, or a package with a
+/// Chart.yaml.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,25 +35,25 @@ Examples:
   dm test charts/redis/v1.1              # a folder, before it is published
   dm test charts/redis/v1.1 --live --namespace scratch --timeout 5m
 
-Exit codes: 0 all checks are ok, 1 one has failed, else as other commands.")]
+Exit codes: 0 all checks passed, 1 a check failed, otherwise as for other commands.")]
 pub struct Test {
     /// TEMPLATE:VERSION, a full template reference, or the folder of a version.
     #[arg(value_name = "TEMPLATE:VERSION|DIR")]
     pub template: String,
-    /// Deploy it, wait until it is ready, and delete it.
+    /// Also deploy the example, wait until it is ready, and delete it.
     #[arg(long)]
     pub live: bool,
-    /// Where objects go that name no namespace; the manager's default if absent.
+    /// Namespace for objects that name none [default: the manager's].
     #[arg(long)]
     pub namespace: Option<Namespace>,
     #[command(flatten)]
     pub account: AccountFlag,
-    /// Take TEMPLATE:VERSION from this registry, on GitHub or registered, and not from the default one.
+    /// Registry of TEMPLATE:VERSION, on GitHub or registered [default: the default registry].
     #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]|NAME")]
     pub registry: Option<String>,
 }
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
@@ -67,7 +67,7 @@ struct Report {
 struct Check {
     name: &'static str,
     ok: bool,
-    /// A sentence for what was seen, or for each fault.
+    /// One sentence for the result, or one for each fault.
     #[serde(rename = "told")]
     findings: Vec<String>,
 }
@@ -110,7 +110,7 @@ impl Test {
         })
     }
 
-    /// All that stores nothing.
+    /// The checks that store nothing.
     async fn checked(
         &self,
         session: &Session<'_, '_>,
@@ -145,21 +145,21 @@ impl Test {
             return registry::fetch(&session.client, &reference).await;
         }
         if self.registry.is_some() {
-            let reason = "--registry goes with TEMPLATE:VERSION, not with a folder";
+            let reason = "--registry is for TEMPLATE:VERSION, not for a folder; leave it out";
             return Err(Failure::usage(reason.to_owned()));
         }
         folder::read(path)
     }
 }
 
-/// A deployment's name that nobody has: the end of the id is random.
+/// A unique deployment name: the end of the id is random.
 fn unique() -> Result<DeploymentName, Failure> {
     let id = request_id::fresh();
     let random = id.get(16..).unwrap_or(&id);
     Ok(DeploymentName::parse(format!("test-{random}"))?)
 }
 
-/// A line for each sentence, whole: what is wrong is not clipped.
+/// One line for each sentence. Faults are not clipped.
 fn render(report: &Report) -> String {
     let mut table = Table::new(&["CHECK", "RESULT", "WHAT WAS SEEN"]);
     for check in &report.checks {

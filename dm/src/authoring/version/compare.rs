@@ -1,10 +1,9 @@
-//! Whether a version keeps what the one before it promised.
+//! Whether a version keeps the promises of the previous one.
 //!
-//! Properties are compared by the schemas. Outputs stand in no schema: what a template gives out shows only when it is
-//! expanded. So the *earlier* version's example is expanded twice, with the earlier and with the later version, and the
-//! outputs of its instances are compared by name and kind. That is what somebody who uses the earlier version has: the same
-//! configuration, and the other template. An example that does not expand any more is broken itself. What an output has for
-//! properties that the example does not give is not seen.
+//! Properties are compared by the schemas. Outputs are not in a schema, so they are known only after an expansion. The
+//! *previous* version's example is expanded with both versions, and the outputs of its instances are compared by name and kind.
+//! A user of the previous version has the same: an unchanged configuration and the new template. If the example no longer
+//! expands, the version breaks it. Outputs that depend on properties outside the example are not compared.
 
 use common::api::manager::Expansion;
 use common::model::Version;
@@ -16,15 +15,15 @@ use crate::authoring::compatibility::{Outputs, Promise, VersionStep, violations}
 #[derive(Debug)]
 pub struct Comparison {
     pub before: Version,
-    /// What the rules forbid, a sentence each.
+    /// One sentence for each change that the rules forbid.
     pub violations: Vec<String>,
     /// What could not be compared, and why.
     pub uncompared: Option<String>,
-    /// Whether the rules would allow it all as the next MINOR.
+    /// Whether the rules allow all changes in the next MINOR.
     pub is_minor: bool,
 }
 
-/// Why there are no outputs to compare.
+/// Why outputs cannot be compared.
 enum Unseen {
     Broken(String),
     Unknown(String),
@@ -92,7 +91,7 @@ fn all_violations(
     let mut sentences: Vec<String> = Vec::new();
     for [before, now] in std::iter::once(schemas).chain(promises) {
         for sentence in violations(step, before, now) {
-            // Several instances mostly lack the same.
+            // Several instances often have the same violation.
             if !sentences.contains(&sentence) {
                 sentences.push(sentence);
             }
@@ -101,7 +100,7 @@ fn all_violations(
     sentences
 }
 
-/// Of each instance in the earlier example, with the earlier version and with the later.
+/// The outputs of each instance in the previous example: with the previous version, and with the new one.
 async fn outputs(
     before: &TemplateVersion,
     now: &TemplateVersion,

@@ -1,4 +1,4 @@
-//! Who expands an example: the manager, or the program `expandybird` where no manager is asked.
+//! Expands an example: through the manager, or with the program `expandybird`.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::manager::{Expand, Expansion};
@@ -9,7 +9,7 @@ use crate::bundle::Bundle;
 use crate::error::{ExitCode, exit_code};
 use crate::local::{self, LocalError};
 
-/// What templates see as the deployment's name.
+/// The name of the deployment that templates see.
 const DEPLOYMENT: &str = "example";
 
 pub enum ExampleExpander<'a> {
@@ -23,9 +23,9 @@ pub enum ExampleExpander<'a> {
 /// Why there is no expansion.
 #[derive(Debug)]
 pub enum ExpansionFailure {
-    /// The template or the example is at fault.
+    /// The template or the example is wrong.
     Faulty(String),
-    /// Something else is, such as a template that it uses and that is not to be had.
+    /// Something else failed, for example a template that it uses is unavailable.
     Unknown(String),
 }
 

@@ -1,4 +1,4 @@
-//! Bash's own way of splitting words: also at `:` and `=`, of which template references and properties have many.
+//! Bash splits words also at `:` and `=`, which template references and properties contain. This module undoes that.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -8,8 +8,7 @@ use clap_complete::env::EnvCompleter;
 
 const SEPARATOR: &str = "\n";
 
-/// The words are those between blanks, up to the cursor; what bash takes for words of its own is cut off again from what
-/// is offered.
+/// Takes the words between blanks, up to the cursor. From each candidate, cuts off the part that bash treats as a separate word.
 const SCRIPT: &str = r#"
 _dm() {
     local line=${COMP_LINE:0:COMP_POINT} prefix= character

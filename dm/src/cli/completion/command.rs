@@ -1,4 +1,4 @@
-//! `dm completion`: a script that teaches a shell the commands, the flags, and the manager's names.
+//! `dm completion`: a script with which a shell completes commands, flags, and names that the manager knows.
 
 use clap::Args;
 use clap_complete::Shell;
@@ -8,7 +8,7 @@ use crate::client::session::Session;
 use crate::error::Failure;
 use crate::terminal::format::OutputError;
 
-/// Print a completion script for a shell: commands and flags, and the manager's deployments, templates, properties.
+/// Print a completion script for a shell: commands, flags, and the manager's deployments, templates and properties.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +22,10 @@ pub struct Completion {
 impl Completion {
     pub fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let Some(script) = completion::script(&self.shell.to_string()) else {
-            return Err(Failure::usage(format!("{} is not known", self.shell)));
+            return Err(Failure::usage(format!(
+                "the shell {} is not supported",
+                self.shell
+            )));
         };
         session.write(&script.map_err(OutputError::from)?)
     }

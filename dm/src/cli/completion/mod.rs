@@ -1,8 +1,8 @@
-//! What a shell is offered while a command is typed.
+//! Completion of a command line while the user types it.
 //!
-//! Responsible for saying which argument takes which names ([`command`]); the grammar gives all else. The shell calls this
-//! program with what was typed so far (`COMPLETE=<shell>`), so that names are the manager's of that moment. It refuses to be
-//! in the way: who cannot be asked within a second is not asked, and nothing is said about it.
+//! Responsible for which argument takes which names ([`command()`]); everything else comes from the grammar. The shell calls this
+//! program with the words so far (`COMPLETE=<shell>`), so names are the current ones. A manager that does not answer within a
+//! second gives no names, without an error.
 
 mod bash;
 pub mod command;
@@ -16,7 +16,7 @@ use clap_complete::env::{CompleteEnv, Elvish, Fish, Powershell, Shells, Zsh};
 
 use crate::cli::Cli;
 
-/// Set by the script that the shell has.
+/// The completion script sets it.
 const VARIABLE: &str = "COMPLETE";
 
 type Completer = fn(&std::ffi::OsStr) -> Vec<CompletionCandidate>;
@@ -68,7 +68,7 @@ fn target(typed: &std::ffi::OsStr) -> Vec<CompletionCandidate> {
     all
 }
 
-/// The grammar, with names for what takes names.
+/// The grammar, with completers for arguments that take names.
 pub fn command() -> Command {
     let mut command = Cli::command();
     for &(subcommands, argument, completer) in TABLE {
@@ -84,7 +84,7 @@ pub fn command() -> Command {
     command
 }
 
-/// Answers a shell and ends the program, if it is a shell that asks. To be called first, outside of any runtime.
+/// Answers and ends the program, if a shell called it for completion. Call it first, outside of any runtime.
 pub fn complete() {
     CompleteEnv::with_factory(command)
         .var(VARIABLE)
@@ -93,7 +93,7 @@ pub fn complete() {
         .complete();
 }
 
-/// The script that makes a shell ask; `None` for one that is not known.
+/// The completion script of a shell; `None` if the shell is not supported.
 pub fn script(shell: &str) -> Option<std::io::Result<Vec<u8>>> {
     let shells = shells();
     let shell = shells.completer(shell)?;

@@ -1,4 +1,4 @@
-//! The names that the manager knows, for what was typed so far.
+//! The names that the manager knows, for the words so far.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use serde_json::Value;
 use crate::cli::Cli;
 use crate::client::flags::Flags;
 
-/// Nobody waits longer for an offer.
+/// A user does not wait longer for candidates.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Registries that are asked for their templates.
+/// How many registries to ask for their templates.
 const REGISTRIES: usize = 20;
-/// Levels of properties within properties.
+/// How many levels of nested properties to offer.
 const DEPTH: usize = 4;
 const DEFAULT_REGISTRY: &str = "default";
 
@@ -81,7 +81,7 @@ fn references(registry: &str, templates: Vec<TemplateSummary>) -> Vec<String> {
     all.collect()
 }
 
-/// `NAME=` of the properties of the template that stands on the line already; behind a comma, the next one.
+/// `NAME=` for each property of the template on the line; after a comma, for the next property.
 pub fn properties(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed_text) = typed.to_str() else {
         return Vec::new();
@@ -101,7 +101,7 @@ pub fn properties(typed: &OsStr) -> Vec<CompletionCandidate> {
     beginning(typed, names)
 }
 
-/// A property that has properties is offered up to its dot.
+/// Nested properties are offered by their whole path.
 fn collect(schema: &Value, prefix: &str, depth: usize, names: &mut Vec<String>) {
     let Some(properties) = schema["properties"].as_object().filter(|_| depth > 0) else {
         return;
@@ -134,7 +134,7 @@ fn whole() -> PageQuery {
     }
 }
 
-/// What the manager answers; nothing, if it does not in time.
+/// The manager's answer; empty if it does not answer in time.
 fn asked(ask: impl AsyncFnOnce(&ManagerClient) -> Option<Vec<String>>) -> Vec<String> {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -152,14 +152,14 @@ fn asked(ask: impl AsyncFnOnce(&ManagerClient) -> Option<Vec<String>>) -> Vec<St
     answer.ok().flatten().unwrap_or_default()
 }
 
-/// The line so far: behind the `--` of the shell's call.
+/// The words so far: those after the `--` of the shell's call.
 fn words() -> Vec<String> {
     let mut words = std::env::args().skip_while(|word| word != "--");
     words.next();
     words.collect()
 }
 
-/// The flags that say whom to ask and as whom, from the environment and, of the line, the manager's address.
+/// The flags for the manager and the identity: from the environment, and `--service` also from the line.
 fn flags() -> Option<Flags> {
     let words = words();
     let mut command = vec!["dm".to_owned(), "version".to_owned()];

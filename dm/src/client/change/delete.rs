@@ -1,4 +1,4 @@
-//! `dm delete`: removes a deployment and its objects.
+//! `dm delete`: deletes a deployment and its objects.
 
 use clap::Args;
 use common::api::manager::{PolicyQuery, WriteQuery};
@@ -10,7 +10,7 @@ use crate::client::session::Session;
 use crate::error::Failure;
 use crate::error::Sources;
 
-/// Delete a deployment with its objects, and wait until they are gone.
+/// Delete a deployment and its objects, and wait until they are gone.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -18,16 +18,16 @@ Examples:
   dm delete web --abandon      # the objects stay in the cluster, as with --delete-policy abandon")]
 pub struct Delete {
     pub name: DeploymentName,
-    /// Forget the deployment, but leave its objects in the cluster.
+    /// Delete the deployment, but leave its objects in the cluster.
     #[arg(long)]
     pub abandon: bool,
-    /// What becomes of the objects, whatever the resources say in their metadata.
+    /// Delete the objects, or abandon them in the cluster; overrides the resources' metadata.
     #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = delete_policy(), conflicts_with = "abandon")]
     pub delete_policy: Option<DeletePolicy>,
-    /// Delete a namespace of the deployment though others have objects in it, which go with it.
+    /// Delete a namespace of the deployment even if it has objects of others, which are deleted with it.
     #[arg(long)]
     pub allow_deletes: bool,
-    /// Do not wait: print the operation that has started.
+    /// Do not wait: print the started operation.
     #[arg(long = "async")]
     pub no_wait: bool,
 }

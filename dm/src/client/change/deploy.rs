@@ -26,7 +26,7 @@ Examples:
 pub struct Deploy {
     #[command(flatten)]
     pub target: Target,
-    /// Where objects go that name no namespace; the manager's default if absent.
+    /// Namespace for objects that name none [default: the manager's].
     #[arg(long)]
     pub namespace: Option<Namespace>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `dm diff`: what an update would change in the cluster now. Nothing is stored.
+//! `dm diff`: shows what an update would change in the cluster now. Nothing is stored.
 
 use clap::Args;
 use common::api::manager::{DiffQuery, UpdateDeployment};
@@ -17,8 +17,8 @@ use crate::terminal::text;
 
 /// Show what an update would change in the cluster now, field by field; nothing is stored or applied.
 ///
-/// With a deployment's name alone, compares the cluster with what the deployment asks for: drift. With a name and a
-/// manifest, shows what going back to that manifest would change.
+/// With only a deployment's name, compares the cluster with the deployment: this is drift. With a name and a manifest, shows
+/// what a rollback to that manifest would change.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,14 +27,14 @@ Examples:
   dm diff web
   dm diff web MANIFEST          # what dm rollback web MANIFEST would change
 
-Exit codes: 0 no difference, 1 differences, above 1 trouble: 2 where other commands end with 1 or 2, else as they do.")]
+Exit codes: 0 no differences, 1 differences, 2 failed or wrong usage, otherwise as for other commands.")]
 pub struct Diff {
     #[command(flatten)]
     pub target: Target,
-    /// Of a deployment that does not exist yet: where objects go that name no namespace.
+    /// Namespace for objects that name none, if the deployment does not exist yet [default: the manager's].
     #[arg(long)]
     pub namespace: Option<Namespace>,
-    /// Keep the very templates that the deployment has, whatever their references mean by now.
+    /// Use the same template files as the deployment's latest manifest.
     #[arg(long)]
     pub locked: bool,
     #[command(flatten)]
@@ -83,7 +83,7 @@ impl Diff {
         })
     }
 
-    /// The cluster beside a manifest of the deployment: the one that was named, or the latest.
+    /// Compares the cluster with a manifest of the deployment: the given one, or the latest.
     async fn with_manifest(
         &self,
         session: &Session<'_, '_>,
@@ -93,7 +93,7 @@ impl Diff {
             [] => None,
             [manifest] => Some(ManifestName::parse(manifest.as_str())?),
             _ => {
-                let reason = "one manifest at most: dm diff NAME MANIFEST";
+                let reason = "give at most one manifest: dm diff NAME MANIFEST";
                 return Err(Failure::usage(reason.to_owned()));
             }
         };

@@ -1,4 +1,4 @@
-//! The commands that change deployments, a file each.
+//! The commands that change deployments. One file per command.
 
 pub mod delete;
 pub mod deploy;

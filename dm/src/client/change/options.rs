@@ -1,4 +1,4 @@
-//! The flags that several writes have in common.
+//! The flags that several writes share.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use common::api::manager::WriteQuery;
 
 use super::policies::{AccountFlag, DriftFlag, Policies};
 
-/// What creates and updates have in common.
+/// The flags that deploy and update share.
 #[derive(Debug, Args)]
 pub struct WriteOptions {
-    /// Show what it would do, and store that to be committed; apply nothing.
+    /// Show what the command would do and store it, to be committed later; apply nothing.
     #[arg(long)]
     pub preview: bool,
-    /// If it fails, go back to what was deployed before.
+    /// If the command fails, go back to the previous deployed manifest.
     #[arg(long, conflicts_with = "preview")]
     pub rollback_on_failure: bool,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub struct WriteOptions {
     pub drift: DriftFlag,
     #[command(flatten)]
     pub account: AccountFlag,
-    /// Do not wait: print the operation that has started.
+    /// Do not wait: print the started operation.
     #[arg(long = "async")]
     pub no_wait: bool,
 }
@@ -38,13 +38,13 @@ impl WriteOptions {
     }
 }
 
-/// What a deployment says of itself.
+/// The description and the labels of a deployment.
 #[derive(Debug, Args)]
 pub struct Metadata {
-    /// What it is for.
+    /// Description of the deployment.
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
-    /// A label of the deployment; may be repeated.
+    /// Label of the deployment; may be repeated.
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
     pub labels: Vec<(String, String)>,
 }
@@ -58,6 +58,6 @@ impl Metadata {
 pub fn label(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("write a label KEY=VALUE".to_owned()),
+        _ => Err("write a label as KEY=VALUE".to_owned()),
     }
 }

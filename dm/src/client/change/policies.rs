@@ -1,4 +1,4 @@
-//! The policies of a whole request, as flags.
+//! The policies for all resources of a request, as flags.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -10,20 +10,20 @@ use common::model::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Each overrides what the resources say in their `metadata`.
+/// Each overrides the `metadata` of the resources.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Policies")]
 pub struct Policies {
-    /// Whether objects may be there before: create-or-acquire takes over what belongs to nobody.
+    /// Whether objects may already exist: create-or-acquire takes over existing objects that have no owner.
     #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<CreatePolicy>(&[("create-or-acquire", "create_or_acquire"), ("create", ""), ("acquire", "")]))]
     pub create_policy: Option<CreatePolicy>,
-    /// What to do where a field cannot be changed: replace deletes the object and makes it anew.
+    /// What to do if a field cannot be changed: replace deletes the object and creates it again.
     #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<UpdatePolicy>(&[("apply", ""), ("replace", "")]))]
     pub update_policy: Option<UpdatePolicy>,
-    /// What to do about a field that another manager of the object owns with another value.
+    /// What to do if another field manager owns a field with a different value.
     #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<ConflictPolicy>(&[("fail", ""), ("take", ""), ("yield", "")]))]
     pub conflict_policy: Option<ConflictPolicy>,
-    /// What becomes of objects that are no longer wanted: abandon leaves them in the cluster.
+    /// What to do with objects that are no longer desired: abandon leaves them in the cluster.
     #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = delete_policy())]
     pub delete_policy: Option<DeletePolicy>,
 }
@@ -39,29 +39,29 @@ impl Policies {
     }
 }
 
-/// What is done about drift.
+/// What to do about drift.
 #[derive(Debug, Clone, Default, Args)]
 pub struct DriftFlag {
-    /// What to do when somebody else changes what the deployment asked for: tell it, or put it right.
+    /// What to do when others change the deployment's objects: report the drift, or correct it.
     #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = policy::<DriftPolicy>(&[("report", ""), ("correct", "")]), help_heading = "Policies")]
     pub drift_policy: Option<DriftPolicy>,
 }
 
-/// In whose name a deployment is applied.
+/// The identity that a deployment is applied with.
 #[derive(Debug, Clone, Default, Args)]
 pub struct AccountFlag {
-    /// Service account of the deployment's namespace in whose name it is applied, now and later; '' for none
+    /// Service account, in the deployment's namespace, that applies the deployment now and later; '' for none
     #[arg(long, value_name = "NAME", value_parser = account)]
     service_account: Option<Account>,
 }
 
 impl AccountFlag {
-    /// Of a deployment that is new.
+    /// The account of a new deployment.
     pub fn for_create(&self) -> Option<ServiceAccountName> {
         self.service_account.clone().and_then(|account| account.0)
     }
 
-    /// Another one or none; absent, whichever it has.
+    /// The change for an existing deployment: another account, none, or no change.
     pub fn for_update(&self) -> Option<Option<ServiceAccountName>> {
         self.service_account.clone().map(|account| account.0)
     }
@@ -71,13 +71,13 @@ impl AccountFlag {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Account(pub Option<ServiceAccountName>);
 
-/// Reads one; an empty text is none.
+/// An empty text is no account.
 fn account(text: &str) -> Result<Account, NameError> {
     let name = Some(text).filter(|text| !text.is_empty());
     name.map(ServiceAccountName::parse).transpose().map(Account)
 }
 
-/// Reads a policy by its name or, if there is one, its other spelling: the wire's, `CREATE_OR_ACQUIRE`, in any case.
+/// Reads a policy by its name or, if it has one, by its alias `create_or_acquire`, in any case.
 fn policy<T>(names: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T> + use<T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! `dm preview`: what a create or an update would do, stored so that it can be committed.
+//! `dm preview`: stores what a create or an update would do, so that it can be committed later.
 
 use clap::Args;
 use common::api::error::ErrorCode;
@@ -14,24 +14,24 @@ use crate::client::session::Session;
 use crate::client::target::{Resolved, Target};
 use crate::error::Failure;
 
-/// Show what deploying a configuration or template would do, and store it to be committed; nothing is applied.
+/// Show what a deploy or an update would do, and store it to be committed later; nothing is applied.
 ///
-/// A deployment that exists is previewed as an update, another one as a create. A further preview replaces the one before.
-/// With a deployment's name alone, shows the preview that it has.
+/// If the deployment exists, the preview is an update, otherwise a create. A new preview replaces the previous one.
+/// With only a deployment's name, shows its stored preview.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dm preview web.yaml
   dm preview replicatedservice:v1 --name web --properties replicas=5
-  dm preview web                # the one that was stored
-  dm preview web --drop         # forget it
-  dm update web --commit        # apply it, exactly as it was shown
+  dm preview web                # show the stored preview
+  dm preview web --drop         # delete the stored preview
+  dm update web --commit        # apply the stored preview exactly
 
-With --service-account the preview tells what that account may not do; an update's commit names the account again.")]
+With --service-account the preview shows which permissions the account lacks. To commit the update, give the flag again.")]
 pub struct Preview {
     #[command(flatten)]
     pub target: Target,
-    /// Of a new deployment: where objects go that name no namespace.
+    /// Namespace for objects that name none, if the deployment is new [default: the manager's].
     #[arg(long)]
     pub namespace: Option<Namespace>,
     #[command(flatten)]
@@ -40,13 +40,13 @@ pub struct Preview {
     pub policies: Policies,
     #[command(flatten)]
     pub account: AccountFlag,
-    /// Keep the very templates that the deployment has, whatever their references mean by now.
+    /// Use the same template files as the deployment's latest manifest.
     #[arg(long)]
     pub locked: bool,
-    /// Forget the preview that the deployment has.
+    /// Delete the stored preview of the deployment.
     #[arg(long)]
     pub drop: bool,
-    /// Do not wait: print the operation that has started.
+    /// Do not wait: print the started operation.
     #[arg(long = "async")]
     pub no_wait: bool,
 }
@@ -60,7 +60,7 @@ impl Preview {
             };
         }
         if self.drop {
-            let reason = "--drop goes with a deployment's name: dm preview NAME --drop";
+            let reason = "--drop needs only a deployment's name: dm preview NAME --drop";
             return Err(Failure::usage(reason.to_owned()));
         }
         let resolved = self.target.resolve(session.terminal)?;
@@ -134,7 +134,7 @@ impl Preview {
     }
 }
 
-/// The deployment, if there is one.
+/// The deployment, if it exists.
 pub async fn existing(
     session: &Session<'_, '_>,
     name: &DeploymentName,

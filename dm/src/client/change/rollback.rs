@@ -1,4 +1,4 @@
-//! `dm rollback`: back to an earlier manifest.
+//! `dm rollback`: applies an earlier manifest again.
 
 use clap::Args;
 use common::api::manager::{RollbackDeployment, WriteQuery};
@@ -11,26 +11,26 @@ use crate::client::session::Session;
 use crate::error::Failure;
 use crate::error::Sources;
 
-/// Go back to an earlier manifest, as a new one, and wait until it is ready.
+/// Apply an earlier manifest again, as a new manifest, and wait until it is ready.
 ///
-/// What the earlier manifest expanded to is applied as it is: nothing is expanded anew. Without MANIFEST, back to the last one
-/// that was deployed before the present one.
+/// The stored expansion of the earlier manifest is applied: nothing is expanded again. Without MANIFEST, the previous deployed
+/// manifest is used.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dm rollback web
   dm rollback web MANIFEST
-  dm diff web MANIFEST          # what it would change")]
+  dm diff web MANIFEST          # show what the rollback would change")]
 pub struct Rollback {
     pub name: DeploymentName,
-    /// The one before if absent; `dm operations NAME -o json` lists them with what was done.
+    /// Manifest to apply [default: the previous deployed one]; `dm operations NAME -o json` lists manifests.
     pub manifest: Option<ManifestName>,
-    /// Allow that most of the deployment's objects are deleted.
+    /// Allow the command to delete most objects of the deployment.
     #[arg(long)]
     pub allow_deletes: bool,
     #[command(flatten)]
     pub policies: Policies,
-    /// Do not wait: print the operation that has started.
+    /// Do not wait: print the started operation.
     #[arg(long = "async")]
     pub no_wait: bool,
 }

@@ -1,4 +1,4 @@
-//! `dm stop` and `dm cancel`: an end to an operation that runs.
+//! `dm stop` and `dm cancel`: stop a running operation.
 
 use clap::Args;
 use common::api::error::ErrorCode;
@@ -9,7 +9,7 @@ use crate::client::operation::write::{followed, query};
 use crate::client::session::Session;
 use crate::error::Failure;
 
-/// Stop the operation that runs on a deployment. Nothing is undone: go on with dm update, dm rollback or dm delete.
+/// Stop the running operation of a deployment. Nothing is undone: continue with dm update, dm rollback or dm delete.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -18,7 +18,7 @@ pub struct Stop {
     pub name: DeploymentName,
 }
 
-/// Stop an operation, as dm stop does for the one that runs on a deployment.
+/// Stop an operation by its id, like dm stop does by the name of the deployment.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -41,7 +41,7 @@ impl Cancel {
     }
 }
 
-/// It may have come to its own end just before.
+/// The operation may have ended by itself just before.
 async fn ended(session: &mut Session<'_, '_>, operation: Operation) -> Result<(), Failure> {
     let patience = WaitLimit::Wait(session.timeout);
     let operation = match operation.status {
@@ -57,7 +57,7 @@ fn render(operation: &Operation) -> String {
     let (id, name) = (&operation.id, &operation.deployment);
     match &operation.error {
         Some(error) if error.code == ErrorCode::OperationStopped => format!(
-            "operation {id} is stopped; nothing was undone\nsee what there is: dm status {name}\n"
+            "operation {id} is stopped; nothing was undone\nsee the current state: dm status {name}\n"
         ),
         Some(_) => format!(
             "operation {id} had failed before it could be stopped\nsee why: dm get {name}\n"

@@ -11,16 +11,16 @@ use crate::client::target::{Resolved, Target};
 use crate::error::Failure;
 use crate::error::Sources;
 
-/// Replace the configuration of a deployment, remove what is gone from it, and wait until it is ready.
+/// Replace the configuration of a deployment, delete objects that it no longer has, and wait until it is ready.
 ///
-/// The new configuration replaces the old one as a whole: --properties and --properties-file are all the properties that the
-/// template gets, and what they leave out is at its default again. Without --description and --label those stay.
+/// The new configuration replaces the whole old one. The template gets only the properties of --properties and
+/// --properties-file; all others have their defaults again. Without --description and --label, those stay as they are.
 ///
-/// A reference such as redis:v1 means the latest patch of v1.0: where that is another one than when the deployment was
-/// made, a warning says so. With --locked it means what it meant then.
+/// A reference such as redis:v1 means the latest patch of v1.0. A warning says if that patch is newer than the one in use. With
+/// --locked, the deployment keeps the patch in use.
 ///
-/// With a deployment's name and --commit, applies its preview exactly as it was shown, unless something that it goes by
-/// has changed since.
+/// With a deployment's name and --commit, applies its preview exactly as shown. The command fails if the deployment has
+/// changed since the preview.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,9 +29,9 @@ Examples:
   dm update replicatedservice:v1 --name web --properties replicas=5
   dm update replicatedservice:v1.1 --name web --properties-file web-properties.yaml
   dm update web.yaml --preview             # show and store what it would do
-  dm update web --commit                   # do what was shown
+  dm update web --commit                   # apply the stored preview
   dm update web.yaml --rollback-on-failure
-  dm update web.yaml --locked              # with the very templates that it has")]
+  dm update web.yaml --locked              # with the same template files as before")]
 pub struct Update {
     #[command(flatten)]
     pub target: Target,
@@ -39,13 +39,13 @@ pub struct Update {
     pub metadata: Metadata,
     #[command(flatten)]
     pub options: WriteOptions,
-    /// Apply the deployment's preview: this manifest, or whichever it is now.
+    /// Apply the deployment's preview: this manifest [default: the current preview].
     #[arg(long, value_name = "MANIFEST", num_args = 0..=1, conflicts_with_all = ["preview", "create_policy", "update_policy", "conflict_policy", "delete_policy"])]
     pub commit: Option<Option<ManifestName>>,
-    /// Keep the very templates that the deployment has, whatever their references mean by now.
+    /// Use the same template files as the deployment's latest manifest.
     #[arg(long, conflicts_with = "commit")]
     pub locked: bool,
-    /// Allow that most of the deployment's objects are deleted.
+    /// Allow the command to delete most objects of the deployment.
     #[arg(long)]
     pub allow_deletes: bool,
 }
@@ -94,7 +94,7 @@ impl Update {
         manifest: Option<ManifestName>,
     ) -> Result<(DeploymentName, UpdateDeployment, Subject), Failure> {
         let Some(name) = self.target.name_only() else {
-            let reason = "--commit goes with a deployment's name alone: dm update NAME --commit";
+            let reason = "--commit needs only a deployment's name: dm update NAME --commit";
             return Err(Failure::usage(reason.to_owned()));
         };
         let manifest = match manifest {

@@ -1,4 +1,4 @@
-//! `dm wait`: follows an operation that somebody started.
+//! `dm wait`: follows a running operation.
 
 use clap::Args;
 use common::model::OperationId;
@@ -9,12 +9,12 @@ use crate::client::session::Session;
 use crate::error::Failure;
 use crate::error::Sources;
 
-/// Wait for an operation; exits as the command that started it would have.
+/// Wait for an operation; exits with the code of the command that started it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dm wait OPERATION
-  dm wait OPERATION --timeout 5m      # stops waiting after that; the operation goes on")]
+  dm wait OPERATION --timeout 5m      # stop waiting after 5 minutes; the operation goes on")]
 pub struct Wait {
     pub operation: OperationId,
 }

@@ -14,9 +14,9 @@ use tokio::process::Command;
 
 use super::token;
 
-/// A plugin may ask its user to log in with a browser.
+/// A plugin may ask the user to log in with a browser.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What a plugin prints at most.
+/// The most that a plugin may print.
 const OUTPUT_BYTES: u64 = 1024 * 1024;
 /// How much of its error output a message quotes.
 const COMPLAINT_CHARS: usize = 500;
@@ -31,7 +31,7 @@ pub struct Exec {
     args: Option<Vec<String>>,
     #[serde(default)]
     env: Option<Vec<Variable>>,
-    /// What its authors say to whoever does not have it.
+    /// The installation hint of the kubeconfig.
     #[serde(default)]
     install_hint: Option<String>,
     #[serde(default)]
@@ -46,7 +46,7 @@ struct Variable {
     value: Secret,
 }
 
-/// Whether it talks to who sits at the terminal.
+/// Whether the plugin talks to the user at the terminal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 enum Mode {
     Never,
@@ -64,23 +64,23 @@ pub enum PluginError {
         hint: Option<String>,
     },
     #[error(
-        "its credential plugin {program} was not done after {} s; see what it waits for by running it, or kubectl auth whoami",
+        "its credential plugin {program} did not finish within {} s; run it, or kubectl auth whoami, to see what it waits for",
         PATIENCE.as_secs()
     )]
     TooLong { program: String },
     #[error(
-        "its credential plugin {program} wants to talk to somebody, and there is no terminal: log in first, or give a token in DM_TOKEN"
+        "its credential plugin {program} needs a terminal to ask the user: log in first, or give a token in DM_TOKEN"
     )]
     NoTerminal { program: String },
     #[error(
-        "its credential plugin {program} failed: {said}\nlog in again as it asks for; kubectl auth whoami shows whether that helped"
+        "its credential plugin {program} failed: {said}\nlog in again as it says; kubectl auth whoami shows whether that worked"
     )]
     Failed { program: String, said: String },
     #[error(
-        "its credential plugin {program} printed no ExecCredential with a token, or a certificate and its key"
+        "its credential plugin {program} printed no ExecCredential with a token, or with a certificate and its key"
     )]
     Nothing { program: String },
-    #[error("its credential plugin {program} gave a certificate that cannot be used: {reason}")]
+    #[error("its credential plugin {program} returned a certificate that cannot be used: {reason}")]
     Certificate { program: String, reason: String },
 }
 
@@ -90,12 +90,12 @@ impl Exec {
     }
 }
 
-/// What a plugin gives: one of both, or both.
+/// What a plugin returns: a token, a certificate, or both.
 #[derive(Debug)]
 pub struct Credential {
     pub token: Option<Secret>,
     pub certificate: Option<Pem>,
-    /// When it ends, if it says so.
+    /// When it expires, if known.
     pub expires: Option<Timestamp>,
 }
 
@@ -183,7 +183,7 @@ async fn run(
         about["spec"]["cluster"] = cluster.clone();
     }
     let variables = plugin.env.iter().flatten();
-    // Who talks at a terminal does so on its standard error.
+    // A plugin talks to the user on standard error.
     let (stdin, stderr) = match talks {
         true => (Stdio::inherit(), Stdio::inherit()),
         false => (Stdio::null(), Stdio::piped()),

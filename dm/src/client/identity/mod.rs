@@ -1,14 +1,15 @@
-//! As whom dm asks, and where it may say so.
+//! The identity that dm proves to a manager, and when it may do so.
 //!
 //! ```text
 //! --token-file, DM_TOKEN, --client-cert ───────────────► shown with every request
 //! kubeconfig's current user ── only if the manager asks ─► the same      (static, from a file, or a plugin's)
 //! ```
-//! What was given for this manager is shown to it. What the kubeconfig has opens a cluster, not a manager: its token is sent
-//! only to a manager that answers 401 without it; its certificate is shown only to one that also asks for one in the
-//! handshake, and so over https alone. The key to that never leaves this process. No token goes over the network in clear,
-//! unless that is asked for.
+//! A token or certificate given for this manager is sent to it. Those of the kubeconfig are for a cluster, not for a manager:
+//! the token is sent only if the manager answers 401 without it, and the certificate only if the manager also asks for one in
+//! the handshake, which needs https. The certificate's key never leaves this process. A token crosses the network unencrypted
+//! only with `--send-token-in-clear`.
 
+mod error;
 mod exec;
 mod kubeconfig;
 mod proof;
@@ -18,101 +19,50 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::api::error::ErrorCode;
-use common::client::access::{Access, AccessError, Bearer, ServiceFlags};
+use common::client::access::{Access, Bearer, ServiceFlags};
 use common::client::{ClientError, ManagerClient};
 use common::model::{Secret, limits};
-use common::reload::Unusable;
 use rustls::SignatureScheme;
 use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
 
-pub use kubeconfig::KubeconfigError;
+pub use error::IdentityError;
 use kubeconfig::{Current, Proof};
 use proof::{StaticToken, TokenFile};
 
-use crate::error::{CommandError, ExitCode};
-
-/// A token given in the environment, for one manager. There is no flag for it: command lines are public.
+/// The token, for one manager. There is no flag for it: other users can read command lines.
 const TOKEN: &str = "DM_TOKEN";
 
-/// Who dm is, and by what it knows the manager.
+/// The identity of the user, and the authority that the manager must be signed by.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Identity")]
 pub struct IdentityFlags {
-    /// File with the token to show to the manager [default: DM_TOKEN, or the kubeconfig's current user].
+    /// File with the token for the manager [default: DM_TOKEN, or the kubeconfig's current user].
     #[arg(long, global = true, env = "DM_TOKEN_FILE", value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// The authority, PEM, by which an https manager is known [default: the machine's authorities].
+    /// PEM file with the authority that signed the certificate of an https manager [default: the machine's authorities].
     #[arg(long, global = true, env = "DM_CA_FILE", value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// The certificate, PEM, to show to the manager; with --client-key [default: the kubeconfig's current user]
+    /// PEM file with the client certificate for the manager; needs --client-key [default: the kubeconfig's current user]
     #[arg(long, global = true, env = "DM_CLIENT_CERT", value_name = "FILE")]
     pub client_cert: Option<PathBuf>,
-    /// That certificate's key, PEM.
+    /// PEM file with the key of the client certificate.
     #[arg(long, global = true, env = "DM_CLIENT_KEY", value_name = "FILE")]
     pub client_key: Option<PathBuf>,
-    /// Send the token over plain http to other machines too, where everybody on the way can read it.
+    /// Send the token over plain http to other machines too; everybody on the network path can read it.
     #[arg(long, global = true, env = "DM_SEND_TOKEN_IN_CLEAR")]
     pub send_token_in_clear: bool,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum IdentityError {
-    #[error(transparent)]
-    TokenFile(#[from] Unusable),
-    #[error(
-        "DM_TOKEN is not a token: it is empty, longer than {} bytes, or has blanks in it",
-        limits::TOKEN_BYTES
-    )]
-    Token,
-    #[error(
-        "the token is not sent to {url}: it would go over the network in clear. Use https, or a tunnel to this machine (kubectl port-forward); --send-token-in-clear overrides it"
-    )]
-    InClear { url: String },
-    #[error("a client certificate goes with its key: give both of --client-cert and --client-key")]
-    HalfACertificate,
-    #[error(
-        "the manager wants to know who asks, and the kubeconfig's user {user:?} has a certificate only, which {url} {why}; give a token in DM_TOKEN or --token-file, such as one of kubectl create token"
-    )]
-    CertificateUnwanted {
-        user: String,
-        url: String,
-        why: &'static str,
-    },
-    #[error(transparent)]
-    Tls(#[from] AccessError),
-    #[error("the manager wants to know who asks, and the kubeconfig does not tell: {0}")]
-    Kubeconfig(#[from] KubeconfigError),
-    #[error(transparent)]
-    Client(#[from] ClientError),
-}
-
-impl CommandError for IdentityError {
-    fn exit_code(&self) -> ExitCode {
-        match self {
-            Self::InClear { .. } | Self::HalfACertificate => ExitCode::Usage,
-            Self::Client(error) => error.exit_code(),
-            _ => ExitCode::Failed,
-        }
-    }
-
-    fn hint(&self) -> Option<String> {
-        match self {
-            Self::Client(error) => error.hint(),
-            _ => None,
-        }
-    }
-}
-
-/// What a manager wants to be shown.
+/// What a manager asks for.
 struct Wants {
-    /// Who asks.
+    /// A token or another proof of identity.
     somebody: bool,
-    /// It asks for a certificate in the handshake.
+    /// A certificate, in the handshake.
     certificate: bool,
 }
 
-/// Shows no certificate, and notices that it is asked for one.
+/// Presents no certificate, and records that the manager asked for one.
 #[derive(Debug, Default)]
 struct Noticing(AtomicBool);
 
@@ -128,7 +78,7 @@ impl ResolvesClientCert for Noticing {
 }
 
 impl IdentityFlags {
-    /// What to show to the manager at `url`. Asks it, if there is a kubeconfig that could tell more.
+    /// What to send to the manager at `url`. Asks the manager first if only a kubeconfig could have it.
     pub async fn access(&self, url: &str) -> Result<Access, IdentityError> {
         let own = self.own()?;
         if let Some(bearer) = self.given()? {
@@ -151,7 +101,7 @@ impl IdentityFlags {
         }
     }
 
-    /// As the kubeconfig's user: by their token, or else by their certificate.
+    /// The proof of the kubeconfig's user: the token, or else the certificate.
     async fn for_user(
         &self,
         user: Current,
@@ -174,7 +124,7 @@ impl IdentityFlags {
                 url: url.to_owned(),
                 why: match is_https(url) {
                     true => "does not ask for (--client-ca of the manager)",
-                    false => "cannot be shown without https",
+                    false => "cannot receive without https",
                 },
             });
         };
@@ -190,7 +140,7 @@ impl IdentityFlags {
         })
     }
 
-    /// Over https the manager may ask for a certificate in the handshake already, and break off without one.
+    /// Over https the manager may ask for a certificate in the handshake, and close the connection without one.
     async fn wants(&self, url: &str, own: &Access) -> Result<Wants, IdentityError> {
         if !is_https(url) || self.client_cert.is_some() {
             let somebody = asked(url, own).await? == Answer::Refused;
@@ -227,7 +177,7 @@ impl IdentityFlags {
         Ok(flags.access()?)
     }
 
-    /// The token that is meant for this manager.
+    /// The token that the user gave for this manager.
     fn given(&self) -> Result<Option<Arc<dyn Bearer>>, IdentityError> {
         if let Some(file) = &self.token_file {
             return Ok(Some(Arc::new(TokenFile::open(file.clone())?)));
@@ -242,7 +192,7 @@ impl IdentityFlags {
         }
     }
 
-    /// A token goes only where nobody listens on the way.
+    /// Refuses to send a token unencrypted to another machine.
     fn guard(&self, url: &str) -> Result<(), IdentityError> {
         if self.send_token_in_clear || is_private(url) {
             return Ok(());
@@ -253,13 +203,13 @@ impl IdentityFlags {
     }
 }
 
-/// What a manager says to who asks as whom it knows them.
+/// How a manager answers the question who the caller is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
-    /// Something else than a refusal, which the command itself will hear as well.
+    /// Not a refusal. If it is an error, the command itself receives it too.
     Given,
     Refused,
-    /// None: it is away, or broke off.
+    /// No answer: the manager is unreachable, or closed the connection.
     Missing,
 }
 
@@ -280,7 +230,7 @@ fn is_https(url: &str) -> bool {
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"))
 }
 
-/// https, or this very machine.
+/// Whether the URL is https or names this machine.
 fn is_private(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else {
         return false;
@@ -297,7 +247,7 @@ fn is_private(url: &str) -> bool {
     is_https(url) || host.eq_ignore_ascii_case("localhost") || is_loopback
 }
 
-/// The text without the blanks around it, if a header can carry it.
+/// The text without surrounding blanks, if it can stand in a header.
 fn token(text: &str) -> Option<Secret> {
     let text = text.trim();
     let is_token = (1..=limits::TOKEN_BYTES).contains(&text.len())
@@ -305,7 +255,7 @@ fn token(text: &str) -> Option<Secret> {
     is_token.then(|| Secret::new(text))
 }
 
-/// The manager answers that from memory.
+/// A request that the manager answers from memory.
 const PROBE: std::time::Duration = std::time::Duration::from_secs(10);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What dm shows to a manager, for as long as it runs: tokens and certificates end, and are replaced before they do.
+//! The tokens and certificates that dm sends to a manager. They are renewed before they expire.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tokio::sync::Mutex;
 use super::exec::{self, Credential, Exec, Pem, PluginError};
 use super::token;
 
-/// What ends so soon is replaced: a request with it is still on its way then.
+/// A credential that expires this soon is renewed, so it does not expire during a request.
 const MARGIN: SignedDuration = SignedDuration::from_secs(10);
 
-/// A token that stays.
+/// A token that never changes.
 pub struct StaticToken(pub Secret);
 
 #[async_trait]
@@ -28,7 +28,7 @@ impl Bearer for StaticToken {
     }
 }
 
-/// The token in a file, which whoever refreshes it writes anew.
+/// The token in a file that another program may refresh.
 pub struct TokenFile(Watched<Secret>);
 
 impl TokenFile {
@@ -36,7 +36,7 @@ impl TokenFile {
         let what = format!("the token file {}", path.display());
         let file = Watched::open(what, [path], |contents| {
             let text = String::from_utf8_lossy(&contents.concat()).into_owned();
-            token(&text).ok_or_else(|| "there is no token in it".to_owned())
+            token(&text).ok_or_else(|| "it contains no token".to_owned())
         });
         file.map(Self)
     }
@@ -49,15 +49,15 @@ impl Bearer for TokenFile {
     }
 }
 
-/// What a plugin gives, asked for again when it ends.
+/// A plugin's credential. The plugin runs again when it expires.
 pub struct Plugin {
     exec: Exec,
     folder: PathBuf,
-    /// For plugins that want to know which cluster it is for.
+    /// For plugins that ask for the cluster.
     cluster: Option<Value>,
     held: Mutex<Credential>,
     pub has_token: bool,
-    /// The certificate in use, for new connections.
+    /// The current certificate, for new connections.
     pub certificate: Option<Arc<Handed>>,
 }
 
@@ -89,7 +89,7 @@ impl Plugin {
         }
     }
 
-    /// Asks the plugin again if what it gave is about to end.
+    /// Runs the plugin again if its credential is about to expire.
     async fn renew(&self, held: &mut Credential) -> Result<(), String> {
         let soon = Timestamp::now() + MARGIN;
         if held.expires.is_none_or(|end| end > soon) {
@@ -108,7 +108,7 @@ pub fn hand(handed: &Handed, pem: &Pem) -> Result<(), String> {
     )
 }
 
-/// A plugin as requests use it: with its token, or for its certificate's sake alone.
+/// A plugin as a bearer of tokens, or only to renew its certificate.
 pub struct Renewed {
     pub plugin: Arc<Plugin>,
     pub with_token: bool,

@@ -1,4 +1,4 @@
-//! `dm deployed-instances`: where a type is in use.
+//! `dm deployed-instances`: lists where a type is used.
 
 use clap::Args;
 use common::model::TypeName;
@@ -15,7 +15,7 @@ Examples:
   dm deployed-instances replicatedservice:v1
   dm deployed-instances all")]
 pub struct DeployedInstances {
-    /// A type as deployed-types lists it, or all.
+    /// Type as in the output of deployed-types, or `all`.
     #[arg(value_name = "TYPE")]
     pub type_name: TypeName,
 }

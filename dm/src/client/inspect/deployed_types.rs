@@ -1,4 +1,4 @@
-//! `dm deployed-types`: the types in use.
+//! `dm deployed-types`: lists the types in use.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! `dm expand`: what a configuration or template comes to.
+//! `dm expand`: expands a configuration or template without deploying it.
 
 use clap::Args;
 use common::api::manager::Expand as Request;
@@ -13,9 +13,9 @@ use crate::local::{self, LocalError};
 use crate::terminal::format::{self, Format};
 use crate::terminal::text;
 
-/// Expand a configuration or a template without deploying it, and print the configuration that it comes to.
+/// Expand a configuration or a template without deploying it, and print the expanded configuration.
 ///
-/// With -o json or yaml, all that the manager answers: the configuration, the layout, the resolved types.
+/// With -o json or -o yaml, print the whole answer of the manager: the configuration, the layout, the resolved types.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,14 +26,14 @@ Examples:
 pub struct Expand {
     #[command(flatten)]
     pub target: Target,
-    /// The namespace that templates see.
+    /// Namespace that templates see.
     #[arg(long)]
     pub namespace: Option<Namespace>,
-    /// Show the layout and not the configuration.
+    /// Show the layout instead of the configuration.
     #[arg(long)]
     pub layout: bool,
-    /// Expand here, with the program expandybird beside dm or on PATH, and ask no manager. Templates of a registry are
-    /// the manager's to fetch: they stay as they are.
+    /// Expand without a manager, with the program expandybird beside dm or on PATH. References to templates of a registry stay
+    /// unexpanded, because only the manager fetches those.
     #[arg(long)]
     pub local: bool,
 }

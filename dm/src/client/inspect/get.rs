@@ -1,4 +1,4 @@
-//! `dm get`: one deployment.
+//! `dm get`: shows one deployment.
 
 use clap::Args;
 use common::api::manager::ResourcesQuery;
@@ -40,10 +40,10 @@ impl Get {
                 let table = resources::resources(&page.items).render(session.terminal.width);
                 session.print(&format!("\n{table}"))
             }
-            // The deployment itself could be told; that its live state could not is said, and no failure.
+            // The deployment is shown. A missing live state is a warning, not a failure.
             Err(error) => {
                 session.terminal.note(&format!(
-                    "the live state is not known: {}",
+                    "the live state is unknown: {}",
                     text::line(&error.to_string())
                 ));
                 Ok(())

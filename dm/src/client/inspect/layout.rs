@@ -1,4 +1,4 @@
-//! `dm layout`: the tree of a deployment.
+//! `dm layout`: shows the tree of a deployment.
 
 use clap::Args;
 use common::model::{DeploymentName, ManifestName};
@@ -17,9 +17,9 @@ Examples:
   dm layout web MANIFEST -o yaml")]
 pub struct Layout {
     pub name: DeploymentName,
-    /// The latest if absent.
+    /// Manifest to show [default: the latest].
     pub manifest: Option<ManifestName>,
-    /// Show where each resource stands in the layout.
+    /// Show the layout path of each resource.
     #[arg(long)]
     pub paths: bool,
 }

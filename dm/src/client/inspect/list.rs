@@ -1,4 +1,4 @@
-//! `dm list`: all deployments.
+//! `dm list`: lists all deployments.
 
 use clap::Args;
 use common::api::page::Page;

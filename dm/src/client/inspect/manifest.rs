@@ -1,4 +1,4 @@
-//! `dm manifest`: what a deployment was asked to be, and what that expanded to.
+//! `dm manifest`: shows or compares manifests.
 
 use clap::{Args, Subcommand};
 use common::api::manager::ManifestDiff;
@@ -9,7 +9,7 @@ use crate::client::session::{Session, all_pages};
 use crate::error::{ExitCode, Failure};
 use crate::terminal::format::{self, Format};
 
-/// Show a manifest: the configuration as given, as expanded, and its layout. YAML unless -o json.
+/// Show a manifest: the given configuration, the expanded configuration, and the layout. Prints YAML unless -o json.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -26,7 +26,7 @@ pub struct Manifest {
     pub compare: Option<Compare>,
     #[arg(required = true)]
     pub name: Option<DeploymentName>,
-    /// The latest if absent.
+    /// Manifest to show or compare with [default: the latest].
     pub manifest: Option<ManifestName>,
 }
 
@@ -35,9 +35,9 @@ pub enum Compare {
     Diff(Diff),
 }
 
-/// Compare two manifests of a deployment: what the later one asks for that the earlier one did not.
+/// Compare two manifests of a deployment: what the second one changes.
 ///
-/// Compares what the configurations expanded to, without looking at the cluster: see dm diff for that.
+/// The command compares the expanded configurations, and does not ask the cluster. To compare with the cluster, use dm diff.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -45,12 +45,12 @@ Examples:
   dm manifest diff web MANIFEST          # the latest with this one
   dm manifest diff web MANIFEST OTHER
 
-Exit codes: 0 no difference, 1 differences, above 1 trouble: 2 where other commands end with 1 or 2, else as they do.")]
+Exit codes: 0 no differences, 1 differences, 2 failed or wrong usage, otherwise as for other commands.")]
 pub struct Diff {
     pub name: DeploymentName,
-    /// The one that was deployed before the latest if absent.
+    /// Manifest to compare from [default: the previous deployed one].
     pub from: Option<ManifestName>,
-    /// The latest if absent.
+    /// Manifest to show or compare with [default: the latest].
     pub to: Option<ManifestName>,
 }
 
@@ -67,7 +67,7 @@ impl Manifest {
                 Ok(ExitCode::Done)
             }
             (None, None) => Err(Failure::usage(
-                "which deployment? dm manifest NAME".to_owned(),
+                "no deployment is given; write dm manifest NAME".to_owned(),
             )),
         }
     }
@@ -108,7 +108,7 @@ impl Diff {
 fn render(diff: &ManifestDiff, colours: bool) -> String {
     let changes = change::resources(&diff.resources, colours);
     let note = match (diff.summary.is_change(), diff.same_input) {
-        (false, false) => "\nthe configurations differ, but come to the same",
+        (false, false) => "\nthe configurations differ, but expand to the same objects",
         _ => "",
     };
     format!(
@@ -119,7 +119,7 @@ fn render(diff: &ManifestDiff, colours: bool) -> String {
     )
 }
 
-/// The manifest that was named, or the latest.
+/// The given manifest, or the latest.
 pub async fn named_or_latest(
     session: &Session<'_, '_>,
     deployment: &DeploymentName,
@@ -136,7 +136,7 @@ pub async fn named_or_latest(
     })
 }
 
-/// The manifest that was deployed before the present one: where the present one failed, the last that did not.
+/// The previous deployed manifest. If the latest manifest failed, it is the last one that did not.
 pub async fn before(
     session: &Session<'_, '_>,
     name: &DeploymentName,
@@ -158,7 +158,7 @@ pub async fn before(
     earlier.ok_or_else(|| none(name))
 }
 
-/// Whether the operation brought a manifest to the cluster, all of it.
+/// Whether the operation applied a whole manifest.
 fn is_deployed(operation: &Operation) -> bool {
     let applies = match operation.operation_type {
         OperationType::Create
@@ -172,6 +172,6 @@ fn is_deployed(operation: &Operation) -> bool {
 
 fn none(name: &DeploymentName) -> Failure {
     Failure::not_found(format!(
-        "{name} has no manifest that was deployed before the present one"
+        "{name} has no previous deployed manifest; dm operations {name} -o json lists what was applied"
     ))
 }

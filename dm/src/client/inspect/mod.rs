@@ -1,4 +1,4 @@
-//! The commands that show deployments, a file each.
+//! The commands that show deployments. One file per command.
 
 pub mod deployed_instances;
 pub mod deployed_types;

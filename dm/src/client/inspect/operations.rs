@@ -1,4 +1,4 @@
-//! `dm operations`: what is being done, and was.
+//! `dm operations`: lists running and finished operations.
 
 use clap::Args;
 use common::model::DeploymentName;
@@ -8,7 +8,7 @@ use crate::client::render::resources;
 use crate::client::session::{Session, all_pages};
 use crate::error::Failure;
 
-/// List the operations of a deployment, or all.
+/// List the operations of a deployment, or of all deployments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `dm status`: the live state of a deployment's resources.
+//! `dm status`: shows the live state of a deployment's resources.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use crate::client::session::{Session, all_pages};
 use crate::error::Failure;
 use crate::terminal::format::Format;
 
-/// Between two looks: as often as a person can read, and a cluster does not mind.
+/// Pause between two requests: a user can read the table, and the cluster has little load.
 const LOOK: Duration = Duration::from_secs(2);
-/// Clears the screen and goes to its top.
+/// Clears the screen and moves the cursor to its top.
 const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
 
-/// Show each resource of a deployment as it is in the cluster now: ready, or why not, and what others have changed.
+/// Show each resource of a deployment in the cluster now: whether it is ready, the reason if not, and changes of others.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -28,13 +28,13 @@ Examples:
   dm status web --graph -o dot | dot -Tsvg > web.svg")]
 pub struct Status {
     pub name: DeploymentName,
-    /// Show it anew every other second, until Ctrl-C.
+    /// Refresh every two seconds, until Ctrl-C.
     #[arg(long, short, conflicts_with = "graph")]
     pub watch: bool,
-    /// Show which resource waits for which; -o dot for Graphviz.
+    /// Show which resource depends on which; -o dot prints it for Graphviz.
     #[arg(long)]
     pub graph: bool,
-    /// Do not look for drift: it takes a dry run of each object that has changed.
+    /// Do not check for drift, which needs a dry run of each changed object.
     #[arg(long)]
     pub no_drift: bool,
 }
@@ -59,7 +59,7 @@ impl Status {
     async fn look(&self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let (client, drift) = (&session.client, self.no_drift.then_some(false));
         let page = all_pages(|page| async move {
-            // One page, if possible: the manager reads all objects for each.
+            // As few pages as possible: the manager reads all objects for each page.
             let query = ResourcesQuery {
                 limit: Some(LIVE_ITEMS_MAX),
                 page_token: page.page_token,

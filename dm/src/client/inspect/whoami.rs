@@ -1,4 +1,4 @@
-//! `dm whoami`: as whom the manager knows the caller.
+//! `dm whoami`: shows the identity of the caller.
 
 use clap::Args;
 
@@ -6,7 +6,7 @@ use crate::client::session::Session;
 use crate::error::Failure;
 use crate::terminal::text;
 
-/// Show as whom the manager knows you.
+/// Show the user and groups that the manager authenticates you as.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `dm admin`: backup, restore, verification and keys of the manager's store.
+//! `dm admin`: backs up, restores and verifies the manager's store, and rotates its key.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::error::Failure;
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
-/// Look after the manager's store: back it up, restore it, verify it, give it a new key.
+/// Maintain the manager's store: back it up, restore it, verify it, rotate its key.
 #[derive(Debug, Args)]
 #[command(
     disable_help_subcommand = true,
@@ -34,33 +34,33 @@ pub struct Admin {
 
 #[derive(Debug, Subcommand)]
 pub enum Task {
-    /// Write all that the manager's store holds to a file, while the manager goes on.
+    /// Write the whole store of the manager to a file. The manager keeps working.
     #[command(after_help = "\
 Examples:
   dm admin backup store.backup
   dm admin backup - | zstd > store.backup.zst")]
     Backup {
-        /// The file to make, which must not be there yet; - is standard output.
+        /// File to create, which must not exist yet; - is standard output.
         file: PathBuf,
     },
-    /// Fill a manager's empty store from a backup.
+    /// Fill the empty store of a manager from a backup.
     #[command(after_help = "\
 Examples:
   dm admin restore store.backup --service http://127.0.0.1:8080")]
     Restore {
-        /// What dm admin backup made.
+        /// File that dm admin backup wrote.
         file: PathBuf,
     },
-    /// Read all that the manager's store holds, and tell what is not as it must be.
+    /// Read the whole store of the manager, and report every problem.
     #[command(after_help = "\
 Examples:
   dm admin verify
   dm admin verify -o json")]
     Verify,
-    /// Make a new key for the manager's store, and seal all in it anew, while the manager goes on.
+    /// Create a new key for the manager's store, and encrypt the whole store with it. The manager keeps working.
     ///
-    /// The key comes first in the manager's key file (--credential-key). Where the manager cannot write that file, put a new
-    /// line first yourself: it is taken then.
+    /// The new key becomes the first line of the manager's key file (--credential-key). If the manager cannot write that file, add
+    /// a new first line yourself: the manager then uses it.
     #[command(after_help = "\
 Examples:
   dm admin rotate")]
@@ -87,7 +87,7 @@ async fn to_standard_output(session: &mut Session<'_, '_>) -> Result<(), Failure
     Ok(())
 }
 
-/// Under its name only when it is whole.
+/// The file gets its name only when it is complete.
 async fn backup(session: &mut Session<'_, '_>, path: &Path) -> Result<(), Failure> {
     let failed = |error| unusable(path, error);
     if path.try_exists().map_err(failed)? {
@@ -98,14 +98,14 @@ async fn backup(session: &mut Session<'_, '_>, path: &Path) -> Result<(), Failur
     let partial = PathBuf::from(partial);
     let written = download(session, &partial).await;
     if let Err(failure) = written {
-        // What cannot be removed is told by its name.
+        // If it cannot be removed, its name shows what it is.
         let _ = tokio::fs::remove_file(&partial).await;
         return Err(failure);
     }
     tokio::fs::rename(&partial, path).await.map_err(failed)?;
     let size = written.unwrap_or_default();
     session.print(&format!(
-        "the store is backed up in {}: {size} bytes\n",
+        "the store is backed up to {}: {size} bytes\n",
         path.display()
     ))
 }
@@ -148,7 +148,7 @@ async fn rotate(session: &mut Session<'_, '_>) -> Result<(), Failure> {
     let rotated = session.client.rotate().await?;
     session.show(&rotated, |Rotated { key, entries }| {
         format!(
-            "all is sealed with key {key}, {entries} entries anew; of the key file, the store needs the first line only: keep the others with older backups\n"
+            "everything is sealed with key {key}; {entries} entries changed. The store now needs only the first line of the key file: keep the other lines with older backups\n"
         )
     })
 }
@@ -170,7 +170,7 @@ fn render(verification: &Verification) -> String {
         shown.push_str(&format!("… and {} more\n", verification.further));
     }
     if verification.ok {
-        shown.push_str("all is as it must be\n");
+        shown.push_str("no problems found\n");
     }
     shown
 }

@@ -1,4 +1,4 @@
-//! `dm createregistry`: gives a template registry a name, which references may begin with.
+//! `dm createregistry`: registers a template registry under a name.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::bundle::files::{self, ReadError};
 use crate::client::session::Session;
 use crate::error::Failure;
 
-/// Register a template registry; references to its templates begin with its name.
+/// Register a template registry under a name; references to its templates begin with the name.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,24 +22,24 @@ Examples:
   dm deploy shop/redis:v1")]
 pub struct CreateRegistry {
     pub name: RegistryName,
-    /// Where it is; of a directory, its path on the manager's machine.
+    /// URL of the registry; for a directory, its path on the manager's machine.
     pub url: String,
-    /// directory, git, github, http or oci; told from the URL if absent.
+    /// Kind of registry: directory, git, github, http or oci [default: from the URL].
     #[arg(long = "type", value_name = "TYPE")]
     pub registry_type: Option<RegistryType>,
-    /// What references without a collection mean.
+    /// Collection for references that name none.
     #[arg(long)]
     pub collection: Option<String>,
-    /// The credential that opens it, as set with setcredential.
+    /// Credential for the registry, as set with setcredential.
     #[arg(long)]
     pub credential: Option<CredentialName>,
-    /// Of a repository, the branch or the tag.
+    /// Branch or tag of a repository.
     #[arg(long = "ref", value_name = "REF")]
     pub reference: Option<String>,
-    /// Of GitHub Enterprise, where its REST API is, if not at /api/v3.
+    /// URL of the REST API of GitHub Enterprise, if it is not at /api/v3.
     #[arg(long, value_name = "URL")]
     pub api_url: Option<String>,
-    /// Use only templates that this key has signed: minisign's, or one of P-256 in PEM. Several may be given.
+    /// Accept only templates that this key has signed: a minisign key, or a P-256 key in PEM; may be repeated.
     #[arg(long, value_name = "FILE")]
     pub public_key: Vec<PathBuf>,
 }
@@ -49,7 +49,7 @@ impl CreateRegistry {
         let known = self.registry_type.or_else(|| guess(&self.url));
         let registry_type = known.ok_or_else(|| {
             let reason = format!(
-                "the URL {:?} does not tell what kind of registry it is: say so with --type directory, git, github, http or oci",
+                "the URL {:?} does not show what kind of registry it is: give --type directory, git, github, http or oci",
                 self.url
             );
             Failure::usage(reason)
@@ -84,7 +84,7 @@ fn read_key(file: &Path) -> Result<String, Failure> {
     Ok(text.trim_end().to_owned())
 }
 
-/// What a URL says of itself; an ordinary `https://` one could be anything.
+/// The kind of registry that a URL shows. An ordinary `https://` URL could be any kind.
 fn guess(url: &str) -> Option<RegistryType> {
     let host = url.strip_prefix("https://").unwrap_or(url);
     if host.starts_with("github.com/") {

@@ -1,4 +1,4 @@
-//! `dm deletecredential`: forgets a registry's credential.
+//! `dm deletecredential`: deletes a registry's credential.
 
 use clap::Args;
 use common::model::CredentialName;
@@ -7,7 +7,7 @@ use super::getcredential;
 use crate::client::session::Session;
 use crate::error::Failure;
 
-/// Remove a registry's credential, unless a registry uses it.
+/// Delete a credential that no registry uses.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

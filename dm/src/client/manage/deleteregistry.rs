@@ -1,4 +1,4 @@
-//! `dm deleteregistry`: takes a registry's name back.
+//! `dm deleteregistry`: removes a registered registry.
 
 use clap::Args;
 use common::model::RegistryName;
@@ -7,7 +7,7 @@ use super::registries;
 use crate::client::session::Session;
 use crate::error::Failure;
 
-/// Remove a registered registry; what was deployed from it stays.
+/// Remove a registered registry; deployments from it stay.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

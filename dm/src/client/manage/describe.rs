@@ -1,4 +1,4 @@
-//! `dm describe`: what a template is and takes.
+//! `dm describe`: shows what a template does and which properties it takes.
 
 use clap::Args;
 
@@ -7,7 +7,7 @@ use crate::client::session::Session;
 use crate::client::target::qualified;
 use crate::error::Failure;
 
-/// Describe a template: what it is, its properties, an example.
+/// Describe a template: its purpose, its properties, an example.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -17,7 +17,7 @@ Examples:
 pub struct Describe {
     /// TEMPLATE:VERSION, a full template reference or URL.
     pub template: String,
-    /// Take TEMPLATE:VERSION from this registry, on GitHub or registered, and not from the default one.
+    /// Registry of TEMPLATE:VERSION, on GitHub or registered [default: the default registry].
     #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]|NAME")]
     pub registry: Option<String>,
 }

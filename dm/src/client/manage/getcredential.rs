@@ -1,4 +1,4 @@
-//! `dm getcredential`: what is known of credentials. Their secrets are never given back.
+//! `dm getcredential`: shows credentials, without their secrets.
 
 use clap::Args;
 use common::api::manager::CredentialSummary;
@@ -9,7 +9,7 @@ use crate::client::session::{Session, all_pages};
 use crate::error::Failure;
 use crate::terminal::table::Table;
 
-/// Show a registry's credential, or all; never its secret.
+/// Show a registry's credential, or all credentials; secrets are never shown.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! The commands for registries, their templates, credentials, and the manager itself, a file each.
+//! The commands for registries, their templates, credentials, and the manager's store. One file per command.
 
 pub mod admin;
 pub mod createregistry;

@@ -1,4 +1,4 @@
-//! `dm registries`: where templates come from.
+//! `dm registries`: lists the template registries.
 
 use clap::Args;
 use common::api::manager::RegistrySummary;
@@ -33,7 +33,7 @@ pub fn table(registries: &[RegistrySummary]) -> Table {
     table
 }
 
-/// What only some registries have.
+/// Settings that only some registries have.
 fn details(definition: &RegistryDefinition) -> String {
     let named = [
         ("ref", definition.reference.as_deref()),

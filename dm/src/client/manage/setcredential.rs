@@ -1,7 +1,7 @@
-//! `dm setcredential`: gives the manager what opens a registry.
+//! `dm setcredential`: stores a registry's credential in the manager.
 //!
-//! The secret comes from a file or from standard input, never from the command line: that is in shells' histories and
-//! for everybody to see in the list of processes.
+//! The secret comes from a file or from standard input, never from the command line, because shell histories and process lists
+//! show command lines.
 
 use std::fs::File;
 
@@ -22,13 +22,13 @@ Examples:
   dm setcredential google --service-account key.json")]
 pub struct SetCredential {
     pub name: CredentialName,
-    /// The file that holds the secret; standard input, if absent or -.
+    /// File with the secret; - or nothing means standard input.
     #[arg(value_name = "FILE")]
     pub file: Option<String>,
-    /// The secret is this user's password.
+    /// User name; the secret is then this user's password.
     #[arg(long, value_name = "USER")]
     pub username: Option<String>,
-    /// The secret is a Google service account's key file.
+    /// The secret is the key file of a Google service account.
     #[arg(long, conflicts_with = "username")]
     pub service_account: bool,
 }
@@ -54,7 +54,7 @@ impl SetCredential {
         getcredential::show(&set, session)
     }
 
-    /// An editor's newline at the end is no part of a secret.
+    /// A final newline, which editors add, is not part of the secret.
     fn credential(&self, text: &str) -> Credential {
         let secret = Secret::new(text.trim_end_matches(['\r', '\n']));
         match &self.username {

@@ -1,4 +1,4 @@
-//! `dm templates`: what registries offer.
+//! `dm templates`: lists the templates of registries.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::error::{CommandError, ExitCode, Failure};
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
-/// List the templates of a registry, or of all.
+/// List the templates of a registry, or of all registries.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -23,18 +23,18 @@ Examples:
   dm templates REGISTRY '^redis'
   dm templates --registry REGISTRY '^redis'")]
 pub struct Templates {
-    // Its own id, for `registry` is that of the flag that may stand before the command.
-    /// A registry as registries lists it.
+    // Not the id `registry`, which belongs to the flag that may stand before the command.
+    /// Registry as in the output of dm registries.
     #[arg(id = "listed", value_name = "REGISTRY")]
     pub registry: Option<String>,
-    /// Only templates whose name matches this regular expression.
+    /// List only templates whose name matches this regular expression.
     pub regex: Option<String>,
-    /// The registry, as other commands take it; what stands alone is then the regular expression.
+    /// Registry, like for other commands; a single argument is then the regular expression.
     #[arg(long, id = "registry", value_name = "REGISTRY")]
     pub flagged: Option<String>,
 }
 
-/// A template, and where it is if that was not asked for.
+/// A template, and its registry if several were asked.
 #[derive(Debug, Serialize)]
 struct Listed {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,14 +60,14 @@ impl CommandError for Slow {
     }
 }
 
-/// How long a registry holds up those that have answered.
+/// How long to wait for a registry after the others have answered.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Templates {
     pub async fn run(mut self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         if let Some(registry) = self.flagged.take() {
             if self.regex.is_some() {
-                let reason = "name the registry once: as the argument, or with --registry";
+                let reason = "give the registry only once: as the argument, or with --registry";
                 return Err(Failure::usage(reason.to_owned()));
             }
             self.regex = self.registry.replace(registry);
@@ -101,7 +101,7 @@ impl Templates {
         Err(last)
     }
 
-    /// The newest version first: it is what most look for, and what is left where there is no room for all.
+    /// The newest version comes first: most users look for it, and clipping keeps it.
     fn table(&self, listed: &[Listed], named: &str, width: Option<usize>) -> String {
         if listed.is_empty() {
             return match &self.regex {
@@ -118,7 +118,7 @@ impl Templates {
         table.render(width)
     }
 
-    /// One registry holds up no other: what those that answer hold is listed, and the others' errors come with it.
+    /// Registries do not block each other: the answers are listed, together with the errors of the others.
     async fn list_all(
         &self,
         client: &ManagerClient,

@@ -1,4 +1,4 @@
-//! How an operation fails, and how following it does.
+//! How an operation fails, and how following an operation fails.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::error::{CommandError, ExitCode, Sources, exit_code, hint_for};
 
 #[derive(Debug, thiserror::Error)]
 pub enum OperationError {
-    /// A service refused what was made of local files.
+    /// A service refused a request that was made from local files.
     #[error("{doing}: {body}")]
     Refused {
         doing: String,

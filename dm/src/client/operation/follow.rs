@@ -1,12 +1,12 @@
-//! Follows an operation by its events, in spite of dropped connections and restarts of the manager.
+//! Follows an operation by its events, across dropped connections and restarts of the manager.
 //!
 //! ```text
 //! events ──operation, resource──► progress        done ──► the operation
-//!   ▲  └─broken off─► pause ─► ask for the operation ─┐
+//!   ▲  └─broken─► pause ─► ask for the operation ─────┐
 //!   └───────────── Last-Event-ID ◄────────────────────┘
 //! ```
 //!
-//! The operation goes on whoever watches it: all that is lost with a connection is the sight of it.
+//! The operation does not need a follower: a lost connection only interrupts the progress output.
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -20,19 +20,19 @@ use super::error::OperationError;
 use crate::client::operation::progress::Progress;
 use crate::error::Failure;
 
-/// Before connecting again: a person hardly notices it, and neither does the manager.
+/// Pause before a new connection: too short for a user to notice, and long enough for the manager.
 const PAUSE: Duration = Duration::from_millis(250);
-/// A restart of the manager takes seconds; after so long somebody must look.
+/// A restart of the manager takes seconds. After this time, an operator must look.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// A write's timeout is the manager's to watch: this much later nobody does any more.
+/// The manager applies the time limit of a write. If the operation still runs this much later, dm stops waiting.
 const GRACE: Duration = Duration::from_secs(15);
 
-/// How long to wait at all.
+/// How long to wait for the end of an operation.
 #[derive(Debug, Clone, Copy)]
 pub enum WaitLimit {
-    /// As long as the manager works on it, given this time for it.
+    /// As long as the manager may work on the operation.
     Write(Option<Duration>),
-    /// No longer than this, if anything.
+    /// This long, if given.
     Wait(Option<Duration>),
 }
 
@@ -45,7 +45,7 @@ impl WaitLimit {
     }
 }
 
-/// Follows it to its end. An operation that ended with an error is a result here.
+/// Follows the operation to its end. An operation that ended with an error is a result, not a failure.
 pub async fn follow(
     client: &ManagerClient,
     operation: Operation,
@@ -68,7 +68,7 @@ pub async fn follow(
         progress,
     };
     tokio::select! {
-        // The first to be polled, so that nothing is shown yet when Ctrl-C would still end the program.
+        // Polled first, so that Ctrl-C is handled before any progress is shown.
         biased;
         Ok(()) = tokio::signal::ctrl_c() => Err(OperationError::Interrupted { operation: id, deployment }.into()),
         () = expired => Err(OperationError::TimedOut {
@@ -84,7 +84,7 @@ struct Follower<'f, 'p, 't> {
     operation: Operation,
     /// The id of the last event.
     last: Option<String>,
-    /// Since when nothing comes any more.
+    /// Since when the manager is unreachable.
     away: Option<Instant>,
     progress: &'f mut Progress<'p, 't>,
 }
@@ -100,7 +100,7 @@ impl Follower<'_, '_, '_> {
                 break;
             }
             tokio::time::sleep(PAUSE).await;
-            // Where something on the way holds events back, this is how the end is seen.
+            // Finds the end even if a proxy delays the events.
             match self.client.operation(&self.operation.id).await {
                 Ok(operation) => self.now(operation),
                 Err(error) => self.bear(error)?,
@@ -135,7 +135,7 @@ impl Follower<'_, '_, '_> {
         self.operation = operation;
     }
 
-    /// An error that may pass is told and borne for a while.
+    /// Shows a temporary error, and fails when it lasts too long.
     fn bear(&mut self, error: ClientError) -> Result<(), Failure> {
         if !may_pass(&error) {
             return Err(error.into());

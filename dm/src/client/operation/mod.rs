@@ -1,4 +1,4 @@
-//! An operation: started, followed to its end, and its result.
+//! Starts an operation, follows it to its end, and shows the result.
 
 pub mod error;
 pub mod follow;

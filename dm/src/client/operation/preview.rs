@@ -1,4 +1,4 @@
-//! A stored preview, as the user sees it.
+//! Shows a stored preview.
 
 use common::model::{DeploymentName, Manifest};
 
@@ -7,7 +7,7 @@ use crate::client::render::change;
 use crate::client::session::Session;
 use crate::error::Failure;
 
-/// Shows the preview that a deployment has, and how to go on. One that would fail is a failure.
+/// Shows the deployment's preview and the next commands. A preview that would fail is a failure.
 pub async fn show_preview(
     session: &mut Session<'_, '_>,
     name: &DeploymentName,
@@ -30,7 +30,7 @@ pub async fn show_preview(
 
 fn render(manifest: &Manifest, colours: bool) -> String {
     let Some(preview) = &manifest.preview else {
-        return format!("{} is no preview\n", manifest.name);
+        return format!("{} is not a preview\n", manifest.name);
     };
     let name = &manifest.deployment;
     let changes = change::resources(&preview.resources, colours);

@@ -1,5 +1,5 @@
-//! How far an operation is, on standard error: a bar in place on a terminal, with a line for each resource that came to
-//! its end above it; elsewhere a line for each new step and each change of a resource.
+//! The progress of an operation, on standard error. On a terminal: a bar, and above it a line for each finished resource.
+//! Elsewhere: a line for each new step and each change of a resource.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,14 +22,14 @@ const BAR: &str = "{spinner} {prefix} [{bar:16}] {pos}/{len} {elapsed} {wide_msg
 pub struct Progress<'p, 't> {
     terminal: &'p mut Terminal<'t>,
     bar: Option<ProgressBar>,
-    /// What is done to what: `update web`.
+    /// The operation, like `update web`.
     subject: String,
     step: String,
     /// The last line printed for each resource: events repeat after a restart of the manager.
     printed: BTreeMap<String, String>,
-    /// What holds up all of it.
+    /// What the whole operation waits for.
     held_up: Option<String>,
-    /// What those resources wait for that are not at their end.
+    /// What each unfinished resource waits for.
     waiting: BTreeMap<String, String>,
     away: bool,
 }
@@ -90,7 +90,7 @@ impl<'p, 't> Progress<'p, 't> {
         }
     }
 
-    /// A resource got somewhere.
+    /// A resource has changed its state.
     pub fn resource(&mut self, report: &ResourceReport) {
         self.away = false;
         let (name, said) = (event::name(report), event::said(report));
@@ -117,7 +117,7 @@ impl<'p, 't> Progress<'p, 't> {
         self.printed.insert(name, said);
     }
 
-    /// The manager does not answer; the operation may go on all the same.
+    /// The manager does not answer. The operation may still go on.
     pub fn away(&mut self, error: &ClientError) {
         let said = format!("still trying: {}", text::line(&error.to_string()));
         match &self.bar {
@@ -128,7 +128,7 @@ impl<'p, 't> Progress<'p, 't> {
         self.away = true;
     }
 
-    /// Behind the bar: what all wait for, or the first of the waiting resources.
+    /// After the bar: what the whole operation waits for, or else the first waiting resource.
     fn show_waiting(&self) {
         let Some(bar) = &self.bar else { return };
         let of_first = || {
@@ -149,7 +149,7 @@ impl Drop for Progress<'_, '_> {
     }
 }
 
-/// The templates are constants, tested below; where one were wrong, indicatif's own would be shown.
+/// The templates are constants and tested below. For an invalid one, the default of indicatif would be used.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())

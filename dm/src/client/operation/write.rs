@@ -1,4 +1,4 @@
-//! The way of every write: start the operation, follow it, show what came of it.
+//! Every write: start the operation, follow it, show the result.
 
 use std::future::Future;
 
@@ -19,7 +19,7 @@ use crate::error::Failure;
 use crate::error::Sources;
 use crate::terminal::text;
 
-/// What is written, for messages.
+/// What a command does, for messages.
 pub struct Subject {
     /// Like `deploying web.yaml`.
     pub doing: String,
@@ -41,7 +41,7 @@ impl Subject {
         .into()
     }
 
-    /// Accepted, and failed by the error that the operation ended with.
+    /// The failure for an accepted operation that ended with an error.
     fn ended(&self, operation: Operation, body: ErrorBody) -> Failure {
         OperationError::Refused {
             doing: self.doing.clone(),
@@ -60,7 +60,7 @@ impl Subject {
     }
 }
 
-/// The query of a write in this session.
+/// The query for a write in this session.
 pub fn query(session: &Session<'_, '_>) -> WriteQuery {
     WriteQuery {
         timeout_ms: session.timeout_ms(),
@@ -68,8 +68,8 @@ pub fn query(session: &Session<'_, '_>) -> WriteQuery {
     }
 }
 
-/// `start` makes the request that starts the operation; `no_wait` shows the operation and leaves it alone. Where the
-/// manager refuses to delete so much unasked, a person at a terminal is asked.
+/// `start` sends the request that starts the operation. `no_wait` shows the operation and does not follow it. If the manager
+/// refuses to delete most objects, a user at a terminal is asked to allow it.
 pub async fn write<F, S>(
     session: &mut Session<'_, '_>,
     subject: Subject,
@@ -85,7 +85,7 @@ where
     loop {
         let started = start(Write {
             query: query.clone(),
-            // A start that got no answer can be repeated.
+            // With a key, a start without an answer can be repeated.
             idempotency_key: Some(request_id::fresh()),
             ..Write::default()
         });
@@ -100,7 +100,7 @@ where
     }
 }
 
-/// The question to ask where the guard against mass deletion refused.
+/// The question to the user, if the guard against mass deletion refused.
 fn guarded(failure: &Failure) -> Option<String> {
     let body = failure.body()?;
     let is_guard = body.code == ErrorCode::DeletesNotAllowed;
@@ -125,13 +125,13 @@ async fn once(
             )
         });
     }
-    // Going back may take as long as the write itself.
+    // A rollback may take as long as the write itself.
     let times = if query.rollback_on_failure { 2 } else { 1 };
     let patience = WaitLimit::Write(session.timeout.map(|timeout| timeout * times));
     wait(session, operation, subject, patience).await
 }
 
-/// Follows an operation and shows what came of it.
+/// Follows an operation and shows its result.
 pub async fn wait(
     session: &mut Session<'_, '_>,
     operation: Operation,
@@ -179,19 +179,19 @@ fn went_back(operation: &Operation, rollback: &Rollback) -> String {
         Rollback {
             error: Some(error), ..
         } => format!(
-            "{name} could not go back either: {}",
+            "the rollback of {name} failed too: {}",
             text::line(&error.message)
         ),
         Rollback { to: Some(to), .. } => {
             format!("{name} failed and went back to {to}")
         }
         Rollback { to: None, .. } => {
-            format!("{name} failed and was removed: there was nothing to go back to")
+            format!("{name} failed and was removed: there was no previous manifest")
         }
     }
 }
 
-/// The deployment's state has the last word on whether it went well.
+/// The state of the deployment decides whether the write succeeded.
 async fn show_deployment(
     session: &mut Session<'_, '_>,
     operation: &Operation,

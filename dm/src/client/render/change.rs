@@ -1,4 +1,4 @@
-//! What a write would change: a line for each resource, with its fields below it.
+//! The changes of a write: one line for each resource, with its fields below it.
 
 use common::api::deployer::{FieldChange, ResourceDiff, ResourceIntent};
 use common::model::DiffSummary;
@@ -8,12 +8,12 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::terminal::text;
 
-/// A longer value is clipped; -o yaml and json show it whole.
+/// Longer values are clipped. -o yaml and -o json show them completely.
 const VALUE_CHARS: usize = 160;
-/// Unchanged lines around a change within a text.
+/// Unchanged lines to show around a change in a text.
 const CONTEXT: usize = 2;
 
-/// Signs and colours of what is done to a resource or a field.
+/// The sign and the colour for what happens to a resource or a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sign {
     New,
@@ -43,7 +43,7 @@ impl Sign {
         }
     }
 
-    /// A line with the sign before it.
+    /// A line that begins with the sign.
     fn line(self, depth: usize, line: &str, colours: bool) -> String {
         let styled = self.style().force_styling(colours);
         let signed = format!("{} {line}", self.text());
@@ -55,7 +55,7 @@ impl Sign {
     }
 }
 
-/// What would be done, in the order of the report. Resources that would stay as they are, are left to the summary.
+/// The changes, in the order of the report. Unchanged resources appear only in the summary.
 pub fn resources(resources: &[ResourceDiff], colours: bool) -> String {
     let changed = |diff: &&ResourceDiff| {
         diff.intent != ResourceIntent::None || diff.error.is_some() || !diff.unknown.is_empty()
@@ -81,7 +81,7 @@ fn resource(diff: &ResourceDiff, colours: bool) -> String {
         shown.push_str(&field(change, colours));
     }
     for path in &diff.unknown {
-        let line = format!("{}: known only once it is applied", text::line(path));
+        let line = format!("{}: known only after it is applied", text::line(path));
         shown.push_str(&Sign::Changed.line(1, &line, colours));
     }
     if let Some(error) = &diff.error {
@@ -91,7 +91,7 @@ fn resource(diff: &ResourceDiff, colours: bool) -> String {
     shown
 }
 
-/// Whether people want to read it: not what names the object, which stands above, and not our own marks on it.
+/// Whether users want to see the field. Not the name, which is in the line above, and not our own marks.
 fn is_shown(path: &str) -> bool {
     const NAMES: [&str; 4] = ["apiVersion", "kind", "metadata.name", "metadata.namespace"];
     const MARKS: [&str; 2] = [
@@ -113,16 +113,16 @@ const fn intent(intent: ResourceIntent) -> (Sign, &'static str) {
     }
 }
 
-/// One field: both its values, or the lines that differ where it is a text of several.
+/// One field: both values, or the different lines of a text.
 fn field(change: &FieldChange, colours: bool) -> String {
     let path = text::line(&change.path);
     match (&change.before, &change.after) {
         (None, None) => Sign::Changed.line(1, &format!("{path}: (not shown)"), colours),
         (None, Some(after)) => Sign::New.line(1, &format!("{path}: {}", value(after)), colours),
         (Some(before), None) => Sign::Gone.line(1, &format!("{path}: {}", value(before)), colours),
-        // Neither side is shown, so that they differ is all there is to tell.
+        // Both values are redacted; only the fact of a change can be shown.
         (Some(before), Some(after)) if before == after => {
-            let line = format!("{path}: {}, another than before", value(after));
+            let line = format!("{path}: {}, different from before", value(after));
             Sign::Changed.line(1, &line, colours)
         }
         (Some(Value::String(before)), Some(Value::String(after)))

@@ -1,22 +1,22 @@
-//! What a template takes, for people: read from its schema, which is shown as far as it is understood.
+//! The properties of a template, for users. They come from the parts of the schema that this module understands.
 
 use common::api::manager::TemplateDescription;
 use serde_json::{Map, Value};
 
 use crate::terminal::text;
 
-/// Properties nested deeper are left to `-o yaml`.
+/// Deeper properties appear only with `-o yaml`.
 const MAX_DEPTH: usize = 8;
-/// Before a property, and before what is said of it.
+/// The indent of a property; its description has twice as much.
 const INDENT: &str = "  ";
 const DEEPER: &str = "      ";
 
-/// One property, wherever it is nested.
+/// One property, at any depth.
 struct Property<'s> {
     path: String,
     schema: &'s Value,
     is_required: bool,
-    /// And so is all that it is nested in.
+    /// It is required, and so are all properties around it.
     is_needed: bool,
 }
 
@@ -55,7 +55,7 @@ pub fn describe(template: &TemplateDescription, width: Option<usize>) -> String 
     shown
 }
 
-/// The command line that deploys it, with what it needs to be given.
+/// The command that deploys the template, with all required properties.
 fn command(type_name: &str, properties: &[Property<'_>]) -> String {
     let is_parent = |path: &str| {
         let nested = format!("{path}.");
@@ -116,7 +116,7 @@ fn add<'s>(
 }
 
 impl Property<'_> {
-    /// `image: string, required`, and its description below.
+    /// `image: string, required`, with the description below.
     fn show(&self, width: Option<usize>) -> String {
         let mut facts = vec![type_of(self.schema)];
         if self.is_required {
@@ -138,7 +138,7 @@ impl Property<'_> {
         shown
     }
 
-    /// What stands for its value on a command line: the first choice, or what kind of value it is.
+    /// A placeholder for the value on a command line: the first choice, or the type.
     fn placeholder(&self) -> String {
         let choices = self.schema["enum"].as_array();
         let first = choices.and_then(|choices| choices.first()?.as_str());

@@ -1,11 +1,11 @@
-//! How a resource got on, in a few words.
+//! The state of a resource, in a few words.
 
 use common::api::deployer::{Action, ResourceReport, ResourceState};
 use console::{Style, StyledObject};
 
 use crate::terminal::text;
 
-/// Which resource: its object, or its name while there is none.
+/// The resource's object, or its name if it has no object yet.
 pub fn name(report: &ResourceReport) -> String {
     text::line(&match &report.object {
         Some(object) => format!("{} {}", object.kind, object.name),
@@ -13,7 +13,7 @@ pub fn name(report: &ResourceReport) -> String {
     })
 }
 
-/// Nothing where there is nothing to tell yet.
+/// Empty if there is nothing to report yet.
 pub fn said(report: &ResourceReport) -> String {
     let reason = report.reason.as_deref();
     let because = |what: &str| match reason {
@@ -51,7 +51,7 @@ const fn done(action: Action) -> &'static str {
     }
 }
 
-/// Whether the operation is done with it.
+/// Whether the operation has finished with the resource.
 pub const fn is_end(state: ResourceState) -> bool {
     match state {
         ResourceState::Pending | ResourceState::Applied | ResourceState::Deleting => false,
@@ -62,7 +62,7 @@ pub const fn is_end(state: ResourceState) -> bool {
     }
 }
 
-/// Before the line of a resource that is at its end, on a terminal.
+/// The mark before the line of a finished resource, on a terminal.
 pub fn mark(state: ResourceState) -> StyledObject<&'static str> {
     let style = Style::new().for_stderr();
     match state {

@@ -1,4 +1,4 @@
-//! What waits for what, and why: as a tree for people, as DOT for Graphviz.
+//! The dependencies of resources: as a tree for users, as DOT for Graphviz.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use common::api::manager::{Graph, GraphNode};
 
 use crate::terminal::text;
 
-/// Each resource that nothing waits for, with all that it waits for below it. What was shown above is not unfolded again.
+/// Each resource that no other depends on, with its dependencies below it. A repeated resource is shown only once with its dependencies.
 pub fn tree(graph: &Graph) -> String {
     let mut drawing = Drawing {
         graph,
@@ -25,10 +25,10 @@ pub fn tree(graph: &Graph) -> String {
     drawing.text
 }
 
-/// Of one node, the nodes that it waits for, and what for.
+/// The dependencies of one node, with the reasons.
 type Needs = BTreeMap<usize, Vec<String>>;
 
-/// By node; edges that lead nowhere are left out.
+/// The edges by node. Edges to unknown nodes are omitted.
 fn needs(graph: &Graph) -> Vec<Needs> {
     let mut needs = vec![Needs::new(); graph.nodes.len()];
     for edge in &graph.edges {
@@ -48,7 +48,7 @@ struct Drawing<'g> {
 }
 
 impl Drawing<'_> {
-    /// As deep as resources wait for each other, and each is unfolded once.
+    /// Recurses as deep as the dependencies, and unfolds each resource once.
     fn draw(&mut self, node: usize, own: &str, reasons: &str, below: &str) {
         let again = std::mem::replace(&mut self.shown[node], true);
         let needed = self.below[node].clone();
@@ -79,7 +79,7 @@ fn label(node: &GraphNode) -> String {
     text::line(&format!("{} ({})", node.name, node.type_name))
 }
 
-/// A directed graph: an arrow leads from what waits to what it waits for.
+/// A directed graph: an arrow leads from a resource to its dependency.
 pub fn dot(graph: &Graph) -> String {
     let quoted = |text: String| text.replace('\\', "\\\\").replace('"', "\\\"");
     let mut shown = String::from("digraph deployment {\n  rankdir=LR;\n  node [shape=box];\n");

@@ -1,4 +1,4 @@
-//! What the manager answers, as tables, trees and graphs.
+//! The manager's answers, as tables, trees and graphs.
 
 pub mod change;
 pub mod describe;

@@ -1,4 +1,4 @@
-//! A deployment and its live resources, for people.
+//! A deployment and its live resources, for users.
 
 use common::api::deployer::{FieldChange, ObjectState};
 use common::api::manager::LiveResource;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
-/// Each primitive, and why it is not ready.
+/// Each primitive, with the reason if it is not ready.
 pub fn resources(items: &[LiveResource]) -> Table {
     let mut table = Table::new(&["RESOURCE", "KIND", "OBJECT", "STATE", "REASON"]);
     for LiveResource { status: item, .. } in items {
@@ -31,7 +31,7 @@ pub fn resources(items: &[LiveResource]) -> Table {
     table
 }
 
-/// What others have changed of each, below the table: `live value (asked for: …)`.
+/// The drift of each resource, below the table: `live value (asked for: …)`.
 pub fn drift(items: &[LiveResource], colours: bool) -> String {
     let style = Style::new().yellow().force_styling(colours);
     let drifted = items.iter().filter(|item| !item.status.drift.is_empty());
@@ -70,11 +70,11 @@ pub const fn state(state: ObjectState) -> &'static str {
         ObjectState::NotReady => "not ready",
         ObjectState::Failed => "failed",
         ObjectState::Missing => "missing",
-        ObjectState::Replaced => "replaced by somebody",
+        ObjectState::Replaced => "replaced by others",
     }
 }
 
-/// What `get` says above the resources.
+/// The summary that `dm get` prints above the resources.
 pub fn summary(deployment: &Deployment, now: Timestamp) -> String {
     let ago = |time: Option<Timestamp>| time.map(|time| format!("{} ago", text::age(time, now)));
     let labels: Vec<_> = deployment
@@ -118,7 +118,7 @@ pub fn summary(deployment: &Deployment, now: Timestamp) -> String {
     shown
 }
 
-/// `name = value`, one a line.
+/// `name = value`, one per line.
 pub fn outputs(outputs: &[Output]) -> String {
     let shown = |value: &Value| match value {
         Value::String(text) => text::line(text),

@@ -4,7 +4,7 @@ use common::model::{Layout, LayoutNode, LayoutPath};
 
 use crate::terminal::table::Table;
 
-/// Names with branches before them, types, and on demand where each stands in the layout.
+/// Names with branches, types and, if wanted, layout paths.
 pub fn tree(layout: &Layout, paths: bool) -> Table {
     let mut table = match paths {
         true => Table::new(&["NAME", "TYPE", "PATH"]),
@@ -17,11 +17,11 @@ pub fn tree(layout: &Layout, paths: bool) -> Table {
     table
 }
 
-/// What stands before a name.
+/// The branch before a name.
 #[derive(Default)]
 struct Branches {
     own: String,
-    /// Before the names below it.
+    /// The branch before the names below it.
     below: String,
 }
 

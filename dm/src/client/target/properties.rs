@@ -1,25 +1,25 @@
-//! `--properties a=1,b.c=x`: from one line of text to typed values.
+//! Parses `--properties a=1,b.c=x` into typed values.
 //!
 //! ```text
 //! list  = item { "," item }
-//! item  = path "=" value                         the last item of a path counts
-//! path  = name { "." name }                      "\" takes the next character as it is
+//! item  = path "=" value                         the last item of a path wins
+//! path  = name { "." name }                      "\" escapes the next character
 //! value = "text" | 'text' | {JSON} | [JSON] | plain
 //! ```
 //!
-//! A plain value is null, a boolean or a number if JSON would read it as one, else text; there `\,` is a comma.
-//! It refuses to know which properties a template takes: the template's schema says that.
+//! A plain value is null, a boolean or a number if JSON reads it as one, otherwise a text, in which `\,` is a comma. Refuses to
+//! know which properties a template takes: that is in the template's schema.
 
 use serde_json::{Map, Number, Value};
 
 use crate::error::{CommandError, ExitCode};
 
-/// Nobody nests names deeper by hand, and the manager refuses a hundred levels.
+/// Enough for names that users write; the manager refuses a hundred levels.
 const MAX_DEPTH: usize = 32;
-/// An error quotes so much of what it means.
+/// The length of the quote in an error.
 const QUOTED_CHARS: usize = 40;
 
-/// What is wrong with a list of properties, and from where on.
+/// What is wrong with a list of properties, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("--properties: {problem}, at character {character}: {part:?}")]
 pub struct PropertyError {
@@ -37,17 +37,17 @@ impl CommandError for PropertyError {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum Problem {
-    #[error("a property is written NAME=VALUE")]
+    #[error("a property needs a value; write NAME=VALUE")]
     NoValue,
-    #[error("a name is empty")]
+    #[error("a name is empty; write NAME=VALUE")]
     EmptyName,
     #[error("a property is nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
-    #[error("items of a list cannot be set one by one; give the whole list, like a=[1,2]")]
+    #[error("single items of a list cannot be set; give the whole list, like a=[1,2]")]
     Index,
-    #[error("the quoted text has no end")]
+    #[error("the quoted text has no closing quote; add one")]
     OpenQuote,
-    #[error("this is not valid JSON ({0}); put quotes around a text that begins like this")]
+    #[error("this is not valid JSON ({0}); put quotes around a text that begins with [ or {{")]
     Json(String),
     #[error("a comma must follow this value")]
     Trailing,
@@ -55,7 +55,7 @@ enum Problem {
     NumberTooLarge,
 }
 
-/// Sets what `text` lists in `properties`; what is there already stays unless it is set again.
+/// Sets the properties of `text`. Others stay as they are.
 pub fn merge(properties: &mut Map<String, Value>, text: &str) -> Result<(), PropertyError> {
     let mut reader = Reader { text, at: 0 };
     while reader.at < text.len() {
@@ -66,7 +66,7 @@ pub fn merge(properties: &mut Map<String, Value>, text: &str) -> Result<(), Prop
     Ok(())
 }
 
-/// Puts the value at its path. What stands in the way and is no map gives way: the later item counts.
+/// Sets the value at its path. A value on the path that is not a map is replaced: the later item wins.
 fn insert(map: &mut Map<String, Value>, path: &[String], value: Value) {
     let Some((first, rest)) = path.split_first() else {
         return;
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         Some(next)
     }
 
-    /// Reads up to and with the `=`.
+    /// Reads up to and including the `=`.
     fn path(&mut self) -> Result<Vec<String>, PropertyError> {
         self.at += self.rest().len() - self.rest().trim_start().len();
         let start = self.at;
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads up to and with the comma, or to the end.
+    /// Reads up to and including the comma, or to the end.
     fn value(&mut self) -> Result<Value, PropertyError> {
         match self.rest().chars().next() {
             Some('"' | '{' | '[') => self.json(),
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What JSON would read: `007`, `1.2.3` and `10m` are texts.
+/// A value that JSON reads. `007`, `1.2.3` and `10m` are texts.
 fn typed(text: String) -> Result<Value, Problem> {
     match text.as_str() {
         "null" => return Ok(Value::Null),

@@ -1,5 +1,5 @@
-//! A version's folder: `TEMPLATE/VERSION/`, with its siblings as the versions before it. Or a package's, which says itself
-//! which version it is.
+//! A template version in a folder: `TEMPLATE/VERSION/`, with the other versions beside it; or a package, whose Chart.yaml names
+//! its version.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use crate::bundle::files::Files;
 use crate::error::Failure;
 
 pub fn read(folder: &Path) -> Result<TestSubject, Failure> {
-    // "." has a name and a parent, too.
+    // So that "." has a name and a parent.
     let whole = folder
         .canonicalize()
         .map_err(|error| unreadable(folder, &error))?;
@@ -44,10 +44,10 @@ fn release(
     TemplateVersion::read(template, version, &shown, files)
 }
 
-/// `around` holds the folders of the other versions.
+/// `around` is the folder that has all versions.
 fn promises(now: TemplateVersion, around: &Path) -> Result<Previous, Failure> {
     let Some(version) = now.version else {
-        let reason = "not compared: the folder is not named for a version";
+        let reason = "not compared: the folder's name is not a version";
         return Ok(Previous::None(reason.to_owned()));
     };
     let Some((version, folder)) = highest_below(around, version)? else {

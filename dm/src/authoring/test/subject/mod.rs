@@ -1,6 +1,6 @@
-//! What is tested: a template's version with its example, and the version before it.
+//! What is tested: a template version with its example, and the previous version.
 //!
-//! Read from a folder ([`folder`]) or asked for at a registry ([`registry`]). Refuses to know what is tested of it.
+//! It comes from a folder ([`folder`]) or a registry ([`registry`]). Refuses to know which checks run on it.
 
 pub mod folder;
 pub mod registry;
@@ -10,28 +10,28 @@ use crate::bundle::Bundle;
 use crate::error::Failure;
 
 pub struct TestSubject {
-    /// What messages call it.
+    /// Its name in messages.
     pub shown: String,
-    /// Its example, to be expanded with it; the reason, if there is none that can be.
+    /// Its example with its files, or the reason why there is none.
     pub example: Result<Bundle, String>,
     pub promises: Previous,
 }
 
-/// What there is to compare a version with.
+/// The version to compare with.
 pub enum Previous {
-    /// Nothing, for this reason.
+    /// None, for this reason.
     None(String),
-    /// The highest version below it, and itself.
+    /// The highest lower version, and the version itself.
     Version(Box<[TemplateVersion; 2]>),
 }
 
 impl Previous {
     fn first() -> Self {
-        Self::None("there is no version before it".to_owned())
+        Self::None("there is no previous version".to_owned())
     }
 }
 
-/// That there is no example to be expanded is the test's result, and all else is a failure.
+/// A missing example is a result of the test. Any other error is a failure.
 fn tried(bundle: Result<Bundle, VersionError>) -> Result<Result<Bundle, String>, Failure> {
     match bundle {
         Ok(bundle) => Ok(Ok(bundle)),

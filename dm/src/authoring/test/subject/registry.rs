@@ -1,4 +1,4 @@
-//! A version in a registry, as the manager knows it.
+//! A template version in a registry that the manager knows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -27,7 +27,7 @@ pub async fn fetch(client: &ManagerClient, reference: &str) -> Result<TestSubjec
         (version, spelled, reference.rsplit_once(':'))
     else {
         return Err(Failure::usage(format!(
-            "{reference} has no version: write TEMPLATE:VERSION, or the folder of one"
+            "{reference} has no version: give TEMPLATE:VERSION, or the folder of a version"
         )));
     };
     let shown = format!("{base}:{version}");
@@ -60,7 +60,7 @@ pub async fn fetch(client: &ManagerClient, reference: &str) -> Result<TestSubjec
     })
 }
 
-/// The manager makes a template of one, which has neither a schema nor a file of its own.
+/// The manager makes a template from a package. That template has no schema and no file of its own.
 fn is_package(described: &TemplateDescription) -> bool {
     let url = described.resolved.url.as_str();
     url.strip_suffix(CHART)
@@ -85,7 +85,7 @@ fn package(
     })
 }
 
-/// Where a template is within its registry.
+/// Where a template is in its registry.
 struct RegistryLocation {
     registry: String,
     template: String,
@@ -94,7 +94,7 @@ struct RegistryLocation {
 }
 
 impl RegistryLocation {
-    /// As the registry lists it; the folder of a collection is where the registry's metadata file says.
+    /// The folder of a collection is in the registry's metadata file.
     async fn find(
         client: &ManagerClient,
         registry: &RegistrySummary,
@@ -129,7 +129,7 @@ impl RegistryLocation {
         }))
     }
 
-    /// A version with the files that it needs to be expanded: its template, its example, and what these name.
+    /// A version with the files that its expansion needs: the template, the example, and their imports.
     async fn release(
         &self,
         client: &ManagerClient,
@@ -141,7 +141,7 @@ impl RegistryLocation {
         let mut wanted: Vec<String> = named.into_iter().chain([EXAMPLE.to_owned()]).collect();
         let mut asked = BTreeSet::new();
         while let Some(path) = wanted.pop() {
-            // What is not in the folder is none of the version; whoever imports it is told that it is missing.
+            // A file outside the folder does not belong to the version. Its import is reported as missing.
             let Ok(place) = folder.join_text(&path) else {
                 continue;
             };
@@ -175,7 +175,7 @@ impl RegistryLocation {
         place: &FilePath,
     ) -> Result<Option<String>, Failure> {
         let bytes = downloaded(client, &self.registry, place.as_str()).await?;
-        // Only texts are imported.
+        // Only text files can be imported.
         Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
     }
 }

@@ -1,12 +1,12 @@
-//! `dm upgrade`: rolls a template's version out to the deployments that use it, a few at a time.
+//! `dm upgrade`: rolls a template version out to the deployments that use the template, a few at a time.
 //!
 //! ```text
-//! what-if ─► those that do not have it yet, by name ─► N at a time: upgrade, follow to the end
-//!                                                        └─ one fails ─► no further one is begun
+//! what-if ─► deployments without the version, by name ─► N at a time: upgrade, follow to the end
+//!                                                          └─ one fails ─► no further one starts
 //! ```
 //!
-//! Each is an ordinary update; what has the version and did not fail is left out, so that running it again goes on where it
-//! ended.
+//! Each upgrade is an ordinary update. Deployments that have the version and did not fail are skipped, so a second run
+//! continues where the first one ended.
 
 pub mod whatif;
 
@@ -32,15 +32,15 @@ use crate::terminal::Terminal;
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
-/// Roll a template's version out to the deployments that use it, a few at a time; stop on the first failure.
+/// Roll a template version out to the deployments that use the template, a few at a time; stop on the first failure.
 ///
-/// In the configuration of each, references to the template name the new version afterwards; comments and all else stay. All
-/// other templates stay as they are. What has the version already is left out, and what failed is tried again: after a failure,
-/// correct it and run the same command again. Operations that run when one fails, or when you press Ctrl-C, go on to their end.
+/// In each configuration, the references to the template change to the new version; everything else stays. All other templates
+/// stay as they are. Deployments that have the version are skipped, and failed ones are tried again. After a failure, correct
+/// it and run the same command again. When one deployment fails or you press Ctrl-C, running operations still finish.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dm upgrade --template redis:v1.1 --dry-run      # as dm whatif
+  dm upgrade --template redis:v1.1 --dry-run      # like dm whatif
   dm upgrade --template redis:v1.1
   dm upgrade --template redis:v1.1 --at-once 10 --label tier=front
   dm upgrade --template redis:v1.1 --deployment cache --rollback-on-failure")]
@@ -48,26 +48,26 @@ pub struct Upgrade {
     /// TEMPLATE:VERSION, or a full template reference.
     #[arg(long, value_name = "TEMPLATE:VERSION")]
     pub template: String,
-    /// So many deployments are upgraded at the same time.
+    /// Number of deployments to upgrade at the same time.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub at_once: u8,
-    /// Show what it would change, and change nothing.
+    /// Show what the command would change; change nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Take TEMPLATE:VERSION from this registry, on GitHub or registered, and not from the default one.
+    /// Registry of TEMPLATE:VERSION, on GitHub or registered [default: the default registry].
     #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]|NAME")]
     pub registry: Option<String>,
     #[command(flatten)]
     pub selection: Selection,
-    /// A deployment that fails goes back to what was deployed before.
+    /// If a deployment fails, return it to its previous deployed manifest.
     #[arg(long)]
     pub rollback_on_failure: bool,
-    /// Allow that most of a deployment's objects are deleted.
+    /// Allow the command to delete most objects of a deployment.
     #[arg(long)]
     pub allow_deletes: bool,
 }
 
-/// What came of it.
+/// The result for one deployment.
 #[derive(Debug, Serialize)]
 struct Rollout {
     template: ResolvedType,
@@ -81,7 +81,7 @@ struct Item {
     outcome: Outcome,
     #[serde(skip_serializing_if = "Option::is_none")]
     operation: Option<OperationId>,
-    /// Why not.
+    /// Why it failed or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
@@ -90,14 +90,14 @@ struct Item {
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum Outcome {
     Upgraded,
-    /// It had the version already.
+    /// The deployment had the version already.
     Current,
-    /// Only templates of registries refer to it.
+    /// Only other templates of registries refer to the template.
     OutOfReach,
     Failed,
-    /// Nobody looks at it any more; the operation goes on.
+    /// Interrupted by the user; the operation goes on.
     Running,
-    /// It was its turn only after one had failed.
+    /// Another deployment had failed before.
     NotBegun,
 }
 
@@ -139,7 +139,7 @@ impl Upgrade {
         Ok(rollout.exit_code())
     }
 
-    /// In the order of names, so many at once, until one fails.
+    /// Upgrades in the order of names, several at the same time, until one fails.
     async fn roll_out(
         &self,
         session: &mut Session<'_, '_>,
@@ -186,7 +186,7 @@ impl Upgrade {
     }
 }
 
-/// What is to be done about a deployment.
+/// The planned result for a deployment.
 fn planned(user: &WhatIfItem) -> Item {
     let (outcome, reason) = match user.outcome {
         WhatIfOutcome::Current => (Outcome::Current, None),
@@ -213,7 +213,7 @@ async fn upgraded(
     };
     let write = Write {
         query: query.clone(),
-        // A start that got no answer can be repeated.
+        // With a key, a start without an answer can be repeated.
         idempotency_key: Some(request_id::fresh()),
         ..Write::default()
     };
@@ -228,7 +228,7 @@ async fn upgraded(
         Err(error) => return item(Outcome::Failed, None, Some(error.to_string())),
     };
     let id = operation.id.clone();
-    // Going back may take as long as the upgrade itself.
+    // A rollback may take as long as the upgrade itself.
     let times = if query.rollback_on_failure { 2 } else { 1 };
     let timeout = query.timeout_ms.map(std::time::Duration::from_millis);
     let patience = WaitLimit::Write(timeout.map(|timeout| timeout * times));
@@ -245,7 +245,7 @@ async fn upgraded(
     }
 }
 
-/// Several at once cannot all draw their progress.
+/// Follows without progress output: several operations cannot draw on one terminal.
 async fn quietly(
     client: &ManagerClient,
     operation: common::model::Operation,

@@ -1,4 +1,4 @@
-//! `dm whatif`: what deployments would be with a template at another version.
+//! `dm whatif`: shows what another version of a template would change in deployments.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use crate::error::{ExitCode, Failure};
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
-/// Deployments that are asked for at once: each is expanded.
+/// Deployments in one request: the manager expands each of them.
 const PAGE: usize = 100;
 
-/// Show what a template at another version would change in the deployments that use it; nothing is changed.
+/// Show what another version of a template would change in the deployments that use the template; nothing is changed.
 ///
-/// Every deployment that uses the template at any version is expanded with this one instead, and compared with its latest
-/// manifest; the cluster is not asked. All other templates are taken as the manifest has them on record.
+/// The manager expands each deployment that uses any version of the template again with this version, and compares the result
+/// with the latest manifest. It does not ask the cluster. All other templates are those of the manifest.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -28,27 +28,27 @@ Examples:
   dm whatif redis:v1.1 --full                 # field by field
   dm whatif redis:v1.1 --label tier=front -o json
 
-Exit codes: 0 all could take it, 1 some could not, else as other commands.")]
+Exit codes: 0 the version works for all, 1 not for all, otherwise as for other commands.")]
 pub struct WhatIf {
     /// TEMPLATE:VERSION, or a full template reference.
     pub template: String,
-    /// Tell what would change resource by resource and field by field; -o yaml and json always do.
+    /// Show each resource and field that would change; -o yaml and -o json always do.
     #[arg(long)]
     pub full: bool,
-    /// Take TEMPLATE:VERSION from this registry, on GitHub or registered, and not from the default one.
+    /// Registry of TEMPLATE:VERSION, on GitHub or registered [default: the default registry].
     #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]|NAME")]
     pub registry: Option<String>,
     #[command(flatten)]
     pub selection: Selection,
 }
 
-/// Which of the deployments that use a template are meant; all, if nothing is given.
+/// Selects some of the deployments that use a template; all, if no flag is given.
 #[derive(Debug, Default, Args)]
 pub struct Selection {
-    /// Only this deployment; may be given several times.
+    /// Only this deployment; may be repeated.
     #[arg(long = "deployment", value_name = "NAME")]
     pub deployments: Vec<DeploymentName>,
-    /// Only deployments with this label; with several, those that have them all.
+    /// Only deployments with this label; may be repeated, then deployments with all of them.
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
     pub labels: Vec<(String, String)>,
 }
@@ -70,7 +70,7 @@ impl WhatIf {
     }
 }
 
-/// Asks and shows it.
+/// Asks the manager and shows the answer.
 pub async fn show(
     session: &mut Session<'_, '_>,
     request: &Request,
@@ -110,7 +110,7 @@ pub async fn all(
         query.page_token = Some(token);
         let page = session.client.whatif(request, &query).await?;
         whole.items.extend(page.items);
-        // A token that leads to itself would lead on forever.
+        // A token that returns itself would never end.
         whole.next_page_token = page
             .next_page_token
             .filter(|next| Some(next) != query.page_token.as_ref());
@@ -132,7 +132,7 @@ fn table(found: &WhatIfPage, width: Option<usize>) -> String {
     table.render(width)
 }
 
-/// The versions that a deployment has of the template.
+/// The versions of the template that a deployment uses.
 fn versions(item: &WhatIfItem) -> String {
     let mut versions: Vec<&str> = item
         .uses
@@ -150,7 +150,7 @@ pub fn outcome(item: &WhatIfItem) -> String {
         WhatIfOutcome::Unfinished => {
             "nothing: it has this version, but its last operation failed".to_owned()
         }
-        WhatIfOutcome::Unchanged => "nothing: it comes to the same".to_owned(),
+        WhatIfOutcome::Unchanged => "nothing: it expands to the same objects".to_owned(),
         WhatIfOutcome::Changed => {
             let summary = &item.summary;
             let counts = [
@@ -173,7 +173,7 @@ pub fn outcome(item: &WhatIfItem) -> String {
     let owner = item.uses.iter().find_map(|used| used.owner.as_ref());
     match owner {
         Some(owner) if item.outcome != WhatIfOutcome::Current => {
-            format!("{summary} (used within {owner}, whose owner has to name the new version)")
+            format!("{summary} (used by {owner}, whose owner must refer to the new version)")
         }
         _ => summary,
     }
