@@ -142,7 +142,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 /// Where a default registry is said to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum DefaultRegistry {
     Directory(PathBuf),
     Github {
         owner: String,
@@ -152,7 +152,7 @@ pub enum Place {
     Registered(RegistryName),
 }
 
-impl Place {
+impl DefaultRegistry {
     /// A folder that exists is meant before a repository of the same name.
     pub fn parse(text: &str) -> Result<Self, RegistryError> {
         let refused = || RegistryError::Setting {
@@ -216,21 +216,27 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = folder.path().to_str().unwrap();
         assert_eq!(
-            Place::parse(text).unwrap(),
-            Place::Directory(folder.path().into())
+            DefaultRegistry::parse(text).unwrap(),
+            DefaultRegistry::Directory(folder.path().into())
         );
-        let github = |collection: Option<&str>| Place::Github {
+        let github = |collection: Option<&str>| DefaultRegistry::Github {
             owner: "my-org".to_owned(),
             repository: "my-repo".to_owned(),
             collection: collection.map(str::to_owned),
         };
-        assert_eq!(Place::parse("my-org/my-repo").unwrap(), github(None));
         assert_eq!(
-            Place::parse("github.com/my-org/my-repo/c").unwrap(),
+            DefaultRegistry::parse("my-org/my-repo").unwrap(),
+            github(None)
+        );
+        assert_eq!(
+            DefaultRegistry::parse("github.com/my-org/my-repo/c").unwrap(),
             github(Some("c"))
         );
         let own = RegistryName::parse("own").unwrap();
-        assert_eq!(Place::parse("own").unwrap(), Place::Registered(own));
+        assert_eq!(
+            DefaultRegistry::parse("own").unwrap(),
+            DefaultRegistry::Registered(own)
+        );
         for bad in [
             "",
             "/no/such/folder",
@@ -238,7 +244,7 @@ mod tests {
             "a/b/c/d",
             "https://github.com/a/b",
         ] {
-            assert!(Place::parse(bad).is_err(), "{bad}");
+            assert!(DefaultRegistry::parse(bad).is_err(), "{bad}");
         }
     }
 }

@@ -17,31 +17,37 @@ use url::Url;
 use crate::RegistryError;
 use crate::adapter::url::UrlFolder;
 use crate::adapter::{Files, Registry};
-use crate::cache::Cache;
+use crate::cache::{DiskCache, MemoryCache};
 use crate::catalog::example;
 use crate::catalog::fetch::{self, Role, TemplateFile};
 use crate::catalog::locate::{self, Form, Located};
 use crate::catalog::package::Package;
 use crate::catalog::signed::Signed;
-use crate::catalog::templates::{Key, Templates};
+use crate::open_registries::{DEFAULT, OpenRegistries, OpenRegistry};
 use crate::options::Options;
-use crate::places::{DEFAULT, Place, Places};
 use crate::reference::{Identity, Reference, TemplateVersion};
 use crate::registrations::Registrations;
-use crate::transport::{Age, Reach, Shared, Web};
+use crate::transport::{MaxAge, Reach, Shared, Web};
 
 const EXAMPLE: &str = "example.yaml";
 /// Resolving one reference, or listing one registry.
 const DEADLINE: Duration = Duration::from_secs(60);
 const PATTERN_BYTES: usize = 1024 * 1024;
 
+/// Some thousand templates as they are usually, and eight of the largest.
+const TEMPLATE_CACHE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A folder's path with its registry, and the revision of all that is in it.
+type TemplateKey = (String, String);
+
 /// All registries, and the way to those that references name in full.
 pub struct Registries {
-    places: Places,
+    open: OpenRegistries,
     web: Web,
     /// How long what a full URL gave is taken as it is.
     refresh: Duration,
-    templates: Templates,
+    /// Templates that cannot change.
+    templates: MemoryCache<TemplateKey, Arc<Vec<TemplateFile>>>,
 }
 
 /// A reference, with the files that it stands for.
@@ -65,7 +71,7 @@ struct Found {
     package: Option<Package>,
     version: Option<String>,
     scope: Option<Scope>,
-    key: Option<Key>,
+    key: Option<TemplateKey>,
     known: Option<Arc<Vec<TemplateFile>>>,
 }
 
@@ -82,19 +88,19 @@ impl Registries {
             Reach::PublicOnly
         };
         let size = options.registry_cache_size.0;
-        let files = Arc::new(Cache::new(&options.registry_cache, size));
+        let files = Arc::new(DiskCache::new(&options.registry_cache, size));
         let shared = Shared::new(files.clone(), options.authorities()?);
         Ok(Self {
-            places: Places::new(options, registrations, (&shared, files))?,
-            web: Web::with(reach, &shared)?,
+            open: OpenRegistries::new(options, registrations, (&shared, files))?,
+            web: Web::with_shared(reach, &shared)?,
             refresh: options.registry_refresh,
-            templates: Templates::default(),
+            templates: MemoryCache::new(TEMPLATE_CACHE_BYTES),
         })
     }
 
     /// Refuses what could never be opened as a registry.
     pub fn check(&self, definition: &RegistryDefinition) -> Result<(), RegistryError> {
-        self.places.check(definition)
+        self.open.check(definition)
     }
 
     /// Whether a type is a template reference by its form, well or malformed; else it is a Kubernetes kind.
@@ -131,21 +137,21 @@ impl Registries {
         &self,
         type_name: &TypeName,
     ) -> Result<Option<(Identity, Version)>, RegistryError> {
-        let (place, wanted) = match self.parse(type_name).await? {
+        let (open, wanted) = match self.parse(type_name).await? {
             Reference::Url { .. } => return Ok(None),
             Reference::Github {
                 owner,
                 repository,
                 template,
-            } => (self.places.github(&owner, &repository), template),
+            } => (self.open.github(&owner, &repository), template),
             Reference::Registered { registry, template } => {
                 let name = registry.as_deref().unwrap_or(DEFAULT);
-                (self.places.named(name).await?, template)
+                (self.open.by_name(name).await?, template)
             }
         };
         let version = wanted.version;
-        let definition = place.registry.summary().definition;
-        let identity = Identity::new(definition, place.collection, wanted);
+        let definition = open.registry.summary().definition;
+        let identity = Identity::new(definition, open.collection, wanted);
         Ok(Some((identity, version)))
     }
 
@@ -175,7 +181,7 @@ impl Registries {
 
     /// The default registry and the registered ones.
     pub async fn list(&self) -> Result<Vec<RegistrySummary>, RegistryError> {
-        self.places.list().await
+        self.open.list().await
     }
 
     /// The registry that holds a template, whether or not it has that version.
@@ -187,10 +193,10 @@ impl Registries {
             Reference::Url { base, .. } => Ok(self.url_folder(base).summary()),
             Reference::Github {
                 owner, repository, ..
-            } => Ok(self.places.github(&owner, &repository).registry.summary()),
+            } => Ok(self.open.github(&owner, &repository).registry.summary()),
             Reference::Registered { registry, .. } => {
                 let name = registry.as_deref().unwrap_or(DEFAULT);
-                Ok(self.places.named(name).await?.registry.summary())
+                Ok(self.open.by_name(name).await?.registry.summary())
             }
         }
     }
@@ -203,8 +209,8 @@ impl Registries {
     ) -> Result<Vec<TemplateSummary>, RegistryError> {
         let pattern = pattern.map(compile).transpose()?;
         let listing = async {
-            let place = self.places.named(registry).await?;
-            locate::templates(&*place.registry, place.collection.as_deref()).await
+            let open = self.open.by_name(registry).await?;
+            locate::templates(&*open.registry, open.collection.as_deref()).await
         };
         let mut templates = in_time(registry, listing).await?;
         templates.retain(|template| {
@@ -219,7 +225,7 @@ impl Registries {
     /// One file of a registry.
     pub async fn download(&self, registry: &str, file: &str) -> Result<Vec<u8>, RegistryError> {
         let path = FilePath::parse(file)?;
-        let registry = self.places.named(registry).await?.registry;
+        let registry = self.open.by_name(registry).await?.registry;
         let bytes = in_time(file, registry.read(&path)).await?;
         bytes.ok_or_else(|| RegistryError::FileNotFound {
             file: registry.path_of(&path),
@@ -230,7 +236,7 @@ impl Registries {
     /// nothing of the network.
     pub async fn health(&self) -> Check {
         const NAME: &str = "registry";
-        let default = match self.places.default().await {
+        let default = match self.open.default().await {
             Ok(default) => default,
             Err(error) => return Check::ready(NAME, error.to_string()),
         };
@@ -248,7 +254,7 @@ impl Registries {
     async fn parse(&self, type_name: &TypeName) -> Result<Reference, RegistryError> {
         let first = type_name.as_str().split('/').next().unwrap_or_default();
         let known = [first];
-        let registered: &[&str] = match self.places.knows(first).await? {
+        let registered: &[&str] = match self.open.knows(first).await? {
             true => &known,
             false => &[],
         };
@@ -256,7 +262,7 @@ impl Registries {
     }
 
     fn url_folder(&self, base: Url) -> UrlFolder {
-        UrlFolder::new(self.web.clone(), base, Age::up_to(self.refresh))
+        UrlFolder::new(self.web.clone(), base, MaxAge::from_duration(self.refresh))
     }
 
     /// Where a reference leads; with another version than its own, if there is one.
@@ -284,30 +290,30 @@ impl Registries {
                 repository,
                 template,
             } => {
-                let place = self.places.github(&owner, &repository);
+                let open = self.open.github(&owner, &repository);
                 let scope = Scope {
-                    registry: place.registry.summary().name,
+                    registry: open.registry.summary().name,
                     collection: template.collection.clone(),
                 };
-                self.find_version(place, at(template), Some(scope)).await
+                self.find_version(open, at(template), Some(scope)).await
             }
             Reference::Registered { registry, template } => {
                 let name = registry.as_deref().unwrap_or(DEFAULT);
                 let scope = scope(name, &template);
-                let place = self.places.named(name).await?;
-                self.find_version(place, at(template), scope).await
+                let open = self.open.by_name(name).await?;
+                self.find_version(open, at(template), scope).await
             }
         }
     }
 
     async fn find_version(
         &self,
-        place: Place,
+        open: OpenRegistry,
         mut wanted: TemplateVersion,
         scope: Option<Scope>,
     ) -> Result<Found, RegistryError> {
-        wanted.collection = wanted.collection.or(place.collection);
-        let (registry, trust) = (place.registry, place.trust);
+        wanted.collection = wanted.collection.or(open.collection);
+        let (registry, trust) = (open.registry, open.trust);
         let located = match locate::locate(&*registry, &wanted).await {
             // It may be newer than what is held of the registry.
             Err(error) if error.code() == ErrorCode::TemplateNotFound => {
@@ -366,7 +372,7 @@ impl Registries {
         };
         let files = Arc::new(files);
         if let Some(key) = found.key.clone() {
-            self.templates.put(key, files.clone());
+            self.templates.put(key, files.clone(), fetch::size(&files));
         }
         Ok(files)
     }
@@ -459,13 +465,13 @@ impl Found {
     }
 
     fn warning(&self) -> Option<String> {
-        let old = self.files.stale()?;
+        let staleness = self.files.stale()?;
         let registry = match &self.scope {
             Some(scope) => scope.registry.clone(),
             None if self.version.is_some() => DEFAULT.to_owned(),
             None => self.files.url_of(&FilePath::root()),
         };
-        Some(format!("registry {registry} is away; {old}"))
+        Some(format!("registry {registry} is away; {staleness}"))
     }
 
     fn portable(&self, text: String, type_name: &TypeName) -> String {

@@ -15,7 +15,7 @@ use common::api::manager::RegistrySummary;
 use common::registry::FilePath;
 
 use crate::RegistryError;
-use crate::cache::stale_while_revalidate::Old;
+use crate::cache::Staleness;
 
 /// Entries of one folder: ten times the largest registry that is meant to be quick.
 pub(crate) const FOLDER_ENTRIES: usize = 10_000;
@@ -37,7 +37,7 @@ pub trait Files: Send + Sync {
     fn url_of(&self, file: &FilePath) -> String;
 
     /// What a user must know: that the registry is away, and since when what is told of it is old.
-    fn stale(&self) -> Option<Old> {
+    fn stale(&self) -> Option<Staleness> {
         None
     }
 

@@ -15,9 +15,9 @@ use url::Url;
 use crate::RegistryError;
 use crate::adapter::directory::Directory;
 use crate::adapter::github::{Api, Repository};
-use crate::adapter::web_folder::Listed;
+use crate::adapter::web_folder::WebFolder;
 use crate::adapter::{Registry, git, oci};
-use crate::cache::Cache;
+use crate::cache::DiskCache;
 use crate::options::Options;
 use crate::transport::Web;
 use crate::transport::auth::{Auth, AuthError};
@@ -28,13 +28,13 @@ const REF_CHARS: usize = 200;
 
 /// A definition that can be opened, as far as can be told without asking anybody.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked<'a> {
+pub struct CheckedDefinition<'a> {
     definition: &'a RegistryDefinition,
-    place: Place,
+    location: RegistryLocation,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum RegistryLocation {
     Folder(PathBuf),
     Github {
         api: String,
@@ -47,41 +47,44 @@ enum Place {
     Oci(oci::Place),
 }
 
-/// What registries are opened with.
+/// What adapters are opened with.
 #[derive(Debug, Clone)]
-pub struct Means {
+pub struct OpenContext {
     /// Without a credential.
     pub web: Web,
     pub refresh: Duration,
     /// The folder of all registries' caches.
     pub cache: PathBuf,
     /// What was given before, of all of them.
-    pub files: Arc<Cache>,
+    pub files: Arc<DiskCache>,
     /// Bytes of all git repositories there.
     pub room: u64,
     pub git: git::Trust,
 }
 
-impl<'a> Checked<'a> {
+impl<'a> CheckedDefinition<'a> {
     pub fn new(
         definition: &'a RegistryDefinition,
         options: &Options,
     ) -> Result<Self, RegistryError> {
-        let place = fields(definition)
-            .and_then(|()| place(definition, options))
+        let location = fields(definition)
+            .and_then(|()| location(definition, options))
             .map_err(|reason| RegistryError::Definition {
                 registry_type: definition.registry_type,
                 url: without_user(&definition.url).chars().take(200).collect(),
                 reason,
             })?;
-        Ok(Self { definition, place })
+        Ok(Self {
+            definition,
+            location,
+        })
     }
 
     pub fn open(
         self,
         name: &str,
         credential: Option<&Credential>,
-        means: &Means,
+        context: &OpenContext,
     ) -> Result<Arc<dyn Registry>, RegistryError> {
         let refused = |source: AuthError| RegistryError::Credential {
             registry: name.to_owned(),
@@ -89,52 +92,52 @@ impl<'a> Checked<'a> {
         };
         let web = match credential {
             Some(credential) => {
-                let auth = Auth::new(credential, &means.web).map_err(refused)?;
-                means.web.with_auth(auth)
+                let auth = Auth::new(credential, &context.web).map_err(refused)?;
+                context.web.with_auth(auth)
             }
-            None => means.web.clone(),
+            None => context.web.clone(),
         };
-        Ok(match self.place {
-            Place::Folder(path) => {
+        Ok(match self.location {
+            RegistryLocation::Folder(path) => {
                 let opened = Directory::open(name, &path);
                 Arc::new(opened.map_err(|source| RegistryError::Io {
                     path: path.display().to_string(),
                     source,
                 })?)
             }
-            Place::Github {
+            RegistryLocation::Github {
                 api,
                 owner,
                 repository,
             } => {
-                let api = Arc::new(Api::new(web, &api, means.refresh)?);
+                let api = Arc::new(Api::new(web, &api, context.refresh)?);
                 let opened = Repository::new(api, name.to_owned(), &owner, &repository);
                 Arc::new(opened.defined(self.definition.clone()))
             }
-            Place::Web(base) => {
+            RegistryLocation::Web(base) => {
                 let definition = self.definition.clone();
-                Arc::new(Listed::new(name, definition, base, web, means.refresh))
+                Arc::new(WebFolder::new(name, definition, base, web, context.refresh))
             }
-            Place::Oci(place) => {
-                let auth = credential.map(|credential| Auth::for_oci(credential, &means.web));
+            RegistryLocation::Oci(location) => {
+                let auth = credential.map(|credential| Auth::for_oci(credential, &context.web));
                 let auth = auth.transpose().map_err(refused)?;
                 Arc::new(oci::Artifacts::new(
                     name,
                     self.definition.clone(),
-                    place,
+                    location,
                     auth,
-                    means,
+                    context,
                 ))
             }
-            Place::Git(url) => {
-                let auth = credential.map(|credential| Auth::for_git(credential, &means.web));
+            RegistryLocation::Git(url) => {
+                let auth = credential.map(|credential| Auth::for_git(credential, &context.web));
                 let auth = auth.transpose().map_err(refused)?;
                 Arc::new(git::Repository::new(
                     name,
                     self.definition.clone(),
                     url,
                     auth,
-                    means,
+                    context,
                 ))
             }
         })
@@ -181,18 +184,21 @@ fn is_ref(text: &str) -> bool {
         && !text.contains("//")
 }
 
-fn place(definition: &RegistryDefinition, options: &Options) -> Result<Place, String> {
+fn location(
+    definition: &RegistryDefinition,
+    options: &Options,
+) -> Result<RegistryLocation, String> {
     match definition.registry_type {
         RegistryType::Directory => folder(&definition.url, options.registry_folder.as_deref()),
         RegistryType::Github => github(definition, options),
-        RegistryType::Git => git_url(&definition.url).map(Place::Git),
+        RegistryType::Git => git_url(&definition.url).map(RegistryLocation::Git),
         RegistryType::Http => web_folder(&definition.url),
-        RegistryType::Oci => oci::Place::parse(&definition.url).map(Place::Oci),
+        RegistryType::Oci => oci::Place::parse(&definition.url).map(RegistryLocation::Oci),
     }
 }
 
 /// Links are followed before it is looked whether the folder is below the operator's.
-fn folder(path: &str, allowed: Option<&Path>) -> Result<Place, String> {
+fn folder(path: &str, allowed: Option<&Path>) -> Result<RegistryLocation, String> {
     let allowed =
         allowed.ok_or("the manager takes none: its operator sets --registry-folder for them")?;
     let path = Path::new(path.strip_prefix("file://").unwrap_or(path));
@@ -207,15 +213,15 @@ fn folder(path: &str, allowed: Option<&Path>) -> Result<Place, String> {
     if !found.is_dir() {
         return Err("it is no folder".to_owned());
     }
-    Ok(Place::Folder(found))
+    Ok(RegistryLocation::Folder(found))
 }
 
-fn web_folder(text: &str) -> Result<Place, String> {
+fn web_folder(text: &str) -> Result<RegistryLocation, String> {
     let mut url = web_url(text)?;
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().push("");
     }
-    Ok(Place::Web(url))
+    Ok(RegistryLocation::Web(url))
 }
 
 fn web_url(text: &str) -> Result<Url, String> {
@@ -272,7 +278,7 @@ fn without_credentials(url: &Url) -> Result<(), String> {
     Ok(())
 }
 
-fn github(definition: &RegistryDefinition, options: &Options) -> Result<Place, String> {
+fn github(definition: &RegistryDefinition, options: &Options) -> Result<RegistryLocation, String> {
     let text = match definition.url.starts_with("github.com/") {
         true => format!("https://{}", definition.url),
         false => definition.url.clone(),
@@ -292,7 +298,7 @@ fn github(definition: &RegistryDefinition, options: &Options) -> Result<Place, S
         None if url.host_str() == Some(PUBLIC_GITHUB) => options.github_api_url.clone(),
         None => format!("{}/api/v3", url.origin().ascii_serialization()),
     };
-    Ok(Place::Github {
+    Ok(RegistryLocation::Github {
         api,
         owner: owner.to_owned(),
         repository: repository.to_owned(),
@@ -307,13 +313,13 @@ mod tests {
         serde_json::from_str(text).unwrap()
     }
 
-    fn github_place(text: &str) -> (String, String, String) {
+    fn github_location(text: &str) -> (String, String, String) {
         let definition = definition(text);
-        match Checked::new(&definition, &Options::default())
+        match CheckedDefinition::new(&definition, &Options::default())
             .unwrap()
-            .place
+            .location
         {
-            Place::Github {
+            RegistryLocation::Github {
                 api,
                 owner,
                 repository,
@@ -343,7 +349,7 @@ mod tests {
             ),
         ] {
             let expected = (api.to_owned(), "o".to_owned(), "r".to_owned());
-            assert_eq!(github_place(text), expected, "{text}");
+            assert_eq!(github_location(text), expected, "{text}");
         }
     }
 
@@ -401,7 +407,9 @@ mod tests {
             ),
         ] {
             let definition = definition(text);
-            let error = Checked::new(&definition, &options).unwrap_err().to_string();
+            let error = CheckedDefinition::new(&definition, &options)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(reason), "{text}: {error}");
         }
         for bad in [
@@ -423,8 +431,8 @@ mod tests {
             "ssh://git@host/o/r.git"
         );
         let own = definition(r#"{"type":"directory","url":"."}"#);
-        assert!(Checked::new(&own, &options).is_ok());
-        let error = Checked::new(&own, &Options::default()).unwrap_err();
+        assert!(CheckedDefinition::new(&own, &options).is_ok());
+        let error = CheckedDefinition::new(&own, &Options::default()).unwrap_err();
         assert!(error.to_string().contains("--registry-folder"), "{error}");
     }
 }

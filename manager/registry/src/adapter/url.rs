@@ -11,8 +11,8 @@ use url::Url;
 
 use crate::RegistryError;
 use crate::adapter::Files;
-use crate::cache::stale_while_revalidate::Old;
-use crate::transport::{Age, Kept, Web, WebError};
+use crate::cache::Staleness;
+use crate::transport::{CachedAnswer, MaxAge, Web, WebError};
 
 #[derive(Debug, Clone)]
 pub struct UrlFolder {
@@ -23,15 +23,18 @@ pub struct UrlFolder {
 
 #[derive(Debug)]
 struct State {
-    age: Age,
+    age: MaxAge,
     /// That something of it was not given just now.
-    old: Option<Old>,
+    staleness: Option<Staleness>,
 }
 
 impl UrlFolder {
     /// `base` ends with a `/`; of what was given before, that is used which is of this age.
-    pub fn new(web: Web, base: Url, age: Age) -> Self {
-        let state = Arc::new(Mutex::new(State { age, old: None }));
+    pub fn new(web: Web, base: Url, age: MaxAge) -> Self {
+        let state = Arc::new(Mutex::new(State {
+            age,
+            staleness: None,
+        }));
         Self { web, base, state }
     }
 
@@ -48,8 +51,8 @@ impl UrlFolder {
         &self,
         file: &FilePath,
         limit: usize,
-        age: Age,
-    ) -> Result<Option<Kept>, RegistryError> {
+        age: MaxAge,
+    ) -> Result<Option<CachedAnswer>, RegistryError> {
         let url = self.url(file);
         let kept = self.web.fetch(&url, "*/*", limit, age).await?;
         match kept.status {
@@ -83,8 +86,8 @@ impl Files for UrlFolder {
         let Some(kept) = self.get(file, FILE_BYTES, age).await? else {
             return Ok(None);
         };
-        if kept.old.is_some() {
-            self.state().old = kept.old;
+        if kept.staleness.is_some() {
+            self.state().staleness = kept.staleness;
         }
         Ok(Some(kept.body.into()))
     }
@@ -97,11 +100,11 @@ impl Files for UrlFolder {
         self.url(file).into()
     }
 
-    fn stale(&self) -> Option<Old> {
-        self.state().old.clone()
+    fn stale(&self) -> Option<Staleness> {
+        self.state().staleness.clone()
     }
 
     fn expire(&self) {
-        self.state().age = Age::new();
+        self.state().age = MaxAge::ZERO;
     }
 }

@@ -20,22 +20,22 @@ use crate::RegistryError;
 use crate::adapter::tree::{self, Tree};
 use crate::adapter::url::UrlFolder;
 use crate::adapter::{Entry, Files, Registry};
-use crate::cache::stale_while_revalidate::{Fresh, Loaded, Old};
-use crate::transport::{Age, Web};
+use crate::cache::{Loaded, StaleWhileRevalidate, Staleness};
+use crate::transport::{MaxAge, Web};
 
 const LIST: &str = "SHA256SUMS";
 /// 200,000 files with paths of some 100 characters.
 const LIST_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct WebFolder {
     name: String,
     definition: RegistryDefinition,
     folder: UrlFolder,
-    tree: Fresh<Tree>,
+    tree: StaleWhileRevalidate<Tree>,
 }
 
-impl Listed {
+impl WebFolder {
     /// `base` ends with a `/`.
     pub fn new(
         name: &str,
@@ -47,8 +47,8 @@ impl Listed {
         Self {
             name: name.to_owned(),
             definition,
-            folder: UrlFolder::new(web, base, Age::Any),
-            tree: Fresh::new(refresh),
+            folder: UrlFolder::new(web, base, MaxAge::Any),
+            tree: StaleWhileRevalidate::new(refresh),
         }
     }
 
@@ -60,7 +60,7 @@ impl Listed {
     async fn load(&self) -> Result<Loaded<Tree>, RegistryError> {
         let list = FilePath::parse(LIST)?;
         let url = self.folder.url_of(&list);
-        let kept = self.folder.get(&list, LIST_BYTES, Age::new()).await?;
+        let kept = self.folder.get(&list, LIST_BYTES, MaxAge::ZERO).await?;
         let kept = kept.ok_or_else(|| RegistryError::NoList { url: url.clone() })?;
         let text = std::str::from_utf8(&kept.body).map_err(|_| RegistryError::NotText {
             file: self.path_of(&list),
@@ -69,20 +69,20 @@ impl Listed {
             .map_err(|reason| RegistryError::Malformed { url, reason })?;
         Ok(Loaded {
             value: Arc::new(Tree::new(files)),
-            old: kept.old,
+            staleness: kept.staleness,
         })
     }
 }
 
 #[async_trait]
-impl Files for Listed {
+impl Files for WebFolder {
     async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
         let tree = self.tree().await?;
         let Some(expected) = tree.content(file) else {
             return Ok(None);
         };
         // What the list says is what was given before, however long ago.
-        for age in [Age::Any, Age::new()] {
+        for age in [MaxAge::Any, MaxAge::ZERO] {
             match self.folder.get(file, FILE_BYTES, age).await? {
                 Some(kept) if kept.sha256 == expected => return Ok(Some(kept.body.into())),
                 _ => {}
@@ -101,7 +101,7 @@ impl Files for Listed {
         self.folder.url_of(file)
     }
 
-    fn stale(&self) -> Option<Old> {
+    fn stale(&self) -> Option<Staleness> {
         self.tree.stale()
     }
 
@@ -111,7 +111,7 @@ impl Files for Listed {
 }
 
 #[async_trait]
-impl Registry for Listed {
+impl Registry for WebFolder {
     fn summary(&self) -> RegistrySummary {
         RegistrySummary {
             name: self.name.clone(),

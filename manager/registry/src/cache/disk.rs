@@ -1,168 +1,265 @@
-//! Files below a folder, of a bounded size together: what was used longest ago is removed for what comes.
+//! What registries gave, kept on disk by its content, for all registries and deployments, and for the next process.
 //!
-//! It promises nothing: a file may be gone or damaged at any time, also by another manager on the same folder. A file
-//! appears whole (it is written beside its place and moved there), and its time of change is that of its last use, so
-//! that the next process knows the order.
+//! ```text
+//! entries/<digest of who asked what>     status, validators, when it was given, and the content's digest
+//! contents/<SHA-256>                     the bytes, once, however many registries hold them
+//! ```
+//!
+//! A content whose digest is not its name is as one that is not there. What one realm was given is found by that realm
+//! only, though its bytes may be kept together with another's. It refuses to know how long anything may be used.
 
-use std::fs::{DirBuilder, File};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use uuid::Uuid;
+use bytes::Bytes;
+use common::registry::sums::hex;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use super::recent::Recent;
+use super::folder::BoundedFolder;
+use super::memory::MemoryCache;
 
-/// Larger than anything that is put.
-const FILE_BYTES: u64 = 64 * 1024 * 1024;
-const UNFINISHED: &str = ".part";
+/// Of these, that much is in memory too.
+const MEMORY_BYTES: u64 = 64 * 1024 * 1024;
+/// What an entry takes beside its body.
+const ENTRY_BYTES: u64 = 1024;
+/// Turns remembered before those that nobody waits for are forgotten.
+const TURNS: usize = 1_000;
 
-/// Its calls block.
+/// The digest of a request and its asker.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key(String);
+
+impl Key {
+    pub fn new(parts: &[&str]) -> Self {
+        Self(hex(parts.join("\0").as_bytes()))
+    }
+}
+
+/// What was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub metadata: Metadata,
+    pub body: Bytes,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// For people who look into the folder.
+    pub name: String,
+    pub status: u16,
+    /// When the registry last said that it is so.
+    pub given: Timestamp,
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    pub content_type: Option<String>,
+    /// Of the body, in hexadecimal.
+    pub sha256: String,
+}
+
 #[derive(Debug)]
-pub struct Disk {
-    root: PathBuf,
-    limit: u64,
-    /// What is there, by path; read once, before the first file is put.
-    known: Mutex<Option<Recent<PathBuf, ()>>>,
+pub struct DiskCache {
+    folder: Arc<BoundedFolder>,
+    memory: MemoryCache<Key, Arc<Entry>>,
+    turns: Mutex<HashMap<Key, Weak<tokio::sync::Mutex<()>>>>,
 }
 
-impl Disk {
-    pub fn new(root: PathBuf, limit: u64) -> Self {
+impl DiskCache {
+    /// `limit` is in bytes. Nothing is done before something is asked for.
+    pub fn new(root: &Path, limit: u64) -> Self {
         Self {
-            root,
-            limit,
-            known: Mutex::default(),
+            folder: Arc::new(BoundedFolder::new(root.join("files"), limit)),
+            memory: MemoryCache::new(MEMORY_BYTES),
+            turns: Mutex::default(),
         }
     }
 
-    /// `None` if there is no such file, or none that can be read.
-    pub fn read(&self, name: &Path) -> Option<Vec<u8>> {
-        let file = File::open(self.root.join(name)).ok()?;
-        let mut bytes = Vec::new();
-        (&file).take(FILE_BYTES).read_to_end(&mut bytes).ok()?;
-        // Only the order of removal suffers when this fails.
-        let _ = file.set_modified(SystemTime::now());
-        self.touch(name);
-        Some(bytes)
+    pub async fn get(&self, key: &Key) -> Option<Arc<Entry>> {
+        if let Some(entry) = self.memory.get(key) {
+            self.folder.touch(&entry_place(key));
+            self.folder.touch(&content_place(&entry.metadata.sha256));
+            return Some(entry);
+        }
+        let (folder, wanted) = (self.folder.clone(), key.clone());
+        let read = tokio::task::spawn_blocking(move || read(&folder, &wanted));
+        let entry = Arc::new(read.await.ok()??);
+        self.remember(key, &entry);
+        Some(entry)
     }
 
-    /// Counts as a use.
-    pub fn touch(&self, name: &Path) {
-        if let Some(known) = &mut *self.known() {
-            known.get(&name.to_owned());
+    /// That it cannot be kept is no fault of whoever needs it: it is logged, and fetched again next time.
+    pub async fn put(&self, key: &Key, entry: Entry) -> Arc<Entry> {
+        let entry = Arc::new(entry);
+        self.remember(key, &entry);
+        let (folder, key, kept) = (self.folder.clone(), key.clone(), entry.clone());
+        let written = tokio::task::spawn_blocking(move || write(&folder, &key, &kept));
+        if let Ok(Err(error)) = written.await {
+            let name = &entry.metadata.name;
+            tracing::warn!(%error, "{name} cannot be kept in --registry-cache: {error}");
         }
+        entry
     }
 
-    pub fn write(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
-        let place = self.root.join(name);
-        if let Some(folder) = place.parent() {
-            // What private registries hold is for nobody else on this machine.
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(folder)?;
-        }
-        let unfinished = place.with_extension(format!("{}{UNFINISHED}", Uuid::new_v4()));
-        let written = File::create_new(&unfinished)
-            .and_then(|mut file| file.write_all(bytes))
-            .and_then(|()| std::fs::rename(&unfinished, &place));
-        if written.is_err() {
-            let _ = std::fs::remove_file(&unfinished);
-        }
-        written?;
-        self.count(name, bytes.len());
-        Ok(())
-    }
-
-    pub fn remove(&self, name: &Path) {
-        // That it is gone already is as good.
-        let _ = std::fs::remove_file(self.root.join(name));
-        if let Some(known) = &mut *self.known() {
-            known.remove(&name.to_owned());
-        }
-    }
-
-    fn count(&self, name: &Path, bytes: usize) {
-        let mut known = self.known();
-        let known = known.get_or_insert_with(|| self.survey());
-        let size = u64::try_from(bytes).unwrap_or(u64::MAX);
-        for gone in known.put(name.to_owned(), (), size) {
-            let _ = std::fs::remove_file(self.root.join(gone));
-        }
-    }
-
-    /// What earlier processes left, in the order of its last use.
-    fn survey(&self) -> Recent<PathBuf, ()> {
-        let mut found = Vec::new();
-        collect(&self.root, &mut found);
-        found.sort_unstable();
-        let mut known = Recent::new(self.limit);
-        for (_, path, size) in found {
-            let Ok(name) = path.strip_prefix(&self.root) else {
-                continue;
-            };
-            for gone in known.put(name.to_owned(), (), size) {
-                let _ = std::fs::remove_file(self.root.join(gone));
+    /// Those who come for the same go one after the other, so that the later ones find what the first one got.
+    pub async fn turn(&self, key: &Key) -> tokio::sync::OwnedMutexGuard<()> {
+        let turn = {
+            let mut turns = lock(&self.turns);
+            if turns.len() >= TURNS {
+                turns.retain(|_, turn| turn.strong_count() > 0);
             }
-        }
-        known
+            let known = turns.get(key).and_then(Weak::upgrade);
+            known.unwrap_or_else(|| {
+                let turn = Arc::default();
+                turns.insert(key.clone(), Arc::downgrade(&turn));
+                turn
+            })
+        };
+        turn.lock_owned().await
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Option<Recent<PathBuf, ()>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn remember(&self, key: &Key, entry: &Arc<Entry>) {
+        let size = u64::try_from(entry.body.len()).unwrap_or(u64::MAX);
+        let size = size.saturating_add(ENTRY_BYTES);
+        self.memory.put(key.clone(), entry.clone(), size);
     }
 }
 
-fn collect(folder: &Path, found: &mut Vec<(SystemTime, PathBuf, u64)>) {
-    for entry in folder.read_dir().into_iter().flatten().flatten() {
-        let (path, Ok(metadata)) = (entry.path(), entry.metadata()) else {
-            continue;
+impl Entry {
+    /// The registry says that it is so still.
+    pub fn confirmed(mut self) -> Self {
+        self.metadata.given = Timestamp::now();
+        self
+    }
+
+    /// Something that never changes under its name.
+    pub fn new(name: String, body: Vec<u8>) -> Self {
+        let metadata = Metadata {
+            name,
+            status: 200,
+            given: Timestamp::now(),
+            etag: None,
+            last_modified: None,
+            content_type: None,
+            sha256: digest(&body),
         };
-        if metadata.is_dir() {
-            collect(&path, found);
-        } else if path.to_string_lossy().ends_with(UNFINISHED) {
-            // Another process may be writing it; then that one fails, and goes without.
-            let _ = std::fs::remove_file(path);
-        } else {
-            let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            found.push((used, path, metadata.len()));
+        Self {
+            metadata,
+            body: body.into(),
         }
     }
+}
+
+pub fn digest(bytes: &[u8]) -> String {
+    hex(bytes)
+}
+
+fn read(folder: &BoundedFolder, key: &Key) -> Option<Entry> {
+    let metadata: Metadata = serde_json::from_slice(&folder.read(&entry_place(key))?).ok()?;
+    let place = content_place(&metadata.sha256);
+    let body = folder.read(&place)?;
+    if digest(&body) != metadata.sha256 {
+        tracing::warn!(
+            "{} is damaged in --registry-cache and is fetched again",
+            metadata.name
+        );
+        folder.remove(&place);
+        return None;
+    }
+    let body = body.into();
+    Some(Entry { metadata, body })
+}
+
+fn write(folder: &BoundedFolder, key: &Key, entry: &Entry) -> std::io::Result<()> {
+    let place = content_place(&entry.metadata.sha256);
+    if folder.read(&place).is_none_or(|held| held != entry.body) {
+        folder.write(&place, &entry.body)?;
+    }
+    folder.write(&entry_place(key), &serde_json::to_vec(&entry.metadata)?)
+}
+
+fn entry_place(key: &Key) -> PathBuf {
+    place("entries", &key.0)
+}
+
+/// A digest that was tampered with leads to no file outside.
+fn content_place(sha256: &str) -> PathBuf {
+    match sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        true => place("contents", sha256),
+        false => place("contents", ""),
+    }
+}
+
+/// Folders of 256, so that none has too many files.
+fn place(folder: &str, name: &str) -> PathBuf {
+    Path::new(folder)
+        .join(name.get(..2).unwrap_or("00"))
+        .join(name)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_was_used_longest_ago_is_removed_also_of_an_earlier_process() {
-        let folder = tempfile::tempdir().unwrap();
-        let disk = || Disk::new(folder.path().join("cache"), 10);
-        let first = disk();
-        for name in ["a/1", "a/2", "b/3"] {
-            first.write(Path::new(name), b"123").unwrap();
-        }
-        let long_ago = File::open(folder.path().join("cache/a/2")).unwrap();
-        long_ago.set_modified(SystemTime::UNIX_EPOCH).unwrap();
-        let second = disk();
-        second.write(Path::new("c/4"), b"4444").unwrap();
-        assert_eq!(second.read(Path::new("a/2")), None);
-        assert_eq!(second.read(Path::new("a/1")).as_deref(), Some(&b"123"[..]));
-        second.write(Path::new("d/5"), b"55555").unwrap();
-        assert_eq!(second.read(Path::new("b/3")), None);
-        assert_eq!(second.read(Path::new("c/4")), None);
-        assert!(second.read(Path::new("a/1")).is_some());
+    fn entry(text: &str) -> Entry {
+        Entry::new("a file".to_owned(), text.as_bytes().to_vec())
     }
 
-    #[test]
-    fn a_write_that_was_cut_off_leaves_nothing() {
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let entries = folder.read_dir().into_iter().flatten().flatten();
+        let below = entries.map(|entry| match entry.path() {
+            path if path.is_dir() => files(&path),
+            path => vec![path],
+        });
+        below.flatten().collect()
+    }
+
+    #[tokio::test]
+    async fn what_was_given_is_there_for_the_next_process_under_its_digest() {
         let folder = tempfile::tempdir().unwrap();
-        let left = folder.path().join("a.1.part");
-        std::fs::write(&left, "half").unwrap();
-        let disk = Disk::new(folder.path().to_owned(), 100);
-        disk.write(Path::new("b"), b"whole").unwrap();
-        assert!(!left.exists());
+        let key = Key::new(&["realm", "https://host/a"]);
+        DiskCache::new(folder.path(), 10_000)
+            .put(&key, entry("x"))
+            .await;
+        let next = DiskCache::new(folder.path(), 10_000);
+        let found = next.get(&key).await.unwrap();
+        assert_eq!(&found.body[..], b"x");
+        let other = Key::new(&["another", "https://host/a"]);
+        assert!(next.get(&other).await.is_none(), "it is another realm's");
+        next.put(&other, entry("x")).await;
+        let contents = folder.path().join("files/contents");
+        let kept = files(&contents);
+        assert_eq!(kept.len(), 1, "the same bytes are kept once");
+        assert!(kept[0].ends_with(digest(b"x")), "{kept:?}");
+    }
+
+    #[tokio::test]
+    async fn what_is_damaged_is_as_if_it_were_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = Key::new(&["a"]);
+        for damaged in ["contents", "entries"] {
+            DiskCache::new(folder.path(), 10_000)
+                .put(&key, entry("x"))
+                .await;
+            for file in files(&folder.path().join("files").join(damaged)) {
+                std::fs::write(file, "y").unwrap();
+            }
+            let next = DiskCache::new(folder.path(), 10_000);
+            assert!(next.get(&key).await.is_none(), "{damaged}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_folder_that_cannot_be_written_keeps_nobody_from_what_was_fetched() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("files"), "no folder").unwrap();
+        let cache = DiskCache::new(folder.path(), 10_000);
+        let key = Key::new(&["a"]);
+        assert_eq!(&cache.put(&key, entry("x")).await.body[..], b"x");
+        assert!(cache.get(&key).await.is_some(), "from memory");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! One reader loads, the others wait for it. A registry that is away is asked again only after a pause, so that it holds
 //! up nobody: who can do with what is held gets that, at once or after a little [`PATIENCE`], and is told how old it
-//! is ([`Fresh::stale`]); who cannot gets the last try's error. What was begun is loaded to its end though its caller left.
+//! is ([`StaleWhileRevalidate::stale`]); who cannot gets the last try's error. What was begun is loaded to its end though its caller left.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tokio::time::timeout;
 
+use super::Staleness;
 use crate::RegistryError;
 
 /// After a failure a registry, or a host, is left alone this long.
@@ -18,7 +19,7 @@ pub const PAUSE: Duration = Duration::from_secs(10);
 /// How long a registry may hold up who can do with what is held.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub struct Fresh<T>(Arc<Shared<T>>);
+pub struct StaleWhileRevalidate<T>(Arc<Shared<T>>);
 
 struct Shared<T> {
     lives: Duration,
@@ -49,33 +50,7 @@ struct Held<T> {
 #[derive(Debug)]
 pub struct Loaded<T> {
     pub value: Arc<T>,
-    pub old: Option<Old>,
-}
-
-/// That something was not given by the registry just now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Old {
-    /// When it was given.
-    pub given: Timestamp,
-    /// Why it is not given now.
-    pub reason: String,
-}
-
-impl fmt::Display for Old {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let age = Timestamp::now().duration_since(self.given).as_secs().max(0);
-        let (count, unit) = match age {
-            0..120 => (age, "s"),
-            120..7200 => (age / 60, "min"),
-            7200..172_800 => (age / 3600, "h"),
-            _ => (age / 86_400, "days"),
-        };
-        let (given, reason) = (self.given, &self.reason);
-        write!(
-            f,
-            "what it held {count} {unit} ago, at {given}, is used: {reason}"
-        )
-    }
+    pub staleness: Option<Staleness>,
 }
 
 impl<T> From<T> for Loaded<T> {
@@ -86,25 +61,28 @@ impl<T> From<T> for Loaded<T> {
 
 impl<T> From<Arc<T>> for Loaded<T> {
     fn from(value: Arc<T>) -> Self {
-        Self { value, old: None }
+        Self {
+            value,
+            staleness: None,
+        }
     }
 }
 
-impl<T> Clone for Fresh<T> {
+impl<T> Clone for StaleWhileRevalidate<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<T> fmt::Debug for Fresh<T> {
+impl<T> fmt::Debug for StaleWhileRevalidate<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fresh")
+        f.debug_struct("StaleWhileRevalidate")
             .field("lives", &self.0.lives)
             .finish_non_exhaustive()
     }
 }
 
-impl<T: Send + Sync + 'static> Fresh<T> {
+impl<T: Send + Sync + 'static> StaleWhileRevalidate<T> {
     pub fn new(lives: Duration) -> Self {
         Self(Arc::new(Shared {
             lives,
@@ -154,9 +132,9 @@ impl<T: Send + Sync + 'static> Fresh<T> {
     }
 
     /// What a user must know about the age of what is held.
-    pub fn stale(&self) -> Option<Old> {
+    pub fn stale(&self) -> Option<Staleness> {
         match &*self.lock() {
-            State::Held(held) => held.stale.as_ref().map(|reason| Old {
+            State::Held(held) => held.stale.as_ref().map(|reason| Staleness {
                 given: held.loaded,
                 reason: reason.clone(),
             }),
@@ -225,18 +203,18 @@ impl<T: Send + Sync + 'static> Fresh<T> {
 
     fn put(&self, loaded: Loaded<T>) -> Arc<T> {
         let (now, value) = (Instant::now(), loaded.value);
-        let held = match loaded.old {
+        let held = match loaded.staleness {
             None => Held {
                 value: value.clone(),
                 loaded: Timestamp::now(),
                 until: now + self.0.lives,
                 stale: None,
             },
-            Some(old) => Held {
+            Some(staleness) => Held {
                 value: value.clone(),
-                loaded: old.given,
+                loaded: staleness.given,
                 until: now + PAUSE,
-                stale: Some(old.reason),
+                stale: Some(staleness.reason),
             },
         };
         *self.lock() = State::Held(held);
@@ -288,7 +266,7 @@ mod tests {
     #[tokio::test]
     async fn it_is_loaded_once_by_many_and_again_when_it_is_old() {
         let (fresh, loads) = (
-            Fresh::new(Duration::from_secs(3600)),
+            StaleWhileRevalidate::new(Duration::from_secs(3600)),
             Arc::new(AtomicUsize::new(0)),
         );
         let load = || {
@@ -306,7 +284,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_held_bridges_an_absence_and_says_so() {
-        let fresh = Fresh::new(Duration::ZERO);
+        let fresh = StaleWhileRevalidate::new(Duration::ZERO);
         fresh.get(async |_| Ok(1.into())).await.unwrap();
         assert_eq!(fresh.stale(), None);
         let held = fresh.get(async |_| Err(away())).await.unwrap();
@@ -323,7 +301,7 @@ mod tests {
     #[tokio::test]
     async fn those_who_come_together_share_one_failure_and_who_comes_after_learns_it_at_once() {
         let (fresh, tries) = (
-            Fresh::<u8>::new(Duration::ZERO),
+            StaleWhileRevalidate::<u8>::new(Duration::ZERO),
             Arc::new(AtomicUsize::new(0)),
         );
         let load = || {
@@ -344,7 +322,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_registry_says_is_not_bridged() {
-        let fresh = Fresh::new(Duration::ZERO);
+        let fresh = StaleWhileRevalidate::new(Duration::ZERO);
         fresh.get(async |_| Ok(1.into())).await.unwrap();
         let gone = RegistryError::RegistryMissing {
             registry: "r".to_owned(),
@@ -354,7 +332,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_begun_is_loaded_to_its_end_though_its_caller_left() {
-        let fresh = Fresh::new(Duration::from_secs(3600));
+        let fresh = StaleWhileRevalidate::new(Duration::from_secs(3600));
         let (go, gone) = tokio::sync::oneshot::channel::<()>();
         let first = fresh.get(move |_| async move {
             let _ = gone.await;

@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::{StaleWhileRevalidate, Staleness};
 use crate::RegistryError;
-use crate::cache::stale_while_revalidate::{Fresh, Old};
 
 /// Things held; 1,000 templates of 5 versions are 6,000. When there are more, all are asked for again.
 const HELD: usize = 20_000;
 
 #[derive(Debug)]
-pub struct Shelf<K, V> {
+pub struct TtlCache<K, V> {
     lives: Duration,
-    held: Mutex<HashMap<K, Fresh<V>>>,
+    held: Mutex<HashMap<K, StaleWhileRevalidate<V>>>,
 }
 
-impl<K: Eq + Hash, V: Send + Sync + 'static> Shelf<K, V> {
+impl<K: Eq + Hash, V: Send + Sync + 'static> TtlCache<K, V> {
     pub fn new(lives: Duration) -> Self {
         Self {
             lives,
@@ -41,34 +41,35 @@ impl<K: Eq + Hash, V: Send + Sync + 'static> Shelf<K, V> {
             let loaded = load();
             async move { loaded.await.map(Into::into) }
         };
-        let fresh = self.of(key);
-        if fresh.is_empty()
+        let slot = self.slot(key);
+        if slot.is_empty()
             && let Some((value, loaded)) = earlier.await
         {
-            fresh.seed(value, loaded);
+            slot.seed(value, loaded);
         }
-        fresh.get(loading).await
+        slot.get(loading).await
     }
 
     /// Of the first thing that is old, why.
-    pub fn stale(&self) -> Option<Old> {
-        self.lock().values().find_map(Fresh::stale)
+    pub fn stale(&self) -> Option<Staleness> {
+        self.lock().values().find_map(StaleWhileRevalidate::stale)
     }
 
     pub fn expire(&self) {
-        self.lock().values().for_each(Fresh::expire);
+        self.lock().values().for_each(StaleWhileRevalidate::expire);
     }
 
-    fn of(&self, key: K) -> Fresh<V> {
+    fn slot(&self, key: K) -> StaleWhileRevalidate<V> {
         let mut held = self.lock();
         if held.len() >= HELD && !held.contains_key(&key) {
             held.clear();
         }
-        let fresh = held.entry(key);
-        fresh.or_insert_with(|| Fresh::new(self.lives)).clone()
+        let slot = held.entry(key);
+        slot.or_insert_with(|| StaleWhileRevalidate::new(self.lives))
+            .clone()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<K, Fresh<V>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<K, StaleWhileRevalidate<V>>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,7 +9,7 @@ use crate::adapter::Registry;
 use crate::catalog::fetch;
 use common::registry::FilePath;
 
-pub async fn of(registry: &dyn Registry) -> Result<Collections, RegistryError> {
+pub async fn read(registry: &dyn Registry) -> Result<Collections, RegistryError> {
     let Some(file) = fetch::text(registry, &FilePath::parse(FILE)?).await? else {
         return Ok(Collections::default());
     };

@@ -31,6 +31,17 @@ pub enum Role {
     Made,
 }
 
+/// What a file takes in memory beside its text.
+const FILE_OVERHEAD_BYTES: usize = 200;
+
+/// What files take in memory, in bytes.
+pub fn size(files: &[TemplateFile]) -> u64 {
+    let sizes = files
+        .iter()
+        .map(|file| file.content.len() + FILE_OVERHEAD_BYTES);
+    u64::try_from(sizes.sum::<usize>()).unwrap_or(u64::MAX)
+}
+
 /// The template first, then its schema if it has one, then the schema's imports in their order.
 /// `None` if there is no template.
 pub async fn template(

@@ -38,7 +38,7 @@ pub async fn locate(
     wanted: &TemplateVersion,
 ) -> Result<Located, RegistryError> {
     let folder = match &wanted.collection {
-        Some(name) => collections::of(registry).await?.folder(name)?,
+        Some(name) => collections::read(registry).await?.folder(name)?,
         None => FilePath::root(),
     };
     let folder = folder.join_text(&wanted.template)?;
@@ -134,7 +134,7 @@ pub async fn templates(
     only: Option<&str>,
 ) -> Result<Vec<TemplateSummary>, RegistryError> {
     let name = || registry.summary().name;
-    let collections = collections::of(registry).await?;
+    let collections = collections::read(registry).await?;
     if let Some(collection) = only {
         let folder = collections.folder(collection)?;
         let found = collection_templates(registry, &folder, "").await?;
@@ -254,7 +254,7 @@ async fn missing_part(
     let (template, siblings) = match &wanted.collection {
         None => (wanted.template.clone(), root),
         Some(collection) => {
-            let collections = collections::of(registry).await?;
+            let collections = collections::read(registry).await?;
             match registry.entries(&collections.folder(collection)?).await? {
                 Some(siblings) => (format!("{collection}/{}", wanted.template), siblings),
                 None => {

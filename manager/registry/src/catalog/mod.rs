@@ -6,4 +6,3 @@ pub mod fetch;
 pub mod locate;
 pub mod package;
 pub mod signed;
-pub mod templates;

@@ -22,7 +22,7 @@ use tokio::sync::OnceCell;
 
 use crate::RegistryError;
 use crate::adapter::{EntryKind, Files, Registry};
-use crate::cache::stale_while_revalidate::Old;
+use crate::cache::Staleness;
 use crate::catalog::locate::Located;
 use crate::trust::{SIGNATURE_BYTES, Trust};
 
@@ -227,7 +227,7 @@ impl Files for Signed {
         self.registry.url_of(file)
     }
 
-    fn stale(&self) -> Option<Old> {
+    fn stale(&self) -> Option<Staleness> {
         self.registry.stale()
     }
 

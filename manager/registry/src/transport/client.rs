@@ -20,7 +20,7 @@ use super::address_policy::{Guard, PrivateAddress, Reach, System};
 use super::auth::Auth;
 use super::error::WebError;
 use super::hosts::Hosts;
-use crate::cache::Cache;
+use crate::cache::DiskCache;
 
 const CONNECT: Duration = Duration::from_secs(5);
 /// One request, with its answer's body.
@@ -43,13 +43,13 @@ pub struct Web {
 #[derive(Debug, Clone, Default)]
 pub struct Shared {
     hosts: Arc<Hosts>,
-    pub(super) cache: Option<Arc<Cache>>,
+    pub(super) cache: Option<Arc<DiskCache>>,
     /// Authorities trusted beside the system's.
     trusted: Vec<Certificate>,
 }
 
 impl Shared {
-    pub fn new(cache: Arc<Cache>, trusted: Vec<Certificate>) -> Self {
+    pub fn new(cache: Arc<DiskCache>, trusted: Vec<Certificate>) -> Self {
         Self {
             hosts: Arc::default(),
             cache: Some(cache),
@@ -69,10 +69,10 @@ pub struct Answer {
 impl Web {
     /// Without anything kept.
     pub fn new(reach: Reach) -> Result<Self, WebError> {
-        Self::with(reach, &Shared::default())
+        Self::with_shared(reach, &Shared::default())
     }
 
-    pub fn with(reach: Reach, shared: &Shared) -> Result<Self, WebError> {
+    pub fn with_shared(reach: Reach, shared: &Shared) -> Result<Self, WebError> {
         let builder = common::client::http::builder()
             .connect_timeout(CONNECT)
             .timeout(REQUEST)
@@ -134,7 +134,7 @@ impl Web {
         self.check(url)?;
         let mut headers = self.authorization(url).await?;
         headers.extend(conditions.iter().cloned());
-        let host = self.shared.hosts.of(url, &self.realm);
+        let host = self.shared.hosts.for_url(url, &self.realm);
         let _turn = host.enter().await?;
         host.judge(self.follow(url, &headers, accept, limit).await)
     }
@@ -181,7 +181,7 @@ impl Web {
         let body = url::form_urlencoded::Serializer::new(String::new())
             .extend_pairs(form)
             .finish();
-        let host = self.shared.hosts.of(url, &self.realm);
+        let host = self.shared.hosts.for_url(url, &self.realm);
         let _turn = host.enter().await?;
         let request = self.client.post(url.clone()).body(body);
         let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
@@ -211,7 +211,7 @@ impl Web {
     pub async fn execute(&self, request: Request, limit: usize) -> Result<Answer, WebError> {
         self.check(request.url())?;
         let url = request.url().clone();
-        let host = self.shared.hosts.of(&url, &self.realm);
+        let host = self.shared.hosts.for_url(&url, &self.realm);
         let _turn = host.enter().await?;
         host.judge(self.sent(request, &url, limit).await)
     }

@@ -13,63 +13,60 @@ use reqwest::header::{
 use url::Url;
 
 use super::{Answer, Web, WebError};
-use crate::cache::stale_while_revalidate::Old;
-use crate::cache::{About, Cache, Entry, Key, digest};
+use crate::cache::{DiskCache, Entry, Key, Metadata, Staleness, digest};
 
 /// What may be used without a request.
 #[derive(Debug, Clone, Copy)]
-pub enum Age {
+pub enum MaxAge {
     /// Whatever is kept: the URL names the content for good.
     Any,
     /// What was given at this time or later.
     Since(Timestamp),
 }
 
-impl Age {
-    pub fn up_to(age: Duration) -> Self {
+impl MaxAge {
+    /// The host is asked.
+    pub const ZERO: Self = Self::Since(Timestamp::MAX);
+
+    pub fn from_duration(age: Duration) -> Self {
         let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
         let since = Timestamp::now().saturating_sub(age);
         Self::Since(since.unwrap_or(Timestamp::MIN))
     }
 
-    /// The host is asked.
-    pub fn new() -> Self {
-        Self::Since(Timestamp::MAX)
-    }
-
-    fn covers(self, about: &About) -> bool {
+    fn covers(self, metadata: &Metadata) -> bool {
         match self {
             Self::Any => true,
-            Self::Since(time) => about.given >= time,
+            Self::Since(time) => metadata.given >= time,
         }
     }
 }
 
 /// An answer, given just now or before.
 #[derive(Debug)]
-pub struct Kept {
+pub struct CachedAnswer {
     pub status: StatusCode,
     pub content_type: Option<String>,
     pub body: Bytes,
     /// Of the body, in hexadecimal.
     pub sha256: String,
-    pub old: Option<Old>,
+    pub staleness: Option<Staleness>,
 }
 
-impl Kept {
-    fn new(entry: &Entry, old: Option<Old>) -> Self {
+impl CachedAnswer {
+    fn new(entry: &Entry, staleness: Option<Staleness>) -> Self {
         Self {
-            status: StatusCode::from_u16(entry.about.status).unwrap_or_default(),
-            content_type: entry.about.content_type.clone(),
+            status: StatusCode::from_u16(entry.metadata.status).unwrap_or_default(),
+            content_type: entry.metadata.content_type.clone(),
             body: entry.body.clone(),
-            sha256: entry.about.sha256.clone(),
-            old,
+            sha256: entry.metadata.sha256.clone(),
+            staleness,
         }
     }
 
     fn outdated(entry: &Entry, reason: String) -> Self {
-        let given = entry.about.given;
-        Self::new(entry, Some(Old { given, reason }))
+        let given = entry.metadata.given;
+        Self::new(entry, Some(Staleness { given, reason }))
     }
 }
 
@@ -80,51 +77,51 @@ impl Web {
         url: &Url,
         accept: &str,
         limit: usize,
-        age: Age,
-    ) -> Result<Kept, WebError> {
+        age: MaxAge,
+    ) -> Result<CachedAnswer, WebError> {
         let Some(cache) = &self.shared.cache else {
             let answer = self.get(url, accept, limit).await?;
-            return Ok(Kept::new(&entry(url, answer), None));
+            return Ok(CachedAnswer::new(&entry(url, answer), None));
         };
-        let key = Key::of(&[&self.realm, accept, url.as_str()]);
+        let key = Key::new(&[&self.realm, accept, url.as_str()]);
         if let Some(young) = held(cache, &key, limit)
             .await
-            .filter(|e| age.covers(&e.about))
+            .filter(|e| age.covers(&e.metadata))
         {
-            return Ok(Kept::new(&young, None));
+            return Ok(CachedAnswer::new(&young, None));
         }
         let _turn = cache.turn(&key).await;
         let held = held(cache, &key, limit).await;
-        if let Some(young) = held.as_ref().filter(|entry| age.covers(&entry.about)) {
-            return Ok(Kept::new(young, None));
+        if let Some(young) = held.as_ref().filter(|entry| age.covers(&entry.metadata)) {
+            return Ok(CachedAnswer::new(young, None));
         }
         let conditions = held
             .as_ref()
-            .map(|entry| conditions(&entry.about))
+            .map(|entry| conditions(&entry.metadata))
             .unwrap_or_default();
         let asked = self.ask(url, &conditions, accept, limit);
         match (asked.await, held) {
             (Ok(answer), Some(held)) if answer.status == StatusCode::NOT_MODIFIED => {
                 let entry = Entry::clone(&held).confirmed();
-                Ok(Kept::new(&*cache.put(&key, entry).await, None))
+                Ok(CachedAnswer::new(&*cache.put(&key, entry).await, None))
             }
             (Ok(answer), Some(held)) if answer.status.is_server_error() => {
                 let status = answer.status;
                 let url = url.to_string();
-                Ok(Kept::outdated(
+                Ok(CachedAnswer::outdated(
                     &held,
                     WebError::Status { url, status }.to_string(),
                 ))
             }
             (Err(error), Some(held)) if error.is_absence() => {
-                Ok(Kept::outdated(&held, error.to_string()))
+                Ok(CachedAnswer::outdated(&held, error.to_string()))
             }
             (Ok(answer), _) => {
                 let keep = may_be_kept(&answer);
                 let entry = entry(url, answer);
                 Ok(match keep {
-                    true => Kept::new(&*cache.put(&key, entry).await, None),
-                    false => Kept::new(&entry, None),
+                    true => CachedAnswer::new(&*cache.put(&key, entry).await, None),
+                    false => CachedAnswer::new(&entry, None),
                 })
             }
             (Err(error), _) => Err(error),
@@ -132,19 +129,19 @@ impl Web {
     }
 }
 
-async fn held(cache: &Cache, key: &Key, limit: usize) -> Option<std::sync::Arc<Entry>> {
+async fn held(cache: &DiskCache, key: &Key, limit: usize) -> Option<std::sync::Arc<Entry>> {
     let entry = cache.get(key).await;
     entry.filter(|entry| entry.body.len() <= limit)
 }
 
-fn conditions(about: &About) -> Vec<(HeaderName, HeaderValue)> {
+fn conditions(metadata: &Metadata) -> Vec<(HeaderName, HeaderValue)> {
     let header = |name: HeaderName, value: &Option<String>| {
         let value = HeaderValue::from_str(value.as_ref()?).ok()?;
         Some((name, value))
     };
     let all = [
-        header(IF_NONE_MATCH, &about.etag),
-        header(IF_MODIFIED_SINCE, &about.last_modified),
+        header(IF_NONE_MATCH, &metadata.etag),
+        header(IF_MODIFIED_SINCE, &metadata.last_modified),
     ];
     all.into_iter().flatten().collect()
 }
@@ -159,7 +156,7 @@ fn may_be_kept(answer: &Answer) -> bool {
 
 fn entry(url: &Url, answer: Answer) -> Entry {
     let header = |name: &HeaderName| text(&answer.headers, name).map(str::to_owned);
-    let about = About {
+    let metadata = Metadata {
         name: url.to_string(),
         status: answer.status.as_u16(),
         given: Timestamp::now(),
@@ -169,7 +166,7 @@ fn entry(url: &Url, answer: Answer) -> Entry {
         sha256: digest(&answer.body),
     };
     Entry {
-        about,
+        metadata,
         body: answer.body.into(),
     }
 }

@@ -22,7 +22,7 @@ use url::Url;
 
 use super::client::REQUEST;
 use super::{Answer, WebError};
-use crate::cache::stale_while_revalidate::PAUSE;
+use crate::cache::PAUSE;
 
 /// Requests to one host at once.
 const AT_ONCE: usize = 8;
@@ -37,7 +37,7 @@ const REMEMBERED: usize = 1_000;
 pub struct Hosts(Mutex<HashMap<(String, String), Arc<Host>>>);
 
 impl Hosts {
-    pub fn of(&self, url: &Url, realm: &str) -> Arc<Host> {
+    pub fn for_url(&self, url: &Url, realm: &str) -> Arc<Host> {
         let origin = url.origin().ascii_serialization();
         let mut known = lock(&self.0);
         if known.len() >= REMEMBERED {

@@ -9,5 +9,5 @@ mod hosts;
 
 pub use address_policy::Reach;
 pub use client::{Answer, Shared, Web};
-pub use conditional::{Age, Kept};
+pub use conditional::{CachedAnswer, MaxAge};
 pub use error::WebError;

@@ -70,11 +70,11 @@ pub enum GitError {
 impl GitError {
     /// A host may say back what it was sent.
     fn without(self, secrets: &Redactor) -> Self {
-        let told = |text: String| secrets.text(&text).into_owned();
+        let redacted = |text: String| secrets.text(&text).into_owned();
         match self {
-            Self::Denied(text) => Self::Denied(told(text)),
-            Self::Damaged(text) => Self::Damaged(told(text)),
-            Self::Failed(text) => Self::Failed(told(text)),
+            Self::Denied(text) => Self::Denied(redacted(text)),
+            Self::Damaged(text) => Self::Damaged(redacted(text)),
+            Self::Failed(text) => Self::Failed(redacted(text)),
             other => other,
         }
     }
@@ -92,7 +92,7 @@ pub struct Git {
 }
 
 impl Git {
-    pub fn at(folder: PathBuf) -> Self {
+    pub fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
 
@@ -228,7 +228,7 @@ async fn within<T>(
 struct Group(Option<Pid>);
 
 impl Group {
-    fn of(child: &Child) -> Self {
+    fn new(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self(id.map(Pid::from_raw))
     }
@@ -245,7 +245,7 @@ impl Drop for Group {
 
 async fn run(mut command: Command, limit: usize) -> Result<Vec<u8>, GitError> {
     let mut child = command.spawn().map_err(GitError::NoProgram)?;
-    let mut group = Group::of(&child);
+    let mut group = Group::new(&child);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (printed, said) = tokio::join!(bounded(stdout, limit), bounded(stderr, SAID_BYTES));
     let printed = match printed {
@@ -276,11 +276,11 @@ fn cause(said: &str) -> Option<String> {
     let last = lines()
         .rev()
         .find_map(|line| line.strip_prefix("fatal: "))?;
-    let cause = match last.starts_with("Could not read from remote") {
+    let line = match last.starts_with("Could not read from remote") {
         true => lines().next().unwrap_or(last),
         false => last,
     };
-    Some(cause.chars().take(300).collect())
+    Some(line.chars().take(300).collect())
 }
 
 fn failed(status: ExitStatus, said: &[u8]) -> GitError {
@@ -305,7 +305,7 @@ fn failed(status: ExitStatus, said: &[u8]) -> GitError {
     if has(&["Out of memory", "out of memory"]) {
         return GitError::TooMuchMemory;
     }
-    let told = cause(&said).unwrap_or_else(|| status.to_string());
+    let cause = cause(&said).unwrap_or_else(|| status.to_string());
     let denied = [
         "Authentication failed",
         "could not read Username",
@@ -313,8 +313,8 @@ fn failed(status: ExitStatus, said: &[u8]) -> GitError {
         "error: 403",
     ];
     match has(&denied) {
-        true => GitError::Denied(told),
-        false => GitError::Failed(told),
+        true => GitError::Denied(cause),
+        false => GitError::Failed(cause),
     }
 }
 
@@ -343,7 +343,7 @@ mod tests {
     #[tokio::test]
     async fn nothing_local_is_fetched_and_nothing_is_read_beyond_its_limit() {
         let folder = tempfile::tempdir().unwrap();
-        let git = Git::at(folder.path().join("cache"));
+        let git = Git::new(folder.path().join("cache"));
         for url in ["file:///tmp", "ext::sh -c true"] {
             let ways = Trust::default().ways(&url.parse().unwrap(), None, &[]);
             let error = git.fetch(&ways[0], "+HEAD:refs/dm/head").await;

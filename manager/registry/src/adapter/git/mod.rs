@@ -19,11 +19,10 @@ use jiff::Timestamp;
 use url::Url;
 
 use crate::RegistryError;
-use crate::adapter::open::Means;
+use crate::adapter::open::OpenContext;
 use crate::adapter::tree::{self, Tree};
 use crate::adapter::{Entry, Files, Registry};
-use crate::cache::stale_while_revalidate::{Fresh, Loaded, Old};
-use crate::cache::{Cache, Entry as Kept, Key};
+use crate::cache::{Loaded, Partition, StaleWhileRevalidate, Staleness};
 use crate::transport::Web;
 use crate::transport::auth::Auth;
 pub use command::GitError;
@@ -45,12 +44,12 @@ pub struct Repository {
     url: Url,
     web: Web,
     auth: Option<Arc<Auth>>,
-    files: Arc<Cache>,
+    files: Partition,
     trust: Trust,
     git: Git,
     /// Bytes of all repositories in the cache.
     room: u64,
-    held: Fresh<Snapshot>,
+    held: StaleWhileRevalidate<Snapshot>,
 }
 
 /// The files of a commit; a content is named by its blob.
@@ -66,19 +65,21 @@ impl Repository {
         definition: RegistryDefinition,
         url: Url,
         auth: Option<Auth>,
-        means: &Means,
+        context: &OpenContext,
     ) -> Self {
+        let folder = folder(&context.cache, &definition);
+        let owner = ["git", &folder.to_string_lossy(), ""];
         Self {
-            git: Git::at(folder(&means.cache, &definition)),
-            web: means.web.clone(),
-            trust: means.git.clone(),
-            room: means.room,
-            files: means.files.clone(),
+            files: Partition::new(context.files.clone(), &definition.url, owner),
+            git: Git::new(folder),
+            web: context.web.clone(),
+            trust: context.git.clone(),
+            room: context.room,
             name: name.to_owned(),
             definition,
             url,
             auth: auth.map(Arc::new),
-            held: Fresh::new(means.refresh),
+            held: StaleWhileRevalidate::new(context.refresh),
         }
     }
 
@@ -181,17 +182,15 @@ impl Repository {
         let Some(object) = snapshot.tree.content(file) else {
             return Ok(None);
         };
-        let folder = self.git.folder().to_string_lossy();
-        let key = Key::of(&["git", &folder, object]);
-        if let Some(kept) = self.files.get(&key).await {
-            return Ok(Some(kept.body.to_vec()));
+        if let Some(kept) = self.files.content(object).await {
+            return Ok(Some(kept.into()));
         }
-        let object = ["cat-file", "blob", object];
-        match self.git.read(&object, FILE_BYTES).await {
-            Ok(bytes) => {
-                let kept = Kept::lasting(self.url_of(file), bytes);
-                Ok(Some(self.files.put(&key, kept).await.body.to_vec()))
-            }
+        match self
+            .git
+            .read(&["cat-file", "blob", object], FILE_BYTES)
+            .await
+        {
+            Ok(bytes) => Ok(Some(self.files.put_content(object, bytes).await.into())),
             Err(GitError::TooLarge { limit }) => Err(RegistryError::FileTooLarge {
                 file: self.path_of(file),
                 limit,
@@ -267,7 +266,7 @@ impl Files for Repository {
         format!("{}#{file}", self.url)
     }
 
-    fn stale(&self) -> Option<Old> {
+    fn stale(&self) -> Option<Staleness> {
         self.held.stale()
     }
 

@@ -11,7 +11,7 @@ use url::Url;
 use super::{JSON, RAW, Repository, malformed, refused};
 use crate::RegistryError;
 use crate::adapter::{Entry, EntryKind, Files as _};
-use crate::transport::{Age, Kept};
+use crate::transport::{CachedAnswer, MaxAge};
 
 /// GitHub lists no more entries of a folder, and cuts silently.
 const FOLDER_ENTRIES: usize = 1_000;
@@ -56,7 +56,7 @@ impl Repository {
     pub(super) async fn folder(
         &self,
         folder: &FilePath,
-        age: Age,
+        age: MaxAge,
     ) -> Result<Option<Vec<Entry>>, RegistryError> {
         let url = self.contents(folder);
         let kept = self.get(&url, JSON, LIST_BYTES, age).await?;
@@ -72,7 +72,7 @@ impl Repository {
     pub(super) async fn raw(
         &self,
         file: &FilePath,
-        age: Age,
+        age: MaxAge,
     ) -> Result<Option<Vec<u8>>, RegistryError> {
         let url = self.contents(file);
         let kept = self.get(&url, RAW, FILE_BYTES, age).await?;
@@ -89,7 +89,7 @@ impl Repository {
             return Ok(None);
         };
         let url = self.url(&[]);
-        let kept = self.get(&url, JSON, LIST_BYTES, Age::new()).await?;
+        let kept = self.get(&url, JSON, LIST_BYTES, MaxAge::ZERO).await?;
         match kept.status {
             StatusCode::OK => Err(RegistryError::NoRef {
                 registry: self.name.clone(),
@@ -103,7 +103,7 @@ impl Repository {
         &self,
         folder: &FilePath,
         url: &Url,
-        kept: &Kept,
+        kept: &CachedAnswer,
     ) -> Result<Option<Vec<Entry>>, RegistryError> {
         let contents = serde_json::from_slice(&kept.body);
         let listed = match contents.map_err(|error| malformed(url, error.to_string()))? {
@@ -123,7 +123,7 @@ impl Repository {
 }
 
 /// Of a folder there is nothing raw: it is listed as plain JSON instead.
-fn bytes(kept: Kept) -> Option<Vec<u8>> {
+fn bytes(kept: CachedAnswer) -> Option<Vec<u8>> {
     let kind = kept.content_type.as_deref().unwrap_or_default();
     if !kind.starts_with("application/json") {
         return Some(kept.body.into());

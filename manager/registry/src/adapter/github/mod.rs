@@ -23,8 +23,8 @@ use url::Url;
 use crate::RegistryError;
 use crate::adapter::tree::Tree;
 use crate::adapter::{Entry, Files, Registry};
-use crate::cache::stale_while_revalidate::{Fresh, Loaded, Old};
-use crate::transport::{Age, Kept, Web, WebError};
+use crate::cache::{Loaded, StaleWhileRevalidate, Staleness};
+use crate::transport::{CachedAnswer, MaxAge, Web, WebError};
 
 const RAW: &str = "application/vnd.github.raw+json";
 const JSON: &str = "application/vnd.github+json";
@@ -62,7 +62,7 @@ pub struct Repository {
     owner: String,
     repository: String,
     definition: RegistryDefinition,
-    view: Fresh<View>,
+    view: StaleWhileRevalidate<View>,
 }
 
 /// How the repository can be looked at.
@@ -81,7 +81,7 @@ impl Repository {
     pub fn new(api: Arc<Api>, name: String, owner: &str, repository: &str) -> Self {
         let url = format!("https://github.com/{owner}/{repository}");
         Self {
-            view: Fresh::new(api.refresh),
+            view: StaleWhileRevalidate::new(api.refresh),
             api,
             name,
             owner: owner.to_owned(),
@@ -108,9 +108,9 @@ impl Repository {
         let mut url = self.url(&["git", "trees", reference]);
         url.query_pairs_mut().append_pair("recursive", "1");
         let kept = self
-            .get(&url, JSON, trees::ANSWER_BYTES, Age::new())
+            .get(&url, JSON, trees::ANSWER_BYTES, MaxAge::ZERO)
             .await?;
-        let (old, status) = (kept.old.clone(), kept.status);
+        let (staleness, status) = (kept.staleness.clone(), kept.status);
         let value = match (status, before) {
             (StatusCode::OK, Some(before)) if before.is_of(&kept) => before,
             (StatusCode::OK, _) => Arc::new(trees::whole(&kept).map_err(|r| malformed(&url, r))?),
@@ -124,7 +124,7 @@ impl Repository {
             }),
             _ => return Err(refused(url, status)),
         };
-        Ok(Loaded { value, old })
+        Ok(Loaded { value, staleness })
     }
 
     async fn get(
@@ -132,8 +132,8 @@ impl Repository {
         url: &Url,
         accept: &str,
         limit: usize,
-        age: Age,
-    ) -> Result<Kept, RegistryError> {
+        age: MaxAge,
+    ) -> Result<CachedAnswer, RegistryError> {
         Ok(self.api.web.fetch(url, accept, limit, age).await?)
     }
 
@@ -149,7 +149,7 @@ impl Repository {
 }
 
 impl View {
-    fn is_of(&self, kept: &Kept) -> bool {
+    fn is_of(&self, kept: &CachedAnswer) -> bool {
         matches!(self, Self::Whole { digest, .. } if *digest == kept.sha256)
     }
 }
@@ -177,7 +177,7 @@ impl Files for Repository {
                 Some(sha) => self.blob(&sha, file).await,
                 None => Ok(None),
             },
-            View::Folders { since } => self.raw(file, Age::Since(*since)).await,
+            View::Folders { since } => self.raw(file, MaxAge::Since(*since)).await,
         };
         read.map_err(|error| match error {
             RegistryError::Web(WebError::TooLarge { .. }) => RegistryError::FileTooLarge {
@@ -196,7 +196,7 @@ impl Files for Repository {
         self.contents(file).into()
     }
 
-    fn stale(&self) -> Option<Old> {
+    fn stale(&self) -> Option<Staleness> {
         self.view.stale()
     }
 
@@ -218,7 +218,7 @@ impl Registry for Repository {
         match &*self.view().await? {
             View::Whole { tree, .. } => Ok(tree.entries(folder)),
             View::Levels { root } => self.level(root, folder).await,
-            View::Folders { since } => self.folder(folder, Age::Since(*since)).await,
+            View::Folders { since } => self.folder(folder, MaxAge::Since(*since)).await,
         }
     }
 }

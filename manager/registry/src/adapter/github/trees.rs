@@ -8,7 +8,7 @@ use super::{JSON, RAW, Repository, View, malformed, refused};
 use crate::RegistryError;
 use crate::adapter::tree::{FILES, Tree};
 use crate::adapter::{Entry, EntryKind};
-use crate::transport::{Age, Kept};
+use crate::transport::{CachedAnswer, MaxAge};
 
 /// GitHub cuts such an answer at 100,000 entries or 7 MB, and says so.
 pub const ANSWER_BYTES: usize = 32 * 1024 * 1024;
@@ -31,7 +31,7 @@ struct Node {
 }
 
 /// What an answer with all paths tells; or, if it was cut, where to begin.
-pub fn whole(kept: &Kept) -> Result<View, String> {
+pub fn whole(kept: &CachedAnswer) -> Result<View, String> {
     let listing = parse(kept)?;
     if listing.truncated || listing.tree.len() > FILES {
         return Ok(View::Levels { root: listing.sha });
@@ -46,7 +46,7 @@ pub fn whole(kept: &Kept) -> Result<View, String> {
     })
 }
 
-fn parse(kept: &Kept) -> Result<Listing, String> {
+fn parse(kept: &CachedAnswer) -> Result<Listing, String> {
     serde_json::from_slice(&kept.body).map_err(|error| error.to_string())
 }
 
@@ -97,7 +97,7 @@ impl Repository {
 
     async fn tree(&self, sha: &str) -> Result<Vec<Entry>, RegistryError> {
         let url = self.url(&["git", "trees", sha]);
-        let kept = self.get(&url, JSON, ANSWER_BYTES, Age::Any).await?;
+        let kept = self.get(&url, JSON, ANSWER_BYTES, MaxAge::Any).await?;
         if kept.status != StatusCode::OK {
             return Err(refused(url, kept.status));
         }
@@ -120,10 +120,10 @@ impl Repository {
         file: &FilePath,
     ) -> Result<Option<Vec<u8>>, RegistryError> {
         let url = self.url(&["git", "blobs", sha]);
-        let kept = self.get(&url, RAW, FILE_BYTES, Age::Any).await?;
+        let kept = self.get(&url, RAW, FILE_BYTES, MaxAge::Any).await?;
         match kept.status {
             StatusCode::OK => Ok(Some(kept.body.into())),
-            StatusCode::NOT_FOUND => self.raw(file, Age::new()).await,
+            StatusCode::NOT_FOUND => self.raw(file, MaxAge::ZERO).await,
             status => Err(refused(url, status)),
         }
     }

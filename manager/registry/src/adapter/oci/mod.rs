@@ -3,8 +3,8 @@
 //! What is listed is held for a while; a version's manifest names its files by their digests, so what is read is what was
 //! pushed. What was told and read is kept on disk, and bridges an absence also for the next process. Lists are asked for as late as can be: to resolve a reference takes the tags of its template and one manifest.
 
-mod kept;
 mod transport;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -18,14 +18,12 @@ use common::registry::{FILE_BYTES, FilePath};
 use serde::{Deserialize, Serialize};
 
 use crate::RegistryError;
-use crate::adapter::open::Means;
+use crate::adapter::open::OpenContext;
 use crate::adapter::tree::Tree;
 use crate::adapter::{Entry, EntryKind, Files, Registry};
-use crate::cache::stale_while_revalidate::Old;
-use crate::cache::ttl::Shelf;
+use crate::cache::{Partition, Staleness, TtlCache};
 use crate::transport::WebError;
 use crate::transport::auth::Auth;
-use kept::Kept;
 use transport::Guarded;
 
 #[derive(Debug, Clone)]
@@ -37,14 +35,14 @@ struct Inner {
     definition: RegistryDefinition,
     prefix: String,
     client: Client<Guarded>,
-    kept: Kept,
+    cache: Partition,
     /// By repository.
-    tags: Shelf<String, Option<BTreeSet<String>>>,
+    tags: TtlCache<String, Option<BTreeSet<String>>>,
     /// All repositories, if the registry tells.
-    catalog: Shelf<(), Option<BTreeSet<String>>>,
+    catalog: TtlCache<(), Option<BTreeSet<String>>>,
     /// By repository and tag.
-    versions: Shelf<(String, String), Option<Artifact>>,
-    index: Shelf<(), Index>,
+    versions: TtlCache<(String, String), Option<Artifact>>,
+    index: TtlCache<(), Index>,
 }
 
 /// What a tag was told to be.
@@ -110,24 +108,28 @@ impl Artifacts {
         definition: RegistryDefinition,
         place: Place,
         auth: Option<Auth>,
-        means: &Means,
+        context: &OpenContext,
     ) -> Self {
-        let refresh = means.refresh;
+        let refresh = context.refresh;
         let transport = Guarded {
-            web: means.web.clone(),
+            web: context.web.clone(),
             auth,
             base: place.base.to_string(),
         };
         Self(Arc::new(Inner {
-            kept: Kept::new(means.files.clone(), &definition.url, means.web.realm()),
+            cache: Partition::new(
+                context.files.clone(),
+                &definition.url,
+                ["oci", &definition.url, context.web.realm()],
+            ),
             name: name.to_owned(),
             definition,
             prefix: place.prefix,
             client: Client::new(transport, place.base),
-            tags: Shelf::new(refresh),
-            catalog: Shelf::new(refresh),
-            versions: Shelf::new(refresh),
-            index: Shelf::new(refresh),
+            tags: TtlCache::new(refresh),
+            catalog: TtlCache::new(refresh),
+            versions: TtlCache::new(refresh),
+            index: TtlCache::new(refresh),
         }))
     }
 
@@ -141,13 +143,13 @@ impl Artifacts {
     async fn tags(&self, repository: &str) -> Result<Arc<Option<BTreeSet<String>>>, RegistryError> {
         let (this, wanted) = (self.clone(), repository.to_owned());
         let name = format!("{repository}/tags");
-        let earlier = self.0.kept.cached(&name);
+        let earlier = self.0.cache.value(&name);
         let load = {
             let name = name.clone();
             || async move {
                 let tags = this.0.client.tags(&wanted).await;
                 let tags = tags.map_err(|error| this.failed(error))?;
-                this.0.kept.tell(&name, &tags).await;
+                this.0.cache.put_value(&name, &tags).await;
                 Ok(tags)
             }
         };
@@ -161,10 +163,10 @@ impl Artifacts {
         let load = || async move {
             let catalog = this.0.client.catalog().await;
             let catalog = catalog.map_err(|error| this.failed(error))?;
-            this.0.kept.tell(NAME, &catalog).await;
+            this.0.cache.put_value(NAME, &catalog).await;
             Ok(catalog)
         };
-        self.0.catalog.get((), self.0.kept.cached(NAME), load).await
+        self.0.catalog.get((), self.0.cache.value(NAME), load).await
     }
 
     async fn index(&self) -> Result<Arc<Index>, RegistryError> {
@@ -202,7 +204,7 @@ impl Artifacts {
         let key = (repository.to_owned(), tag.to_owned());
         let name = format!("{repository}:{tag}");
         let earlier = async {
-            let (tagged, told) = self.0.kept.cached::<Option<Tagged>>(&name).await?;
+            let (tagged, told) = self.0.cache.value::<Option<Tagged>>(&name).await?;
             let artifact = self.read_artifact(&name, Option::clone(&tagged)).ok()?;
             Some((Arc::new(artifact), told))
         };
@@ -223,7 +225,7 @@ impl Artifacts {
             manifest,
         });
         let name = format!("{repository}:{tag}");
-        self.0.kept.tell(&name, &tagged).await;
+        self.0.cache.put_value(&name, &tagged).await;
         self.read_artifact(&name, tagged)
     }
 
@@ -353,12 +355,14 @@ impl Files for Artifacts {
                 limit: FILE_BYTES,
             });
         }
-        if let Some(kept) = self.0.kept.content(&repository, layer).await {
-            return Ok(Some(kept));
+        let name = format!("{repository}@{}", layer.digest);
+        let kept = self.0.cache.content(&name).await;
+        if let Some(kept) = kept.filter(|kept| layer.describes(kept)) {
+            return Ok(Some(kept.into()));
         }
         let blob = self.0.client.blob(&repository, layer, FILE_BYTES).await;
         let blob = blob.map_err(|error| self.failed(error))?;
-        Ok(Some(self.0.kept.keep(&repository, layer, blob).await))
+        Ok(Some(self.0.cache.put_content(&name, blob).await.into()))
     }
 
     fn path_of(&self, file: &FilePath) -> String {
@@ -378,7 +382,7 @@ impl Files for Artifacts {
         }
     }
 
-    fn stale(&self) -> Option<Old> {
+    fn stale(&self) -> Option<Staleness> {
         let tags = self.0.tags.stale();
         let told = tags.or_else(|| self.0.catalog.stale());
         told.or_else(|| self.0.versions.stale())

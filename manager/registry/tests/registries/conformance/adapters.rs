@@ -7,12 +7,12 @@ use std::time::Duration;
 use common::model::{RegistryDefinition, RegistryType};
 use manager_registry::adapter::directory::Directory;
 use manager_registry::adapter::github::{Api, Repository};
-use manager_registry::adapter::open::Means;
+use manager_registry::adapter::open::OpenContext;
 use manager_registry::adapter::url::UrlFolder;
-use manager_registry::adapter::web_folder::Listed;
+use manager_registry::adapter::web_folder::WebFolder;
 use manager_registry::adapter::{git, oci};
-use manager_registry::cache::Cache;
-use manager_registry::transport::{Age, Reach, Web};
+use manager_registry::cache::DiskCache;
+use manager_registry::transport::{MaxAge, Reach, Web};
 
 use crate::conformance::{Loopback, gives_files, lists_folders, promised_tree};
 use crate::support::alone::list_files;
@@ -38,23 +38,23 @@ pub(super) fn http(server: &Loopback, folder: &str) -> UrlFolder {
     UrlFolder::new(
         Web::new(Reach::Any).unwrap(),
         server.url.join(folder).unwrap(),
-        Age::new(),
+        MaxAge::ZERO,
     )
 }
 
-fn listed(server: &Loopback) -> Listed {
+fn listed(server: &Loopback) -> WebFolder {
     let base = server.url.join("files/").unwrap();
     let definition = RegistryDefinition::new(RegistryType::Http, base.as_str());
     let web = Web::new(Reach::Any).unwrap();
-    Listed::new("listed", definition, base, web, Duration::ZERO)
+    WebFolder::new("listed", definition, base, web, Duration::ZERO)
 }
 
-fn means(cache: &Path) -> Means {
-    Means {
+fn context(cache: &Path) -> OpenContext {
+    OpenContext {
         web: Web::new(Reach::Any).unwrap(),
         refresh: Duration::from_secs(3600),
         cache: cache.to_owned(),
-        files: Arc::new(Cache::new(cache, 100_000_000)),
+        files: Arc::new(DiskCache::new(cache, 100_000_000)),
         room: 100_000_000,
         git: git::Trust::default(),
     }
@@ -63,7 +63,7 @@ fn means(cache: &Path) -> Means {
 fn repository(backend: &Backend, cache: &Path) -> git::Repository {
     let definition = RegistryDefinition::new(RegistryType::Git, backend.url());
     let url = backend.url().parse().unwrap();
-    git::Repository::new("repository", definition, url, None, &means(cache))
+    git::Repository::new("repository", definition, url, None, &context(cache))
 }
 
 #[tokio::test]
@@ -120,8 +120,8 @@ async fn an_oci_registry_keeps_the_promises() {
     let definition = RegistryDefinition::new(RegistryType::Oci, hub.url("t"));
     let place = oci::Place::parse(&definition.url).unwrap();
     let cache = tempfile::tempdir().unwrap();
-    let means = means(cache.path());
-    let artifacts = oci::Artifacts::new("oci", definition, place, None, &means);
+    let context = context(cache.path());
+    let artifacts = oci::Artifacts::new("oci", definition, place, None, &context);
     gives_files(&artifacts).await;
     lists_folders(&artifacts).await;
 }

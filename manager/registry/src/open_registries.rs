@@ -12,9 +12,9 @@ use jiff::Timestamp;
 use crate::RegistryError;
 use crate::adapter::directory::Directory;
 use crate::adapter::github::{Api, Repository};
-use crate::adapter::open::{Checked, Means};
+use crate::adapter::open::{CheckedDefinition, OpenContext};
 use crate::adapter::{Registry, git};
-use crate::cache::{Cache, Recent};
+use crate::cache::{DiskCache, MemoryCache};
 use crate::options::{self, Options};
 use crate::registrations::Registrations;
 use crate::transport::{Reach, Shared, Web};
@@ -28,7 +28,7 @@ const NAMED: u64 = 32;
 
 /// A registry, and what references to it without a collection mean.
 #[derive(Clone)]
-pub struct Place {
+pub struct OpenRegistry {
     pub registry: Arc<dyn Registry>,
     pub collection: Option<String>,
     /// Who must have signed its templates.
@@ -36,7 +36,7 @@ pub struct Place {
 }
 
 enum Default {
-    Opened(Place),
+    Opened(OpenRegistry),
     Registered(RegistryName),
     /// The bundled one was looked for in these places.
     Missing(Vec<String>),
@@ -47,41 +47,41 @@ struct Open {
     definition: RegistryDefinition,
     /// When its credential was set.
     credential: Option<Timestamp>,
-    place: Place,
+    registry: OpenRegistry,
 }
 
-pub struct Places {
+pub struct OpenRegistries {
     default: Default,
     github: Arc<Api>,
     /// For registered registries.
-    means: Means,
+    context: OpenContext,
     options: Options,
     registrations: Arc<dyn Registrations>,
     open: Mutex<HashMap<RegistryName, Open>>,
     /// Of GitHub, by references in full.
-    named: Mutex<Recent<String, Place>>,
+    named: MemoryCache<String, OpenRegistry>,
 }
 
-impl Places {
+impl OpenRegistries {
     pub fn new(
         options: &Options,
         registrations: Arc<dyn Registrations>,
-        (shared, files): (&Shared, Arc<Cache>),
+        (shared, files): (&Shared, Arc<DiskCache>),
     ) -> Result<Self, RegistryError> {
         // The API's address is the operator's choice, not a caller's: GitHub Enterprise may well be inside.
-        let anywhere = Web::with(Reach::Any, shared)?;
+        let anywhere = Web::with_shared(Reach::Any, shared)?;
         let github = Api::new(anywhere, &options.github_api_url, options.registry_refresh)?;
         let github = Arc::new(github);
         let default = match &options.registry {
-            Some(text) => opened(options::Place::parse(text)?, &github)?,
+            Some(text) => opened(options::DefaultRegistry::parse(text)?, &github)?,
             None => bundled(),
         };
         let reach = match options.allow_private_registries {
             true => Reach::Any,
             false => Reach::NotLinkLocal,
         };
-        let means = Means {
-            web: Web::with(reach, shared)?,
+        let context = OpenContext {
+            web: Web::with_shared(reach, shared)?,
             files,
             room: options.registry_cache_size.0,
             git: git::Trust::new(options)?,
@@ -91,22 +91,22 @@ impl Places {
         Ok(Self {
             default,
             github,
-            means,
+            context,
             options: options.clone(),
             registrations,
             open: Mutex::default(),
-            named: Mutex::new(Recent::new(NAMED)),
+            named: MemoryCache::new(NAMED),
         })
     }
 
     /// Refuses what could never be opened.
     pub fn check(&self, definition: &RegistryDefinition) -> Result<(), RegistryError> {
-        Checked::new(definition, &self.options).map(|_| ())
+        CheckedDefinition::new(definition, &self.options).map(|_| ())
     }
 
-    pub async fn default(&self) -> Result<Place, RegistryError> {
+    pub async fn default(&self) -> Result<OpenRegistry, RegistryError> {
         match &self.default {
-            Default::Opened(place) => Ok(place.clone()),
+            Default::Opened(open) => Ok(open.clone()),
             Default::Registered(name) => self.registered(name).await,
             Default::Missing(tried) => Err(RegistryError::NoDefault {
                 tried: tried.clone(),
@@ -115,24 +115,23 @@ impl Places {
     }
 
     /// One that is named in full stays open for the next reference to it.
-    pub fn github(&self, owner: &str, repository: &str) -> Place {
+    pub fn github(&self, owner: &str, repository: &str) -> OpenRegistry {
         let name = format!("github.com/{owner}/{repository}");
-        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = named.get(&name) {
-            return place.clone();
+        if let Some(open) = self.named.get(&name) {
+            return open;
         }
         let registry = Repository::new(self.github.clone(), name.clone(), owner, repository);
-        let place = Place {
+        let open = OpenRegistry {
             registry: Arc::new(registry),
             collection: None,
             trust: Arc::default(),
         };
-        named.put(name, place.clone(), 1);
-        place
+        self.named.put(name, open.clone(), 1);
+        open
     }
 
     /// A registry by its name.
-    pub async fn named(&self, name: &str) -> Result<Place, RegistryError> {
+    pub async fn by_name(&self, name: &str) -> Result<OpenRegistry, RegistryError> {
         let unknown = || RegistryError::UnknownRegistry {
             name: name.chars().take(80).collect(),
         };
@@ -165,7 +164,7 @@ impl Places {
     pub async fn list(&self) -> Result<Vec<RegistrySummary>, RegistryError> {
         let mut all = Vec::new();
         match &self.default {
-            Default::Opened(place) => all.push(place.registry.summary()),
+            Default::Opened(open) => all.push(open.registry.summary()),
             Default::Registered(_) | Default::Missing(_) => {}
         }
         let registered = self.registrations.definitions().await;
@@ -182,7 +181,7 @@ impl Places {
         Ok(all)
     }
 
-    async fn registered(&self, name: &RegistryName) -> Result<Place, RegistryError> {
+    async fn registered(&self, name: &RegistryName) -> Result<OpenRegistry, RegistryError> {
         let found = self.definition(name).await?;
         let definition = found.ok_or_else(|| RegistryError::UnknownRegistry {
             name: name.to_string(),
@@ -198,18 +197,18 @@ impl Places {
             None => None,
         };
         let set = credential.as_ref().map(|(_, set)| *set);
-        if let Some(place) = self.kept(name, &definition, set) {
-            return Ok(place);
+        if let Some(open) = self.kept(name, &definition, set) {
+            return Ok(open);
         }
-        let mut means = self.means.clone();
+        let mut context = self.context.clone();
         if let (Some(credential), Some(set)) = (&definition.credential, set) {
             // One that is set anew counts at once, and opens nothing that the former one did.
-            means.web = means.web.in_realm(&format!("{credential} {set}"));
+            context.web = context.web.in_realm(&format!("{credential} {set}"));
         }
-        let opened = Checked::new(&definition, &self.options)?.open(
+        let opened = CheckedDefinition::new(&definition, &self.options)?.open(
             name.as_str(),
             credential.as_ref().map(|(credential, _)| credential),
-            &means,
+            &context,
         );
         let trust = Trust::parse(&definition.public_keys);
         let trust = trust.map_err(|reason| RegistryError::Definition {
@@ -217,18 +216,18 @@ impl Places {
             url: definition.url.clone(),
             reason,
         })?;
-        let place = Place {
+        let open = OpenRegistry {
             registry: opened?,
             collection: definition.collection.clone(),
             trust: Arc::new(trust),
         };
-        let open = Open {
+        let entry = Open {
             definition,
             credential: set,
-            place: place.clone(),
+            registry: open.clone(),
         };
-        self.opened().insert(name.clone(), open);
-        Ok(place)
+        self.opened().insert(name.clone(), entry);
+        Ok(open)
     }
 
     async fn definition(
@@ -245,10 +244,12 @@ impl Places {
         name: &RegistryName,
         definition: &RegistryDefinition,
         credential: Option<Timestamp>,
-    ) -> Option<Place> {
+    ) -> Option<OpenRegistry> {
         let open = self.opened();
         let same = |open: &&Open| open.definition == *definition && open.credential == credential;
-        open.get(name).filter(same).map(|open| open.place.clone())
+        open.get(name)
+            .filter(same)
+            .map(|open| open.registry.clone())
     }
 
     fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<RegistryName, Open>> {
@@ -256,28 +257,28 @@ impl Places {
     }
 }
 
-fn opened(place: options::Place, github: &Arc<Api>) -> Result<Default, RegistryError> {
-    Ok(match place {
-        options::Place::Directory(path) => {
+fn opened(default: options::DefaultRegistry, github: &Arc<Api>) -> Result<Default, RegistryError> {
+    Ok(match default {
+        options::DefaultRegistry::Directory(path) => {
             let opened = directory(&path).map_err(|source| RegistryError::Io {
                 path: path.display().to_string(),
                 source,
             });
             Default::Opened(opened?)
         }
-        options::Place::Github {
+        options::DefaultRegistry::Github {
             owner,
             repository,
             collection,
         } => {
             let registry = Repository::new(github.clone(), DEFAULT.to_owned(), &owner, &repository);
-            Default::Opened(Place {
+            Default::Opened(OpenRegistry {
                 registry: Arc::new(registry),
                 collection,
                 trust: Arc::default(),
             })
         }
-        options::Place::Registered(name) => Default::Registered(name),
+        options::DefaultRegistry::Registered(name) => Default::Registered(name),
     })
 }
 
@@ -285,7 +286,7 @@ fn opened(place: options::Place, github: &Arc<Api>) -> Result<Default, RegistryE
 fn bundled() -> Default {
     let places = options::bundled();
     match places.iter().find_map(|place| directory(place).ok()) {
-        Some(place) => Default::Opened(place),
+        Some(open) => Default::Opened(open),
         None => {
             let tried = places.iter().map(|place| place.display().to_string());
             Default::Missing(tried.collect())
@@ -293,8 +294,8 @@ fn bundled() -> Default {
     }
 }
 
-fn directory(path: &Path) -> std::io::Result<Place> {
-    Ok(Place {
+fn directory(path: &Path) -> std::io::Result<OpenRegistry> {
+    Ok(OpenRegistry {
         registry: Arc::new(Directory::open(DEFAULT, path)?),
         collection: None,
         trust: Arc::default(),

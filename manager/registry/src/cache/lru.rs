@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 #[derive(Debug)]
-pub struct Recent<K, V> {
+pub struct Lru<K, V> {
     limit: u64,
     used: u64,
     clock: u64,
@@ -20,7 +20,7 @@ struct Held<V> {
     used: u64,
 }
 
-impl<K: Clone + Eq + Hash, V> Recent<K, V> {
+impl<K: Clone + Eq + Hash, V> Lru<K, V> {
     /// `limit` is in the unit of the sizes that are put.
     pub fn new(limit: u64) -> Self {
         Self {
@@ -78,24 +78,24 @@ mod tests {
 
     #[test]
     fn what_was_used_longest_ago_goes_first() {
-        let mut recent = Recent::new(10);
+        let mut lru = Lru::new(10);
         for key in ["a", "b", "c"] {
-            assert!(recent.put(key, key, 3).is_empty());
+            assert!(lru.put(key, key, 3).is_empty());
         }
-        assert_eq!(recent.get(&"a"), Some(&"a"));
-        assert_eq!(recent.put("d", "d", 4), ["b"]);
-        assert_eq!(recent.put("e", "e", 10), ["c", "a", "d"]);
-        assert_eq!(recent.get(&"b"), None);
+        assert_eq!(lru.get(&"a"), Some(&"a"));
+        assert_eq!(lru.put("d", "d", 4), ["b"]);
+        assert_eq!(lru.put("e", "e", 10), ["c", "a", "d"]);
+        assert_eq!(lru.get(&"b"), None);
     }
 
     #[test]
     fn what_is_put_again_counts_once_and_what_is_too_large_is_not_kept() {
-        let mut recent = Recent::new(10);
+        let mut lru = Lru::new(10);
         for _ in 0..5 {
-            assert!(recent.put("a", 1, 6).is_empty());
+            assert!(lru.put("a", 1, 6).is_empty());
         }
-        assert_eq!(recent.put("b", 2, 11), ["a", "b"]);
-        assert_eq!(recent.remove(&"b"), None);
-        assert_eq!(recent.used, 0);
+        assert_eq!(lru.put("b", 2, 11), ["a", "b"]);
+        assert_eq!(lru.remove(&"b"), None);
+        assert_eq!(lru.used, 0);
     }
 }

@@ -1,0 +1,168 @@
+//! Files below a folder, of a bounded size together: what was used longest ago is removed for what comes.
+//!
+//! It promises nothing: a file may be gone or damaged at any time, also by another manager on the same folder. A file
+//! appears whole (it is written beside its place and moved there), and its time of change is that of its last use, so
+//! that the next process knows the order.
+
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use uuid::Uuid;
+
+use super::lru::Lru;
+
+/// Larger than anything that is put.
+const FILE_BYTES: u64 = 64 * 1024 * 1024;
+const UNFINISHED: &str = ".part";
+
+/// Its calls block.
+#[derive(Debug)]
+pub struct BoundedFolder {
+    root: PathBuf,
+    limit: u64,
+    /// What is there, by path; read once, before the first file is put.
+    known: Mutex<Option<Lru<PathBuf, ()>>>,
+}
+
+impl BoundedFolder {
+    pub fn new(root: PathBuf, limit: u64) -> Self {
+        Self {
+            root,
+            limit,
+            known: Mutex::default(),
+        }
+    }
+
+    /// `None` if there is no such file, or none that can be read.
+    pub fn read(&self, name: &Path) -> Option<Vec<u8>> {
+        let file = File::open(self.root.join(name)).ok()?;
+        let mut bytes = Vec::new();
+        (&file).take(FILE_BYTES).read_to_end(&mut bytes).ok()?;
+        // Only the order of removal suffers when this fails.
+        let _ = file.set_modified(SystemTime::now());
+        self.touch(name);
+        Some(bytes)
+    }
+
+    /// Counts as a use.
+    pub fn touch(&self, name: &Path) {
+        if let Some(known) = &mut *self.known() {
+            known.get(&name.to_owned());
+        }
+    }
+
+    pub fn write(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
+        let place = self.root.join(name);
+        if let Some(folder) = place.parent() {
+            // What private registries hold is for nobody else on this machine.
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)?;
+        }
+        let unfinished = place.with_extension(format!("{}{UNFINISHED}", Uuid::new_v4()));
+        let written = File::create_new(&unfinished)
+            .and_then(|mut file| file.write_all(bytes))
+            .and_then(|()| std::fs::rename(&unfinished, &place));
+        if written.is_err() {
+            let _ = std::fs::remove_file(&unfinished);
+        }
+        written?;
+        self.count(name, bytes.len());
+        Ok(())
+    }
+
+    pub fn remove(&self, name: &Path) {
+        // That it is gone already is as good.
+        let _ = std::fs::remove_file(self.root.join(name));
+        if let Some(known) = &mut *self.known() {
+            known.remove(&name.to_owned());
+        }
+    }
+
+    fn count(&self, name: &Path, bytes: usize) {
+        let mut known = self.known();
+        let known = known.get_or_insert_with(|| self.survey());
+        let size = u64::try_from(bytes).unwrap_or(u64::MAX);
+        for gone in known.put(name.to_owned(), (), size) {
+            let _ = std::fs::remove_file(self.root.join(gone));
+        }
+    }
+
+    /// What earlier processes left, in the order of its last use.
+    fn survey(&self) -> Lru<PathBuf, ()> {
+        let mut found = Vec::new();
+        collect(&self.root, &mut found);
+        found.sort_unstable();
+        let mut known = Lru::new(self.limit);
+        for (_, path, size) in found {
+            let Ok(name) = path.strip_prefix(&self.root) else {
+                continue;
+            };
+            for gone in known.put(name.to_owned(), (), size) {
+                let _ = std::fs::remove_file(self.root.join(gone));
+            }
+        }
+        known
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Option<Lru<PathBuf, ()>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn collect(folder: &Path, found: &mut Vec<(SystemTime, PathBuf, u64)>) {
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        let (path, Ok(metadata)) = (entry.path(), entry.metadata()) else {
+            continue;
+        };
+        if metadata.is_dir() {
+            collect(&path, found);
+        } else if path.to_string_lossy().ends_with(UNFINISHED) {
+            // Another process may be writing it; then that one fails, and goes without.
+            let _ = std::fs::remove_file(path);
+        } else {
+            let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            found.push((used, path, metadata.len()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_used_longest_ago_is_removed_also_of_an_earlier_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || BoundedFolder::new(folder.path().join("cache"), 10);
+        let first = open();
+        for name in ["a/1", "a/2", "b/3"] {
+            first.write(Path::new(name), b"123").unwrap();
+        }
+        let long_ago = File::open(folder.path().join("cache/a/2")).unwrap();
+        long_ago.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        let second = open();
+        second.write(Path::new("c/4"), b"4444").unwrap();
+        assert_eq!(second.read(Path::new("a/2")), None);
+        assert_eq!(second.read(Path::new("a/1")).as_deref(), Some(&b"123"[..]));
+        second.write(Path::new("d/5"), b"55555").unwrap();
+        assert_eq!(second.read(Path::new("b/3")), None);
+        assert_eq!(second.read(Path::new("c/4")), None);
+        assert!(second.read(Path::new("a/1")).is_some());
+    }
+
+    #[test]
+    fn a_write_that_was_cut_off_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let left = folder.path().join("a.1.part");
+        std::fs::write(&left, "half").unwrap();
+        let bounded = BoundedFolder::new(folder.path().to_owned(), 100);
+        bounded.write(Path::new("b"), b"whole").unwrap();
+        assert!(!left.exists());
+    }
+}
