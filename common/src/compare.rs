@@ -178,7 +178,7 @@ mod tests {
             {"name": "same", "type": "Pod", "properties": {"a": 1}},
             {"name": "new", "type": "Pod"},
         ]);
-        let told: Vec<_> = between(before, after)
+        let found: Vec<_> = between(before, after)
             .iter()
             .map(|diff| {
                 let paths: Vec<_> = diff
@@ -195,15 +195,18 @@ mod tests {
             "Create new ",
             "Delete old ",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
     }
 
     #[test]
     fn values_of_secrets_are_not_told() {
         let secret = |password: &str| json!([{"name": "s", "type": "Secret", "properties": {"stringData": {"password": password}}}]);
-        let told = serde_json::to_string(&between(secret("hush"), secret("quiet"))).unwrap();
-        assert!(told.contains("stringData.password"), "{told}");
-        assert!(!told.contains("hush") && !told.contains("quiet"), "{told}");
+        let found = serde_json::to_string(&between(secret("hush"), secret("quiet"))).unwrap();
+        assert!(found.contains("stringData.password"), "{found}");
+        assert!(
+            !found.contains("hush") && !found.contains("quiet"),
+            "{found}"
+        );
     }
 
     #[test]

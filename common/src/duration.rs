@@ -1,9 +1,9 @@
-//! Lengths of time, as messages tell them.
+//! Durations for messages.
 
 use std::time::Duration;
 
-/// In a unit of which there is at least one, to the tenth: `400 ms`, `1.5 s`, `90 s`, `5 min`.
-pub fn told(duration: Duration) -> String {
+/// In the largest unit that keeps the value readable, with at most one decimal: `400 ms`, `1.5 s`, `90 s`, `5 min`.
+pub fn render(duration: Duration) -> String {
     let (millis, seconds) = (duration.as_millis(), duration.as_secs());
     let minutes = seconds / 60;
     match (millis, seconds) {
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_length_of_time_is_told_as_nothing() {
+    fn no_duration_is_rendered_as_zero() {
         let cases = [
             (0, "less than 1 ms"),
             (900, "less than 1 ms"),
@@ -37,7 +37,7 @@ mod tests {
             (301_000_000, "301 s"),
         ];
         for (micros, expected) in cases {
-            assert_eq!(told(Duration::from_micros(micros)), expected);
+            assert_eq!(render(Duration::from_micros(micros)), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Keeping secret values out of what people are told.
+//! Removes secret values from messages, answers and logs.
 //!
 //! Responsible for finding a value in whatever came of it: as it is, escaped, percent-encoded, or in base64, alone or
 //! within a longer text. It refuses to know where secrets come from and who must not see them. What a template made of
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::api::deployer::FieldChange;
 use crate::api::error::ErrorBody;
 
-/// What stands for a value that is not told. Plain text in YAML too, so that it comes back as it went.
+/// Stands for a redacted value. It is plain text in YAML too, so it stays the same when it is read back.
 pub const REDACTED: &str = "(redacted)";
 
 /// A value with so many bytes is found wherever it occurs.

@@ -97,7 +97,9 @@ impl<T> Watched<T> {
                 tracing::info!("{what} changed and is in use");
             }
             Err(reason) => {
-                tracing::warn!("{what} changed but cannot be used, the old stays: {reason}");
+                tracing::warn!(
+                    "{what} changed but cannot be used, so the previous one stays: {reason}"
+                );
             }
         }
     }

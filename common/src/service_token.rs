@@ -56,7 +56,9 @@ fn parse(text: &str) -> Result<Vec<String>, String> {
         .collect();
     // A token itself must never get into a message.
     if tokens.is_empty() || tokens.len() > TOKENS {
-        return Err(format!("it must hold 1 to {TOKENS} tokens, one a line"));
+        return Err(format!(
+            "it must contain 1 to {TOKENS} tokens, one per line"
+        ));
     }
     let good = |token: &String| {
         (CHARS_MIN..=CHARS_MAX).contains(&token.len())

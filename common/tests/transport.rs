@@ -434,8 +434,8 @@ async fn strangers_hear_that_a_service_lives_and_is_ready_and_no_more() {
         .send(stranger.request(Method::GET, &["healthz"]), None)
         .await;
     assert_eq!(health.unwrap().text().await.unwrap(), "ok\n");
-    let told = stranger.readiness(PATIENCE).await.unwrap();
-    assert_eq!((told.ready, told.checks[0].message.as_str()), (false, ""));
+    let found = stranger.readiness(PATIENCE).await.unwrap();
+    assert_eq!((found.ready, found.checks[0].message.as_str()), (false, ""));
     for closed in ["metrics", "peer", "nowhere"] {
         let answer = stranger
             .send(stranger.request(Method::GET, &[closed]), None)
@@ -447,8 +447,8 @@ async fn strangers_hear_that_a_service_lives_and_is_ready_and_no_more() {
         assert!(!body.message.contains("0123456789"), "{}", body.message);
     }
     let manager = files.client(&url, None, Some(&tokens));
-    let told = manager.readiness(PATIENCE).await.unwrap();
-    assert_eq!(told.checks[0].message, "at a secret place");
+    let found = manager.readiness(PATIENCE).await.unwrap();
+    assert_eq!(found.checks[0].message, "at a secret place");
 }
 
 #[tokio::test(flavor = "multi_thread")]

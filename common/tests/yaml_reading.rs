@@ -135,23 +135,23 @@ fn every_kind_of_mistake_has_its_own_sentence() {
         ),
         (
             "a: &x\n  b: *x\n",
-            "line 2, column 6: the alias stands inside of what it repeats",
+            "line 2, column 6: the alias is inside of the value that it repeats",
         ),
         (
             "a:\n  <<: 1\n",
-            "line 2, column 7: '<<' merges a map or a list of maps, and this is neither",
+            "line 2, column 7: '<<' needs a map or a list of maps, and this is neither",
         ),
         (
             "a: .inf\n",
-            "line 1, column 4: the number .inf is not finite and cannot be told in JSON; quote it to keep it as text",
+            "line 1, column 4: the number .inf is not finite and cannot be written in JSON; quote it to keep it as text",
         ),
         (
             "a: =\n",
-            "line 1, column 4: '=' alone has a meaning of its own in YAML 1.1; quote it to keep it as text",
+            "line 1, column 4: '=' has a special meaning in YAML 1.1; quote it to keep it as text",
         ),
         (
             "a: <<\n",
-            "line 1, column 4: '<<' alone has a meaning of its own in YAML 1.1; quote it to keep it as text",
+            "line 1, column 4: '<<' has a special meaning in YAML 1.1; quote it to keep it as text",
         ),
         (
             "a: !Ref b\n",
@@ -165,7 +165,7 @@ fn every_kind_of_mistake_has_its_own_sentence() {
         ("a: 0b_\n", "line 1, column 4: '0b_' is not a valid number"),
         (
             "a: !!seq x\n",
-            "line 1, column 4: the tag '!!seq' does not fit the kind of value it stands before",
+            "line 1, column 4: the tag '!!seq' does not match its value; remove it, or change the value",
         ),
         (
             "a: 1\n---\nb: 2\n",

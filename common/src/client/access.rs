@@ -16,10 +16,10 @@ use crate::tls::pair::Pair;
 use crate::tls::provider;
 use crate::tls::trust::Servers;
 
-/// Gives the token of `Authorization: Bearer`, anew for each request: tokens run out and are replaced.
+/// Returns the token for `Authorization: Bearer` of each request. Tokens expire and are replaced.
 #[async_trait]
 pub trait Bearer: Send + Sync {
-    /// The reason, if what has run out cannot be replaced.
+    /// Returns the reason if an expired token cannot be replaced.
     async fn token(&self) -> Result<Option<String>, String>;
 }
 
@@ -30,7 +30,7 @@ impl Bearer for ServiceTokens {
     }
 }
 
-/// How a client gets in. By default it shows nothing, and knows services by the machine's own authorities.
+/// How a client authenticates. By default it sends nothing, and trusts the machine's authorities.
 #[derive(Clone, Default)]
 pub struct Access {
     pub(super) tls: Option<ClientConfig>,
@@ -43,13 +43,13 @@ impl fmt::Debug for Access {
     }
 }
 
-/// The flags of whoever calls a service over TLS, or shows a token.
+/// The flags of a client that calls services over TLS or with a token.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ServiceFlags {
-    /// The authority, PEM, by which the services are known, if their URLs are https [default: the machine's authorities].
+    /// PEM file with the authority that signed the certificates of https services [default: the machine's authorities].
     #[arg(long, env = "DM_SERVICE_CA", value_name = "FILE")]
     pub service_ca: Option<PathBuf>,
-    /// The certificate, PEM, to show to the services.
+    /// PEM file with the client certificate for the services.
     #[arg(
         long,
         env = "DM_SERVICE_CERT",
@@ -57,7 +57,7 @@ pub struct ServiceFlags {
         requires = "service_key"
     )]
     pub service_cert: Option<PathBuf>,
-    /// That certificate's key, PEM.
+    /// PEM file with the key of the client certificate.
     #[arg(
         long,
         env = "DM_SERVICE_KEY",
@@ -65,7 +65,7 @@ pub struct ServiceFlags {
         requires = "service_cert"
     )]
     pub service_key: Option<PathBuf>,
-    /// File with the token to show to the services: its first line that is not empty. Read again when it changes.
+    /// File with the token for the services, in its first non-empty line; it is read again when it changes.
     #[arg(long, env = "DM_SERVICE_TOKEN_FILE", value_name = "FILE")]
     pub service_token_file: Option<PathBuf>,
 }
@@ -96,7 +96,7 @@ impl ServiceFlags {
     }
 }
 
-/// Knows services by the authorities in a file, or by the machine's; shows a certificate to who asks for one.
+/// Trusts the authorities in a file, or the machine's, and sends a certificate to services that ask for one.
 fn tls(
     authorities: Option<&Path>,
     shown: Option<Arc<dyn ResolvesClientCert>>,
@@ -116,7 +116,7 @@ fn tls(
 }
 
 impl Access {
-    /// Shows a certificate to services that ask for one, and knows these by the authorities in a file, or by the machine's.
+    /// Sends a certificate to services that ask for one, and trusts the authorities in a file, or the machine's.
     pub fn showing(
         authorities: Option<&Path>,
         certificate: Arc<dyn ResolvesClientCert>,
@@ -127,7 +127,7 @@ impl Access {
         })
     }
 
-    /// The same with a token of one's own.
+    /// The same access with a different token.
     pub fn with_bearer(mut self, bearer: Arc<dyn Bearer>) -> Self {
         self.bearer = Some(bearer);
         self

@@ -1,4 +1,4 @@
-//! Why a call to a service brought no result.
+//! Why a call to a service failed.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::api::error::{ErrorBody, ErrorCode};
 use crate::duration;
 use crate::json::TooLarge;
 
-/// The longest wait that a service's answer brings about.
+/// The longest `Retry-After` that a client waits for.
 const MOST: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,28 +20,28 @@ pub enum ClientError {
         url: String,
         reason: String,
     },
-    #[error("{service} at {url} did not answer within {}", duration::told(*deadline))]
+    #[error("{service} at {url} did not answer within {}", duration::render(*deadline))]
     TimedOut {
         service: &'static str,
         url: String,
         deadline: Duration,
     },
     /// The connection broke while the answer was on its way.
-    #[error("{service} at {url} broke off its answer: {reason}")]
+    #[error("{service} at {url} closed the connection before the end of its answer: {reason}")]
     BrokenOff {
         service: &'static str,
         url: String,
         reason: String,
     },
     #[error(
-        "{service} at {url} gave an answer that is not understood: {reason}; do the versions match?"
+        "{service} at {url} returned an answer that cannot be read: {reason}; check that the versions match"
     )]
     Malformed {
         service: &'static str,
         url: String,
         reason: String,
     },
-    #[error("{service} at {url} gave an answer that is too large: {reason}")]
+    #[error("{service} at {url} returned an answer that is too large: {reason}")]
     TooLarge {
         service: &'static str,
         url: String,
@@ -49,8 +49,8 @@ pub enum ClientError {
     },
     #[error("{url:?} is not a service's address: {reason}")]
     InvalidUrl { url: String, reason: String },
-    /// There was a token, and there is none to take its place.
-    #[error("there is no token to show to {service}: {reason}")]
+    /// The previous token cannot be used any more, and there is no new one.
+    #[error("there is no token for {service}: {reason}")]
     NoToken {
         service: &'static str,
         reason: String,
@@ -70,7 +70,7 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// The body to pass on to one's own caller. `unavailable` is the code for a service that cannot be reached.
+    /// The body to return to the own caller. `unavailable` is the code for a service that cannot be reached.
     pub fn into_body(self, unavailable: ErrorCode) -> ErrorBody {
         match self {
             Self::Answered(body) => *body,
@@ -86,10 +86,10 @@ impl ClientError {
         }
     }
 
-    /// Whether a later try may fare better: the service is away or overloaded, nothing is wrong with the request.
+    /// Whether a retry may succeed: the service is unreachable or overloaded, and the request is valid.
     pub fn is_transient(&self) -> bool {
         match self {
-            // The manager has asked the registry more than once, and leaves it alone for a while.
+            // The manager has retried already, and pauses requests to the registry for a while.
             Self::Answered(body) if body.code == ErrorCode::RegistryUnavailable => false,
             Self::Answered(body) => matches!(body.code.status(), 429 | 503),
             Self::Unreachable { .. } | Self::BrokenOff { .. } => true,
@@ -103,7 +103,7 @@ impl ClientError {
         }
     }
 
-    /// How long the service wants to be left alone. What is over a minute is not waited for: so long nobody looks on.
+    /// How long to wait before a retry, at most a minute.
     pub fn retry_after(&self) -> Duration {
         match self {
             Self::Answered(body) => body.retry_after.map_or(Duration::ZERO, |seconds| {

@@ -1,4 +1,4 @@
-//! Why a TLS handshake came to nothing, told so that somebody can mend it.
+//! Why a TLS handshake failed, with a way to correct it.
 
 use rustls::{AlertDescription, CertificateError, Error};
 
@@ -35,16 +35,16 @@ fn untrusted(reason: &CertificateError) -> String {
     use CertificateError as Reason;
     match reason {
         Reason::Expired | Reason::ExpiredContext { .. } => {
-            "it has expired; renew it, or see to the clock".to_owned()
+            "it has expired; renew it, or correct the clock".to_owned()
         }
         Reason::NotValidYet | Reason::NotValidYetContext { .. } => {
-            "it is not valid yet; see to the clock".to_owned()
+            "it is not valid yet; correct the clock".to_owned()
         }
         Reason::NotValidForName | Reason::NotValidForNameContext { .. } => {
             "it is for other names; use one of them in the address".to_owned()
         }
         Reason::UnknownIssuer => {
-            "none of the known authorities has signed it (UnknownIssuer); name its own as the authority"
+            "none of the known authorities has signed it (UnknownIssuer); configure its authority"
                 .to_owned()
         }
         other => other.to_string(),
@@ -53,16 +53,16 @@ fn untrusted(reason: &CertificateError) -> String {
 
 fn refused(alert: AlertDescription) -> Option<&'static str> {
     Some(match alert {
-        AlertDescription::CertificateRequired => "it wants one, and none was shown",
+        AlertDescription::CertificateRequired => "it requires one, and none was sent",
         AlertDescription::CertificateExpired => "it has expired, or is not valid yet",
         AlertDescription::CertificateRevoked => "it was revoked",
         AlertDescription::UnknownCA | AlertDescription::DecryptError => {
-            "another authority has signed it than the service trusts"
+            "the service does not trust the authority that signed it"
         }
         AlertDescription::UnsupportedCertificate => "it is not for clients",
         AlertDescription::BadCertificate
         | AlertDescription::CertificateUnknown
-        | AlertDescription::AccessDenied => "it cannot be verified there",
+        | AlertDescription::AccessDenied => "the service cannot verify it",
         _ => return None,
     })
 }

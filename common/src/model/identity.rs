@@ -39,7 +39,7 @@ pub enum IdentityError {
     )]
     Text { part: &'static str, text: String },
     #[error(
-        "the identity of {user:?} is too large: its groups and extras may have {} bytes in all and be {} in number",
+        "the identity of {user:?} is too large: its groups and extras may have at most {} bytes in total and {} entries",
         limits::IDENTITY_BYTES,
         limits::IDENTITY_TEXTS
     )]

@@ -98,7 +98,7 @@ pub struct SecretValue {
 
 /// A text that is no path into a layout.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no path into a layout: write it like $.resources[0].resources[1]")]
+#[error("{0:?} is not a layout path: write it like $.resources[0].resources[1]")]
 pub struct LayoutPathError(String);
 
 impl LayoutPath {

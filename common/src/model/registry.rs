@@ -50,7 +50,7 @@ impl fmt::Display for RegistryType {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no type of registry: it is directory, git, github, http or oci")]
+#[error("{0:?} is not a type of registry: use directory, git, github, http or oci")]
 pub struct RegistryTypeError(String);
 
 impl FromStr for RegistryType {

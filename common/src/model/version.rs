@@ -12,7 +12,7 @@ pub struct Version {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no version: write it like v1, v1.1 or v1.1.0")]
+#[error("{0:?} is not a version: write it like v1, v1.1 or v1.1.0")]
 pub struct VersionError(String);
 
 impl FromStr for Version {

@@ -123,8 +123,8 @@ mod tests {
         let text =
             "colections: {}\ncollections: {a: ../b, 'c/d': e, f: 1, g: /etc, h: .git, ok: fine}";
         let faults = parse(text).unwrap_err().join("\n");
-        for told in ["'colections'", "'a'", "'c/d'", "'f'", "'g'", "'h'"] {
-            assert!(faults.contains(told), "{told} is not in: {faults}");
+        for expected in ["'colections'", "'a'", "'c/d'", "'f'", "'g'", "'h'"] {
+            assert!(faults.contains(expected), "{expected} is not in: {faults}");
         }
         assert!(!faults.contains("'ok'"), "{faults}");
     }

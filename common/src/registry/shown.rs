@@ -1,4 +1,4 @@
-//! Addresses as people are told them: without what opens them.
+//! URLs for messages and logs: without credentials.
 //!
 //! A user's name and password may stand before the host. What follows a `?` may be a signature: registries redirect to
 //! storage by addresses that let in whoever has them.
@@ -37,19 +37,19 @@ mod tests {
     #[test]
     fn what_opens_an_address_is_not_shown() {
         let url = "https://user:hunter2@host.example:8443/a/b?X-Signature=s3cret#t0ken";
-        let told = shown(&url.parse().unwrap());
-        assert_eq!(told, "https://host.example:8443/a/b");
+        let found = shown(&url.parse().unwrap());
+        assert_eq!(found, "https://host.example:8443/a/b");
     }
 
     #[test]
     fn what_was_written_is_shown_without_its_user() {
-        for (text, told) in [
+        for (text, expected) in [
             ("https://user:pass@host/a@b", "https://(redacted)@host/a@b"),
             ("https://to@ken@host", "https://(redacted)@host"),
             ("https://host/a@b", "https://host/a@b"),
             ("redis:v1", "redis:v1"),
         ] {
-            assert_eq!(without_user(text), told);
+            assert_eq!(without_user(text), expected);
         }
     }
 }

@@ -12,19 +12,19 @@ use super::callers::{CallerFlags, Callers};
 use super::tls::Tls;
 use crate::reload::Unusable;
 
-/// What the service says of its callers.
+/// Whether and how the service authenticates its callers.
 #[derive(Debug, Clone)]
 pub enum Access {
-    /// No authentication is configured. The text ends "configure …" for whoever wants to listen elsewhere.
+    /// No authentication is configured. The text names the flags for it, and completes the sentence "configure …".
     Open(&'static str),
-    /// Authentication is configured, and the routes see to it.
+    /// Authentication is configured, and the routes check it.
     Checked,
     /// Only the manager may call.
     Services(CallerFlags),
 }
 
-/// In a request's extensions: authentication is configured, and this caller did not prove anything. Where such a one is
-/// answered at all, as on `/readyz`, it is told less.
+/// In a request's extensions: authentication is configured, and this caller did not authenticate. Routes that answer such a
+/// caller, like `/readyz`, omit details.
 #[derive(Debug, Clone, Copy)]
 pub struct Stranger;
 
@@ -36,10 +36,10 @@ pub(super) enum Door {
     Manager(Callers),
 }
 
-/// A service that anybody may call is for this machine alone.
+/// A service without authentication may only listen on loopback.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "will not listen on {address} without authentication, for whoever reaches it could do all that this service may do: configure {how}, or listen on a loopback address such as 127.0.0.1"
+    "will not listen on {address} without authentication, because any caller could then do everything that this service may do: configure {how}, or listen on a loopback address such as 127.0.0.1"
 )]
 pub struct Unguarded {
     address: SocketAddr,
@@ -58,8 +58,8 @@ impl Door {
         })
     }
 
-    /// Whether it may listen there. Tokens over plain HTTP are left to the operator – TLS may end in a proxy beside the
-    /// service, or the network be encrypted itself – but not unsaid.
+    /// Whether the service may listen on the address. Tokens over plain HTTP only cause a warning, because a proxy may terminate
+    /// TLS, or the network may be encrypted.
     pub(super) fn may_listen(&self, address: SocketAddr, encrypted: bool) -> Result<(), Unguarded> {
         let loopback = address.ip().to_canonical().is_loopback();
         match self {
@@ -68,14 +68,14 @@ impl Door {
                 "no authentication is configured: listening on loopback only; to listen elsewhere, configure {how}"
             ),
             Self::Checked | Self::Manager(_) if !loopback && !encrypted => tracing::warn!(
-                "listening on {address} without TLS: whoever can read the network can read tokens; give --tls-cert and --tls-key unless TLS ends right before this service"
+                "listening on {address} without TLS: anybody who can read the network can read tokens; give --tls-cert and --tls-key, unless a proxy right before this service terminates TLS"
             ),
             Self::Checked | Self::Manager(_) => {}
         }
         Ok(())
     }
 
-    /// Whether callers are told apart.
+    /// Whether callers are authenticated.
     pub(super) fn is_guarded(&self) -> bool {
         !matches!(self, Self::Open(_))
     }

@@ -15,7 +15,7 @@ pub(super) async fn bodiless<B: MessageBody + 'static>(
     }
     let response = next.call(request).await?;
     Ok(response.map_body(|_, body| match body.size() {
-        // Its length is not told, and nobody should make it.
+        // The length is unknown, and computing it would need the whole body.
         BodySize::Stream if is_head => BoxBody::new(None::new()),
         // Of a body whose length is known, actix sends the length alone.
         _ => body.boxed(),

@@ -243,7 +243,8 @@ fn unreadable(error: &PayloadError) -> ApiError {
     match error {
         PayloadError::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
             let seconds = PATIENCE.as_secs();
-            let message = format!("the body came too slowly: next to nothing of it in {seconds} s");
+            let message =
+                format!("the body came too slowly: almost nothing arrived in {seconds} s");
             ApiError::new(ErrorCode::RequestTimeout, message)
         }
         _ => invalid(format!("the body cannot be read: {error}")),

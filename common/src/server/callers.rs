@@ -17,10 +17,10 @@ use crate::service_token::ServiceTokens;
 /// The flags of a service that only another service calls.
 #[derive(Debug, Clone, clap::Args)]
 pub struct CallerFlags {
-    /// File with the token that the manager shows, one a line; all of them are accepted. Read again when it changes.
+    /// File with the accepted service tokens, one per line. The service reads the file again when it changes.
     #[arg(long, env = "DM_SERVICE_TOKEN_FILE", value_name = "FILE")]
     pub service_token_file: Option<PathBuf>,
-    /// Name (CN, DNS name or URI) of a client whose certificate, signed by --client-ca, is accepted. May be repeated.
+    /// Name (CN, DNS name or URI) in an accepted client certificate that --client-ca signed; may be repeated.
     #[arg(
         long = "allowed-client",
         env = "DM_ALLOWED_CLIENT",
@@ -35,12 +35,12 @@ pub struct CallerFlags {
 #[derive(Debug, Clone)]
 pub struct Callers {
     tokens: Option<ServiceTokens>,
-    /// Empty where certificates are not asked for.
+    /// Empty if certificates are not requested.
     clients: Vec<String>,
 }
 
 impl CallerFlags {
-    /// Nothing, if there is no way to prove anything.
+    /// `None` if no authentication is configured.
     pub(super) fn callers(&self, tls: &Tls) -> Result<Option<Callers>, Unusable> {
         let file = self.service_token_file.as_deref();
         let tokens = file.map(ServiceTokens::open).transpose()?;
@@ -54,7 +54,7 @@ impl CallerFlags {
 }
 
 impl Callers {
-    /// Whether this is the manager; the refusal, if not.
+    /// Returns the refusal if the caller is not the manager.
     pub(super) fn admit(&self, request: &HttpRequest) -> Result<(), ApiError> {
         let peer = Peer::of(request);
         let certificate = peer.certificate.as_deref();
@@ -70,22 +70,22 @@ impl Callers {
         Err(self.refusal(certificate.is_some(), offered.is_some()))
     }
 
-    /// 401 for nothing or a wrong token, 403 for a good certificate of somebody else.
+    /// 401 for no token or a wrong one, 403 for a valid certificate of another client.
     fn refusal(&self, certificate: bool, token: bool) -> ApiError {
         if certificate && !token {
             return ApiError::new(
                 ErrorCode::Forbidden,
-                "only the manager may call this service: the certificate is another's (--allowed-client names whose are accepted)",
+                "only the manager may call this service: the certificate has a different name (--allowed-client lists the accepted ones)",
             );
         }
         let how = match (&self.tokens, self.clients.is_empty()) {
-            (Some(_), true) => "the services' token",
-            (Some(_), false) => "the services' token or the manager's certificate",
+            (Some(_), true) => "the service token",
+            (Some(_), false) => "the service token or the manager's certificate",
             (None, _) => "the manager's certificate",
         };
         let message = match token {
             true => format!(
-                "the token is not the services': only the manager may call this service, with {how}"
+                "the token is not a service token: only the manager may call this service, with {how}"
             ),
             false => format!("only the manager may call this service, with {how}"),
         };

@@ -9,7 +9,7 @@ use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use crate::api::error::{ErrorBody, ErrorCode};
 use crate::request_id;
 
-/// Seconds after which it is worth asking again, where nothing better is known.
+/// The default of `Retry-After`, in seconds.
 const SOON: u64 = 1;
 
 /// What handlers return.
@@ -21,17 +21,17 @@ impl ApiError {
         Self(ErrorBody::new(code, message))
     }
 
-    /// Says in how many seconds it is worth asking again.
+    /// Sets `Retry-After`, in seconds.
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.0.retry_after = Some(seconds);
         self
     }
 
-    /// A fault of ours: logged here with its chain, told to the caller only by the request id.
+    /// A fault of the service. The log has its chain of causes; the caller receives only the request id.
     pub fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
         tracing::error!(
             error = chain(error),
-            "the request failed by a fault of the service"
+            "the request failed because of a fault of the service"
         );
         Self::new(
             ErrorCode::Internal,
@@ -87,7 +87,7 @@ pub async fn method_not_allowed(request: HttpRequest) -> HttpResponse {
     ApiError::new(ErrorCode::MethodNotAllowed, message).error_response()
 }
 
-/// The answer where no route matches.
+/// The answer if no route matches.
 pub async fn no_such_route(request: HttpRequest) -> HttpResponse {
     ApiError::new(
         ErrorCode::NotFound,

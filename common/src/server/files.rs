@@ -2,10 +2,10 @@
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// Files that are no connections: the store, the workers, what is asked for others.
+/// Open files that are not connections of callers: the store, the workers, requests to other services.
 const OTHERS: usize = 512;
 
-/// Raises the limit for so many connections as far as the system allows without asking; how many there is room for.
+/// Raises the limit of open files for this number of connections, as far as the process may. Returns how many connections fit.
 pub(super) fn make_room(connections: usize) -> usize {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
         return connections;
@@ -24,7 +24,7 @@ pub(super) fn make_room(connections: usize) -> usize {
         .saturating_sub(OTHERS)
         .max(64);
     tracing::warn!(
-        "the system lets this process open {now} files: at most {room} connections at once, not {connections}; raise `ulimit -n`"
+        "the system lets this process open {now} files: at most {room} connections at the same time, not {connections}; raise `ulimit -n`"
     );
     room
 }

@@ -12,7 +12,7 @@ use super::head;
 use super::limits::{Admission, Limits, admit, pace};
 use super::peer::Peer;
 
-/// A request that goes on, or is answered here.
+/// Passes a request on, or answers it.
 pub(super) async fn pass<B: MessageBody>(
     door: &Door,
     limits: &Limits,
@@ -42,7 +42,7 @@ fn check(door: &Door, request: &ServiceRequest) -> Result<Admission, ApiError> {
     let head = request.request();
     head::check(head)?;
     match door {
-        // Here callers are told apart by nothing but their address.
+        // Here, only the address distinguishes callers.
         Door::Open(_) => {
             head::check_host(head)?;
             head::check_origin(head)?;

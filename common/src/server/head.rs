@@ -11,12 +11,13 @@ use url::{Host, Url};
 use super::error::ApiError;
 use crate::api::error::ErrorCode;
 
-/// The longest honest path is a type's name in a page of a list, under 2 KiB.
+/// The longest valid path has the name of a type and a page token: less than 2 KiB.
 const URI_BYTES: usize = 8 * 1024;
-/// A token with hundreds of groups has some 16 KiB.
+/// A token with hundreds of groups has about 16 KiB.
 const HEADER_BYTES: usize = 32 * 1024;
 
-/// Refuses what is too large, compressed, or says who asks in two ways. The message names limits, never what was sent.
+/// Refuses heads that are too large, compressed bodies, and two credentials in one request. Messages name limits, never the
+/// request's content.
 pub(super) fn check(request: &HttpRequest) -> Result<(), ApiError> {
     let uri = request.uri().path_and_query();
     if uri.is_some_and(|uri| uri.as_str().len() > URI_BYTES) {
@@ -43,7 +44,7 @@ pub(super) fn check(request: &HttpRequest) -> Result<(), ApiError> {
     if encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return Err(ApiError::new(
             ErrorCode::UnsupportedMediaType,
-            "the body is compressed: send it as it is, without Content-Encoding",
+            "the body is compressed: send it uncompressed, without Content-Encoding",
         ));
     }
     if headers.get_all(AUTHORIZATION).nth(1).is_some() {
@@ -62,8 +63,8 @@ fn size(headers: &HeaderMap) -> usize {
     sizes.sum()
 }
 
-/// Where nobody proves who they are, any web page in a browser on this machine could write: browsers say where a page is
-/// from, and only this machine's own are let in.
+/// Without authentication, any web page in a browser on this machine could write. Browsers send the origin of a page, and only
+/// pages of this machine are allowed.
 pub(super) fn check_origin(request: &HttpRequest) -> Result<(), ApiError> {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(());
@@ -73,15 +74,15 @@ pub(super) fn check_origin(request: &HttpRequest) -> Result<(), ApiError> {
         true => Ok(()),
         false => Err(ApiError::new(
             ErrorCode::Forbidden,
-            "a web page from elsewhere may not write here: no authentication is configured, and only pages of this machine are let in",
+            "a web page of another origin may not write: no authentication is configured, and only pages of this machine are allowed",
         )),
     }
 }
 
-/// Where nobody proves who they are, a page from elsewhere could make its own name mean this machine (DNS rebinding), and
-/// then read and write here as a page of this machine. Its requests still name the page's host.
+/// Without authentication, a page of another host could let its name resolve to this machine (DNS rebinding), and then read
+/// and write like a page of this machine. Its requests still have the page's host in `Host`.
 ///
-/// A request without any host is no browser's, and passes.
+/// A request without a host does not come from a browser, and passes.
 pub(super) fn check_host(request: &HttpRequest) -> Result<(), ApiError> {
     // HTTP/2, and HTTP/1.1 in absolute form, name the host in the request's target.
     let target = request.uri().authority().map(|host| host.as_str());
@@ -115,7 +116,7 @@ fn is_local(origin: &str) -> bool {
         }
 }
 
-/// RFC 6761: `localhost` and all below it are this machine, also with the dot of the root.
+/// RFC 6761: `localhost` and all names below it mean this machine, also with a final dot.
 fn is_local_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name == "localhost" || name.ends_with(".localhost")

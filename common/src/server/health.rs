@@ -33,7 +33,7 @@ impl Check {
         }
     }
 
-    /// Ready with what was found, or down with why.
+    /// Ready with a finding, or down with a reason.
     pub fn of<E: ToString>(name: &str, outcome: Result<String, E>) -> Self {
         match outcome {
             Ok(found) => Self::ready(name, found),
@@ -49,8 +49,8 @@ pub struct Readiness {
     pub checks: Vec<Check>,
 }
 
-/// 200 if all checks are ready, else 503; the body names each either way. Strangers, as probes are, get no messages: these
-/// name what lies behind the service.
+/// 200 if all checks are ready, otherwise 503. The body lists all checks. Callers without authentication, like probes, receive
+/// no messages, because these describe the inside of the service.
 pub fn readiness(request: &HttpRequest, mut checks: Vec<Check>) -> HttpResponse {
     if request.extensions().contains::<Stranger>() {
         for check in &mut checks {

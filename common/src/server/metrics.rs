@@ -38,7 +38,7 @@ static SECONDS: LazyLock<Option<HistogramVec>> = LazyLock::new(|| {
     Some(histogram)
 });
 
-/// Shows a metric from now on.
+/// Registers a metric.
 pub fn register(collector: impl prometheus::core::Collector + 'static) {
     add(&REGISTRY, collector);
 }
@@ -49,7 +49,7 @@ fn add(registry: &Registry, collector: impl prometheus::core::Collector + 'stati
     }
 }
 
-/// Counts one answered request. `route` is the pattern, never the path: a caller must not be able to make new series.
+/// Counts one answered request. `route` is the pattern, never the path: callers must not create new time series.
 pub(super) fn count(route: &str, method: &str, status: u16, took: Duration) {
     if let Some(requests) = &*REQUESTS {
         requests
@@ -63,7 +63,7 @@ pub(super) fn count(route: &str, method: &str, status: u16, took: Duration) {
     }
 }
 
-/// The handler of the route, which each service puts where its other routes are: behind what they are behind.
+/// The handler of the route. Each service registers it beside its other routes, so the same authentication applies.
 pub async fn metrics() -> Result<HttpResponse, ApiError> {
     let text = TextEncoder::new()
         .encode_to_string(&REGISTRY.gather())

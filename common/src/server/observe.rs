@@ -16,7 +16,7 @@ use super::metrics;
 use crate::registry::without_user;
 use crate::request_id;
 
-/// Answers hold what callers wrote: nothing may take them for a page, show them in a frame, or keep them.
+/// Answers contain text of callers: browsers must not render, frame or cache them.
 const SAFE: [(HeaderName, &str); 3] = [
     (CACHE_CONTROL, "no-store"),
     (
@@ -39,7 +39,7 @@ pub(super) async fn observe<B: MessageBody>(
     request_id::scope(id.clone(), answer(request, next, id).instrument(span)).await
 }
 
-/// The path as the log has it. It may name a template by its address, and somebody may have put a password into that.
+/// The path for the log. It may contain the URL of a template, and that URL may contain a password.
 fn loggable_path(path: &str) -> Cow<'_, str> {
     if !path.contains([':', '%']) {
         return path.into();

@@ -16,23 +16,23 @@ use crate::tls::Certificate;
 /// The peer of a connection. Handlers and middleware get it with [`Peer::of`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Peer {
-    /// Where it comes from: a proxy's address, if there is one between. Forwarding headers are not believed.
+    /// Its address; behind a proxy, the address of the proxy. Forwarding headers are not trusted.
     pub address: Option<IpAddr>,
-    /// What it showed, verified by `--client-ca`. Absent over plain HTTP, and if it showed none.
+    /// Its certificate, verified by `--client-ca`. Absent over plain HTTP, and if the client sent none.
     pub certificate: Option<Arc<Certificate>>,
 }
 
 impl Peer {
-    /// The peer of a request's connection; unknown where there is none, as in tests that call the routes themselves.
+    /// The peer of a request's connection. Unknown without a connection, as in tests that call routes directly.
     pub fn of(request: &HttpRequest) -> Self {
         request.conn_data().cloned().unwrap_or_default()
     }
 }
 
-/// A client that takes nothing of what is sent to it for so long is gone, or holds the answer's memory on purpose.
+/// A client that reads nothing for this long is gone, or holds the memory of the answer on purpose.
 const UNREAD_MS: u32 = 60_000;
 
-/// Notes the peer of a new connection, once for all its requests.
+/// Records the peer of a new connection, once for all its requests.
 pub(super) fn note(connection: &dyn Any, notes: &mut Extensions) {
     if let Some(stream) = connection.downcast_ref::<TcpStream>() {
         notes.insert(Peer {
@@ -63,7 +63,7 @@ fn address(stream: &TcpStream) -> Option<IpAddr> {
         .map(|address| address.ip().to_canonical())
 }
 
-/// A certificate that was verified but cannot be read gives no name: its holder is a stranger.
+/// A verified certificate that cannot be parsed has no names, so its holder is unknown.
 fn read(der: &[u8]) -> Option<Arc<Certificate>> {
     Certificate::read(der)
         .map(Arc::new)

@@ -1,4 +1,4 @@
-//! The request's query; what cannot be read is told by the parameter's name.
+//! The request's query. An error names the parameter that cannot be read.
 
 use std::future::{Ready, ready};
 

@@ -1,4 +1,4 @@
-//! Listening, until the process is told to stop.
+//! Listens and serves until the process receives SIGTERM or SIGINT.
 
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
@@ -27,13 +27,13 @@ use crate::telemetry::LogFormat;
 /// The flags that every service has.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Listen {
-    /// Address and port to listen on; port 0 takes any free one [default: the service's own port on 127.0.0.1].
+    /// Address and port to listen on; port 0 means any free port [default: the service's own port on 127.0.0.1].
     #[arg(long, env = "DM_LISTEN", value_name = "ADDR:PORT")]
     pub listen: Option<SocketAddr>,
-    /// File that gets the bound port, once the service accepts.
+    /// File to write the port to, when the service accepts connections.
     #[arg(long, env = "DM_PORT_FILE", value_name = "PATH")]
     pub port_file: Option<PathBuf>,
-    /// How log lines are written to stderr.
+    /// Format of log lines on standard error.
     #[arg(long, env = "DM_LOG_FORMAT", value_enum, default_value_t)]
     pub log_format: LogFormat,
     #[command(flatten)]
@@ -42,14 +42,14 @@ pub struct Listen {
     pub limits: LimitFlags,
 }
 
-/// Requests in hand get this long to finish after SIGTERM.
+/// Running requests have this long to finish after SIGTERM.
 const DRAIN: Duration = Duration::from_secs(30);
-/// A client has so long to send a request's head. Some open connections ahead of their requests, so it is not shorter.
+/// How long a client may take to send a request's head. Some clients open connections in advance, so it is not shorter.
 const HEAD: Duration = Duration::from_secs(30);
-/// A connection between two requests is kept so long: longer than clients keep theirs (90 s in Go's and Rust's), so that it
-/// is never closed under a request that is on its way.
+/// How long an idle connection stays open. Longer than clients keep theirs (90 s in Go and Rust), so the service never closes a
+/// connection while a request is on its way.
 const IDLE: Duration = Duration::from_secs(120);
-/// Connections that wait to be accepted: as many clients may come at once.
+/// Connections that wait to be accepted, when many clients connect at the same time.
 const BACKLOG: u32 = 4096;
 
 /// Why a service does not listen.
@@ -75,7 +75,7 @@ pub enum ServeError {
     Serve(#[from] std::io::Error),
 }
 
-/// Serves the routes until SIGTERM or SIGINT; then stops accepting, lets requests in hand finish, and returns.
+/// Serves the routes until SIGTERM or SIGINT. Then stops accepting, lets running requests finish, and returns.
 pub async fn serve<F>(
     listen: &Listen,
     default: SocketAddr,
@@ -133,7 +133,7 @@ where
     Ok(running.await.map_err(std::io::Error::from)??)
 }
 
-/// Whoever gives up on serving gives up on the server, whose threads would go on without it.
+/// Stops the server when it is dropped: its threads would otherwise continue.
 struct StopAtTheEnd(ServerHandle);
 
 impl Drop for StopAtTheEnd {
@@ -155,7 +155,7 @@ fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
 
 /// A path with these methods, such as `GET, POST`; all others answer 405 and name these (RFC 9110, `Allow`).
 ///
-/// Whoever answers GET answers HEAD.
+/// A path with GET also answers HEAD.
 pub fn at(path: &str, methods: &'static str) -> Resource {
     let allowed = methods.replace("GET", "GET, HEAD");
     let refuse = move |request| {
@@ -176,7 +176,7 @@ fn unreadable_path(error: &dyn std::fmt::Display) -> actix_web::Error {
     ApiError::new(ErrorCode::InvalidRequest, message).into()
 }
 
-/// Whole or not at all: who polls for the file never reads half a number.
+/// Writes the whole file at once: a reader never sees half a number.
 fn write_port(path: &Path, port: u16) -> std::io::Result<()> {
     let draft = path.with_extension("tmp");
     std::fs::write(&draft, format!("{port}\n"))?;

@@ -12,19 +12,19 @@ use crate::tls::pair::Pair;
 use crate::tls::provider;
 use crate::tls::trust::Clients;
 
-/// How clients know the service, and the service its clients.
+/// The flags for the certificate of the service and for the certificates of clients.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Tls {
-    /// The service's certificate, PEM, with its chain: from now on it serves HTTPS only. Read again when it changes.
+    /// PEM file with the service's certificate and its chain; the service then serves HTTPS only, and reads the file again when it changes.
     #[arg(long, env = "DM_TLS_CERT", value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
-    /// The certificate's key, PEM.
+    /// PEM file with the key of the certificate.
     #[arg(long, env = "DM_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// The authority, PEM, of clients that show a certificate. One that it did not sign is refused.
+    /// PEM file with the authority for client certificates; other client certificates are refused.
     #[arg(long, env = "DM_CLIENT_CA", value_name = "FILE", requires = "tls_cert")]
     pub client_ca: Option<PathBuf>,
-    /// Revocation lists, PEM, of that authority: a certificate that one of them names is refused. Read again when it changes.
+    /// PEM file with revocation lists of that authority; revoked certificates are refused. The service reads the file again when it changes.
     #[arg(
         long,
         env = "DM_CLIENT_CRL",
@@ -32,13 +32,13 @@ pub struct Tls {
         requires = "client_ca"
     )]
     pub client_crl: Option<PathBuf>,
-    /// Refuse connections without a client's certificate, those to /healthz too.
+    /// Refuse connections without a client certificate, also for /healthz.
     #[arg(long, env = "DM_REQUIRE_CLIENT_CERT", requires = "client_ca")]
     pub require_client_cert: bool,
 }
 
 impl Tls {
-    /// What to serve with; nothing, if it is plain HTTP.
+    /// The TLS configuration; none for plain HTTP.
     pub(super) fn config(&self) -> Result<Option<ServerConfig>, Error> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
             return Ok(None);
@@ -63,7 +63,7 @@ impl Tls {
     }
 }
 
-/// Why TLS cannot be had.
+/// Why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]

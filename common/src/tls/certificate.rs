@@ -9,25 +9,25 @@ use x509_cert::name::Name;
 
 const COMMON_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.3");
 const ORGANIZATION: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.10");
-/// Names of one kind that are read; no honest certificate of a client has more.
+/// How many names of one kind are read. No valid client certificate has more.
 const NAMES: usize = 100;
 
 /// The names in a verified certificate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Certificate {
-    /// The subject's CN: Kubernetes takes it for the user.
+    /// The subject's CN, which Kubernetes uses as the user.
     pub common_name: Option<String>,
-    /// The subject's Os: Kubernetes takes them for the groups.
+    /// The subject's Os, which Kubernetes uses as the groups.
     pub organizations: Vec<String>,
     pub dns_names: Vec<String>,
     /// Such as `spiffe://cluster.local/ns/dm/sa/manager`.
     pub uris: Vec<String>,
-    /// SHA-256 of the whole, in hex: what tells it from another of the same names.
+    /// SHA-256 of the whole certificate, in hex. Distinguishes certificates with the same names.
     pub fingerprint: String,
 }
 
 impl Certificate {
-    /// Reads one; the reason, if it cannot be.
+    /// Parses a certificate, or returns the reason why it cannot.
     pub fn read(der: &[u8]) -> Result<Self, String> {
         let certificate =
             x509_cert::Certificate::from_der(der).map_err(|error| error.to_string())?;
@@ -68,7 +68,7 @@ fn texts(name: &Name, kind: ObjectIdentifier) -> Vec<String> {
         .collect()
 }
 
-/// UTF-8 or ASCII; whoever still writes UTF-16 is not known by that name here.
+/// UTF-8 or ASCII. Names in UTF-16 are ignored.
 fn text(value: &Any) -> Option<String> {
     use x509_cert::der::Tag;
     match value.tag() {

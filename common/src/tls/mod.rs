@@ -1,8 +1,8 @@
-//! TLS by rustls and ring, for servers and clients alike: who we are ([`pair`]), whom we trust ([`trust`]), and what a
-//! peer's certificate says of it ([`certificate`]). Each file is read again when it changes.
+//! TLS by rustls and ring, for servers and clients: the own certificate ([`pair`]), the trusted authorities ([`trust`]), and the
+//! names in a peer's certificate ([`certificate`]). Each file is read again when it changes.
 //!
-//! It refuses to know who may do what: a name that was verified is all it gives. A certificate is taken back by a
-//! revocation list in a file; none is fetched from anywhere.
+//! It refuses to know permissions: it only returns verified names. Certificates are revoked by revocation lists in files; no list
+//! is fetched.
 
 pub mod certificate;
 pub mod pair;
@@ -14,7 +14,7 @@ use rustls::crypto::CryptoProvider;
 
 pub use certificate::Certificate;
 
-/// ring: no C library beside it, and the same everywhere.
+/// ring, because it needs no C library and is the same on all platforms.
 pub fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }

@@ -13,12 +13,12 @@ use rustls::sign::CertifiedKey;
 use super::provider;
 use crate::reload::{Unusable, Watched};
 
-/// The pair in two files, as they are now.
+/// The current certificate and key of two files.
 #[derive(Debug)]
 pub struct Pair(Watched<Arc<CertifiedKey>>);
 
 impl Pair {
-    /// Both files are PEM; the certificate's may hold its chain, the end entity first.
+    /// Both files are PEM. The certificate's file may contain its chain, the end entity first.
     pub fn open(certificate: &Path, key: &Path) -> Result<Arc<Self>, Unusable> {
         let what = format!(
             "the certificate {} with the key {}",
@@ -45,12 +45,12 @@ fn read(certificate: &[u8], key: &[u8]) -> Result<CertifiedKey, String> {
     CertifiedKey::from_der(chain, key, &provider()).map_err(|error| error.to_string())
 }
 
-/// A pair that its owner hands over, and may replace: none at first. For clients alone.
+/// A pair that its owner sets and may replace. It is empty at first. For clients only.
 #[derive(Debug, Default)]
 pub struct Handed(RwLock<Option<Arc<CertifiedKey>>>);
 
 impl Handed {
-    /// Both are PEM. What cannot be used changes nothing.
+    /// Both are PEM. An unusable pair changes nothing.
     pub fn hand(&self, certificate: &[u8], key: &[u8]) -> Result<(), String> {
         let pair = read(certificate, key)?;
         let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -59,13 +59,13 @@ impl Handed {
     }
 }
 
-/// All certificates of a PEM text; one at least.
+/// All certificates of a PEM text, at least one.
 pub(super) fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(pem)
         .collect::<Result<_, _>>()
-        .map_err(|error| format!("it is no PEM: {error}"))?;
+        .map_err(|error| format!("it is not PEM: {error}"))?;
     match certificates.is_empty() {
-        true => Err("there is no certificate in it".to_owned()),
+        true => Err("it contains no certificate".to_owned()),
         false => Ok(certificates),
     }
 }

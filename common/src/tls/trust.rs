@@ -15,7 +15,7 @@ use super::pair::certificates;
 use super::provider;
 use crate::reload::{Unusable, Watched};
 
-/// Verifies clients' certificates by the authorities as they are now.
+/// Verifies client certificates with the current authorities.
 #[derive(Debug)]
 pub struct Clients {
     verifier: Watched<Arc<dyn ClientCertVerifier>>,
@@ -23,10 +23,10 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// Without `required`, a client may come without a certificate; one that it shows must be good all the same.
+    /// Without `required`, a client need not send a certificate. A certificate that it sends must be valid.
     ///
-    /// With revocation lists, a certificate counts only if the list of its authority is there and does not name it. How old
-    /// a list is does not matter: whoever puts the file there says that it is the newest.
+    /// With revocation lists, a certificate is valid only if the list of its authority exists and does not contain it. The age of a
+    /// list does not matter: the operator is responsible for a current file.
     pub fn open(
         authorities: &Path,
         revoked: Option<&Path>,
@@ -51,7 +51,7 @@ impl Clients {
     }
 }
 
-/// Verifies servers' certificates by the authorities as they are now.
+/// Verifies server certificates with the current authorities.
 #[derive(Debug)]
 pub struct Servers(Watched<Arc<dyn ServerCertVerifier>>);
 
@@ -80,7 +80,7 @@ fn roots(pem: &[u8]) -> Result<Arc<RootCertStore>, String> {
     Ok(Arc::new(roots))
 }
 
-/// The lists of each file; one at least, for an empty file is one that is being written.
+/// The lists of each file, at least one: an empty file is still being written.
 fn revocations(files: &[Vec<u8>]) -> Result<Vec<CertificateRevocationListDer<'static>>, String> {
     let mut lists = Vec::new();
     for pem in files {

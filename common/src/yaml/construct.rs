@@ -173,7 +173,7 @@ impl<'t, 'a> Constructor<'t, 'a> {
         before: &[(String, NodeId, NodeId)],
     ) -> Result<(), YamlError> {
         let node = &self.tree.nodes[key];
-        // What an alias repeats was told where it stands.
+        // What an alias repeats was reported at its anchor.
         if self.within_aliases > 0 || self.warnings.len() >= MAX_WARNINGS {
             return Ok(());
         }

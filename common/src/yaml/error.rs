@@ -45,29 +45,31 @@ pub enum YamlErrorKind {
     DuplicateKey { key: String, first: Location },
     #[error("the key is a list or a map; only plain values can be keys")]
     ComplexKey,
-    #[error("more than {limit} bytes of text, with what aliases repeat counted again")]
+    #[error("more than {limit} bytes of text; repeated aliases count each time")]
     TooLarge { limit: usize },
     #[error("nested more than {limit} levels deep")]
     TooDeep { limit: usize },
-    #[error("more than {limit} values, with what aliases repeat counted again")]
+    #[error("more than {limit} values; repeated aliases count each time")]
     TooManyNodes { limit: usize },
     #[error("the alias '*{0}' names no anchor before it")]
     UnknownAlias(String),
-    #[error("the alias stands inside of what it repeats")]
+    #[error("the alias is inside of the value that it repeats")]
     RecursiveAlias,
-    #[error("'<<' merges a map or a list of maps, and this is neither")]
+    #[error("'<<' needs a map or a list of maps, and this is neither")]
     InvalidMerge,
     #[error("the integer {0} does not fit into 64 bits; quote it to keep it as text")]
     IntegerTooLarge(String),
-    #[error("the number {0} is not finite and cannot be told in JSON; quote it to keep it as text")]
+    #[error(
+        "the number {0} is not finite and cannot be written in JSON; quote it to keep it as text"
+    )]
     NotFinite(String),
     #[error("'{text}' is not a valid {tag}")]
     InvalidValue { tag: String, text: String },
-    #[error("'{0}' alone has a meaning of its own in YAML 1.1; quote it to keep it as text")]
+    #[error("'{0}' has a special meaning in YAML 1.1; quote it to keep it as text")]
     Reserved(&'static str),
     #[error("unknown tag '{0}'; remove it, or quote the value if the '!' belongs to it")]
     UnknownTag(String),
-    #[error("the tag '{0}' does not fit the kind of value it stands before")]
+    #[error("the tag '{0}' does not match its value; remove it, or change the value")]
     MisplacedTag(String),
     #[error("a second document begins here; only one is expected")]
     MultipleDocuments,
@@ -103,7 +105,7 @@ impl YamlError {
 }
 
 /// The line of `text` at `location`, with a caret below the column: for errors that callers find
-/// in what they read, at the place [`super::locate`] tells.
+/// in the text, at the place that [`super::locate`] returns.
 pub fn excerpt(text: &str, location: Location) -> String {
     line(text, location.line)
         .map(|line| render(line, location))

@@ -1,4 +1,4 @@
-//! Where in a text a value stands, found again only when somebody must be told.
+//! Finds the place of a value in a text, only when an error needs it.
 
 use super::Limits;
 use super::compose::{Node, NodeId, NodeKind, Tree, compose};
@@ -20,8 +20,8 @@ impl<'a> Places<'a> {
 
     /// The place of the value that a JSON pointer (RFC 6901) names in the first document.
     ///
-    /// A map's entry is found at its key (one that is merged in, at its `<<`), a list's at the item. Where the path leads
-    /// further than the text does, its deepest part that is there is told.
+    /// An entry of a map is at its key (a merged one at its `<<`), an item of a list at the item. If the path is longer than the
+    /// text is deep, this is the place of its deepest existing part.
     pub fn at(&self, pointer: &str) -> Option<Location> {
         let tree = self.tree.as_ref()?;
         let mut id = *tree.roots.first()?;

@@ -10,8 +10,7 @@ use super::replace::behind_properties;
 /// The text with `mask` for every scalar at or below what the JSON pointers (RFC 6901) lead to, in whatever style it is
 /// written; of aliases, for what they repeat. A pointer that leads nowhere is fine.
 ///
-/// Nothing for a text that cannot be read, or whose values cannot be told from each other by their places: read what comes
-/// of it, to see whether it is what was meant.
+/// `None` for a text that cannot be read, or whose values are not distinct by their places. Read the result to check it.
 pub fn mask(text: &str, pointers: &[String], mask: &str) -> Option<String> {
     let tree = compose(text, &Limits::DEFAULT).ok()?;
     let spans = spans(tree.text)?;

@@ -2,8 +2,8 @@
 //!
 //! `serde_yaml` lays the text out: blocks, literal texts, escapes. It quotes what *it* would read
 //! as something else, which is YAML 1.2; a reader of YAML 1.1 would take its `yes`, `0755` or
-//! `1e16` for something else, and it has no way to be told. So such scalars travel through it
-//! marked, and the marks are taken out of its text again:
+//! `1e16` for something else, and it has no option for that. So such scalars are marked
+//! before, and the marks are removed from its text:
 //!
 //! - a text to be quoted begins with a BEL, which has no other spelling than `"\a…"`;
 //! - a float in exponent form is a text, plain because of its mark, for a float would be spelled

@@ -86,7 +86,7 @@ impl<'s, 't> Session<'s, 't> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("{what} did not finish within {}", duration::told(*within))]
+#[error("{what} did not finish within {}", duration::render(*within))]
 struct TimedOut {
     what: String,
     within: Duration,

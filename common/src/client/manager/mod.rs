@@ -48,7 +48,7 @@ impl ManagerClient {
         self.endpoint.readiness(READ).await
     }
 
-    /// As whom the manager knows this client.
+    /// The identity of this client, as the manager authenticates it.
     pub async fn whoami(&self) -> Result<Whoami, ClientError> {
         self.read(&["whoami"]).await
     }

@@ -42,7 +42,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Object>, PackageError> {
     Ok(found)
 }
 
-/// As deep as YAML is read, which is bounded. A fault is told with its place.
+/// Recurses as deep as YAML is read, which is bounded. A fault names its place.
 fn unfold(value: Value, place: String, found: &mut Vec<Object>) -> Result<(), (String, String)> {
     let Value::Object(mut map) = value else {
         return Err((place, "it is no map".to_owned()));

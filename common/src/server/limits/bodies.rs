@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::overloaded;
 use crate::server::error::ApiError;
 
-/// A body up to this size is a small one, as nearly all are.
+/// A body up to this size is small, like nearly all bodies.
 const SMALL: usize = 1024 * 1024;
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Bodies {
     }
 }
 
-/// What one body takes.
+/// The memory of one body.
 #[derive(Debug)]
 pub(in crate::server) struct Held {
     bodies: Arc<Bodies>,
@@ -39,8 +39,7 @@ pub(in crate::server) struct Held {
 }
 
 impl Held {
-    /// Counts more of it. A quarter is kept for small bodies, so that large ones, which need not ever end, do not keep
-    /// all others out.
+    /// Counts more bytes. A quarter is reserved for small bodies, so large ones, which may never end, cannot block all others.
     pub fn add(&mut self, bytes: usize) -> Result<(), ApiError> {
         let room = match self.bytes + bytes > SMALL {
             true => self.bodies.most - self.bodies.most / 4,
@@ -52,7 +51,8 @@ impl Held {
             return Ok(());
         }
         Err(overloaded(
-            "the bodies of all requests take as much memory as they may: try again".to_owned(),
+            "the bodies of all requests have reached the memory limit of the service: retry later"
+                .to_owned(),
         ))
     }
 }

@@ -1,12 +1,12 @@
-//! What one caller, and all together, may take of a service: requests in a second and at once, streams, connections,
-//! bytes of bodies.
+//! The limits of a service, for one caller and for all callers: requests per second, requests at the same time, streams,
+//! connections, bytes of bodies.
 //!
 //! ```text
-//! connection ─► [connections] ─► head ─► [requests at once] ─► who asks ─► [the caller's share] ─► [bytes of bodies] ─► handler
+//! connection ─► [connections] ─► head ─► [requests] ─► authentication ─► [the caller's share] ─► [bytes of bodies] ─► handler
 //! ```
 //!
-//! What is over a caller's share answers 429, what is over the service's own 503, both with Retry-After. Where nobody is
-//! told apart there are no shares unless they are set: then a caller is an address.
+//! A request over a caller's share receives 429, one over a limit of the service 503, both with Retry-After. Without
+//! authentication, shares apply only if they are set. A caller is then an address.
 
 pub(super) mod bodies;
 pub(super) mod pace;
@@ -26,11 +26,11 @@ pub use self::share::{Admission, Stream};
 use super::error::ApiError;
 use crate::api::error::ErrorCode;
 
-/// The flags. Shares count for callers who prove who they are, each by its name.
+/// The flags. Shares apply to authenticated callers, by user name.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitFlags {
-    /// Connections at once; more wait to be accepted.
+    /// Connections at the same time; further ones wait.
     #[arg(
         long,
         env = "DM_MAX_CONNECTIONS",
@@ -38,7 +38,7 @@ pub struct LimitFlags {
         default_value = "20000"
     )]
     pub max_connections: NonZeroU32,
-    /// Requests at once; more are answered 503.
+    /// Requests at the same time; further ones receive 503.
     #[arg(
         long,
         env = "DM_MAX_REQUESTS",
@@ -46,19 +46,19 @@ pub struct LimitFlags {
         default_value = "5000"
     )]
     pub max_requests: NonZeroU32,
-    /// Mebibytes of requests' bodies in memory at once; what is over it is answered 503 [default: 512; expandybird: an eighth of its memory, at most that].
+    /// Mebibytes of request bodies in memory at the same time; further requests receive 503 [default: 512; expandybird: an eighth of its memory, at most 512].
     #[arg(long, env = "DM_MAX_BODY_MEMORY", value_name = "MIB")]
     pub max_body_memory: Option<NonZeroU32>,
-    /// Reads of one caller in a second, twice as many at once; more are answered 429 [default: 1000; none without authentication].
+    /// Reads of one caller per second, with bursts of twice as many; further ones receive 429 [default: 1000; unlimited without authentication].
     #[arg(long, env = "DM_CALLER_READS", value_name = "N")]
     pub caller_reads: Option<NonZeroU32>,
-    /// Writes of one caller in a second, likewise [default: 200; none without authentication].
+    /// Writes of one caller per second, with bursts of twice as many; further ones receive 429 [default: 200; unlimited without authentication].
     #[arg(long, env = "DM_CALLER_WRITES", value_name = "N")]
     pub caller_writes: Option<NonZeroU32>,
-    /// Requests of one caller at once [default: 1000; none without authentication].
+    /// Requests of one caller at the same time [default: 1000; unlimited without authentication].
     #[arg(long, env = "DM_CALLER_REQUESTS", value_name = "N")]
     pub caller_requests: Option<NonZeroU32>,
-    /// Streams of events of one caller at once [default: 500; none without authentication].
+    /// Event streams of one caller at the same time [default: 500; unlimited without authentication].
     #[arg(long, env = "DM_CALLER_STREAMS", value_name = "N")]
     pub caller_streams: Option<NonZeroU32>,
 }
@@ -78,10 +78,10 @@ impl Default for LimitFlags {
     }
 }
 
-/// Mebibytes of bodies at once, where nothing else is said.
+/// The default of `--max-body-memory`, in mebibytes.
 const BODY_MEMORY: u32 = 512;
 
-/// A caller's share; absent parts are unlimited.
+/// A caller's share. Absent parts are unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Share {
     pub reads: Option<u32>,
@@ -104,7 +104,7 @@ impl LimitFlags {
     }
 }
 
-/// The limits of the process, and what is taken of them.
+/// The limits of the process, and their current use.
 #[derive(Debug)]
 pub(super) struct Limits {
     pub bodies: Arc<Bodies>,
@@ -113,7 +113,7 @@ pub(super) struct Limits {
     max_requests: usize,
 }
 
-/// One request among those at once.
+/// One of the requests at the same time.
 pub(super) struct InHand(Arc<AtomicUsize>);
 
 impl Drop for InHand {
@@ -123,7 +123,7 @@ impl Drop for InHand {
 }
 
 impl Limits {
-    /// `known`: callers prove who they are.
+    /// `known`: callers are authenticated.
     pub fn new(flags: &LimitFlags, known: bool) -> Self {
         Self {
             bodies: Arc::new(Bodies::new(
@@ -135,29 +135,29 @@ impl Limits {
         }
     }
 
-    /// Takes a request in hand, if the service can.
+    /// Accepts a request, if the limit allows.
     pub fn take(&self) -> Result<InHand, ApiError> {
         let in_hand = InHand(self.requests.clone());
         if self.requests.fetch_add(1, Ordering::Relaxed) < self.max_requests {
             return Ok(in_hand);
         }
         Err(overloaded(format!(
-            "the service has {} requests in hand and takes no more: try again",
+            "the service already handles {} requests, its limit: retry later",
             self.max_requests
         )))
     }
 }
 
-/// 503: nothing is wrong with the request, and a second later there may be room.
+/// 503: the request is valid, and a retry after a second may succeed.
 fn overloaded(message: String) -> ApiError {
     ApiError::new(ErrorCode::Unavailable, message).retry_after(1)
 }
 
-/// By what name a request's caller is counted.
+/// The name under which a request's caller is counted.
 #[derive(Debug, Clone)]
 struct CallerName(String);
 
-/// Counts a request as its caller's, who is known by now; keep what it gives until the request is answered.
+/// Counts a request of an authenticated caller. Keep the returned value until the request is answered.
 pub fn admit(request: &HttpRequest, caller: &str) -> Result<Admission, ApiError> {
     let Some(limits) = request.app_data::<Data<Limits>>() else {
         return Ok(Admission::default());
@@ -169,7 +169,7 @@ pub fn admit(request: &HttpRequest, caller: &str) -> Result<Admission, ApiError>
     Ok(admission)
 }
 
-/// Counts a stream as its caller's, after [`admit`]; keep what it gives until the stream ends.
+/// Counts a stream of the caller, after [`admit`]. Keep the returned value until the stream ends.
 pub fn stream(request: &HttpRequest) -> Result<Stream, ApiError> {
     let name = request.extensions().get::<CallerName>().cloned();
     match (request.app_data::<Data<Limits>>(), name) {

@@ -12,24 +12,23 @@ use actix_web::web::Bytes;
 use futures::Stream;
 use tokio::time::{Instant, Sleep};
 
-/// So long a body may be waited for …
+/// How long to wait for the next [`ENOUGH`] bytes of a body, or for its end.
 pub(in crate::server) const PATIENCE: Duration = Duration::from_secs(10);
-/// … until so much of it has come, or its end; then again.
+/// Bytes after which the wait starts again.
 const ENOUGH: usize = 64 * 1024;
 
-/// The body, with its pace watched. What counts is the time that it is waited for: a handler that is busy in between
-/// is not the client's fault.
+/// A body with a lower limit of speed. Only the time spent waiting for the client counts, not the time of a busy handler.
 struct Paced {
     body: Payload,
-    /// Set to when patience ends, while it is waited for.
+    /// Ends when the wait for the client ends.
     timer: Pin<Box<Sleep>>,
     waiting_since: Option<Instant>,
-    /// Since enough of it came last.
+    /// The wait since the last [`ENOUGH`] bytes.
     waited: Duration,
     received: usize,
 }
 
-/// The same body, or [`ErrorKind::TimedOut`] in its midst.
+/// The same body, or [`ErrorKind::TimedOut`] if it is too slow.
 pub(in crate::server) fn watched(body: Payload) -> Payload {
     if matches!(body, Payload::None) {
         return body;

@@ -1,4 +1,4 @@
-//! What each caller has taken of its share: token buckets for what comes in a second, counts for what is there at once.
+//! The use of each caller's share: token buckets for rates, counts for requests and streams at the same time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,9 +8,9 @@ use super::{Share, overloaded};
 use crate::api::error::ErrorCode;
 use crate::server::error::ApiError;
 
-/// Callers that are remembered. Who has taken nothing for two seconds is forgotten first.
+/// How many callers are remembered. Callers without a request for two seconds are forgotten first.
 const CALLERS: usize = 10_000;
-/// A bucket holds what comes in so many seconds.
+/// A bucket holds the tokens of this many seconds.
 const BURST_SECONDS: f64 = 2.0;
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ struct Taken {
     streams: u32,
 }
 
-/// Tokens flow in steadily; each request takes one.
+/// A token bucket: tokens arrive steadily, and each request takes one.
 #[derive(Debug)]
 struct Bucket {
     tokens: f64,
@@ -49,7 +49,7 @@ impl Bucket {
         self.filled = now;
     }
 
-    /// Takes one, or says for how many seconds there is none.
+    /// Takes a token, or returns the seconds until the next one.
     fn take(&mut self, rate: Option<u32>, now: Instant) -> Result<(), f64> {
         let Some(rate) = rate else { return Ok(()) };
         self.fill(rate, now);
@@ -71,7 +71,7 @@ impl Taken {
         }
     }
 
-    /// Nothing is lost by forgetting it: a new one would be the same.
+    /// Whether the caller can be forgotten, because a new entry would be equal.
     fn is_idle(&self, now: Instant) -> bool {
         let full = |bucket: &Bucket| {
             now.saturating_duration_since(bucket.filled).as_secs_f64() >= BURST_SECONDS
@@ -109,7 +109,7 @@ impl Shares {
         let taken = remembered(&mut callers, caller, self.share, now)?;
         if let Some(most) = self.share.requests.filter(|most| taken.requests >= *most) {
             let message =
-                format!("you have {most} requests open, as many as one caller may at once");
+                format!("you have {most} open requests, the limit for one caller: retry later");
             return Err(too_many(message, 1));
         }
         let (what, rate, bucket) = match reads {
@@ -118,7 +118,9 @@ impl Shares {
         };
         bucket.take(rate, now).map_err(|seconds| {
             let rate = rate.unwrap_or_default();
-            let message = format!("one caller may send {rate} {what} a second, and you sent more");
+            let message = format!(
+                "one caller may send {rate} {what} per second, and you sent more: retry later"
+            );
             too_many(message, whole(seconds))
         })?;
         taken.requests += 1;
@@ -132,7 +134,7 @@ impl Shares {
         let mut callers = self.callers();
         let taken = remembered(&mut callers, caller, self.share, Instant::now())?;
         if taken.streams >= most {
-            let message = format!("you follow {most} streams, as many as one caller may at once");
+            let message = format!("you follow {most} streams, the limit for one caller: close one");
             return Err(too_many(message, 5));
         }
         taken.streams += 1;
@@ -146,7 +148,7 @@ impl Shares {
     }
 }
 
-/// What a caller has taken so far. The table does not grow beyond its bound, whoever asks.
+/// The entry of a caller. The table never grows beyond its bound.
 fn remembered<'c>(
     callers: &'c mut HashMap<String, Taken>,
     caller: &str,
@@ -157,7 +159,7 @@ fn remembered<'c>(
         callers.retain(|_, taken| !taken.is_idle(now));
         if callers.len() >= CALLERS {
             return Err(overloaded(format!(
-                "{CALLERS} callers are served and no more at once: try again"
+                "the service already serves {CALLERS} callers, its limit: retry later"
             )));
         }
     }
@@ -170,7 +172,7 @@ fn too_many(message: String, seconds: u64) -> ApiError {
     ApiError::new(ErrorCode::TooManyRequests, message).retry_after(seconds)
 }
 
-/// Whole seconds, one at least: that is what Retry-After can say.
+/// Whole seconds, at least one, for Retry-After.
 fn whole(seconds: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -181,7 +183,7 @@ fn whole(seconds: f64) -> u64 {
     whole.max(1)
 }
 
-/// A request of a caller, until it is dropped.
+/// A running request of a caller. Dropping it ends the count.
 #[derive(Debug, Default)]
 pub struct Admission(Option<(Arc<Shares>, String)>);
 
@@ -195,7 +197,7 @@ impl Drop for Admission {
     }
 }
 
-/// A stream of a caller, until it is dropped.
+/// An open stream of a caller. Dropping it ends the count.
 #[derive(Debug, Default)]
 pub struct Stream(Option<(Arc<Shares>, String)>);
 

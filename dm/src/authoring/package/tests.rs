@@ -64,7 +64,7 @@ fn every_fault_is_told_and_all_of_them_together() {
     std::os::unix::fs::symlink("web.py", at.join("link.py")).unwrap();
     let faults = faults(&at);
     for expected in [
-        "\"1.0\" is no version",
+        "\"1.0\" is not a version",
         "'gone.py' is not in the folder",
         "'..'",
         "relative",

@@ -44,7 +44,7 @@ struct Listed {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("registry {registry} has not answered within {}", duration::told(*within))]
+#[error("registry {registry} has not answered within {}", duration::render(*within))]
 struct Slow {
     registry: String,
     within: Duration,

@@ -31,12 +31,12 @@ pub enum OperationError {
         name: DeploymentName,
         failing: usize,
     },
-    #[error("operation {operation} did not finish within {}", duration::told(*within))]
+    #[error("operation {operation} did not finish within {}", duration::render(*within))]
     TimedOut {
         operation: OperationId,
         within: Duration,
     },
-    #[error("the manager has been unavailable for {} while operation {operation} ran: {error}", duration::told(*unavailable))]
+    #[error("the manager has been unavailable for {} while operation {operation} ran: {error}", duration::render(*unavailable))]
     Lost {
         operation: OperationId,
         unavailable: Duration,

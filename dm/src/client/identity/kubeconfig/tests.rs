@@ -134,7 +134,7 @@ async fn what_holds_no_token_says_so_and_quotes_nothing() {
         ),
         (
             "{client-certificate-data: aHVudGVyMg==, client-key-data: aHVudGVyMg==}",
-            "there is no certificate in it",
+            "it contains no certificate",
         ),
         (
             "{client-certificate: nowhere.pem, client-key: nowhere.key}",
