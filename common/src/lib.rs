@@ -2,6 +2,7 @@
 //!
 //! A module is here only if two packages use it.
 
+pub mod address;
 pub mod api;
 pub mod canonical;
 pub mod client;

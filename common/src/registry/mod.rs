@@ -9,11 +9,9 @@ pub mod collections;
 pub mod oci;
 pub mod package;
 pub mod path;
-mod shown;
 pub mod sums;
 
 pub use path::{FilePath, PathError};
-pub use shown::{shown, without_user};
 
 /// One file at most: the largest real template has some hundred kilobytes.
 pub const FILE_BYTES: usize = 1024 * 1024;

@@ -13,7 +13,7 @@ use percent_encoding::{CONTROLS, percent_decode_str, utf8_percent_encode};
 use tracing::Instrument;
 
 use super::metrics;
-use crate::registry::without_user;
+use crate::address::without_user;
 use crate::request_id;
 
 /// Answers contain text of callers: browsers must not render, frame or cache them.

@@ -18,8 +18,8 @@ use url::Url;
 
 use super::challenge::Challenge;
 use super::manifest::{self, Descriptor, Manifest};
+use crate::address::loggable;
 use crate::canonical::{Digest, digest_bytes};
-use crate::registry::shown;
 
 /// As the specification has registries take at least.
 const MANIFEST_BYTES: usize = 4 * 1024 * 1024;
@@ -205,7 +205,9 @@ impl<T: Transport> Client<T> {
         }
         match descriptor.describes(&answer.body) {
             true => Ok(answer.body),
-            false => Err(OciError::Digest { url: shown(&url) }),
+            false => Err(OciError::Digest {
+                url: loggable(&url),
+            }),
         }
     }
 
@@ -251,7 +253,7 @@ impl<T: Transport> Client<T> {
     ) -> Outcome<(), T::Error> {
         let url = self.url(repository, &["manifests", tag]);
         let body = serde_json::to_vec(manifest).map_err(|error| OciError::Malformed {
-            url: shown(&url),
+            url: loggable(&url),
             reason: error.to_string(),
         })?;
         let mut request = Request::new(Method::PUT, url);
@@ -308,7 +310,9 @@ impl<T: Transport> Client<T> {
                 None => return Ok(Some(all)),
             }
         }
-        Err(OciError::TooManyNames { url: shown(&url) })
+        Err(OciError::TooManyNames {
+            url: loggable(&url),
+        })
     }
 
     /// A success, or `None` for what is not there.
@@ -345,7 +349,7 @@ impl<T: Transport> Client<T> {
                 return Ok(answer);
             }
         }
-        let url = shown(&answer.url);
+        let url = loggable(&answer.url);
         Err(OciError::Redirects { url })
     }
 
@@ -400,7 +404,7 @@ impl<T: Transport> Client<T> {
             }) => (realm, service, scope),
         };
         if !keeps_tls(&self.base, &realm) {
-            let url = shown(&realm);
+            let url = loggable(&realm);
             return Err(OciError::Redirects { url });
         }
         let actions = match access {
@@ -422,13 +426,13 @@ impl<T: Transport> Client<T> {
         let token = given.and_then(|given| given.token.or(given.access_token));
         let header = token.and_then(bearer);
         header.map(Some).ok_or_else(|| OciError::Malformed {
-            url: shown(&url),
+            url: loggable(&url),
             reason: "it holds no token".to_owned(),
         })
     }
 
     async fn refused(&self, answer: &Answer) -> OciError<T::Error> {
-        let (url, status) = (shown(&answer.url), answer.status);
+        let (url, status) = (loggable(&answer.url), answer.status);
         match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 let login = self.transport.login().await;
@@ -447,19 +451,19 @@ impl<T: Transport> Client<T> {
         match answer.header(LOCATION) {
             Some(to) => self.within(&answer.url, to),
             None => Err(OciError::Redirects {
-                url: shown(&answer.url),
+                url: loggable(&answer.url),
             }),
         }
     }
 
     fn within(&self, from: &Url, to: &str) -> Outcome<Url, T::Error> {
-        let target = from
-            .join(to)
-            .map_err(|_| OciError::Redirects { url: shown(from) })?;
+        let target = from.join(to).map_err(|_| OciError::Redirects {
+            url: loggable(from),
+        })?;
         match target.origin() == self.base.origin() {
             true => Ok(target),
             false => Err(OciError::Elsewhere {
-                url: shown(from),
+                url: loggable(from),
                 to: target.host_str().unwrap_or_default().to_owned(),
             }),
         }
@@ -507,7 +511,7 @@ fn parsed<T: DeserializeOwned, E: std::error::Error + 'static>(
     bytes: &[u8],
 ) -> Outcome<T, E> {
     serde_json::from_slice(bytes).map_err(|error| OciError::Malformed {
-        url: shown(url),
+        url: loggable(url),
         reason: error.to_string(),
     })
 }

@@ -8,8 +8,8 @@ use reqwest::Request;
 use reqwest::header::HeaderValue;
 
 use super::client::{Answer, Transport};
+use crate::address::loggable;
 use crate::model::Secret;
-use crate::registry::shown;
 
 const CONNECT: Duration = Duration::from_secs(5);
 const REQUEST: Duration = Duration::from_secs(60);
@@ -64,14 +64,14 @@ impl Transport for Direct {
     async fn send(&self, request: Request, limit: usize) -> Result<Answer, DirectError> {
         let url = request.url().clone();
         let unreachable = |error: reqwest::Error| DirectError::Unreachable {
-            url: shown(&url),
+            url: loggable(&url),
             reason: innermost(&error),
         };
         let mut response = self.client.execute(request).await.map_err(unreachable)?;
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
             if body.len() + chunk.len() > limit {
-                let url = shown(&url);
+                let url = loggable(&url);
                 return Err(DirectError::TooLarge { url, limit });
             }
             body.extend_from_slice(&chunk);

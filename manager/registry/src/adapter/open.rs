@@ -1,15 +1,15 @@
-//! From what was registered to the adapter that reads it.
+//! Opens the adapter of a registered registry.
 //!
-//! Whoever may register says where the manager looks, so each kind bounds that: a folder must be below the operator's, a
-//! URL carries no credentials, and no address is link-local.
+//! A definition says where the manager reads, so each kind limits that: a folder must be below the operator's folder, a URL
+//! has no credentials, and no address is link-local.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use common::address::without_user;
 use common::model::scope::is_part;
 use common::model::{Credential, RegistryDefinition, RegistryType};
-use common::registry::without_user;
 use url::Url;
 
 use crate::RegistryError;
@@ -26,7 +26,7 @@ use crate::trust::Trust;
 const PUBLIC_GITHUB: &str = "github.com";
 const REF_CHARS: usize = 200;
 
-/// A definition that can be opened, as far as can be told without asking anybody.
+/// A definition that passed all checks that need no request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedDefinition<'a> {
     definition: &'a RegistryDefinition,
@@ -47,7 +47,7 @@ enum RegistryLocation {
     Oci(oci::Place),
 }
 
-/// What adapters are opened with.
+/// What adapters need to be opened.
 #[derive(Debug, Clone)]
 pub struct OpenContext {
     /// Without a credential.
@@ -55,9 +55,9 @@ pub struct OpenContext {
     pub refresh: Duration,
     /// The folder of all registries' caches.
     pub cache: PathBuf,
-    /// What was given before, of all of them.
+    /// The responses of all registries.
     pub files: Arc<DiskCache>,
-    /// Bytes of all git repositories there.
+    /// The largest size of all git repositories in the cache, in bytes.
     pub room: u64,
     pub git: git::Trust,
 }
@@ -144,7 +144,7 @@ impl<'a> CheckedDefinition<'a> {
     }
 }
 
-/// What can be wrong whatever the type.
+/// The checks of every type.
 fn fields(definition: &RegistryDefinition) -> Result<(), String> {
     let is_repository = matches!(
         definition.registry_type,
@@ -173,7 +173,7 @@ fn fields(definition: &RegistryDefinition) -> Result<(), String> {
     Ok(())
 }
 
-/// A name that git takes for a branch or a tag, and never for an option or an expression.
+/// A name that git reads as a branch or a tag, and never as an option or an expression.
 fn is_ref(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     (1..=REF_CHARS).contains(&text.len())
@@ -197,7 +197,7 @@ fn location(
     }
 }
 
-/// Links are followed before it is looked whether the folder is below the operator's.
+/// Links are resolved before the check that the folder is below the operator's folder.
 fn folder(path: &str, allowed: Option<&Path>) -> Result<RegistryLocation, String> {
     let allowed =
         allowed.ok_or("the manager takes none: its operator sets --registry-folder for them")?;
@@ -233,7 +233,7 @@ fn web_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Also as ssh has it, `git@host:path`.
+/// It may also have the form of ssh, `git@host:path`.
 fn git_url(text: &str) -> Result<Url, String> {
     let scp = text
         .split_once(':')

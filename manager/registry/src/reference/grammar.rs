@@ -1,4 +1,4 @@
-//! Template references: their grammar, and nothing of what they lead to.
+//! The grammar of template references. It refuses to know whether a template exists.
 //!
 //! ```text
 //! http(s)://host/path/file.py|.jinja|.yaml
@@ -6,13 +6,13 @@
 //! [<registered registry>/][<collection>/]<template>:<version>
 //! ```
 //!
-//! The collection is the only part allowed between registry and template, as the seed says. A first part that
-//! names a registered registry is that registry, not a collection.
+//! Only a collection may stand between registry and template (docs/reference/registries.md). A first part that is the name
+//! of a registered registry means that registry, and no collection.
 
+use common::address::without_user;
 use common::model::Version;
 use common::model::scope::is_part;
 pub use common::registry::TEMPLATE_ENDINGS;
-use common::registry::without_user;
 use url::Url;
 
 /// A reference, taken apart.
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Every example of a reference that the seed gives.
+    /// Every form of a reference in docs/reference/registries.md.
     #[test]
     fn the_seeds_valid_examples_are_references() {
         let dots = Some("dot.delimited.strings.are.allowed");

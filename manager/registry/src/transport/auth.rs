@@ -1,4 +1,4 @@
-//! What a request to a registry says of who asks.
+//! The credentials of requests to registries.
 //!
 //! A credential becomes an `Authorization` header here and nowhere else. The header is marked as sensitive, so that no
 //! log of a library shows it. A Google service account is exchanged for a token (RFC 7523), which is kept until shortly
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use common::address::loggable;
 use common::model::{Credential, Secret};
-use common::registry::shown;
 use reqwest::header::HeaderValue;
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
@@ -194,7 +194,7 @@ impl ServiceAccount {
 
     async fn exchange(&self) -> Result<Token, AuthError> {
         let refused = |reason: String| AuthError::NoToken {
-            url: shown(&self.token_url),
+            url: loggable(&self.token_url),
             reason,
         };
         let assertion = self

@@ -1,15 +1,15 @@
-//! Requests on behalf of a template reference, bounded in size, time and reach.
+//! The HTTP client of registries, limited in size, time and addresses.
 //!
-//! References come from callers, so a fetch must not become a door into the network that the manager stands in:
-//! addresses that are not public are refused – also those that a name resolves to, checked where the connection is
-//! made, so that a name cannot change in between – and so are redirects to another host. It refuses to know what is fetched.
+//! References come from callers, so a request must not open the network of the manager. Addresses that are not public are
+//! refused. This includes the addresses of names: they are checked where the connection is made, so a name cannot change
+//! between. Redirects to another host are refused too. The client refuses to know what it fetches.
 
 use std::error::Error;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::registry::shown;
+use common::address::loggable;
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
 };
@@ -34,12 +34,12 @@ pub struct Web {
     client: reqwest::Client,
     reach: Reach,
     auth: Option<Arc<Auth>>,
-    /// Who asks: what one realm was given, or refused, is nothing to another.
+    /// The asker. Realms share no responses and no refusals.
     pub(super) realm: String,
     pub(super) shared: Shared,
 }
 
-/// What all ways to the web have together.
+/// What all clients share.
 #[derive(Debug, Clone, Default)]
 pub struct Shared {
     hosts: Arc<Hosts>,
@@ -67,7 +67,7 @@ pub struct Answer {
 }
 
 impl Web {
-    /// Without anything kept.
+    /// A client without a cache.
     pub fn new(reach: Reach) -> Result<Self, WebError> {
         Self::with_shared(reach, &Shared::default())
     }
@@ -98,7 +98,7 @@ impl Web {
         })
     }
 
-    /// Who asks, for what is kept elsewhere.
+    /// The asker, for other caches.
     pub fn realm(&self) -> &str {
         &self.realm
     }
@@ -158,16 +158,16 @@ impl Web {
                 return read(response, &at, limit).await;
             }
             let to =
-                target(&response, &at).ok_or_else(|| WebError::Redirects { url: shown(url) })?;
+                target(&response, &at).ok_or_else(|| WebError::Redirects { url: loggable(url) })?;
             if to.origin() != url.origin() {
                 return Err(WebError::Elsewhere {
-                    url: shown(url),
+                    url: loggable(url),
                     to: to.host_str().unwrap_or_default().to_owned(),
                 });
             }
             at = to;
         }
-        Err(WebError::Redirects { url: shown(url) })
+        Err(WebError::Redirects { url: loggable(url) })
     }
 
     /// Sends a form, follows nothing.
@@ -197,7 +197,7 @@ impl Web {
         let mut headers = HeaderMap::new();
         if let Some(auth) = &self.auth {
             let refused = |source| WebError::Auth {
-                url: shown(url),
+                url: loggable(url),
                 source,
             };
             // A service account fetches its token by this very client, and has no credential for that itself.
@@ -239,7 +239,7 @@ impl Web {
     pub async fn addresses(&self, url: &Url) -> Result<Vec<IpAddr>, WebError> {
         self.check(url)?;
         let unreachable = |reason: String| WebError::Unreachable {
-            url: shown(url),
+            url: loggable(url),
             reason,
         };
         let host = match url.host() {
@@ -320,7 +320,7 @@ async fn read(mut response: Response, url: &Url, limit: usize) -> Result<Answer,
     {
         if body.len() + chunk.len() > limit {
             return Err(WebError::TooLarge {
-                url: shown(url),
+                url: loggable(url),
                 limit,
             });
         }
@@ -340,7 +340,7 @@ fn failed(url: &Url, error: &reqwest::Error) -> WebError {
             address: *address,
         };
     }
-    let url = shown(url);
+    let url = loggable(url);
     if error.is_timeout() {
         return WebError::TimedOut { url };
     }

@@ -1,24 +1,24 @@
-//! URLs for messages and logs: without credentials.
+//! Addresses in the form of logs and errors: without their secrets.
 //!
-//! A user's name and password may stand before the host. What follows a `?` may be a signature: registries redirect to
-//! storage by addresses that let in whoever has them.
+//! A user's name and password may stand before the host. The query may be a signature: registries redirect to storage by
+//! addresses that admit everybody who knows them.
 
 use url::Url;
 
 use crate::redact::REDACTED;
 
 /// An address without user, query and fragment.
-pub fn shown(url: &Url) -> String {
-    let mut shown = url.clone();
+pub fn loggable(url: &Url) -> String {
+    let mut loggable = url.clone();
     // It fails only for addresses that can have neither.
-    let _ = shown.set_username("");
-    let _ = shown.set_password(None);
-    shown.set_query(None);
-    shown.set_fragment(None);
-    shown.into()
+    let _ = loggable.set_username("");
+    let _ = loggable.set_password(None);
+    loggable.set_query(None);
+    loggable.set_fragment(None);
+    loggable.into()
 }
 
-/// What somebody wrote where an address belongs, without the user in it; the rest may be what is wrong with it.
+/// A text that should be an address, without its user. The rest may be malformed.
 pub fn without_user(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         return text.to_owned();
@@ -37,8 +37,8 @@ mod tests {
     #[test]
     fn what_opens_an_address_is_not_shown() {
         let url = "https://user:hunter2@host.example:8443/a/b?X-Signature=s3cret#t0ken";
-        let found = shown(&url.parse().unwrap());
-        assert_eq!(found, "https://host.example:8443/a/b");
+        let loggable = loggable(&url.parse().unwrap());
+        assert_eq!(loggable, "https://host.example:8443/a/b");
     }
 
     #[test]
