@@ -9,8 +9,6 @@
 #[cfg(test)]
 pub mod fake;
 mod http;
-#[cfg(test)]
-pub mod slow;
 
 use std::time::Duration;
 

@@ -6,7 +6,7 @@ use futures::poll;
 use tokio::time::{Duration, Instant};
 
 use super::*;
-use crate::deployer::slow::Slow;
+use crate::deployer::fake::Slow;
 use crate::service::operations::Watch;
 use crate::store::Store;
 use crate::store::operations::{StopWish, wish_stop};

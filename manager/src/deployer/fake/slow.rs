@@ -12,8 +12,7 @@ use futures::StreamExt;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::{Duration, Instant};
 
-use super::fake::{away, object_of};
-use super::{Events, Job};
+use super::{Events, Job, away, object_of};
 
 #[derive(Debug)]
 pub struct Slow {

@@ -1,5 +1,7 @@
 //! A deployer with a cluster in memory. What it does to a resource goes by the resource's name.
 
+mod slow;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -16,8 +18,8 @@ use common::server::health::Check;
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::slow::Slow;
 use super::{Deployer, Events, Job};
+pub use slow::Slow;
 
 /// Resources of these names are refused, and never ready.
 pub const REFUSED: &str = "refused";

@@ -1,5 +1,9 @@
 //! Rules of the house that the compiler does not check.
 
+mod arrows;
+mod named;
+mod rooms;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,7 +70,7 @@ const KEPT_BY: &[(&str, &[&str])] = &[
     ("jsonschema", &["expandybird", "manager"]),
 ];
 
-fn dependencies() -> Result<BTreeMap<String, BTreeSet<String>>> {
+fn packages() -> Result<Vec<Value>> {
     let output = Command::new(env!("CARGO"))
         .args([
             "metadata",
@@ -78,9 +82,23 @@ fn dependencies() -> Result<BTreeMap<String, BTreeSet<String>>> {
         .current_dir(checkout())
         .output()?;
     let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
+    let packages = metadata["packages"].as_array();
+    Ok(packages.cloned().unwrap_or_default())
+}
+
+/// Folders of the packages, below the checkout.
+fn folders() -> Result<Vec<String>> {
+    let folder = |package: &Value| {
+        let manifest = Path::new(package["manifest_path"].as_str()?);
+        let folder = manifest.parent()?.strip_prefix(checkout()).ok()?;
+        Some(folder.display().to_string())
+    };
+    Ok(packages()?.iter().filter_map(folder).collect())
+}
+
+fn dependencies() -> Result<BTreeMap<String, BTreeSet<String>>> {
     let name = |value: &Value| value["name"].as_str().unwrap_or_default().to_owned();
-    let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
-    Ok(packages
+    Ok(packages()?
         .iter()
         .map(|package| {
             (
