@@ -32,3 +32,43 @@ impl Registrations for StoredRegistrations {
         Ok(self.vault.reveal(name).await?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use common::model::Secret;
+    use serde_json::json;
+
+    use super::*;
+    use crate::keys::{KeyPlace, Ring};
+    use crate::store::kv::MemoryKv;
+
+    #[tokio::test]
+    async fn what_is_registered_is_found_and_a_missing_credential_says_how_to_set_it() {
+        let store = Store::open(Arc::new(MemoryKv::default())).await.unwrap();
+        let ring = Arc::new(Ring::open(KeyPlace::Memory, false).unwrap());
+        let vault = Arc::new(Vault::new(store.clone(), ring));
+        let name = RegistryName::parse("shop").unwrap();
+        let definition = json!({"type": "http", "url": "https://host/", "credential": "own"});
+        let definition: RegistryDefinition = serde_json::from_value(definition).unwrap();
+        let own = definition.credential.clone().unwrap();
+        registries::create(&store, &name, &definition)
+            .await
+            .unwrap();
+        let registrations = StoredRegistrations {
+            store,
+            vault: vault.clone(),
+        };
+
+        let found = registrations.definition(&name).await.unwrap();
+        assert_eq!(found.as_ref(), Some(&definition));
+        let all = registrations.definitions().await.unwrap();
+        assert_eq!(all, [(name, definition)]);
+        let missing = registrations.credential(&own).await.unwrap_err();
+        let message = missing.to_string();
+        assert!(message.contains("dm setcredential own"), "{message}");
+
+        let (token, now) = (Credential::Token(Secret::new("t")), Timestamp::UNIX_EPOCH);
+        vault.set(&own, &token, now).await.unwrap();
+        assert_eq!(registrations.credential(&own).await.unwrap(), (token, now));
+    }
+}

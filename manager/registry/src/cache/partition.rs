@@ -1,4 +1,4 @@
-//! What one registry gave for one credential, in the cache on disk. Nothing of it is found with another credential.
+//! The part of the cache that belongs to one registry and one credential. No other credential finds its entries.
 //!
 //! An entry that cannot be read is no error: the registry is asked again.
 
@@ -18,7 +18,7 @@ const CONTENT: &str = "content";
 #[derive(Debug, Clone)]
 pub struct Partition {
     cache: Arc<DiskCache>,
-    /// The registry's address, for people who look into the folder.
+    /// The address of the registry, for people who read the folder.
     url: String,
     /// The kind of registry, where it is, and the credential.
     owner: [String; 3],
@@ -33,7 +33,7 @@ impl Partition {
         }
     }
 
-    /// A value that may change under its name, and when the registry gave it.
+    /// A value that may change under its name, and the time of the response.
     pub async fn value<T: DeserializeOwned>(&self, name: &str) -> Option<(Arc<T>, Timestamp)> {
         let entry = self.cache.get(&self.key(VALUE, name)).await?;
         let value = serde_json::from_slice(&entry.body).ok()?;
@@ -52,7 +52,7 @@ impl Partition {
         Some(entry.body.clone())
     }
 
-    /// Gives the content back.
+    /// Returns the content.
     pub async fn put_content(&self, name: &str, bytes: Vec<u8>) -> Bytes {
         self.put(CONTENT, name, bytes).await.body.clone()
     }
@@ -65,5 +65,32 @@ impl Partition {
     fn key(&self, kind: &str, name: &str) -> Key {
         let [registry, place, credential] = &self.owner;
         Key::new(&[registry, place, credential, kind, name])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_one_credential_was_given_is_found_with_that_one_only_and_by_the_next_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let partition = |credential: &str| {
+            let cache = Arc::new(DiskCache::new(folder.path(), 10_000));
+            Partition::new(cache, "oci://host/t", ["oci", "oci://host/t", credential])
+        };
+        let own = partition("own");
+        own.put_value("tags", &["v1"]).await;
+        assert_eq!(&own.put_content("a", b"x".to_vec()).await[..], b"x");
+
+        let next = partition("own");
+        let (tags, _) = next.value::<Vec<String>>("tags").await.unwrap();
+        assert_eq!(*tags, ["v1"]);
+        assert_eq!(next.content("a").await.as_deref(), Some(&b"x"[..]));
+        assert!(next.content("tags").await.is_none(), "it is a value");
+
+        let other = partition("other");
+        assert!(other.value::<Vec<String>>("tags").await.is_none());
+        assert!(other.content("a").await.is_none());
     }
 }

@@ -1,5 +1,12 @@
 //! Registries from outside: real servers on loopback, real repositories, and what a reference leads to.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test ends where it fails"
+)]
+
 mod bundled;
 mod conformance;
 mod conventions;
