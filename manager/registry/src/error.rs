@@ -1,4 +1,4 @@
-//! Why a reference leads to no template.
+//! The errors of registries: why a reference leads to no template.
 
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ pub enum RegistryError {
         "file '{file}' is not what its registry says of it; it was changed, or its list is old"
     )]
     Digest { file: String },
-    /// The outcome of a try that others share.
+    /// The error of a request that several callers shared.
     #[error(transparent)]
     Again(Arc<RegistryError>),
     #[error("what was being read from the registry was cut off; try again")]
@@ -174,7 +174,7 @@ pub enum RegistryError {
     Registrations(#[source] BoxError),
 }
 
-/// How many names an error lists.
+/// The largest number of names in an error.
 const NAMED: usize = 10;
 
 fn known(names: &[String], noun: &str) -> String {
@@ -189,7 +189,7 @@ fn known(names: &[String], noun: &str) -> String {
 }
 
 impl RegistryError {
-    /// The registry says nothing, as against one that says no: what it said before may go on.
+    /// The registry did not answer, so its earlier answers stay in use. A refusal is an answer.
     pub(crate) fn is_absence(&self) -> bool {
         match self {
             Self::Web(error) => error.is_absence(),
@@ -205,7 +205,7 @@ impl RegistryError {
         }
     }
 
-    /// The caller's fault is a 4xx, a registry's absence a 503.
+    /// A fault of the caller is a 4xx. An unreachable registry is a 503.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Reference(_) => ErrorCode::UnknownType,

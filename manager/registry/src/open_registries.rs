@@ -1,4 +1,4 @@
-//! Which registry a name means: the default one, one on GitHub, or a registered one.
+//! The registries that are open: the default one, those on GitHub, and the registered ones.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,32 +20,32 @@ use crate::registrations::Registrations;
 use crate::transport::{Reach, Shared, Web};
 use crate::trust::Trust;
 
-/// What the default registry is called in references and in the API.
+/// The name of the default registry in references and in the API.
 pub const DEFAULT: &str = "default";
 
-/// Repositories on GitHub that are open at once, without being registered.
+/// Unregistered repositories on GitHub that stay open.
 const NAMED: u64 = 32;
 
-/// A registry, and what references to it without a collection mean.
+/// A registry, and the collection of references that name none.
 #[derive(Clone)]
 pub struct OpenRegistry {
     pub registry: Arc<dyn Registry>,
     pub collection: Option<String>,
-    /// Who must have signed its templates.
+    /// The keys that must have signed its templates.
     pub trust: Arc<Trust>,
 }
 
 enum Default {
     Opened(OpenRegistry),
     Registered(RegistryName),
-    /// The bundled one was looked for in these places.
+    /// The folders that have no bundled registry.
     Missing(Vec<String>),
 }
 
-/// A registered registry that is open, and what it was opened with.
+/// A registered registry that is open, with the definition and the credential that opened it.
 struct Open {
     definition: RegistryDefinition,
-    /// When its credential was set.
+    /// The time when its credential was set.
     credential: Option<Timestamp>,
     registry: OpenRegistry,
 }
@@ -58,7 +58,7 @@ pub struct OpenRegistries {
     options: Options,
     registrations: Arc<dyn Registrations>,
     open: Mutex<HashMap<RegistryName, Open>>,
-    /// Of GitHub, by references in full.
+    /// Repositories on GitHub, by their name in references.
     named: MemoryCache<String, OpenRegistry>,
 }
 
@@ -114,7 +114,7 @@ impl OpenRegistries {
         }
     }
 
-    /// One that is named in full stays open for the next reference to it.
+    /// A repository stays open for the next reference to it.
     pub fn github(&self, owner: &str, repository: &str) -> OpenRegistry {
         let name = format!("github.com/{owner}/{repository}");
         if let Some(open) = self.named.get(&name) {
@@ -202,7 +202,7 @@ impl OpenRegistries {
         }
         let mut context = self.context.clone();
         if let (Some(credential), Some(set)) = (&definition.credential, set) {
-            // One that is set anew counts at once, and opens nothing that the former one did.
+            // A new credential counts at once, and finds nothing that was cached for the previous one.
             context.web = context.web.in_realm(&format!("{credential} {set}"));
         }
         let opened = CheckedDefinition::new(&definition, &self.options)?.open(
@@ -238,7 +238,7 @@ impl OpenRegistries {
         found.map_err(RegistryError::Registrations)
     }
 
-    /// The open registry, unless what it was opened with has changed.
+    /// The open registry, unless its definition or its credential has changed.
     fn kept(
         &self,
         name: &RegistryName,
@@ -282,7 +282,7 @@ fn opened(default: options::DefaultRegistry, github: &Arc<Api>) -> Result<Defaul
     })
 }
 
-/// The first bundled registry that is there.
+/// The first bundled registry that exists.
 fn bundled() -> Default {
     let places = options::bundled();
     match places.iter().find_map(|place| directory(place).ok()) {

@@ -54,7 +54,7 @@ pub struct Options {
 const GITHUB_API: &str = "https://api.github.com";
 const CACHE_SIZE: Size = Size(256 * 1024 * 1024);
 const CACHE: &str = "./dm-registry-cache";
-/// A new patch of a template reaches its users within this time; what is not found is asked for at once.
+/// A new patch of a template is used within this time. A template that is not found is requested at once.
 const REFRESH: Duration = Duration::from_secs(60);
 const INSTALLED: &str = "/usr/share/deployment-manager/charts";
 
@@ -100,7 +100,7 @@ impl FromStr for Size {
 }
 
 impl Options {
-    /// Who is trusted beside those whom the system trusts.
+    /// The authorities that are trusted in addition to those of the system.
     pub(crate) fn authorities(&self) -> Result<Vec<Certificate>, RegistryError> {
         let Some(file) = &self.registry_ca else {
             return Ok(Vec::new());
@@ -119,7 +119,7 @@ impl Options {
     }
 }
 
-/// A path that is a word of a command as it stands.
+/// A path that needs no quoting in a command.
 fn plain_path(text: &str) -> Result<PathBuf, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@".contains(c);
     if !text.chars().all(plain) {
@@ -128,7 +128,7 @@ fn plain_path(text: &str) -> Result<PathBuf, String> {
     whole_path(text)
 }
 
-/// Programs that are started in another folder must find it too.
+/// Makes the path absolute: programs that run in another folder use it too.
 fn whole_path(text: &str) -> Result<PathBuf, String> {
     std::path::absolute(text).map_err(|error| error.to_string())
 }
@@ -140,7 +140,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from(span).map_err(|error| error.to_string())
 }
 
-/// Where a default registry is said to be.
+/// The default registry, as the operator names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DefaultRegistry {
     Directory(PathBuf),
@@ -153,7 +153,7 @@ pub enum DefaultRegistry {
 }
 
 impl DefaultRegistry {
-    /// A folder that exists is meant before a repository of the same name.
+    /// An existing folder has precedence over a repository of the same name.
     pub fn parse(text: &str) -> Result<Self, RegistryError> {
         let refused = || RegistryError::Setting {
             text: text.to_owned(),
@@ -187,7 +187,7 @@ impl DefaultRegistry {
     }
 }
 
-/// Where the bundled registry may be: beside the program, in the checkout that it was built in, installed.
+/// The possible folders of the bundled registry: beside the program, in its checkout, and where packages install it.
 pub fn bundled() -> Vec<PathBuf> {
     let program = std::env::current_exe().ok();
     let folder = program.as_deref().and_then(Path::parent);

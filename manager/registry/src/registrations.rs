@@ -1,4 +1,4 @@
-//! The port to what is registered: kept by whoever uses the registries, beside its other data.
+//! The port to registered registries and their credentials. The user of this package stores them.
 
 use async_trait::async_trait;
 use common::model::{Credential, CredentialName, RegistryDefinition, RegistryName};

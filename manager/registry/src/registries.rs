@@ -1,4 +1,4 @@
-//! All registries that the manager knows, and what it asks of them.
+//! All registries that the manager knows, and what the manager does with them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,17 +34,17 @@ const EXAMPLE: &str = "example.yaml";
 const DEADLINE: Duration = Duration::from_secs(60);
 const PATTERN_BYTES: usize = 1024 * 1024;
 
-/// Some thousand templates as they are usually, and eight of the largest.
+/// Enough for some thousand usual templates, or for eight of the largest.
 const TEMPLATE_CACHE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A folder's path with its registry, and the revision of all that is in it.
+/// The path of a folder with its registry, and the revision of its contents.
 type TemplateKey = (String, String);
 
 /// All registries, and the way to those that references name in full.
 pub struct Registries {
     open: OpenRegistries,
     web: Web,
-    /// How long what a full URL gave is taken as it is.
+    /// How long a response of a full URL is used without a request.
     refresh: Duration,
     /// Templates that cannot change.
     templates: MemoryCache<TemplateKey, Arc<Vec<TemplateFile>>>,
@@ -54,12 +54,12 @@ pub struct Registries {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedTemplate {
     pub resolved: ResolvedType,
-    /// The template, named as the reference; its schema, named as the reference and `.schema`; then what the schema imports,
-    /// each named by its path.
+    /// The template has the name of the reference, its schema that name and `.schema`. The imports of the schema follow; each
+    /// has its path as its name.
     pub imports: Vec<Import>,
-    /// Where short references in the template lead, if not where they lead in a caller's configuration.
+    /// What short references in the template mean, if they mean something else in a caller's configuration.
     pub scope: Option<Scope>,
-    /// That the registry is away, and how old what it held is.
+    /// Says that the registry is unreachable, and how old the used files are.
     pub warning: Option<String>,
 }
 
@@ -67,7 +67,7 @@ pub struct ResolvedTemplate {
 struct Found {
     files: Arc<dyn Files>,
     template: FilePath,
-    /// Of which the template is to be made, if it is not there.
+    /// The package that the template is made of, if there is no template file.
     package: Option<Package>,
     version: Option<String>,
     scope: Option<Scope>,
@@ -76,8 +76,8 @@ struct Found {
 }
 
 impl Registries {
-    /// Without the bundled registry it starts all the same: references in full still lead somewhere. A registry
-    /// that was set must be there.
+    /// A missing bundled registry is no error, because full references work without it. A registry that the operator set
+    /// must exist.
     pub fn new(
         options: &Options,
         registrations: Arc<dyn Registrations>,
@@ -98,17 +98,17 @@ impl Registries {
         })
     }
 
-    /// Refuses what could never be opened as a registry.
+    /// Refuses a definition that no adapter can open.
     pub fn check(&self, definition: &RegistryDefinition) -> Result<(), RegistryError> {
         self.open.check(definition)
     }
 
-    /// Whether a type is a template reference by its form, well or malformed; else it is a Kubernetes kind.
+    /// Whether a type has the form of a template reference. It may be malformed. Every other type is a Kubernetes kind.
     pub fn recognises(&self, type_name: &str) -> bool {
         Reference::is_meant(type_name)
     }
 
-    /// The files of the very version that a reference means now.
+    /// The files of the version that a reference means now.
     pub async fn resolve(&self, type_name: &TypeName) -> Result<ResolvedTemplate, RegistryError> {
         let resolving = async {
             let found = self.find(type_name, None).await?;
@@ -118,7 +118,7 @@ impl Registries {
         in_time(type_name.as_str(), resolving).await
     }
 
-    /// As if the reference named another version. It keeps its name: whoever uses the template need not know.
+    /// Resolves the reference as if it named another version. The result keeps the name of the reference.
     pub async fn resolve_at(
         &self,
         type_name: &TypeName,
@@ -132,7 +132,7 @@ impl Registries {
         in_time(type_name.as_str(), resolving).await
     }
 
-    /// Which template a reference means, and at which version; none for a full URL, which has no version.
+    /// The template and the version that a reference means; `None` for a full URL, which has no version.
     pub async fn identity(
         &self,
         type_name: &TypeName,
@@ -184,7 +184,7 @@ impl Registries {
         self.open.list().await
     }
 
-    /// The registry that holds a template, whether or not it has that version.
+    /// The registry of a template. The version need not exist.
     pub async fn registry_of(
         &self,
         type_name: &TypeName,
@@ -201,7 +201,7 @@ impl Registries {
         }
     }
 
-    /// The templates of a registry, in the order of their names; `pattern` is a regular expression that names must match.
+    /// The templates of a registry, sorted by name. `pattern` is a regular expression that names must match.
     pub async fn templates(
         &self,
         registry: &str,
@@ -232,8 +232,8 @@ impl Registries {
         })
     }
 
-    /// For `/readyz`. A missing bundled registry is told but does not make the manager unready: all else works. It asks
-    /// nothing of the network.
+    /// For `/readyz`. It reports a missing bundled registry, but the manager stays ready, because everything else works. It
+    /// sends no request.
     pub async fn health(&self) -> Check {
         const NAME: &str = "registry";
         let default = match self.open.default().await {
@@ -250,7 +250,7 @@ impl Registries {
         }
     }
 
-    /// The first part of a reference is looked up, to tell a registry's name from a collection's.
+    /// Looks up the first part of a reference: it is the name of a registry or of a collection.
     async fn parse(&self, type_name: &TypeName) -> Result<Reference, RegistryError> {
         let first = type_name.as_str().split('/').next().unwrap_or_default();
         let known = [first];
@@ -265,7 +265,7 @@ impl Registries {
         UrlFolder::new(self.web.clone(), base, MaxAge::from_duration(self.refresh))
     }
 
-    /// Where a reference leads; with another version than its own, if there is one.
+    /// The template that a reference means. `version` replaces the version of the reference.
     async fn find(
         &self,
         type_name: &TypeName,
@@ -378,7 +378,7 @@ impl Registries {
     }
 }
 
-/// The template in a version's folder, or where it would be if it were not made of a package.
+/// The template in the folder of a version, or the path of a template that is made of a package.
 async fn template_in(
     registry: &Arc<dyn Registry>,
     located: &Located,
@@ -416,8 +416,8 @@ async fn template(found: &Found) -> Result<Vec<TemplateFile>, RegistryError> {
     })
 }
 
-/// Where short references lead in a template of a registry by name. Those at the root of the default one mean the same
-/// there as anywhere.
+/// What short references mean in a template of the registry with this name. In templates at the root of the default
+/// registry they mean the same as in a configuration.
 fn scope(registry: &str, template: &TemplateVersion) -> Option<Scope> {
     let collection = template.collection.clone();
     (registry != DEFAULT || collection.is_some()).then(|| Scope {
@@ -479,7 +479,7 @@ impl Found {
         example::portable(text, type_name, file, self.scope.as_ref())
     }
 
-    /// A package takes no properties, so that what uses it is known.
+    /// A package takes no properties, so its example is known.
     fn example(&self, type_name: &TypeName, files: &[TemplateFile]) -> Option<String> {
         let is_package = files.iter().any(|file| file.role == Role::Made);
         let name = self.template.names().last()?.split('.').next()?;

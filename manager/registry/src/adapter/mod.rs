@@ -1,6 +1,6 @@
-//! The port to whatever holds templates, and one adapter for each kind of it.
+//! The port to storage that holds templates, with one adapter for each kind of storage.
 //!
-//! An adapter gives files and lists folders. It refuses to know what a template is, and which version a reference means.
+//! An adapter reads files and lists folders. It refuses to know what a template is, and which version a reference means.
 
 pub mod directory;
 pub mod git;
@@ -17,31 +17,32 @@ use common::registry::FilePath;
 use crate::RegistryError;
 use crate::cache::Staleness;
 
-/// Entries of one folder: ten times the largest registry that is meant to be quick.
+/// The largest number of entries in a folder: ten times the largest registry that must be fast.
 pub(crate) const FOLDER_ENTRIES: usize = 10_000;
 
 /// A tree of files that can be read by path.
 ///
-/// Promises of every adapter: a file is given whole or not at all, and is never larger than [`FILE_BYTES`](common::registry::FILE_BYTES); nothing
-/// outside of the tree is ever read, whatever links or redirects say; what is absent is `None`, what cannot be told is
-/// an error.
+/// Every adapter promises:
+/// - a file is returned whole, and has at most [`FILE_BYTES`](common::registry::FILE_BYTES) bytes,
+/// - links and redirects never lead outside of the tree,
+/// - a missing file is `None`, and an unknown answer is an error.
 #[async_trait]
 pub trait Files: Send + Sync {
     /// The file's bytes; `None` if there is no file of this path.
     async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError>;
 
-    /// What the file is called in a manifest: the same on every machine, and unlike any file of another registry.
+    /// The name of the file in a manifest: the same on every machine, and unique among all registries.
     fn path_of(&self, file: &FilePath) -> String;
 
-    /// Where the file is, for people.
+    /// The address of the file, for people.
     fn url_of(&self, file: &FilePath) -> String;
 
-    /// What a user must know: that the registry is away, and since when what is told of it is old.
+    /// How old the answers are, if the registry is unreachable.
     fn stale(&self) -> Option<Staleness> {
         None
     }
 
-    /// Something was not found: whatever is held for a while is to be read anew.
+    /// Makes the next call ask the registry, because something was not found.
     fn expire(&self) {}
 }
 
@@ -50,10 +51,10 @@ pub trait Files: Send + Sync {
 pub trait Registry: Files {
     fn summary(&self) -> RegistrySummary;
 
-    /// What is directly in a folder, in the order of names; `None` if there is no such folder.
+    /// The entries of a folder, sorted by name; `None` if there is no such folder.
     async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError>;
 
-    /// Of a version's folder, what its entry would tell, for registries that tell it only when it is asked for.
+    /// The revision of a version's folder, for registries whose entries have no revisions.
     async fn revision(&self, _version: &FilePath) -> Result<Option<String>, RegistryError> {
         Ok(None)
     }
@@ -64,7 +65,7 @@ pub trait Registry: Files {
 pub struct Entry {
     pub name: String,
     pub kind: EntryKind,
-    /// Changes whenever anything in it changes, for registries that know.
+    /// Changes with every change of the contents; `None` if the registry does not know.
     pub revision: Option<String>,
 }
 

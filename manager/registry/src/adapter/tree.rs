@@ -1,4 +1,4 @@
-//! A whole registry's files by path, as a listing told them: what folders hold, and a name for every content.
+//! All files of a registry by path, from one listing: the entries of folders, and the name of each content.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -67,7 +67,7 @@ impl Tree {
     }
 }
 
-/// Tells every folder around the file of it.
+/// Adds the file to every folder above it.
 fn add(folders: &mut HashMap<FilePath, Folder>, path: &FilePath, content: &str) {
     let names: Vec<_> = path.names().collect();
     let mut folder = FilePath::root();

@@ -24,12 +24,12 @@ pub struct UrlFolder {
 #[derive(Debug)]
 struct State {
     age: MaxAge,
-    /// That something of it was not given just now.
+    /// Set if an old response was used.
     staleness: Option<Staleness>,
 }
 
 impl UrlFolder {
-    /// `base` ends with a `/`; of what was given before, that is used which is of this age.
+    /// `base` ends with a `/`. Cached responses up to `age` are used without a request.
     pub fn new(web: Web, base: Url, age: MaxAge) -> Self {
         let state = Arc::new(Mutex::new(State {
             age,
@@ -38,7 +38,7 @@ impl UrlFolder {
         Self { web, base, state }
     }
 
-    /// How it is shown where registries are.
+    /// The folder in the form of a registry.
     pub fn summary(&self) -> RegistrySummary {
         RegistrySummary {
             name: self.base.origin().ascii_serialization(),
@@ -46,7 +46,7 @@ impl UrlFolder {
         }
     }
 
-    /// A file, of which there may be more bytes than those of a template; `None` if there is none.
+    /// A file, which may be larger than a template's; `None` if there is none.
     pub async fn get(
         &self,
         file: &FilePath,

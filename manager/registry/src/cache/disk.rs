@@ -1,12 +1,12 @@
-//! What registries gave, kept on disk by its content, for all registries and deployments, and for the next process.
+//! Responses of registries on disk, for all registries and deployments, and for the next process.
 //!
 //! ```text
-//! entries/<digest of who asked what>     status, validators, when it was given, and the content's digest
-//! contents/<SHA-256>                     the bytes, once, however many registries hold them
+//! entries/<digest of asker and request>  status, validators, time of the response, and digest of the content
+//! contents/<SHA-256>                     the bytes, once for all registries
 //! ```
 //!
-//! A content whose digest is not its name is as one that is not there. What one realm was given is found by that realm
-//! only, though its bytes may be kept together with another's. It refuses to know how long anything may be used.
+//! A content whose digest is not its name counts as missing. Each realm finds only its own responses, though realms may share
+//! the bytes. The cache refuses to know how long a response may be used.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ use serde::{Deserialize, Serialize};
 use super::folder::BoundedFolder;
 use super::memory::MemoryCache;
 
-/// Of these, that much is in memory too.
+/// Bytes that are in memory too.
 const MEMORY_BYTES: u64 = 64 * 1024 * 1024;
-/// What an entry takes beside its body.
+/// The size of an entry in memory without its body.
 const ENTRY_BYTES: u64 = 1024;
-/// Turns remembered before those that nobody waits for are forgotten.
+/// Above this number of locks, the unused ones are dropped.
 const TURNS: usize = 1_000;
 
 /// The digest of a request and its asker.
@@ -37,7 +37,7 @@ impl Key {
     }
 }
 
-/// What was given.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub metadata: Metadata,
@@ -46,10 +46,10 @@ pub struct Entry {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// For people who look into the folder.
+    /// For people who read the folder.
     pub name: String,
     pub status: u16,
-    /// When the registry last said that it is so.
+    /// The time when the registry last confirmed it.
     pub given: Timestamp,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
@@ -66,7 +66,7 @@ pub struct DiskCache {
 }
 
 impl DiskCache {
-    /// `limit` is in bytes. Nothing is done before something is asked for.
+    /// `limit` is in bytes. It does not touch the disk yet.
     pub fn new(root: &Path, limit: u64) -> Self {
         Self {
             folder: Arc::new(BoundedFolder::new(root.join("files"), limit)),
@@ -88,7 +88,7 @@ impl DiskCache {
         Some(entry)
     }
 
-    /// That it cannot be kept is no fault of whoever needs it: it is logged, and fetched again next time.
+    /// An entry that cannot be written is logged, and fetched again the next time. The caller gets it all the same.
     pub async fn put(&self, key: &Key, entry: Entry) -> Arc<Entry> {
         let entry = Arc::new(entry);
         self.remember(key, &entry);
@@ -101,7 +101,7 @@ impl DiskCache {
         entry
     }
 
-    /// Those who come for the same go one after the other, so that the later ones find what the first one got.
+    /// A lock for this key: callers that want the same wait for the first one, and then find its response.
     pub async fn turn(&self, key: &Key) -> tokio::sync::OwnedMutexGuard<()> {
         let turn = {
             let mut turns = lock(&self.turns);
@@ -126,13 +126,13 @@ impl DiskCache {
 }
 
 impl Entry {
-    /// The registry says that it is so still.
+    /// The registry has confirmed the entry now.
     pub fn confirmed(mut self) -> Self {
         self.metadata.given = Timestamp::now();
         self
     }
 
-    /// Something that never changes under its name.
+    /// A content that never changes under its name, given now.
     pub fn new(name: String, body: Vec<u8>) -> Self {
         let metadata = Metadata {
             name,
@@ -182,7 +182,7 @@ fn entry_place(key: &Key) -> PathBuf {
     place("entries", &key.0)
 }
 
-/// A digest that was tampered with leads to no file outside.
+/// A manipulated digest cannot lead to a file outside of the folder.
 fn content_place(sha256: &str) -> PathBuf {
     match sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         true => place("contents", sha256),
@@ -190,7 +190,7 @@ fn content_place(sha256: &str) -> PathBuf {
     }
 }
 
-/// Folders of 256, so that none has too many files.
+/// The files are in 256 folders, so that none has too many.
 fn place(folder: &str, name: &str) -> PathBuf {
     Path::new(folder)
         .join(name.get(..2).unwrap_or("00"))

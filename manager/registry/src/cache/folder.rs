@@ -1,8 +1,8 @@
-//! Files below a folder, of a bounded size together: what was used longest ago is removed for what comes.
+//! Files in a folder of bounded size. The least recently used files are removed first.
 //!
-//! It promises nothing: a file may be gone or damaged at any time, also by another manager on the same folder. A file
-//! appears whole (it is written beside its place and moved there), and its time of change is that of its last use, so
-//! that the next process knows the order.
+//! A file may be missing or damaged at any time, also because another manager uses the same folder. A file appears whole: it
+//! is written under another name, and then renamed. Its modification time is the time of its last use, so the next process
+//! knows the order.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::lru::Lru;
 
-/// Larger than anything that is put.
+/// Larger than every file.
 const FILE_BYTES: u64 = 64 * 1024 * 1024;
 const UNFINISHED: &str = ".part";
 
@@ -24,7 +24,7 @@ const UNFINISHED: &str = ".part";
 pub struct BoundedFolder {
     root: PathBuf,
     limit: u64,
-    /// What is there, by path; read once, before the first file is put.
+    /// The files by path, read once before the first write.
     known: Mutex<Option<Lru<PathBuf, ()>>>,
 }
 
@@ -58,7 +58,7 @@ impl BoundedFolder {
     pub fn write(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
         let place = self.root.join(name);
         if let Some(folder) = place.parent() {
-            // What private registries hold is for nobody else on this machine.
+            // Files of private registries are for the manager's user only.
             DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
@@ -93,7 +93,7 @@ impl BoundedFolder {
         }
     }
 
-    /// What earlier processes left, in the order of its last use.
+    /// The files of earlier processes, in the order of their last use.
     fn survey(&self) -> Lru<PathBuf, ()> {
         let mut found = Vec::new();
         collect(&self.root, &mut found);

@@ -1,4 +1,4 @@
-//! A bounded number of bytes, of which what was used longest ago goes first.
+//! A map of bounded size. The least recently used entries are removed first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -9,7 +9,7 @@ pub struct Lru<K, V> {
     used: u64,
     clock: u64,
     held: HashMap<K, Held<V>>,
-    /// By when they were used last, the oldest first.
+    /// The keys by their last use, the oldest first.
     order: BTreeMap<u64, K>,
 }
 
@@ -42,7 +42,7 @@ impl<K: Clone + Eq + Hash, V> Lru<K, V> {
         Some(&held.value)
     }
 
-    /// Gives the keys of what had to go, perhaps this one.
+    /// Returns the removed keys. A value that is too large is among them.
     pub fn put(&mut self, key: K, value: V, size: u64) -> Vec<K> {
         self.remove(&key);
         let used = self.tick();

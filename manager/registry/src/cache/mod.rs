@@ -1,11 +1,11 @@
-//! The cache: what registries gave, so that they are asked seldom, and need not be there each time.
+//! The cache of responses: it saves requests, and serves while a registry is unreachable.
 //!
 //! ```text
 //! StaleWhileRevalidate   one value, loaded again when it is old, used beyond that while the registry is unreachable
 //! TtlCache               such values by key
 //! MemoryCache            values by key, the least recently used removed
 //! DiskCache              entries by key, in memory and on disk, also for the next process
-//! Partition              of a DiskCache, what one registry gave for one credential
+//! Partition              the part of a DiskCache that belongs to one registry and one credential
 //! ```
 //!
 //! It refuses to know what the values are, and how a registry is asked.

@@ -1,8 +1,8 @@
-//! Something read from a registry, kept until it is old, and used beyond that while the registry is away.
+//! A value from a registry that is used until it is old, and longer while the registry is unreachable.
 //!
-//! One reader loads, the others wait for it. A registry that is away is asked again only after a pause, so that it holds
-//! up nobody: who can do with what is held gets that, at once or after a little [`PATIENCE`], and is told how old it
-//! is ([`StaleWhileRevalidate::stale`]); who cannot gets the last try's error. What was begun is loaded to its end though its caller left.
+//! One caller loads the value, and the others wait. After a failure the registry gets no request for a [`PAUSE`]. Meanwhile
+//! callers get the old value, at the latest after [`PATIENCE`], and [`StaleWhileRevalidate::stale`] says how old it is.
+//! Without an old value they get the last error. A load runs to its end, even if its caller leaves.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,16 +14,16 @@ use tokio::time::timeout;
 use super::Staleness;
 use crate::RegistryError;
 
-/// After a failure a registry, or a host, is left alone this long.
+/// After a failure, a registry or a host gets no request for this time.
 pub const PAUSE: Duration = Duration::from_secs(10);
-/// How long a registry may hold up who can do with what is held.
+/// The longest time that a caller waits for a registry if there is an old value.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct StaleWhileRevalidate<T>(Arc<Shared<T>>);
 
 struct Shared<T> {
     lives: Duration,
-    /// Held while it is loaded.
+    /// Locked during a load.
     loading: Arc<tokio::sync::Mutex<()>>,
     state: Mutex<State<T>>,
 }
@@ -31,7 +31,7 @@ struct Shared<T> {
 enum State<T> {
     Empty,
     Held(Held<T>),
-    /// Nothing is held, and the registry is left alone for a while.
+    /// There is no value, and the registry gets no request for a while.
     Away {
         until: Instant,
         error: Arc<RegistryError>,
@@ -42,11 +42,11 @@ struct Held<T> {
     value: Arc<T>,
     loaded: Timestamp,
     until: Instant,
-    /// Why it could not be loaded again.
+    /// Why the last load failed.
     stale: Option<String>,
 }
 
-/// What a registry was found to hold.
+/// A loaded value.
 #[derive(Debug)]
 pub struct Loaded<T> {
     pub value: Arc<T>,
@@ -91,7 +91,7 @@ impl<T: Send + Sync + 'static> StaleWhileRevalidate<T> {
         }))
     }
 
-    /// What is held, or what `load` gives; `load` is given what is held.
+    /// The current value, or the result of `load`, which gets the old value.
     pub async fn get<F>(
         &self,
         load: impl FnOnce(Option<Arc<T>>) -> F,
@@ -118,8 +118,8 @@ impl<T: Send + Sync + 'static> StaleWhileRevalidate<T> {
         self.held().is_none()
     }
 
-    /// What is known from before; it is old already, and bridges an absence.
-    pub fn seed(&self, value: Arc<T>, loaded: Timestamp) {
+    /// Sets a value of an earlier process. It is old already, and serves while the registry is unreachable.
+    pub fn prefill(&self, value: Arc<T>, loaded: Timestamp) {
         let mut state = self.lock();
         if !matches!(*state, State::Held(_)) {
             *state = State::Held(Held {
@@ -131,7 +131,7 @@ impl<T: Send + Sync + 'static> StaleWhileRevalidate<T> {
         }
     }
 
-    /// What a user must know about the age of what is held.
+    /// How old the value is, if the registry did not confirm it in time.
     pub fn stale(&self) -> Option<Staleness> {
         match &*self.lock() {
             State::Held(held) => held.stale.as_ref().map(|reason| Staleness {
@@ -142,12 +142,12 @@ impl<T: Send + Sync + 'static> StaleWhileRevalidate<T> {
         }
     }
 
-    /// What is held cannot be used.
+    /// Drops the value.
     pub fn forget(&self) {
         *self.lock() = State::Empty;
     }
 
-    /// It is loaded again at the next use.
+    /// Makes the next use load the value again.
     pub fn expire(&self) {
         if let State::Held(held) = &mut *self.lock()
             && held.stale.is_none()
@@ -173,7 +173,7 @@ impl<T: Send + Sync + 'static> StaleWhileRevalidate<T> {
         task.await.unwrap_or_else(|_| Err(RegistryError::Cut))
     }
 
-    /// The value, or the error, that counts for now.
+    /// The value or the error that needs no load.
     fn current(&self) -> Option<Result<Arc<T>, RegistryError>> {
         let now = Instant::now();
         match &*self.lock() {
@@ -196,7 +196,7 @@ impl<T: Send + Sync + 'static> StaleWhileRevalidate<T> {
         match outcome {
             Ok(loaded) => Ok(self.put(loaded)),
             Err(error) if error.is_absence() => self.keep(error),
-            // What a registry says wins over what it said.
+            // A refusal is an answer, and replaces the old value.
             Err(error) => Err(error),
         }
     }
@@ -237,7 +237,7 @@ impl<T: Send + Sync + 'static> StaleWhileRevalidate<T> {
         Err(RegistryError::Again(error))
     }
 
-    /// It is being loaded still, and callers do with what is held.
+    /// The load still runs, and callers get the old value.
     fn late(&self) {
         if let State::Held(held) = &mut *self.lock() {
             held.until = Instant::now() + PAUSE;
@@ -289,10 +289,10 @@ mod tests {
         assert_eq!(fresh.stale(), None);
         let held = fresh.get(async |_| Err(away())).await.unwrap();
         assert_eq!(*held, 1);
-        let told = fresh.stale().unwrap().to_string();
+        let stale = fresh.stale().unwrap().to_string();
         assert!(
-            told.contains("too slow") && told.contains("0 s ago"),
-            "{told}"
+            stale.contains("too slow") && stale.contains("0 s ago"),
+            "{stale}"
         );
         let left_alone = fresh.get(async |_| Ok(2.into())).await.unwrap();
         assert_eq!(*left_alone, 1, "it is not asked again at once");

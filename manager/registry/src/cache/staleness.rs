@@ -4,12 +4,12 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-/// That something was not given by the registry just now.
+/// An old value is used, because the registry did not give a new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Staleness {
-    /// When it was given.
+    /// The time when the registry gave it.
     pub given: Timestamp,
-    /// Why it is not given now.
+    /// Why there is no new one.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Many things that are held for a while, each by itself.
+//! Values by key, each with its own age.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::{StaleWhileRevalidate, Staleness};
 use crate::RegistryError;
 
-/// Things held; 1,000 templates of 5 versions are 6,000. When there are more, all are asked for again.
+/// The largest number of values; 1,000 templates of 5 versions take 6,000. Above it, all are dropped.
 const HELD: usize = 20_000;
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl<K: Eq + Hash, V: Send + Sync + 'static> TtlCache<K, V> {
         }
     }
 
-    /// What is held, or what `load` gives; `earlier` knows what another process held.
+    /// The current value, or the result of `load`. `earlier` gives the value of an earlier process.
     pub async fn get<F>(
         &self,
         key: K,
@@ -45,12 +45,12 @@ impl<K: Eq + Hash, V: Send + Sync + 'static> TtlCache<K, V> {
         if slot.is_empty()
             && let Some((value, loaded)) = earlier.await
         {
-            slot.seed(value, loaded);
+            slot.prefill(value, loaded);
         }
         slot.get(loading).await
     }
 
-    /// Of the first thing that is old, why.
+    /// The staleness of the first stale value.
     pub fn stale(&self) -> Option<Staleness> {
         self.lock().values().find_map(StaleWhileRevalidate::stale)
     }

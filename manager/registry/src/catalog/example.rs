@@ -1,16 +1,16 @@
-//! The example that comes with a template, as whoever reads it can deploy it.
+//! The example of a template, in the form that a reader can deploy.
 //!
-//! Its author writes `redis:v1`, or `redis.jinja` where the template lies beside it. In a caller's configuration the first
-//! would be a template of the default registry, and the second a file of the caller's. All else stays byte for byte.
+//! Its author writes `redis:v1`, or `redis.jinja` where the template lies beside it. In a configuration the first means a
+//! template of the default registry, and the second a file of the caller. The rest of the example stays byte for byte.
 
 use common::model::{Scope, TypeName};
 use common::yaml::{self, Duplicates, Limits, Replacement};
 use serde_json::Value;
 
-/// With the types of its resources as they are meant. `file` is the template's own, `type_name` what it is asked for by.
+/// Replaces the types of resources by full references. `file` is the name of the template's file, and `type_name` the
+/// reference of the caller.
 ///
-/// An example that cannot be read, or not be written so, stays as its author left it: whoever looks at a template is told
-/// what there is, and `dm test` tells what is wrong with it.
+/// An example that cannot be parsed stays as it is: a description shows what exists, and `dm test` reports the fault.
 pub fn portable(text: String, type_name: &TypeName, file: &str, scope: Option<&Scope>) -> String {
     let meant = |written: &str| match scope {
         _ if written == file => Some(type_name.clone()),

@@ -1,4 +1,4 @@
-//! The files that make up one template, by the seed's steps: the template, its schema, what the schema imports.
+//! The files of one template: the template, its schema, and the imports of the schema.
 
 use common::canonical::{digest, digest_bytes};
 pub use common::registry::SCHEMA;
@@ -11,7 +11,7 @@ use crate::adapter::Files;
 use common::registry::FilePath;
 use common::registry::{TEMPLATE_BYTES, TEMPLATE_IMPORTS};
 
-/// Imports asked for at once.
+/// Imports that are requested at the same time.
 const AT_ONCE: usize = 4;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,11 +23,11 @@ pub struct TemplateFile {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It is expanded as it is in the registry.
+    /// The file is expanded as it is in the registry.
     Whole,
-    /// It is in the registry, and what is expanded was made of it.
+    /// The file is in the registry. A file that was made of it is expanded.
     Source,
-    /// It was made of the sources, and is nowhere else.
+    /// The file was made of the sources, and is in no registry.
     Made,
 }
 
@@ -64,7 +64,7 @@ pub async fn template(
     Ok(Some(found))
 }
 
-/// Reads files of a template to those that were found; gives the names of those that are missing.
+/// Appends files of a template to `found`. Returns the names of the missing ones.
 pub async fn append(
     files: &dyn Files,
     template: &FilePath,
@@ -120,7 +120,7 @@ pub fn parse_schema(files: &dyn Files, schema: &TemplateFile) -> Result<Value, R
     Ok(document.value)
 }
 
-/// The files that a schema imports, each once and without those that come with the template anyway.
+/// The files that a schema imports, each once, without the template and the schema.
 fn imports(files: &dyn Files, schema: &TemplateFile) -> Result<Vec<FilePath>, RegistryError> {
     let name = || files.path_of(&schema.path);
     let shape = |reason: &str| RegistryError::SchemaShape {
@@ -171,7 +171,7 @@ fn imports(files: &dyn Files, schema: &TemplateFile) -> Result<Vec<FilePath>, Re
     }
 }
 
-/// `sha256:<hex>` over all files of the registry, wherever they lie and in whatever order they came.
+/// `sha256:<hex>` over all files of the template. Neither their paths in the registry nor their order count.
 pub fn sha256(found: &[TemplateFile]) -> String {
     let folder = found
         .first()
@@ -230,9 +230,6 @@ mod tests {
             ..file("a/v1/made", "z")
         };
         let with_made = sha256(&[made, file("a/v1/a.py", "x"), file("a/v1/h.py", "y")]);
-        assert_eq!(
-            here, with_made,
-            "what is made tells nothing of the registry"
-        );
+        assert_eq!(here, with_made, "a made file does not name its registry");
     }
 }

@@ -1,7 +1,7 @@
 //! What is in a registry: which folder a reference means, and which templates there are.
 //!
-//! Everything here follows the seed's layout `[collection/]template/version/`, whatever holds the folders. Templates are
-//! discovered at the root of a collection and nowhere else.
+//! Every registry has the layout `[collection/]template/version/` (docs/reference/registries.md). Templates are discovered only
+//! at the root of a collection.
 
 use common::api::manager::TemplateSummary;
 use common::model::scope::is_part;
@@ -19,7 +19,7 @@ use crate::reference::{TEMPLATE_ENDINGS, TemplateVersion};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
     pub folder: FilePath,
-    /// The version as the registry spells it: its folder's name, or what a package says that is the template's folder.
+    /// The version as the registry writes it: the name of its folder, or the version in a package's `Chart.yaml`.
     pub version: String,
     pub revision: Option<String>,
     pub is_whole: bool,
@@ -207,8 +207,8 @@ async fn collection_templates(
     Ok(Some(found.await?.into_iter().flatten().collect()))
 }
 
-/// A folder with version folders in it is a template, and so is a package. One that has a fault does not hide the others:
-/// who asks for it is told.
+/// A folder with version folders is a template, and so is a package. A faulty template does not hide the others: a request
+/// for it returns its fault.
 async fn summary(
     registry: &dyn Registry,
     folder: &FilePath,
@@ -234,7 +234,7 @@ fn folders(entries: &[Entry]) -> impl Iterator<Item = &str> {
     folders.map(|entry| entry.name.as_str())
 }
 
-/// Says which part of the reference leads to nothing, with what there is instead.
+/// Names the part of the reference that does not exist, with the names that do.
 async fn missing(registry: &dyn Registry, wanted: &TemplateVersion) -> RegistryError {
     match missing_part(registry, wanted).await {
         Ok(error) | Err(error) => error,

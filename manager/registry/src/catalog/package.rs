@@ -1,4 +1,4 @@
-//! The original's packages: a folder with a `Chart.yaml`, and Kubernetes objects as they are in `manifests`.
+//! Packages: a folder with a `Chart.yaml`, and plain Kubernetes objects in `manifests`.
 //!
 //! ```text
 //! redis/Chart.yaml                   name: redis, version: 0.1.0      is redis:v0.1.0
@@ -7,8 +7,8 @@
 //! redis/v0.2.0/manifests/*.yaml
 //! ```
 //!
-//! Here such a folder becomes a template without properties that has a resource for each object, so that nobody behind
-//! the registries needs to know of packages. It refuses to know what the objects mean.
+//! Such a folder becomes a template without properties that has a resource for each object. So only the registries know
+//! packages. This module refuses to know what the objects mean.
 
 use std::sync::Arc;
 

@@ -1,9 +1,8 @@
 //! Templates that must be signed.
 //!
-//! What is signed is a version's `SHA256SUMS`, which names every file of the version from the template's folder's parent
-//! on – `redis/v1.0.1/redis.py` – and so the template and the version as well: a signature cannot be used for another
-//! one. Nothing of a version is read before its list is known to be signed; then it must have the files of the list, all
-//! of them and no other, each with the digest that was signed.
+//! The signature is for the `SHA256SUMS` of a version. This list names every file with its template and version, such as
+//! `redis/v1.0.1/redis.py`, so the signature is valid for one version only. No file of a version is read before the
+//! signature of its list is verified. Then the version must have exactly the files of the list, with the signed digests.
 //!
 //! ```text
 //! redis/v1.0.1/SHA256SUMS            find redis/v1.0.1 -type f ! -name 'SHA256SUMS*' -exec sha256sum {} +
@@ -52,7 +51,7 @@ pub enum SignatureError {
     TooMany { folder: String },
 }
 
-/// The files of one version, given only as they were signed.
+/// The files of one version. A file that differs from the signed one is refused.
 pub struct Signed {
     registry: Arc<dyn Registry>,
     trust: Arc<Trust>,
@@ -60,9 +59,9 @@ pub struct Signed {
     /// The template and the version as references and folders name them, `redis/v1.0.1/`; of a package that says itself which
     /// version it is, `redis/`.
     subject: String,
-    /// It is a package that is its template's folder; the folders of other versions in it are none of it.
+    /// It is a package in the folder of its template. The folders of other versions in it do not belong to it.
     is_whole: bool,
-    /// What each file must hold; found out once.
+    /// The signed digest of each file, read once.
     digests: OnceCell<HashMap<FilePath, String>>,
 }
 
@@ -83,7 +82,7 @@ impl Signed {
         }
     }
 
-    /// Refuses a version that is not what was signed, as far as that shows without reading its files.
+    /// Checks the signature, and that exactly the signed files exist. It does not read the files.
     pub async fn check(&self) -> Result<(), RegistryError> {
         self.digests().await.map(|_| ())
     }
@@ -110,7 +109,7 @@ impl Signed {
         self.registry.path_of(&self.folder)
     }
 
-    /// The list, once it is known who signed it.
+    /// The list, with its signature verified.
     async fn list(&self) -> Result<Vec<u8>, RegistryError> {
         let missing = || SignatureError::Missing {
             folder: self.name(),

@@ -1,4 +1,4 @@
-//! What a template reference says, and nothing of what it leads to.
+//! What a template reference says. It refuses to know what the reference leads to.
 
 mod grammar;
 mod identity;

@@ -1,7 +1,7 @@
-//! The seed's rule of choice among a template's versions.
+//! The rule that chooses among the versions of a template (docs/reference/registries.md).
 //!
 //! A reference means the highest PATCH of its MAJOR and MINOR, and never another MINOR: `v1` may become `v1.0.7`,
-//! but not `v1.1.0`. By the letter of the seed the PATCH of the reference itself does not bound the choice.
+//! but not `v1.1.0`. The PATCH of the reference does not limit the choice.
 
 use common::model::Version;
 

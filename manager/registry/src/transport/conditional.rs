@@ -1,5 +1,5 @@
-//! Answers that are kept: used without a request while they are young enough, asked for with their validators after
-//! that (RFC 9110, 13: `If-None-Match`, `If-Modified-Since`), and used in spite of their age while their host is away.
+//! Cached responses: they are used without a request while they are young enough. After that the request has their validators
+//! (RFC 9110, 13: `If-None-Match`, `If-Modified-Since`). While their host is unreachable they are used in spite of their age.
 
 use std::time::Duration;
 
@@ -15,17 +15,17 @@ use url::Url;
 use super::{Answer, Web, WebError};
 use crate::cache::{DiskCache, Entry, Key, Metadata, Staleness, digest};
 
-/// What may be used without a request.
+/// The age up to which a cached response is used without a request.
 #[derive(Debug, Clone, Copy)]
 pub enum MaxAge {
-    /// Whatever is kept: the URL names the content for good.
+    /// Every age: the content of the URL never changes.
     Any,
-    /// What was given at this time or later.
+    /// A response of this time or later.
     Since(Timestamp),
 }
 
 impl MaxAge {
-    /// The host is asked.
+    /// The host gets a request in any case.
     pub const ZERO: Self = Self::Since(Timestamp::MAX);
 
     pub fn from_duration(age: Duration) -> Self {
@@ -42,7 +42,7 @@ impl MaxAge {
     }
 }
 
-/// An answer, given just now or before.
+/// A response of the host or of the cache.
 #[derive(Debug)]
 pub struct CachedAnswer {
     pub status: StatusCode,
@@ -71,7 +71,7 @@ impl CachedAnswer {
 }
 
 impl Web {
-    /// As [`Self::get`], through what is kept.
+    /// As [`Self::get`], through the cache.
     pub async fn fetch(
         &self,
         url: &Url,
@@ -146,7 +146,7 @@ fn conditions(metadata: &Metadata) -> Vec<(HeaderName, HeaderValue)> {
     all.into_iter().flatten().collect()
 }
 
-/// That there is nothing is worth keeping too: most templates' folders lack some file that is looked for.
+/// A missing file is cached too, because most templates lack some of the possible files.
 fn may_be_kept(answer: &Answer) -> bool {
     let forbidden = text(&answer.headers, &CACHE_CONTROL)
         .is_some_and(|text| text.to_ascii_lowercase().contains("no-store"));

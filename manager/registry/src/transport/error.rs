@@ -1,4 +1,4 @@
-//! Why a request gave nothing.
+//! Why a request failed.
 
 use std::net::IpAddr;
 
@@ -63,7 +63,7 @@ impl WebError {
         }
     }
 
-    /// Nobody says anything, as against one who says no: what was known before may go on.
+    /// The host did not answer, so earlier responses stay in use. A refusal is an answer.
     pub fn is_absence(&self) -> bool {
         match self {
             Self::Unreachable { .. }

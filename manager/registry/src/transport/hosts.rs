@@ -1,5 +1,5 @@
-//! How hosts are treated: not too many requests at once, none for a while after one failed, and none before the time that
-//! a host itself names (`Retry-After`, GitHub's `X-RateLimit-Reset`).
+//! Limits the requests to each host: a few at the same time, none for a while after a failure, and none before the time that
+//! the host names (`Retry-After`, GitHub's `X-RateLimit-Reset`).
 //!
 //! ```text
 //!        fails                  the pause is over
@@ -7,8 +7,8 @@
 //!   └─ names a time ─► limited ─ the time has come ─► open      └── fails ─► paused
 //! ```
 //!
-//! So whoever needs a host that is away learns it at once, and callers that come together share one try. Each realm is
-//! counted for itself: a limit belongs to whoever asks, and what callers' references do holds up no registry.
+//! So a caller of an unreachable host gets an error at once, and callers at the same time share one request. Each realm has its
+//! own limits, so references of callers cannot block a registry.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -59,8 +59,8 @@ pub struct Host {
 #[derive(Debug)]
 struct Pause {
     until: Instant,
-    /// The same for people; of a limit, as the host named it.
-    told: Timestamp,
+    /// The same for people; for a limit, the time that the host named.
+    named: Timestamp,
     why: Why,
 }
 
@@ -79,7 +79,7 @@ impl Host {
         }
     }
 
-    /// Waits for its turn; refuses at once while the host is to be left alone.
+    /// Waits for a permit; refuses at once during a pause.
     pub async fn enter(&self) -> Result<Option<SemaphorePermit<'_>>, WebError> {
         self.refusal()?;
         // It is never closed: no permit would only mean that nothing is counted.
@@ -88,7 +88,7 @@ impl Host {
         Ok(permit)
     }
 
-    /// Learns from what came of a request; an answer that asks for patience is an error.
+    /// Takes the outcome of a request into account. A response that limits the rate becomes an error.
     pub fn judge(&self, outcome: Result<Answer, WebError>) -> Result<Answer, WebError> {
         match &outcome {
             Ok(answer) => {
@@ -124,7 +124,7 @@ impl Host {
         }
     }
 
-    /// When a pause is over, one request looks, and others go on waiting for what it finds.
+    /// After a pause, one request tries the host, and the others wait for its outcome.
     fn admit(&self) -> Result<(), WebError> {
         let mut held = lock(&self.pause);
         match &mut *held {
@@ -141,7 +141,7 @@ impl Host {
     }
 
     fn paused(&self, pause: &Pause) -> WebError {
-        let (host, until) = (self.origin.clone(), pause.told);
+        let (host, until) = (self.origin.clone(), pause.named);
         match &pause.why {
             Why::Away(reason) => WebError::Paused {
                 host,
@@ -155,17 +155,17 @@ impl Host {
     fn pause(&self, reason: String) {
         *lock(&self.pause) = Some(Pause {
             until: Instant::now() + PAUSE,
-            told: after(PAUSE),
+            named: after(PAUSE),
             why: Why::Away(reason),
         });
     }
 
-    fn limit(&self, told: Timestamp) {
-        let left = told.duration_since(Timestamp::now());
+    fn limit(&self, named: Timestamp) {
+        let left = named.duration_since(Timestamp::now());
         let left = Duration::try_from(left).unwrap_or_default();
         *lock(&self.pause) = Some(Pause {
             until: Instant::now() + left.min(LONGEST_LIMIT),
-            told,
+            named,
             why: Why::Limited,
         });
     }
@@ -179,7 +179,7 @@ impl Pause {
         };
         Self {
             until: Instant::now() + time,
-            told: after(time),
+            named: after(time),
             why,
         }
     }
@@ -272,12 +272,12 @@ mod tests {
             (503, &[], None),
             (404, &[spent, reset], None),
         ] {
-            let told = limit(&answer(status, headers));
-            assert_eq!(told, expected, "{status} {headers:?}");
+            let limited = limit(&answer(status, headers));
+            assert_eq!(limited, expected, "{status} {headers:?}");
         }
         for headers in [&[("retry-after", "3600")][..], &[]] {
-            let told = limit(&answer(429, headers)).unwrap();
-            assert!(told > Timestamp::now(), "{headers:?}");
+            let limited = limit(&answer(429, headers)).unwrap();
+            assert!(limited > Timestamp::now(), "{headers:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! How requests leave: bounded in size, time and reach, with a credential, and through what is kept.
+//! Requests to registries: limited in size, time and addresses, with credentials, and cached.
 
 mod address_policy;
 pub mod auth;

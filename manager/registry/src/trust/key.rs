@@ -1,7 +1,7 @@
 //! Public keys of those who may sign templates.
 //!
-//! Of minisign (Ed25519), and ECDSA on P-256 as `cosign generate-key-pair` and `openssl ecparam -name prime256v1` make
-//! them. A key tells by its own text which it is.
+//! There are two kinds: minisign (Ed25519), and ECDSA on P-256 as `cosign generate-key-pair` and
+//! `openssl ecparam -name prime256v1` make it. The text of a key shows its kind.
 
 use std::fmt;
 

@@ -10,7 +10,7 @@ pub use key::SIGNATURE_BYTES;
 /// Publishers of one registry.
 const PUBLIC_KEYS: usize = 20;
 
-/// Who may sign a registry's templates; nobody need, by default.
+/// The keys that may sign a registry's templates. Without keys, templates need no signature.
 #[derive(Debug, Default)]
 pub struct Trust {
     keys: Vec<PublicKey>,
@@ -44,7 +44,7 @@ impl Trust {
         keys.any(|key| key.has_signed(content, signature))
     }
 
-    /// Tells it from any other.
+    /// Identifies this set of keys.
     pub fn id(&self) -> &str {
         &self.id
     }

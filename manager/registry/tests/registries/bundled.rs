@@ -1,4 +1,4 @@
-//! The bundled registry, `charts/`, follows the seed's rules.
+//! The bundled registry, `charts/`, follows the rules of registries.
 
 use std::path::{Path, PathBuf};
 
@@ -61,15 +61,15 @@ async fn every_version_is_described_and_has_an_example_of_itself() {
             endings.filter(|ending| folder.join(format!("{template}.{ending}")).is_file());
         assert_eq!(templates.count(), 1, "{place} has exactly one template");
 
-        let told = registries
+        let described = registries
             .describe(&type_name(&template, &version))
             .await
             .unwrap();
         assert!(
-            told.title.is_some() && told.description.is_some(),
+            described.title.is_some() && described.description.is_some(),
             "{place}"
         );
-        let schema = told.schema.unwrap();
+        let schema = described.schema.unwrap();
         for (property, rules) in schema["properties"].as_object().unwrap() {
             assert!(
                 rules["type"].is_string() || rules["type"].is_array(),

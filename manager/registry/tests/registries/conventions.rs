@@ -1,4 +1,4 @@
-//! The examples of the seed "Template Registries", each as it stands there.
+//! The rules of docs/reference/registries.md, each with examples.
 
 use std::path::Path;
 
@@ -176,10 +176,10 @@ async fn a_metadata_file_that_cannot_be_read_is_an_error_and_spares_the_unnamed_
     assert!(template(&registries, "a:v1").await.is_ok());
     let error = template(&registries, "db/a:v1").await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidConfiguration);
-    for told in ["default/registry.yaml", "'db'", "'..'", "'web'"] {
+    for message in ["default/registry.yaml", "'db'", "'..'", "'web'"] {
         assert!(
-            error.to_string().contains(told),
-            "{told} is not in: {error}"
+            error.to_string().contains(message),
+            "{message} is not in: {error}"
         );
     }
     assert!(registries.templates("default", None).await.is_err());
@@ -213,16 +213,16 @@ async fn several_faults_of_a_schemas_imports_are_told_together() {
         ),
     ]);
     let registries = registries(folder.path()).await;
-    for (reference, told) in [
+    for (reference, parts) in [
         ("a:v1", ["a/v1/one.py", "a/v1/two.py"]),
         ("b:v1", ["\"../c.py\"", "\"/etc/passwd\""]),
     ] {
         let error = template(&registries, reference).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidSchema);
-        for told in told {
+        for part in parts {
             assert!(
-                error.to_string().contains(told),
-                "{told} is not in: {error}"
+                error.to_string().contains(part),
+                "{part} is not in: {error}"
             );
         }
     }
@@ -246,7 +246,7 @@ async fn a_template_has_a_limit_of_files_and_of_bytes() {
         std::fs::write(place, vec![b' '; FILE_BYTES]).unwrap();
     }
     let registries = registries(folder.path()).await;
-    for (reference, code, told) in [
+    for (reference, code, message) in [
         (
             "a:v1",
             ErrorCode::InvalidSchema,
@@ -260,7 +260,7 @@ async fn a_template_has_a_limit_of_files_and_of_bytes() {
     ] {
         let error = template(&registries, reference).await.unwrap_err();
         assert_eq!(error.code(), code, "{error}");
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
     }
 }
 

@@ -63,8 +63,8 @@ async fn content(alone: &Alone, reference: &str) -> Result<String, RegistryError
 
 async fn names(alone: &Alone, registry: &str) -> Vec<(String, Vec<String>)> {
     let listed = alone.templates(registry, None).await.unwrap();
-    let told = listed.into_iter().map(|found| (found.name, found.versions));
-    told.collect()
+    let versions = listed.into_iter().map(|found| (found.name, found.versions));
+    versions.collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

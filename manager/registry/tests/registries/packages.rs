@@ -177,15 +177,15 @@ async fn a_package_is_described_as_one_that_takes_no_properties() {
     let folder = tree(TREE);
     let alone = on_disk(&folder).await;
     let redis = TypeName::parse("redis:v0.1").unwrap();
-    let told = alone.describe(&redis).await.unwrap();
-    assert_eq!(told.title.as_deref(), Some("redis"));
-    assert_eq!(told.description.as_deref(), Some("Keeps things."));
-    assert_eq!(told.schema.unwrap()["additionalProperties"], false);
+    let described = alone.describe(&redis).await.unwrap();
+    assert_eq!(described.title.as_deref(), Some("redis"));
+    assert_eq!(described.description.as_deref(), Some("Keeps things."));
+    assert_eq!(described.schema.unwrap()["additionalProperties"], false);
     let example = "resources:\n- name: redis\n  type: redis:v0.1\n";
-    assert_eq!(told.example.as_deref(), Some(example));
+    assert_eq!(described.example.as_deref(), Some(example));
     write(folder.path(), "redis/example.yaml", "its own");
-    let told = alone.describe(&redis).await.unwrap();
-    assert_eq!(told.example.as_deref(), Some("its own"));
+    let described = alone.describe(&redis).await.unwrap();
+    assert_eq!(described.example.as_deref(), Some("its own"));
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn every_fault_of_a_package_is_named_and_hides_no_other_template() {
     let link = folder.path().join("link/v1/manifests/a.yaml");
     std::os::unix::fs::symlink("/etc/passwd", link).unwrap();
     let alone = on_disk(&folder).await;
-    for (reference, code, told) in [
+    for (reference, code, message) in [
         ("bare:v1", TemplateNotFound, "no manifests"),
         ("empty:v1", InvalidConfiguration, "no object"),
         ("none:v1", TemplateNotFound, "no manifests"),
@@ -256,7 +256,7 @@ async fn every_fault_of_a_package_is_named_and_hides_no_other_template() {
     ] {
         let error = resolve(&alone, reference).await.unwrap_err();
         assert_eq!(error.code(), code, "{reference}: {error}");
-        assert!(error.to_string().contains(told), "{reference}: {error}");
+        assert!(error.to_string().contains(message), "{reference}: {error}");
     }
     let listed = alone.templates("default", None).await.unwrap();
     let names: Vec<_> = listed

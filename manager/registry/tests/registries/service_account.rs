@@ -50,8 +50,8 @@ async fn token(server: web::Data<TokenServer>, form: web::Form<Form>) -> HttpRes
     let lives = claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap();
     assert!((1..=3600).contains(&lives), "{lives}");
     server.given.fetch_add(1, Ordering::SeqCst);
-    let told = json!({"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"});
-    HttpResponse::Ok().json(told)
+    let token = json!({"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"});
+    HttpResponse::Ok().json(token)
 }
 
 /// A key in PKCS#8, as text and as it is.

@@ -119,8 +119,8 @@ async fn a_signed_version_is_used_with_all_of_its_files() {
     let reference = TypeName::parse("shop/a:v1").unwrap();
     let resolved = signed.alone.resolve(&reference).await.unwrap();
     assert_eq!(resolved.imports.len(), 3);
-    let told = signed.alone.describe(&reference).await.unwrap();
-    assert_eq!(told.example.as_deref(), Some("resources: []"));
+    let described = signed.alone.describe(&reference).await.unwrap();
+    assert_eq!(described.example.as_deref(), Some("resources: []"));
 }
 
 #[tokio::test]
@@ -153,8 +153,8 @@ async fn a_changed_template_schema_or_helper_is_refused() {
         let signed = Signed::new().await;
         signed.write(file, &format!("{content} "));
         let reference = TypeName::parse("shop/a:v1").unwrap();
-        let told = signed.alone.describe(&reference).await;
-        let error = refusal(told.map(|_| String::new()));
+        let described = signed.alone.describe(&reference).await;
+        let error = refusal(described.map(|_| String::new()));
         assert!(
             matches!(&error, SignatureError::Changed { file: named } if named.ends_with(file)),
             "{error}"

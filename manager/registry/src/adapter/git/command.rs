@@ -34,7 +34,7 @@ const NO_PROGRAM: i32 = 127;
 const GLANCE: Duration = Duration::from_millis(100);
 const SAID_BYTES: usize = 16 * 1024;
 const PROTOCOLS: &str = "https:http:ssh:git";
-/// Of the manager's own environment: where programs are, ssh's agent, and whom TLS trusts.
+/// The variables that git gets from the manager's environment: the path of programs, the ssh agent, and TLS authorities.
 const KEPT: [&str; 4] = ["PATH", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +68,7 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// A host may say back what it was sent.
+    /// A host may repeat what it received.
     fn without(self, secrets: &Redactor) -> Self {
         let redacted = |text: String| secrets.text(&text).into_owned();
         match self {
@@ -79,7 +79,7 @@ impl GitError {
         }
     }
 
-    /// Nobody says anything, as against one who says no.
+    /// The host did not answer. A refusal is an answer.
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::TimedOut(_) | Self::Failed(_))
     }
@@ -265,7 +265,7 @@ async fn run(mut command: Command, limit: usize) -> Result<Vec<u8>, GitError> {
 async fn bounded(stream: Option<impl AsyncRead + Unpin>, limit: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    // A stream that breaks off belongs to a process that fails, which its status tells.
+    // A stream breaks off when its process fails, and the exit status says so.
     let _ = stream?.take(most).read_to_end(&mut bytes).await;
     (bytes.len() <= limit).then_some(bytes)
 }
@@ -336,8 +336,8 @@ mod tests {
         let said =
             format!("protocol error: 'Basic {pair}', x-access-token:ghp_t0psecret, ghp_t0psecret");
         let error = GitError::Failed(said).without(&ways[0].secrets());
-        let told = "git says: protocol error: 'Basic (redacted)', (redacted), (redacted)";
-        assert_eq!(error.to_string(), told);
+        let message = "git says: protocol error: 'Basic (redacted)', (redacted), (redacted)";
+        assert_eq!(error.to_string(), message);
     }
 
     #[tokio::test]

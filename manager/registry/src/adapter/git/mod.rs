@@ -1,8 +1,7 @@
 //! A git repository as a registry, over any of git's network transports.
 //!
-//! One commit's files, without history, in a bare repository of the cache: what was fetched once is read without the
-//! network, also by the next process. It is fetched anew when it is old. Links and submodules are left out: a registry
-//! has files and folders only.
+//! The cache has a bare repository with one commit and no history. It is read without the network, also by the next process,
+//! and fetched again when it is old. Links and submodules are left out: a registry has files and folders only.
 
 mod command;
 mod folders;
@@ -87,7 +86,7 @@ impl Repository {
         if self.held.is_empty()
             && let Some((snapshot, fetched)) = self.earlier().await
         {
-            self.held.seed(Arc::new(snapshot), fetched);
+            self.held.prefill(Arc::new(snapshot), fetched);
         }
         let this = self.clone();
         self.held
@@ -95,7 +94,7 @@ impl Repository {
             .await
     }
 
-    /// What an earlier process fetched. That it cannot be read is no fault: it is fetched again.
+    /// The commit that an earlier process fetched. A commit that cannot be read is fetched again.
     async fn earlier(&self) -> Option<(Snapshot, Timestamp)> {
         let fetched = self
             .git

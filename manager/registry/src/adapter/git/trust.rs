@@ -1,4 +1,4 @@
-//! Whom git trusts, and how it is held to the address that was checked.
+//! The hosts and authorities that git trusts, and how git is bound to the checked address.
 //!
 //! A name could lead elsewhere between the check and the connection, so each transport is given the address: libcurl by its
 //! own list of names, ssh by the name that it connects to (its host key is looked up under the real one), and git's
@@ -128,7 +128,7 @@ impl Way {
         }
     }
 
-    /// What git is told of a credential, whole and in its parts.
+    /// What git gets of a credential, as a whole and in its parts.
     pub fn secrets(&self) -> Redactor {
         let headers = self.settings.iter().filter_map(|(key, header)| {
             let is_header = key.starts_with("http.") && key.ends_with(".extraHeader");

@@ -35,7 +35,7 @@ enum Contents {
     Other(IgnoredAny),
 }
 
-/// A file as it is told by who does not know of raw ones.
+/// A file in the form of servers that have no raw files.
 #[derive(Deserialize)]
 struct Encoded {
     encoding: String,
@@ -83,7 +83,7 @@ impl Repository {
         }
     }
 
-    /// Tells a repository that is not there from a branch that is not.
+    /// Distinguishes a missing repository from a missing branch.
     async fn no_root(&self) -> Result<Option<Vec<Entry>>, RegistryError> {
         let Some(reference) = &self.definition.reference else {
             return Ok(None);
@@ -128,10 +128,10 @@ fn bytes(kept: CachedAnswer) -> Option<Vec<u8>> {
     if !kind.starts_with("application/json") {
         return Some(kept.body.into());
     }
-    let told: Encoded = serde_json::from_slice(&kept.body).ok()?;
-    let lines: String = told.content.split_whitespace().collect();
+    let file: Encoded = serde_json::from_slice(&kept.body).ok()?;
+    let lines: String = file.content.split_whitespace().collect();
     let decoded = STANDARD.decode(lines).ok();
-    decoded.filter(|_| told.encoding == "base64")
+    decoded.filter(|_| file.encoding == "base64")
 }
 
 impl From<Listed> for Entry {

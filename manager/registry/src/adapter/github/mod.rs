@@ -68,7 +68,7 @@ pub struct Repository {
 /// How the repository can be looked at.
 #[derive(Debug)]
 enum View {
-    /// `digest` is that of the answer which told the tree.
+    /// `digest` is that of the response with the tree.
     Whole { digest: String, tree: Tree },
     /// Of a repository with more files than one answer holds: its root's tree.
     Levels { root: String },

@@ -30,7 +30,7 @@ struct Node {
     sha: String,
 }
 
-/// What an answer with all paths tells; or, if it was cut, where to begin.
+/// The tree of a response with all paths; or its root, if the response was cut.
 pub fn whole(kept: &CachedAnswer) -> Result<View, String> {
     let listing = parse(kept)?;
     if listing.truncated || listing.tree.len() > FILES {

@@ -1,7 +1,8 @@
 //! Artifacts in an OCI registry as a template registry. The layout is [`common::registry::oci`]'s.
 //!
-//! What is listed is held for a while; a version's manifest names its files by their digests, so what is read is what was
-//! pushed. What was told and read is kept on disk, and bridges an absence also for the next process. Lists are asked for as late as can be: to resolve a reference takes the tags of its template and one manifest.
+//! Lists are cached for a while. The manifest of a version names its files by their digests, so the files are those that were
+//! pushed. Responses are cached on disk, so a restarted manager can serve them while the registry is unreachable. Lists are
+//! requested late: resolving a reference needs the tags of its template and one manifest.
 
 mod transport;
 
@@ -38,14 +39,14 @@ struct Inner {
     cache: Partition,
     /// By repository.
     tags: TtlCache<String, Option<BTreeSet<String>>>,
-    /// All repositories, if the registry tells.
+    /// All repositories, if the registry lists them.
     catalog: TtlCache<(), Option<BTreeSet<String>>>,
     /// By repository and tag.
     versions: TtlCache<(String, String), Option<Artifact>>,
     index: TtlCache<(), Index>,
 }
 
-/// What a tag was told to be.
+/// The manifest of a tag.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Tagged {
     digest: String,
@@ -63,12 +64,12 @@ struct Artifact {
 /// Which templates there are.
 #[derive(Debug)]
 enum Index {
-    /// As tags say. Templates that were pushed by other tools may not be among them.
+    /// From the tags of the index. Templates that other tools pushed may be missing.
     Tags {
         templates: BTreeSet<FilePath>,
         has_root: bool,
     },
-    /// As the registry lists its repositories.
+    /// From the registry's list of repositories.
     Catalog(BTreeSet<FilePath>),
     Unknown,
 }
@@ -204,9 +205,9 @@ impl Artifacts {
         let key = (repository.to_owned(), tag.to_owned());
         let name = format!("{repository}:{tag}");
         let earlier = async {
-            let (tagged, told) = self.0.cache.value::<Option<Tagged>>(&name).await?;
+            let (tagged, given) = self.0.cache.value::<Option<Tagged>>(&name).await?;
             let artifact = self.read_artifact(&name, Option::clone(&tagged)).ok()?;
-            Some((Arc::new(artifact), told))
+            Some((Arc::new(artifact), given))
         };
         let (this, (repository, tag)) = (self.clone(), key.clone());
         let load = || async move { this.load_artifact(&repository, &tag).await };
@@ -384,8 +385,8 @@ impl Files for Artifacts {
 
     fn stale(&self) -> Option<Staleness> {
         let tags = self.0.tags.stale();
-        let told = tags.or_else(|| self.0.catalog.stale());
-        told.or_else(|| self.0.versions.stale())
+        let listed = tags.or_else(|| self.0.catalog.stale());
+        listed.or_else(|| self.0.versions.stale())
     }
 
     fn expire(&self) {

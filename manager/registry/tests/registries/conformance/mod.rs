@@ -112,7 +112,7 @@ async fn gives_files(files: &dyn Files) {
 
 async fn lists_folders(registry: &dyn Registry) {
     let entries = registry.entries(&path("a/v1.0.1")).await.unwrap().unwrap();
-    let told = |entry: &Entry| (entry.name.clone(), entry.kind);
+    let named = |entry: &Entry| (entry.name.clone(), entry.kind);
     let expected = [
         ("a.py", EntryKind::File),
         ("a.py.schema", EntryKind::File),
@@ -120,8 +120,8 @@ async fn lists_folders(registry: &dyn Registry) {
         ("helper.py", EntryKind::File),
         ("lib", EntryKind::Folder),
     ];
-    let told: Vec<_> = entries.iter().map(told).collect();
-    assert_eq!(told, expected.map(|(name, kind)| (name.to_owned(), kind)));
+    let found: Vec<_> = entries.iter().map(named).collect();
+    assert_eq!(found, expected.map(|(name, kind)| (name.to_owned(), kind)));
     assert!(
         registry
             .entries(&FilePath::root())

@@ -134,14 +134,15 @@ async fn a_description_tells_what_a_template_is_and_takes() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
     for registries in registries(folder.path(), &server).await {
-        let told = registries.describe(&type_name("a:v1")).await.unwrap();
+        let described = registries.describe(&type_name("a:v1")).await.unwrap();
         assert_eq!(
-            (told.title.as_deref(), told.description.as_deref()),
+            (described.title.as_deref(), described.description.as_deref()),
             (Some("A"), Some("The a."))
         );
-        assert_eq!(told.example.as_deref(), Some("resources: []\n"));
+        assert_eq!(described.example.as_deref(), Some("resources: []\n"));
         assert!(
-            told.schema
+            described
+                .schema
                 .is_some_and(|schema| schema["imports"].is_array())
         );
         let plain = registries.describe(&type_name("a:v1.1")).await.unwrap();

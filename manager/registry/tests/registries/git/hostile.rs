@@ -43,8 +43,8 @@ async fn a_list_of_refs_without_end_takes_no_more_memory_than_it_may() {
     let url = format!("git://localhost:{port}/r.git");
     let definition = json!({"type": "git", "url": url});
     alone.register("endless", definition).await;
-    let (code, told) = refused(&alone, "endless/a:v1").await;
-    assert!(told.contains("MiB of memory"), "{told}");
+    let (code, message) = refused(&alone, "endless/a:v1").await;
+    assert!(message.contains("MiB of memory"), "{message}");
     assert_eq!(code, ErrorCode::RegistryUnavailable);
 }
 
@@ -70,11 +70,14 @@ async fn links_and_submodules_of_a_repository_lead_nowhere() {
     let definition = json!({"type": "git", "url": backend.url()});
     alone.register("own", definition).await;
     for template in ["file", "folder", "own"] {
-        let (code, told) = refused(&alone, &format!("own/{template}:v1")).await;
+        let (code, message) = refused(&alone, &format!("own/{template}:v1")).await;
         let is_refused = matches!(
             code,
             ErrorCode::TemplateNotFound | ErrorCode::RegistryUnavailable
         );
-        assert!(is_refused && !told.contains("root:"), "{code:?}: {told}");
+        assert!(
+            is_refused && !message.contains("root:"),
+            "{code:?}: {message}"
+        );
     }
 }

@@ -138,10 +138,10 @@ async fn a_missing_repository_or_branch_is_named() {
         .register("none", json!({"type": "git", "url": none}))
         .await;
     register(&alone, "branch", &backend, json!({"ref": "gone"})).await;
-    for (name, told) in [("none", "does not exist"), ("branch", "'gone'")] {
+    for (name, message) in [("none", "does not exist"), ("branch", "'gone'")] {
         let error = content(&alone, &format!("{name}/a:v1")).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::TemplateNotFound, "{error}");
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
     }
 }
 

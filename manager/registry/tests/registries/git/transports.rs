@@ -167,7 +167,7 @@ async fn ssh_with_the_operators_key_and_known_hosts() {
         registry_ssh_key: Some(keys.path("host")),
         ..set
     };
-    for (options, told) in [
+    for (options, message) in [
         (stranger, "--registry-ssh-known-hosts"),
         (unknown, "Permission denied"),
     ] {
@@ -175,7 +175,7 @@ async fn ssh_with_the_operators_key_and_known_hosts() {
         alone.register("closed", definition.clone()).await;
         let error = content(&alone, "closed/a:v1").await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::RegistryUnavailable, "{error}");
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
     }
 }
 
@@ -207,8 +207,8 @@ async fn https_with_an_authority_of_the_operators() {
                 Ok(content) if trusts => assert_eq!(content, "first", "{reference}"),
                 Err(error) if !trusts => {
                     assert_eq!(error.code(), ErrorCode::RegistryUnavailable, "{error}");
-                    let told = error.to_string();
-                    assert!(told.contains("ertificate"), "{reference}: {told}");
+                    let message = error.to_string();
+                    assert!(message.contains("ertificate"), "{reference}: {message}");
                 }
                 outcome => panic!("{reference}: {outcome:?}"),
             }

@@ -148,7 +148,7 @@ fn files(root: &Path, folder: &FilePath) -> Contents {
     found
 }
 
-/// Before a hub: it asks for a token of its own token server, and sends whoever wants a blob to another host.
+/// A server before a hub: it requires a token of its own token server, and redirects requests for blobs to another host.
 pub struct Front {
     pub host: String,
     /// What came to the other host: path, and who asked.

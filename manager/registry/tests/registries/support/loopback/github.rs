@@ -70,8 +70,8 @@ fn contents(served: &Served, place: &Path, request: &HttpRequest) -> HttpRespons
         Err(_) => missing(),
         Ok(bytes) if raw => conditional(served, request, bytes, RAW),
         Ok(bytes) => {
-            let told = json!({"type": "file", "size": bytes.len(), "name": "", "sha": ""});
-            HttpResponse::Ok().json(told)
+            let contents = json!({"type": "file", "size": bytes.len(), "name": "", "sha": ""});
+            HttpResponse::Ok().json(contents)
         }
     }
 }
