@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use clap::Parser;
 
 use cli::Cli;
-pub use cli::completion::complete;
+pub use cli::completion::{command, complete};
 pub use error::{ExitCode, exit_code};
 pub use terminal::Terminal;
 

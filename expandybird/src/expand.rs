@@ -8,30 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use clap::Args;
 use common::api::expander::ExpandRequest;
 use common::model::{Import, limits};
 use common::server::Format;
 use common::yaml;
 use expandybird::admission::Caller;
+use expandybird::flags::ExpandFlags;
 use expandybird::service::{Asked, Expander};
 use serde_json::{Map, Value};
-
-#[derive(Debug, Args)]
-pub struct ExpandFlags {
-    /// The configuration.
-    #[arg(required_unless_present = "request")]
-    file: Option<PathBuf>,
-    /// Further files: templates, schemas, helpers.
-    imports: Vec<PathBuf>,
-    /// What templates see as `env`, such as deployment=web.
-    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
-    env: Vec<String>,
-    /// Read a whole request, as for POST /expand, from standard input, and answer it in JSON: with the expansion, or with
-    /// the error and exit code 1.
-    #[arg(long, conflicts_with_all = ["file", "imports", "env"])]
-    request: bool,
-}
 
 pub async fn run(expander: &Expander, flags: &ExpandFlags) -> anyhow::Result<ExitCode> {
     match &flags.file {

@@ -10,6 +10,7 @@ pub mod blame;
 pub mod cache;
 pub mod engine;
 pub mod expansion;
+pub mod flags;
 pub mod http;
 pub mod input;
 pub mod memory;

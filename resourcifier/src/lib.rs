@@ -3,6 +3,7 @@
 //! Data flows one way: `http` → `service` → `plan` (pure) → `apply` → `kubectl` (the port to the cluster).
 
 pub mod apply;
+pub mod flags;
 pub mod http;
 pub mod kubectl;
 pub mod plan;

@@ -2,47 +2,20 @@
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Parser;
-use common::server::{Access, CallerFlags, Listen, serve};
+use common::server::{Access, serve};
 use common::telemetry;
+use resourcifier::flags::Flags;
 use resourcifier::http;
 use resourcifier::kubectl::{NOT_RUN, Settings, ThroughProxy, become_program};
 use resourcifier::service::{Deployer, Nameless};
 
 /// Where it listens if nobody says otherwise.
 const DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8082);
-
-/// Applies the resources of deployments to a Kubernetes cluster, through kubectl.
-#[derive(Debug, Parser)]
-#[command(name = "resourcifier", version)]
-struct Arguments {
-    #[command(flatten)]
-    listen: Listen,
-    #[command(flatten)]
-    callers: CallerFlags,
-    /// The kubectl to run, 1.28 or later.
-    #[arg(
-        long,
-        env = "DM_KUBECTL",
-        value_name = "PATH",
-        default_value = "kubectl"
-    )]
-    kubectl: PathBuf,
-    /// The kubeconfig with the cluster and the credentials [default: KUBECONFIG, or kubectl's own].
-    #[arg(long, env = "DM_KUBECONFIG", value_name = "PATH")]
-    kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig to use [default: its current one].
-    #[arg(long, env = "DM_CONTEXT", value_name = "NAME")]
-    context: Option<String>,
-    /// Refuse requests that do not say in whose name: nothing is then done with the kubeconfig's own rights.
-    #[arg(long, env = "DM_REQUIRE_IDENTITY")]
-    require_identity: bool,
-}
 
 /// Starts kubectl, in the mode of [`become_program`].
 const ITSELF: &str = "/proc/self/exe";
@@ -57,16 +30,16 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 async fn run() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
-    telemetry::init(arguments.listen.log_format);
-    let Arguments {
+    let flags = Flags::parse();
+    telemetry::init(flags.listen.log_format);
+    let Flags {
         listen,
         callers,
         kubectl,
         kubeconfig,
         context,
         require_identity,
-    } = arguments;
+    } = flags;
     let nameless = match require_identity {
         true => Nameless::Refused,
         false => Nameless::AsItself,

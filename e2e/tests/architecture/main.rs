@@ -17,6 +17,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("common", &["common-json"]),
     // Both sides of the wall around templates read JSON with it.
     ("common-json", &[]),
+    // Of the services it takes the flags alone, for their man pages.
+    ("dist", &["dm", "expandybird", "manager", "resourcifier"]),
     ("dm", &["common"]),
     ("e2e", &["common"]),
     (

@@ -1,0 +1,33 @@
+//! The command line's grammar, apart from the program: man pages and reference pages are generated from it.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use common::server::{CallerFlags, Listen};
+
+/// Applies the resources of deployments to a Kubernetes cluster, through kubectl.
+#[derive(Debug, Parser)]
+#[command(name = "resourcifier", version)]
+pub struct Flags {
+    #[command(flatten)]
+    pub listen: Listen,
+    #[command(flatten)]
+    pub callers: CallerFlags,
+    /// The kubectl to run, 1.28 or later.
+    #[arg(
+        long,
+        env = "DM_KUBECTL",
+        value_name = "PATH",
+        default_value = "kubectl"
+    )]
+    pub kubectl: PathBuf,
+    /// The kubeconfig with the cluster and the credentials [default: KUBECONFIG, or kubectl's own].
+    #[arg(long, env = "DM_KUBECONFIG", value_name = "PATH")]
+    pub kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig to use [default: its current one].
+    #[arg(long, env = "DM_CONTEXT", value_name = "NAME")]
+    pub context: Option<String>,
+    /// Refuse requests that do not say in whose name: nothing is then done with the kubeconfig's own rights.
+    #[arg(long, env = "DM_REQUIRE_IDENTITY")]
+    pub require_identity: bool,
+}
