@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all that a newcomer needs; `make help` lists the rest.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release sbom docs docs-reference cluster demo demo-down test lint audit bench scale chaos soak sequences differ clean
+.PHONY: help setup build release sbom dist dist-test docs docs-reference cluster demo demo-down test lint audit bench scale chaos soak sequences differ clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -17,8 +17,14 @@ release: setup sbom docs ## build all programs, optimised, into target/release, 
 
 sbom: setup ## list every package that the programs are made of, as CycloneDX, in target/release/sbom.cdx.json
 	@mkdir -p target/release
-	@e2e/tool.sh cargo-sbom 0.10.0 --output-format cyclone_dx_json_1_6 >target/release/sbom.cdx.json.part
+	@dm/dist/sbom.sh >target/release/sbom.cdx.json.part
 	@mv target/release/sbom.cdx.json.part target/release/sbom.cdx.json
+
+dist: setup docs ## make a release in target/dist: an archive, a Debian package, a container image, with sums and bill of materials
+	@dm/dist/build.sh
+
+dist-test: ## install what `make dist` made into fresh roots, run it there, and pack it again (needs root)
+	@dm/dist/test/test.sh
 
 docs: setup ## build the book into target/docs
 	@e2e/tool.sh mdbook 0.5.4 build docs
