@@ -35,6 +35,17 @@ pub fn path_of(program: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// A command that becomes the program, and that the kernel ends when the thread that starts it ends: a test run that is
+/// killed leaves no service behind. This is how resourcifier starts kubectl (`run-with-parent`).
+fn tied(program: &str) -> Result<Vec<OsString>> {
+    Ok(vec![
+        path_of("resourcifier")?.into(),
+        "run-with-parent".into(),
+        std::process::id().to_string().into(),
+        path_of(program)?.into(),
+    ])
+}
+
 /// The root of the checkout.
 pub fn checkout() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -60,6 +71,12 @@ fn children(parent: u32) -> Vec<Pid> {
     pids.filter(is_child).map(Pid::from_raw).collect()
 }
 
+/// Whether the process runs. One that has ended may stay a zombie where nobody reaps orphans.
+pub fn runs(process: Pid) -> bool {
+    std::fs::read_to_string(format!("/proc/{process}/stat"))
+        .is_ok_and(|stat| !stat.contains(") Z "))
+}
+
 /// A service that runs, or that was stopped and can be started again on the same port.
 pub struct Service {
     name: &'static str,
@@ -74,8 +91,7 @@ pub struct Service {
 impl Service {
     /// Starts it on any free port and waits until it accepts. `folder` gets its port file and its log.
     pub async fn start(name: &'static str, folder: &Path, args: Vec<String>) -> Result<Self> {
-        let command = vec![path_of(name)?.into()];
-        Self::started(name, command, folder, args).await
+        Self::started(name, tied(name)?, folder, args).await
     }
 
     /// As [`Self::start`]; everything that any part of it can log is in its log.
@@ -86,7 +102,7 @@ impl Service {
     ) -> Result<Self> {
         let through = ["env", "-u", "DM_LOG", "RUST_LOG=trace"];
         let mut command: Vec<OsString> = through.map(OsString::from).to_vec();
-        command.push(path_of(name)?.into());
+        command.extend(tied(name)?);
         Self::started(name, command, folder, args).await
     }
 
@@ -102,7 +118,8 @@ impl Service {
         let mount = format!("mount -t tmpfs -o size={mib}m disk \"$0\" && exec \"$@\"");
         let through = ["unshare", "--map-root-user", "--mount", "sh", "-c", &mount];
         let mut command: Vec<OsString> = through.map(OsString::from).to_vec();
-        command.extend([place.into(), path_of(name)?.into()]);
+        command.push(place.into());
+        command.extend(tied(name)?);
         Self::started(name, command, folder, args).await
     }
 
@@ -303,5 +320,34 @@ impl Drop for Service {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_ends_with_the_thread_that_started_it() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let runtime = || {
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            builder.enable_all().build()
+        };
+        let starts = || -> Result<Option<u32>> {
+            let service = Service::start("expandybird", folder.path(), Vec::new());
+            let mut service = runtime()?.block_on(service)?;
+            // As where the test run is killed: nobody drops it.
+            Ok(service.child.take().map(|child| child.id()))
+        };
+        let started = std::thread::scope(|scope| scope.spawn(starts).join());
+        let Ok(started) = started else {
+            bail!("the thread panicked")
+        };
+        let service = Pid::from_raw(i32::try_from(started?.context("it does not run")?)?);
+        runtime()?.block_on(until("the service to end", PATIENCE, || async {
+            ensure!(!runs(service), "it still runs");
+            Ok(())
+        }))
     }
 }

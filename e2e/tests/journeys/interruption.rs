@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use e2e::program::Service;
+use e2e::program::{Service, runs};
 use e2e::{Gate, Stack, until};
 use nix::sys::signal::{Signal, kill};
 use serde_json::Value;
@@ -68,6 +68,21 @@ async fn kubectl_may_be_killed_while_it_works() -> Result<()> {
         let _ = kill(child, Signal::SIGKILL);
     }
     ends_well(&stack, &id).await
+}
+
+#[tokio::test]
+async fn kubectl_ends_when_resourcifier_is_killed() -> Result<()> {
+    let mut stack = Stack::start().await?;
+    begin(&stack).await?;
+    let children = stack.resourcifier.children();
+    ensure!(!children.is_empty(), "no kubectl runs");
+    stack.resourcifier.crash()?;
+    until("kubectl to end", SOON, || async {
+        let left: Vec<_> = children.iter().filter(|child| runs(**child)).collect();
+        ensure!(left.is_empty(), "{left:?} still run");
+        Ok(())
+    })
+    .await
 }
 
 #[tokio::test]
