@@ -26,6 +26,14 @@ pub struct AuditedWrite {
     pub user_agent: String,
 }
 
+impl AuditedWrite {
+    /// The operation that resourcifier wrote for, as its user agent names it.
+    pub fn operation(&self) -> Option<&str> {
+        let (_, named) = self.user_agent.split_once("(operation ")?;
+        named.strip_suffix(')')
+    }
+}
+
 /// Reads the log bit by bit.
 #[derive(Debug)]
 pub struct AuditLog {
@@ -101,7 +109,7 @@ mod tests {
 
     fn event(uri: &str, code: u16) -> Value {
         json!({
-            "requestURI": uri, "verb": "patch", "userAgent": "kubectl/v1",
+            "requestURI": uri, "verb": "patch", "userAgent": "resourcifier/1 (operation op-1)",
             "objectRef": {"resource": "configmaps", "namespace": "n", "name": "a"},
             "responseStatus": {"code": code}, "requestReceivedTimestamp": "2026-01-01T00:00:00.000001Z",
         })
@@ -112,6 +120,10 @@ mod tests {
         assert_eq!(write(&event("/api/v1/x?fieldManager=dm-a", 409)), None);
         assert_eq!(write(&event("/api/v1/x?dryRun=All", 200)), None);
         let found = write(&event("/api/v1/x?force=true&fieldManager=dm-a", 201));
+        assert_eq!(
+            found.as_ref().and_then(|write| write.operation()),
+            Some("op-1")
+        );
         let manager = found.and_then(|write| write.field_manager);
         assert_eq!(manager.as_deref(), Some("dm-a"));
     }

@@ -15,7 +15,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::DeploymentName;
+use crate::model::{DeploymentName, OperationId};
 
 /// Under which take of an operation a write is made. A later take of the same deployment always has a higher number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -28,6 +28,9 @@ pub struct Fence {
     pub attempt: u32,
     /// For how long a job may write after each sign of life of the manager, in milliseconds.
     pub lease_ms: u64,
+    /// The operation that takes. The API server's audit log names it with each write of the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<OperationId>,
 }
 
 /// `POST /jobs/renew`: the manager is alive, and has read this beat.

@@ -283,6 +283,7 @@ impl Run<'_> {
             number: take.number,
             attempt: self.watch.next_attempt(),
             lease_ms: u64::try_from(self.dependencies.retry.lease.as_millis()).unwrap_or(u64::MAX),
+            operation: Some(self.id().clone()),
         })
     }
 

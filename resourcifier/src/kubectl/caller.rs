@@ -2,10 +2,12 @@
 //!
 //! The kubeconfig's own credentials carry every request; in somebody's name it has impersonation headers besides, which
 //! `kubectl proxy` passes on. They are never on a command line, and the API server decides by the named one's rights.
+//!
+//! The user agent names the operation that a request is part of, so that the API server's audit log does.
 
-use common::model::Identity;
+use common::model::{Identity, OperationId};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
 use super::error::KubectlError;
 
@@ -13,6 +15,7 @@ const USER: HeaderName = HeaderName::from_static("impersonate-user");
 const UID: HeaderName = HeaderName::from_static("impersonate-uid");
 const GROUP: HeaderName = HeaderName::from_static("impersonate-group");
 const EXTRA: &str = "impersonate-extra-";
+const AGENT: &str = concat!("resourcifier/", env!("CARGO_PKG_VERSION"));
 /// What is encoded in the name of a header. The API server reads names in lower case and then decodes them: a capital
 /// letter survives only encoded.
 const ENCODED: &AsciiSet = &with_capitals(NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_'));
@@ -37,13 +40,13 @@ impl Caller {
     /// The service itself: what its kubeconfig may do.
     pub fn itself() -> Self {
         Self {
-            headers: HeaderMap::new(),
+            headers: HeaderMap::from_iter([(USER_AGENT, HeaderValue::from_static(AGENT))]),
             identity: None,
         }
     }
 
     pub fn of(identity: Identity) -> Result<Self, KubectlError> {
-        let mut headers = HeaderMap::new();
+        let mut headers = Self::itself().headers;
         headers.append(USER, value(identity.user())?);
         if let Some(uid) = identity.uid() {
             headers.append(UID, value(uid)?);
@@ -60,6 +63,16 @@ impl Caller {
             headers,
             identity: Some(identity),
         })
+    }
+
+    /// Every request from now on names the operation.
+    ///
+    /// # Errors
+    /// Never for an operation's id: it is a label.
+    pub fn working_on(mut self, operation: &OperationId) -> Result<Self, KubectlError> {
+        let agent = format!("{AGENT} (operation {operation})");
+        self.headers.insert(USER_AGENT, value(&agent)?);
+        Ok(self)
     }
 
     pub fn headers(&self) -> &HeaderMap {
@@ -99,6 +112,7 @@ mod tests {
         let caller = Caller::of(identity).unwrap();
         let lines = caller.headers.iter();
         lines
+            .filter(|(name, _)| **name != USER_AGENT)
             .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
             .collect()
     }
@@ -124,6 +138,17 @@ mod tests {
 
     #[test]
     fn the_service_itself_is_nobody_else() {
-        assert!(Caller::itself().headers().is_empty());
+        let names: Vec<_> = Caller::itself().headers.into_iter().collect();
+        assert_eq!(names, [(Some(USER_AGENT), HeaderValue::from_static(AGENT))]);
+    }
+
+    #[test]
+    fn a_request_names_the_operation_that_it_is_part_of() {
+        let operation = OperationId::parse("op-1").unwrap();
+        let caller = Caller::itself().working_on(&operation).unwrap();
+        let agents: Vec<_> = caller.headers.get_all(USER_AGENT).iter().collect();
+        assert_eq!(agents.len(), 1);
+        let agent = agents[0].to_str().unwrap();
+        assert!(agent.ends_with(" (operation op-1)"), "{agent}");
     }
 }

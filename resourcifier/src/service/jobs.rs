@@ -335,6 +335,7 @@ mod tests {
             number,
             attempt,
             lease_ms: 60_000,
+            operation: None,
         }
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use common::api::deployer::{ApplyRequest, DeleteRequest, Policies};
 use common::api::error::{ErrorBody, ErrorCode};
-use common::api::job::{JobsStopped, Renewal, Renewed, StopJobs};
+use common::api::job::{Fence, JobsStopped, Renewal, Renewed, StopJobs};
 use common::model::{Identity, ObjectRef, Resource};
 use common::work;
 use serde_json::{Map, Value};
@@ -55,21 +55,37 @@ impl Deployer {
         }
     }
 
-    /// The way to the objects in somebody's name: the only one that there is.
-    fn kubectl(
+    /// The way to the objects in somebody's name, for who only looks.
+    fn kubectl(&self, on_behalf_of: Option<&Identity>) -> Result<Arc<dyn Kubectl>, ErrorBody> {
+        let caller = self.caller(on_behalf_of)?;
+        let gate = Arc::new(Gate::open());
+        Ok(self.cluster.clone().acting_for(caller, gate))
+    }
+
+    /// The gate of a job, and the way to the objects through it.
+    fn gated(
         &self,
         on_behalf_of: Option<&Identity>,
-        gate: Arc<Gate>,
-    ) -> Result<Arc<dyn Kubectl>, ErrorBody> {
-        let caller = match on_behalf_of {
-            Some(identity) => Caller::of(identity.clone())?,
-            None if self.nameless == Nameless::AsItself => Caller::itself(),
+        fence: Option<&Fence>,
+    ) -> Result<(Arc<Gate>, Arc<dyn Kubectl>), ErrorBody> {
+        let mut caller = self.caller(on_behalf_of)?;
+        if let Some(operation) = fence.and_then(|fence| fence.operation.as_ref()) {
+            caller = caller.working_on(operation)?;
+        }
+        let gate = jobs::gate(fence);
+        let kubectl = self.cluster.clone().acting_for(caller, gate.clone());
+        Ok((gate, kubectl))
+    }
+
+    fn caller(&self, on_behalf_of: Option<&Identity>) -> Result<Caller, ErrorBody> {
+        match on_behalf_of {
+            Some(identity) => Ok(Caller::of(identity.clone())?),
+            None if self.nameless == Nameless::AsItself => Ok(Caller::itself()),
             None => {
                 let message = "the request does not say in whose name (onBehalfOf), and this resourcifier does nothing in its own (--require-identity): let the manager authenticate its callers";
-                return Err(ErrorBody::new(ErrorCode::Forbidden, message));
+                Err(ErrorBody::new(ErrorCode::Forbidden, message))
             }
-        };
-        Ok(self.cluster.clone().acting_for(caller, gate))
+        }
     }
 
     /// The manager is alive; gives whether the job runs here.
@@ -87,8 +103,7 @@ impl Deployer {
     /// Plans it; fails for all that can be told without looking at objects.
     pub async fn prepare_apply(&self, request: ApplyRequest) -> Result<Prepared<Apply>, ErrorBody> {
         let deadline = Deadline::after(request.timeout_ms);
-        let gate = jobs::gate(request.fence.as_ref());
-        let kubectl = self.kubectl(request.on_behalf_of.as_ref(), gate.clone())?;
+        let (gate, kubectl) = self.gated(request.on_behalf_of.as_ref(), request.fence.as_ref())?;
         let catalog = self
             .discovery
             .catalog(&plan::wanted(&request.resources))
@@ -119,8 +134,7 @@ impl Deployer {
         request: DeleteRequest,
     ) -> Result<Prepared<Delete>, ErrorBody> {
         let deadline = Deadline::after(request.timeout_ms);
-        let gate = jobs::gate(request.fence.as_ref());
-        let kubectl = self.kubectl(request.on_behalf_of.as_ref(), gate.clone())?;
+        let (gate, kubectl) = self.gated(request.on_behalf_of.as_ref(), request.fence.as_ref())?;
         let catalog = self.catalog_for(&request).await?;
         let bytes = size(&request.unconfirmed);
         let served = catalog.clone();

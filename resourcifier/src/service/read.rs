@@ -1,7 +1,5 @@
 //! Live objects as they are, for whoever looks for one.
 
-use std::sync::Arc;
-
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{Namespace, ObjectRef};
 use common::redact::REDACTED;
@@ -9,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Deployer, LOOK};
 use crate::apply;
-use crate::kubectl::{self, Gate, Query, ServedKind};
+use crate::kubectl::{self, Query, ServedKind};
 use crate::plan::{ACQUIRED, LAST_APPLIED, Wanted};
 
 impl Deployer {
@@ -20,7 +18,7 @@ impl Deployer {
         name: Option<&str>,
         namespace: Option<&Namespace>,
     ) -> Result<Value, ErrorBody> {
-        let kubectl = self.kubectl(None, Arc::new(Gate::open()))?;
+        let kubectl = self.kubectl(None)?;
         let wanted = Wanted::parse(type_name);
         let catalog = self
             .discovery

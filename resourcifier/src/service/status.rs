@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{Deployer, LOOK};
 use crate::apply::readiness::{self, Readiness};
 use crate::apply::{self, AT_ONCE, BATCH, Deadline, Drift, Secrets, Source, is_unchanged};
-use crate::kubectl::{Gate, Kubectl, KubectlError, ObjectFault};
+use crate::kubectl::{Kubectl, KubectlError, ObjectFault};
 use crate::plan::{self, Catalog, Desired, Node, Plan};
 
 /// A caller waits as long for all of it.
@@ -25,7 +25,7 @@ const ASKED: usize = 200;
 impl Deployer {
     /// The live state of recorded objects, in their order.
     pub async fn status(&self, request: StatusRequest) -> Result<Vec<ObjectStatus>, ErrorBody> {
-        let kubectl = self.kubectl(request.on_behalf_of.as_ref(), Arc::new(Gate::open()))?;
+        let kubectl = self.kubectl(request.on_behalf_of.as_ref())?;
         let (catalog, plan) = self.planned(&request).await?;
         let wanted = Wanted::new(&request, plan.as_ref());
         let mut seen = Seen::default();

@@ -16,6 +16,7 @@ fn fence(number: u64, lease_ms: u64) -> Fence {
         number,
         attempt: 0,
         lease_ms,
+        operation: None,
     }
 }
 
