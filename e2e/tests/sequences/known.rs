@@ -21,6 +21,8 @@ pub struct Foreign {
     pub object: ObjectId,
     pub uid: String,
     pub value: u32,
+    /// The deployment whose label it carries.
+    pub label: Option<String>,
     pub made: Timestamp,
 }
 

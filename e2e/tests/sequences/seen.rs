@@ -81,11 +81,13 @@ pub async fn look(world: &World, names: &Names, deployments: usize) -> Result<Se
 async fn objects(world: &World, names: &Names) -> Result<Vec<Live>> {
     let mut found = Vec::new();
     for kind in Kind::COLLECTIONS {
-        for second in [false, true] {
+        let places = if kind.is_cluster_wide() { 1 } else { 2 };
+        for second in [false, true].into_iter().take(places) {
             let collection = kind.collection(names, second);
             for object in world.api.list(&collection, None).await? {
                 let metadata = &object["metadata"];
-                if !metadata["deletionTimestamp"].is_null() {
+                let is_own = !kind.is_cluster_wide() || names.own(&text(&metadata["name"]));
+                if !is_own || !metadata["deletionTimestamp"].is_null() {
                     continue;
                 }
                 found.push(Live {

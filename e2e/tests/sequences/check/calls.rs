@@ -1,4 +1,4 @@
-//! The calls that reached the API server, from its audit log: each within an operation of its deployment, and none that
+//! The calls that reached the API server, from its audit log: each while the operation runs that it names, and none that
 //! deletes what the operation is to keep.
 
 use e2e::audit::AuditedWrite;
@@ -17,52 +17,34 @@ pub fn violations(point: &Point<'_>) -> Vec<Violation> {
         .collect()
 }
 
-/// A call that no operation of its deployment explains.
+/// A call outside the time of the operation that it names.
 fn late(point: &Point<'_>, write: &AuditedWrite) -> Option<Violation> {
     let at: Timestamp = write.received.parse().ok()?;
-    let manager = write.field_manager.as_deref();
-    let of_manager = manager.and_then(|manager| manager.strip_prefix("dm-"));
-    let owner = of_manager
-        .map(str::to_owned)
-        .or_else(|| owner(point, write));
-    let running = |operation: &Value| {
-        let is_its = owner
-            .as_deref()
-            .is_none_or(|owner| operation["deployment"] == owner);
-        is_its && window(operation).is_none_or(|(start, end)| start <= at && at <= end)
-    };
-    if point.seen.operations.iter().any(running) {
+    let operation = operation(point, write);
+    let runs =
+        |operation: &Value| window(operation).is_none_or(|(start, end)| start <= at && at <= end);
+    if operation.is_some_and(runs) {
         return None;
     }
-    let ended = point.seen.operations.iter().rfind(|operation| {
-        let is_its = owner
-            .as_deref()
-            .is_none_or(|owner| operation["deployment"] == owner);
-        is_its && window(operation).is_some_and(|(_, end)| end < at)
-    });
-    let ended = ended.map(|operation| {
-        format!(
-            "{} {} ended at {}",
-            text(&operation["type"]),
-            text(&operation["id"]),
-            text(&operation["endTime"])
-        )
-    });
+    let when = match operation {
+        Some(operation) => format!("it ended at {}", text(&operation["endTime"])),
+        None => "there is none".to_owned(),
+    };
     let what = format!(
-        "{} of {} {} of {owner:?} at {at}, and none of its operations runs; {}",
+        "{} of {} {} at {at} for operation {:?}: {when}",
         write.verb,
         write.resource,
         write.name,
-        ended.unwrap_or_default()
+        write.operation()
     );
     Some(violation("late call", what))
 }
 
-/// The deployment that alone asks for the object.
-fn owner(point: &Point<'_>, write: &AuditedWrite) -> Option<String> {
-    object(point, write)?
-        .owner
-        .map(|owner| point.names.deployment(owner))
+/// The operation that the call was made for.
+fn operation<'a>(point: &Point<'a>, write: &AuditedWrite) -> Option<&'a Value> {
+    let id = write.operation()?;
+    let mut operations = point.seen.operations.iter();
+    operations.find(|operation| operation["id"] == id)
 }
 
 fn object(point: &Point<'_>, write: &AuditedWrite) -> Option<ObjectId> {
@@ -80,39 +62,25 @@ fn needless(point: &Point<'_>, write: &AuditedWrite) -> Option<Violation> {
     if object.kind.is_immutable() || object.kind == Kind::Pod {
         return None;
     }
-    let at: Timestamp = write.received.parse().ok()?;
-    let mut running =
-        point.seen.operations.iter().filter(|operation| {
-            window(operation).is_some_and(|(start, end)| start <= at && at <= end)
-        });
-    let keeps = |operation: &Value| {
-        let is_own = object
-            .owner
-            .is_none_or(|owner| operation["deployment"] == point.names.deployment(owner));
-        let key = (text(&operation["deployment"]), text(&operation["manifest"]));
-        let Some(manifest) = point.known.manifests.get(&key) else {
-            return false;
-        };
-        let resources = manifest["expandedConfig"]["resources"].as_array();
-        let named = resources.into_iter().flatten().any(|one| {
-            // An object that moves to another namespace keeps its name.
-            let elsewhere = one["properties"]["metadata"]["namespace"]
-                .as_str()
-                .is_some_and(|namespace| namespace != write.namespace);
-            one["name"] == write.name.as_str() && !elsewhere
-        });
-        is_own && applies(operation) && operation["rollback"].is_null() && named
-    };
-    // With several at work, another one may have deleted it.
-    let first = running.next()?;
-    if running.next().is_some() || !keeps(first) {
+    let operation = operation(point, write)?;
+    let key = (text(&operation["deployment"]), text(&operation["manifest"]));
+    let manifest = point.known.manifests.get(&key)?;
+    let mut resources = manifest["expandedConfig"]["resources"].as_array()?.iter();
+    let [first, _] = point.names.namespaces();
+    let keeps = resources.any(|one| {
+        // An object that moves to another namespace keeps its name.
+        let namespace = one["properties"]["metadata"]["namespace"].as_str();
+        let is_here = namespace.unwrap_or(&first) == write.namespace;
+        one["name"] == write.name.as_str() && (is_here || object.kind.is_cluster_wide())
+    });
+    if !keeps || !applies(operation) || !operation["rollback"].is_null() {
         return None;
     }
     let what = format!(
         "{} {} was deleted by operation {}, whose manifest has it",
         write.resource,
         write.name,
-        text(&first["id"])
+        text(&operation["id"])
     );
     Some(violation("needless deletion", what))
 }

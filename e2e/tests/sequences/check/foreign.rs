@@ -27,7 +27,7 @@ fn touched(point: &Point<'_>, foreign: &Foreign) -> Option<Violation> {
         return Some(violation("of others", what));
     };
     let value = value_in(kind, &live.object);
-    let is_theirs = value == Some(foreign.value) && live.deployment.is_none();
+    let is_theirs = value == Some(foreign.value) && live.deployment == foreign.label;
     let what = format!(
         "{kind} {name}, which somebody else made with {}, is {value:?} with the label {:?}, and nobody was allowed to acquire it",
         foreign.value, live.deployment

@@ -64,11 +64,10 @@ fn yields(point: &Point<'_>, operation: &Value) -> bool {
 }
 
 fn key(point: &Point<'_>, object: ObjectId) -> Key {
-    let [first, second] = point.names.namespaces();
-    let namespace = if object.second { second } else { first };
+    let namespace = object.kind.namespace(point.names, object.second);
     (
         object.kind.kubernetes().to_owned(),
-        namespace,
+        namespace.unwrap_or_default(),
         object.name(point.names),
     )
 }
@@ -89,16 +88,8 @@ fn deployed(
         .objects
         .iter()
         .filter(|live| live.deployment.as_deref() == Some(name))
-        .map(|live| {
-            (
-                (
-                    live.kind.to_owned(),
-                    live.namespace.clone(),
-                    live.name.clone(),
-                ),
-                live,
-            )
-        })
+        .filter(|live| !is_copy(point, live) || wanted.contains_key(&key_of(live)))
+        .map(|live| (key_of(live), live))
         .collect();
     let records = point.seen.records.get(name).map_or(&[][..], Vec::as_slice);
     let recorded: BTreeSet<Key> = records.iter().map(record).collect();
@@ -138,12 +129,14 @@ fn wanted(point: &Point<'_>, manifest: &Value) -> BTreeMap<Key, Option<u32>> {
     let resources = manifest["expandedConfig"]["resources"].as_array();
     let resources = resources.into_iter().flatten();
     let object = |resource: &Value| {
-        let kind = kind_of(&text(&resource["type"]))?.kubernetes();
+        let kind = kind_of(&text(&resource["type"]))?;
         let properties = &resource["properties"];
         let namespace = properties["metadata"]["namespace"].as_str();
-        let namespace =
-            namespace.map_or_else(|| point.names.namespaces()[0].clone(), str::to_owned);
-        let key = (kind.to_owned(), namespace, text(&resource["name"]));
+        let namespace = namespace.map(str::to_owned);
+        let namespace = namespace.or_else(|| kind.namespace(point.names, false));
+        let kind = kind.kubernetes();
+        let name = text(&resource["name"]);
+        let key = (kind.to_owned(), namespace.unwrap_or_default(), name);
         Some((key, value_in(kind, properties)))
     };
     resources.filter_map(object).collect()
@@ -157,13 +150,26 @@ fn record(record: &Value) -> Key {
     )
 }
 
-/// An object that should have gone with its deployment.
-fn left(point: &Point<'_>, live: &Live) -> Option<Violation> {
-    let key = (
+fn key_of(live: &Live) -> Key {
+    (
         live.kind.to_owned(),
         live.namespace.clone(),
         live.name.clone(),
-    );
+    )
+}
+
+/// Whether somebody else made it, with a deployment's label on it.
+fn is_copy(point: &Point<'_>, live: &Live) -> bool {
+    let mut foreign = point.known.foreign.iter();
+    foreign.any(|foreign| foreign.uid == live.uid && foreign.label.is_some())
+}
+
+/// An object that should have gone with its deployment.
+fn left(point: &Point<'_>, live: &Live) -> Option<Violation> {
+    let key = key_of(live);
+    if is_copy(point, live) {
+        return None;
+    }
     if let Some(deployment) = &live.deployment {
         let exists = point.seen.deployments.contains_key(deployment);
         let what = format!("{key:?} has the label of {deployment}, which does not exist");

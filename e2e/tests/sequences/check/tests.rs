@@ -45,7 +45,7 @@ fn write(verb: &str, received: &str) -> AuditedWrite {
         namespace: "q".to_owned(),
         name: MAP.name(&names()),
         field_manager: Some(format!("dm-{NAME}")),
-        user_agent: "kubectl/v1".to_owned(),
+        user_agent: "resourcifier/1 (operation op-1)".to_owned(),
     }
 }
 
@@ -69,6 +69,7 @@ impl Case {
             object: THEIRS,
             uid: "theirs".to_owned(),
             value: 7,
+            label: None,
             made: "2026-01-01T01:00:00Z".parse()?,
         });
         let mut seen = Seen {
@@ -126,7 +127,7 @@ fn a_sound_state_breaks_no_rule() -> anyhow::Result<()> {
 #[test]
 fn each_rule_finds_what_breaks_it() -> anyhow::Result<()> {
     type Change = fn(&mut Case);
-    let cases: [(&str, Change); 16] = [
+    let cases: [(&str, Change); 17] = [
         ("unfinished", |case| {
             case.seen.operations[0]["status"] = json!("RUNNING")
         }),
@@ -173,6 +174,15 @@ fn each_rule_finds_what_breaks_it() -> anyhow::Result<()> {
         }),
         ("late call", |case| {
             case.writes.push(write("delete", "2026-01-01T00:00:11Z"))
+        }),
+        ("late call", |case| {
+            // While the next operation runs.
+            let mut next = case.seen.operations[0].clone();
+            next["id"] = json!("op-2");
+            next["startTime"] = json!("2026-01-01T00:00:10Z");
+            next["endTime"] = json!("2026-01-01T00:00:20Z");
+            case.seen.operations.push(next);
+            case.writes.push(write("patch", "2026-01-01T00:00:11Z"))
         }),
         ("needless deletion", |case| {
             case.writes.push(write("delete", "2026-01-01T00:00:06Z"))

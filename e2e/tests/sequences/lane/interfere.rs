@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Lane;
 use crate::known::Foreign;
-use crate::model::ObjectId;
+use crate::model::{Kind, ObjectId};
 use crate::moves::{Act, ClusterAct};
 use crate::seen::{LABEL, text};
 use crate::world::cluster_wide;
@@ -43,7 +43,8 @@ impl Lane {
         let (collection, name) = (object.collection(&self.names), object.name(&self.names));
         let api = self.world.api.clone();
         match act {
-            Act::Make(value) => self.make(object, value).await,
+            Act::Make(value) => self.make(object, value, None).await,
+            Act::Copy(value, deployment) => self.make(object, value, Some(deployment)).await,
             Act::Delete => api.delete(&collection, &name).await,
             Act::Recreate(value) => {
                 if !api.delete(&collection, &name).await? {
@@ -55,7 +56,7 @@ impl Lane {
                     Ok(())
                 });
                 gone.await?;
-                self.make(object, value).await
+                self.make(object, value, None).await
             }
             Act::Edit(value) => {
                 let done = api
@@ -77,6 +78,14 @@ impl Lane {
                 let patch = json!({"metadata": {"labels": {LABEL: Value::Null}}});
                 api.merge(&collection, &name, &patch).await
             }
+            Act::Scale(replicas) => {
+                let name = format!("{name}/scale");
+                let patch = json!({"spec": {"replicas": replicas}});
+                match object.kind {
+                    Kind::Workload => api.merge(&collection, &name, &patch).await,
+                    _ => Ok(false),
+                }
+            }
             Act::Hold => {
                 let patch = json!({"metadata": {"finalizers": [FINALIZER]}});
                 let done = api.merge(&collection, &name, &patch).await?;
@@ -86,13 +95,21 @@ impl Lane {
         }
     }
 
-    async fn make(&mut self, object: ObjectId, value: u32) -> Result<bool> {
+    /// Makes the object, as nobody's, or with a deployment's label.
+    async fn make(
+        &mut self,
+        object: ObjectId,
+        value: u32,
+        labelled: Option<usize>,
+    ) -> Result<bool> {
         let collection = object.collection(&self.names);
         let api = &self.world.api;
-        if !api
-            .create(&collection, &object.object(&self.names, value))
-            .await?
-        {
+        let label = labelled.map(|index| self.names.deployment(index));
+        let mut made = object.object(&self.names, value);
+        if let Some(label) = &label {
+            made["metadata"]["labels"][LABEL] = json!(label);
+        }
+        if !api.create(&collection, &made).await? {
             return Ok(false);
         }
         let made = api.get(&collection, &object.name(&self.names)).await?;
@@ -100,6 +117,7 @@ impl Lane {
             object,
             uid: text(&made.unwrap_or_default()["metadata"]["uid"]),
             value,
+            label,
             made: Timestamp::now(),
         });
         Ok(true)
@@ -121,7 +139,7 @@ impl Lane {
                     .map(|_| ())
             }
             ClusterAct::DropDefinition => {
-                self.drop_all(|object| object.kind == crate::model::Kind::Custom);
+                self.drop_all(|object| object.kind == Kind::Custom);
                 let name = self.names.definition();
                 self.world
                     .api
@@ -216,8 +234,17 @@ impl Lane {
         .await
     }
 
-    /// The sequence's namespaces and definition go; nobody waits for it.
+    /// What is the sequence's in the whole cluster goes; nobody waits for it.
     pub(super) async fn leave(&self) {
+        let own = self.known.objects.iter();
+        for object in own.filter(|object| object.kind.is_cluster_wide()) {
+            let collection = object.collection(&self.names);
+            let _ = self
+                .world
+                .api
+                .delete(&collection, &object.name(&self.names))
+                .await;
+        }
         let namespaces = cluster_wide("api/v1", "namespaces");
         for namespace in self.names.namespaces() {
             let _ = self.world.api.delete(&namespaces, &namespace).await;

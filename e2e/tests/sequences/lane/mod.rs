@@ -53,7 +53,7 @@ impl Outcome {
     /// Calls that reached the cluster until now, and should not have.
     pub fn late_calls(&self, world: &World) -> Result<Vec<Violation>> {
         let Last { names, known, seen } = &self.last;
-        let writes = world.writes(&names.namespaces())?;
+        let writes = world.writes(names)?;
         let point = Point {
             names,
             known,

@@ -94,7 +94,7 @@ impl Lane {
     }
 
     fn violations_in(&self, seen: &Seen) -> Result<Vec<Violation>> {
-        let writes = self.world.writes(&self.names.namespaces())?;
+        let writes = self.world.writes(&self.names)?;
         let point = Point {
             names: &self.names,
             known: &self.known,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::Lane;
 use crate::known::Asked;
+use crate::model::configuration::Template;
 use crate::model::options::Fingerprint;
 use crate::moves::{Drift, Then, What, Write};
 use crate::script::Request;
@@ -238,6 +239,8 @@ impl Lane {
             What::Update(asked) | What::Preview(asked) => {
                 Request::new(Method::PUT, format!("{path}{query}")).body(asked.request(&self.names))
             }
+            What::Upgrade(version) => Request::new(Method::POST, format!("{path}/upgrade{query}"))
+                .body(json!({"template": Template::reference(*version)})),
             What::Commit => {
                 let preview = self.field(&path, "preview").await?;
                 let Some(preview) = preview else {
@@ -306,7 +309,7 @@ fn query(write: &Write) -> String {
     let (what, options) = (&write.what, &write.options);
     let changes = matches!(
         what,
-        What::Create(..) | What::Update(_) | What::Commit | What::Rollback(_)
+        What::Create(..) | What::Update(_) | What::Upgrade(_) | What::Commit | What::Rollback(_)
     );
     let mut pairs: Vec<(&str, String)> = Vec::new();
     for (name, policy) in options.policies.set() {

@@ -1,19 +1,49 @@
 //! A configuration: which objects a deployment is asked to be, with which values and policies.
+//!
+//! Where a template makes the resources, a configuration is a tree, with types of its own.
 
 use serde_json::{Value, json};
 
 use super::object::Pace;
 use super::{Names, ObjectId, Policies};
 
-/// Makes what the properties say: so a configuration is a tree, with types of its own.
-const TEMPLATE: &str = "resources: {{ properties.resources | tojson }}\n";
+/// Makes what the properties say.
+pub const TEMPLATE: &str = "resources: {{ properties.resources | tojson }}\n";
 const TEMPLATE_NAME: &str = "set.jinja";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configuration {
     pub items: Vec<Item>,
-    /// Whether a template makes the resources.
-    pub templated: bool,
+    pub template: Template,
+}
+
+/// Where the template is that makes the resources.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Template {
+    /// There is none.
+    #[default]
+    None,
+    Import,
+    /// In the registry of the tester, as this version.
+    Version(u8),
+}
+
+impl Template {
+    /// The versions in the registry.
+    pub const VERSIONS: [u8; 2] = [0, 1];
+
+    fn type_name(self) -> &'static str {
+        match self {
+            Template::Version(0) => "sequences/set:v1.0",
+            Template::Version(_) => "sequences/set:v1.1",
+            Template::None | Template::Import => TEMPLATE_NAME,
+        }
+    }
+
+    /// The version as an upgrade names it.
+    pub fn reference(version: u8) -> &'static str {
+        Template::Version(version).type_name()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +86,7 @@ impl Item {
     }
 
     fn resource(&self, names: &Names, before: Option<&Item>) -> Value {
-        let mut properties = self.object.kind.body(self.value, self.pace);
+        let mut properties = self.object.body(names, self.value, self.pace);
         if self.object.second {
             properties["metadata"]["namespace"] = json!(names.namespaces()[1]);
         }
@@ -86,7 +116,7 @@ impl Configuration {
     pub fn of(items: impl IntoIterator<Item = Item>) -> Self {
         Self {
             items: items.into_iter().collect(),
-            templated: false,
+            template: Template::None,
         }
     }
 
@@ -100,14 +130,17 @@ impl Configuration {
             .map(|(item, before)| item.resource(names, before))
             .collect();
         let resources = json!(resources);
-        if !self.templated {
-            return json!({"content": json!({"resources": resources}).to_string(), "imports": []});
-        }
-        let set =
-            json!({"name": "set", "type": TEMPLATE_NAME, "properties": {"resources": resources}});
-        json!({
-            "content": json!({"resources": [set]}).to_string(),
-            "imports": [{"name": TEMPLATE_NAME, "content": TEMPLATE}],
-        })
+        let set = json!({
+            "name": "set", "type": self.template.type_name(), "properties": {"resources": resources},
+        });
+        let (resources, imports) = match self.template {
+            Template::None => (resources, json!([])),
+            Template::Import => (
+                json!([set]),
+                json!([{"name": TEMPLATE_NAME, "content": TEMPLATE}]),
+            ),
+            Template::Version(_) => (json!([set]), json!([])),
+        };
+        json!({"content": json!({"resources": resources}).to_string(), "imports": imports})
     }
 }

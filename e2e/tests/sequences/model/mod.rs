@@ -30,6 +30,11 @@ impl Names {
         format!("{}.example.dev", self.prefix)
     }
 
+    /// Whether an object of the whole cluster is of this sequence, by its name.
+    pub fn own(&self, name: &str) -> bool {
+        name.starts_with(&format!("{}-", self.prefix)) || name.ends_with(&self.group())
+    }
+
     pub fn definition(&self) -> String {
         format!("things.{}", self.group())
     }

@@ -23,6 +23,10 @@ pub enum Kind {
     Job,
     /// An object of the sequence's own definition.
     Custom,
+    /// A Namespace.
+    Space,
+    /// A CustomResourceDefinition.
+    Definition,
 }
 
 /// When pods become ready.
@@ -46,7 +50,7 @@ pub struct ObjectId {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Map,
         Kind::Fixed,
         Kind::Secret,
@@ -55,10 +59,12 @@ impl Kind {
         Kind::Workload,
         Kind::Job,
         Kind::Custom,
+        Kind::Space,
+        Kind::Definition,
     ];
 
     /// The kinds with collections of their own: `Fixed` are ConfigMaps too.
-    pub const COLLECTIONS: [Kind; 7] = [
+    pub const COLLECTIONS: [Kind; 9] = [
         Kind::Map,
         Kind::Secret,
         Kind::Service,
@@ -66,6 +72,8 @@ impl Kind {
         Kind::Workload,
         Kind::Job,
         Kind::Custom,
+        Kind::Space,
+        Kind::Definition,
     ];
 
     fn word(self) -> &'static str {
@@ -78,6 +86,8 @@ impl Kind {
             Kind::Workload => "workload",
             Kind::Job => "job",
             Kind::Custom => "thing",
+            Kind::Space => "space",
+            Kind::Definition => "definition",
         }
     }
 
@@ -91,6 +101,8 @@ impl Kind {
             Kind::Workload => "Deployment",
             Kind::Job => "Job",
             Kind::Custom => "Thing",
+            Kind::Space => "Namespace",
+            Kind::Definition => "CustomResourceDefinition",
         }
     }
 
@@ -104,18 +116,30 @@ impl Kind {
             Kind::Workload => ("apis/apps/v1", "deployments"),
             Kind::Job => ("apis/batch/v1", "jobs"),
             Kind::Custom => return (format!("apis/{}/v1", names.group()), "things"),
+            Kind::Space => ("api/v1", "namespaces"),
+            Kind::Definition => ("apis/apiextensions.k8s.io/v1", "customresourcedefinitions"),
         };
         (version.to_owned(), resource)
     }
 
     pub fn collection(self, names: &Names, second: bool) -> Collection {
         let (version, resource) = self.served(names);
-        let [first, other] = names.namespaces();
         Collection {
             version,
             resource,
-            namespace: Some(if second { other } else { first }),
+            namespace: self.namespace(names, second),
         }
+    }
+
+    /// Where its objects are; none for kinds of the whole cluster.
+    pub fn namespace(self, names: &Names, second: bool) -> Option<String> {
+        let [first, other] = names.namespaces();
+        let namespace = if second { other } else { first };
+        Some(namespace).filter(|_| !self.is_cluster_wide())
+    }
+
+    pub fn is_cluster_wide(self) -> bool {
+        matches!(self, Kind::Space | Kind::Definition)
     }
 
     /// The type in a configuration.
@@ -131,7 +155,7 @@ impl Kind {
         matches!(self, Kind::Fixed | Kind::Job)
     }
 
-    /// All of an object but its API version, kind and name.
+    /// All of an object that does not follow from its name.
     pub fn body(self, value: u32, pace: Pace) -> Value {
         let text = value.to_string();
         let pod = json!({"containers": [{"name": "main", "image": image(pace)}]});
@@ -156,6 +180,7 @@ impl Kind {
                 json!({"spec": {"template": {"metadata": {"annotations": {"v": text}}, "spec": pod}}})
             }
             Kind::Custom => json!({"spec": {"v": text}}),
+            Kind::Space | Kind::Definition => json!({"metadata": {"annotations": {"v": text}}}),
         }
     }
 
@@ -164,7 +189,9 @@ impl Kind {
         let text = value.to_string();
         match self {
             Kind::Service => json!({"spec": {"ports": [{"port": 8000 + value}]}}),
-            Kind::Pod => json!({"metadata": {"annotations": {"v": text}}}),
+            Kind::Pod | Kind::Space | Kind::Definition => {
+                json!({"metadata": {"annotations": {"v": text}}})
+            }
             Kind::Workload | Kind::Job => {
                 json!({"spec": {"template": {"metadata": {"annotations": {"v": text}}}}})
             }
@@ -200,7 +227,7 @@ pub fn value_in(kubernetes: &str, object: &Value) -> Option<u32> {
             let port = object["spec"]["ports"][0]["port"].as_u64()?;
             u32::try_from(port.checked_sub(8000)?).ok()
         }
-        Kind::Pod => text(&object["metadata"]["annotations"]["v"]),
+        Kind::Pod | Kind::Space | Kind::Definition => text(&object["metadata"]["annotations"]["v"]),
         Kind::Workload | Kind::Job => {
             text(&object["spec"]["template"]["metadata"]["annotations"]["v"])
         }
@@ -239,6 +266,10 @@ impl ObjectId {
 
     pub fn name(self, names: &Names) -> String {
         let (word, number) = (self.kind.word(), self.number);
+        if self.kind == Kind::Definition {
+            let [plural, group] = self.defines(names);
+            return format!("{plural}.{group}");
+        }
         match self.owner {
             Some(owner) => format!("{}-{word}{number}", names.deployment(owner)),
             None => format!("{}-shared-{word}{number}", names.prefix),
@@ -249,9 +280,33 @@ impl ObjectId {
         self.kind.collection(names, self.second)
     }
 
+    /// The plural and the group of the kind that a definition defines.
+    fn defines(self, names: &Names) -> [String; 2] {
+        let owner = self
+            .owner
+            .map_or("shared".to_owned(), |owner| format!("d{owner}"));
+        let group = format!("{owner}.{}", names.group());
+        [format!("kind{}s", self.number), group]
+    }
+
+    /// All of the object but its API version, kind and name.
+    pub fn body(self, names: &Names, value: u32, pace: Pace) -> Value {
+        let mut body = self.kind.body(value, pace);
+        if self.kind == Kind::Definition {
+            let [plural, group] = self.defines(names);
+            let singular = plural.trim_end_matches('s');
+            body["spec"] = json!({
+                "group": group, "scope": "Namespaced",
+                "names": {"plural": plural, "singular": singular, "kind": format!("Kind{}", self.number), "listKind": format!("Kind{}List", self.number)},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}],
+            });
+        }
+        body
+    }
+
     /// The whole object, as somebody else makes it.
     pub fn object(self, names: &Names, value: u32) -> Value {
-        let mut object = self.kind.body(value, Pace::Well);
+        let mut object = self.body(names, value, Pace::Well);
         let (version, _) = self.kind.served(names);
         let version = version
             .trim_start_matches("apis/")

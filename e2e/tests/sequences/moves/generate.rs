@@ -3,6 +3,7 @@
 use fastrand::Rng;
 
 use super::{Act, ClusterAct, Drift, Fault, Move, Program, STEPS, Then, Verb, What, Write};
+use crate::model::configuration::Template;
 use crate::model::options::Fingerprint;
 use crate::model::{Configuration, Item, Kind, ObjectId, Options, Pace, Policies};
 
@@ -73,7 +74,8 @@ impl Generator {
                     .with(self.options());
             }
             60..72 => What::Delete,
-            72..82 => What::Rollback(self.rng.usize(0..4)),
+            72..79 => What::Rollback(self.rng.usize(0..4)),
+            79..82 => What::Upgrade(self.version()),
             82..90 => What::Preview(self.configuration(deployment)),
             90..95 => What::Commit,
             95..97 => What::DropPreview,
@@ -140,7 +142,11 @@ impl Generator {
         }
         Configuration {
             items,
-            templated: self.one_in(3),
+            template: match self.rng.u32(0..6) {
+                0 => Template::Import,
+                1..3 => Template::Version(self.version()),
+                _ => Template::None,
+            },
         }
     }
 
@@ -162,12 +168,17 @@ impl Generator {
         }
     }
 
+    fn version(&mut self) -> u8 {
+        Template::VERSIONS[self.rng.usize(0..Template::VERSIONS.len())]
+    }
+
     fn fresh_object(&mut self, deployment: usize) -> ObjectId {
+        let kind = self.kind();
         ObjectId {
             owner: (!self.one_in(4)).then_some(deployment),
-            kind: self.kind(),
+            kind,
             number: self.rng.u8(0..NUMBERS),
-            second: self.one_in(8),
+            second: self.one_in(8) && !kind.is_cluster_wide(),
         }
     }
 
@@ -188,13 +199,15 @@ impl Generator {
 
     fn act(&mut self) -> Act {
         let value = self.rng.u32(0..VALUES);
-        match self.rng.u32(0..10) {
+        match self.rng.u32(0..12) {
             0..2 => Act::Make(value),
             2..4 => Act::Delete,
             4..6 => Act::Recreate(value),
-            6..7 => Act::Edit(value),
+            6 => Act::Edit(value),
             7 => Act::Annotate,
             8 => Act::Unlabel,
+            9 => Act::Copy(value, self.deployment()),
+            10 => Act::Scale(self.rng.u8(0..4)),
             _ => Act::Hold,
         }
     }
@@ -264,6 +277,13 @@ mod tests {
             "Edit(",
             "Annotate",
             "Unlabel",
+            "Copy(",
+            "Scale(",
+            "Upgrade(",
+            "Import",
+            "Version(",
+            "Space",
+            "Definition",
             "Hold",
             "Refuse(",
             "Quota(",

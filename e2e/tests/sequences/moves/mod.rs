@@ -41,6 +41,8 @@ pub enum What {
     Create(Configuration, Drift),
     Update(Configuration),
     Preview(Configuration),
+    /// The latest configuration again, with this version of the registry's template in it.
+    Upgrade(u8),
     /// Applies the preview.
     Commit,
     DropPreview,
@@ -83,6 +85,10 @@ pub enum Act {
     Annotate,
     /// Removes the label by which it belongs to its deployment.
     Unlabel,
+    /// Makes the object with the label of this deployment on it, as a copy of one of its objects has.
+    Copy(u32, usize),
+    /// Sets the number of replicas of a workload, by its subresource.
+    Scale(u8),
     /// Adds a finalizer, which holds deletions until a quiet point.
     Hold,
 }
@@ -199,7 +205,11 @@ impl Write {
             | What::Update(asked)
             | What::Preview(asked)
             | What::Expand(asked) => Some(asked),
-            What::Commit | What::DropPreview | What::Rollback(_) | What::Delete => None,
+            What::Upgrade(_)
+            | What::Commit
+            | What::DropPreview
+            | What::Rollback(_)
+            | What::Delete => None,
         }
     }
 
@@ -209,7 +219,11 @@ impl Write {
             | What::Update(asked)
             | What::Preview(asked)
             | What::Expand(asked) => Some(asked),
-            What::Commit | What::DropPreview | What::Rollback(_) | What::Delete => None,
+            What::Upgrade(_)
+            | What::Commit
+            | What::DropPreview
+            | What::Rollback(_)
+            | What::Delete => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Smaller forms of a sequence, for shrinking: first without parts of it, then with simpler moves. Pure.
 
 use super::{Move, Then, Write};
+use crate::model::configuration::Template;
 use crate::model::{Options, Pace, Policies};
 
 /// The sequence without so many moves at a time, from half of it down to one. The last move, a quiet point, stays.
@@ -50,7 +51,7 @@ fn simpler_writes(write: &Write) -> Vec<Write> {
         }
         let mut flat = write.clone();
         if let Some(configuration) = flat.configuration_mut() {
-            configuration.templated = false;
+            configuration.template = Template::None;
         }
         forms.push(flat);
     }

@@ -3,6 +3,7 @@
 mod faults;
 mod refusals;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,12 +16,16 @@ use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
+use crate::model::Names;
+use crate::model::configuration::{TEMPLATE, Template};
 use crate::script::Request;
 
 /// Operations are this long by default, so that what holds them does not hold the tester.
 const OPERATION: &str = "10s";
 /// Between two looks of the manager for drift.
 const DRIFT: &str = "4s";
+/// Of the template `set`, in its versions.
+const REGISTRY: &str = "sequences";
 /// The longest operation is a minute, and a stop may wait for what is on its way.
 const PATIENCE: Duration = Duration::from_secs(150);
 
@@ -61,9 +66,12 @@ impl Answer {
 impl World {
     pub async fn start() -> Result<Arc<Self>> {
         let mut stack = Stack::start().await?;
-        let flags = ["--operation-timeout", OPERATION, "--drift-interval", DRIFT];
+        let registries = registries(stack.folder())?;
+        let mut flags = vec!["--operation-timeout", OPERATION, "--drift-interval", DRIFT];
+        flags.extend(["--registry-folder", &registries]);
         stack.manager.again_with(&flags).await?;
         stack.ready().await?;
+        register(&stack, &registries).await?;
         let api = ApiClient::new(stack.cluster)?;
         refusals::install(&api).await?;
         let http = common::client::http::builder()
@@ -149,19 +157,20 @@ impl World {
         Ok(read)
     }
 
-    /// The writes of resourcifier in these namespaces, since the world began.
-    pub fn writes(&self, namespaces: &[String]) -> Result<Vec<AuditedWrite>> {
+    /// The writes of resourcifier to objects of a sequence, since the world began.
+    pub fn writes(&self, names: &Names) -> Result<Vec<AuditedWrite>> {
         let mut audit = self
             .audit
             .lock()
             .map_err(|_| anyhow::anyhow!("a reader of the audit log panicked"))?;
         let more = audit.log.more()?;
-        // kubectl carries the requests of resourcifier; other clients of the tests leave these namespaces alone.
-        let of_kubectl = |write: &AuditedWrite| write.user_agent.starts_with("kubectl/");
-        audit.writes.extend(more.into_iter().filter(of_kubectl));
+        let is_ours = |write: &AuditedWrite| write.user_agent.starts_with("resourcifier/");
+        audit.writes.extend(more.into_iter().filter(is_ours));
+        let namespaces = names.namespaces();
         let writes = audit.writes.iter();
-        let here = writes.filter(|write| namespaces.contains(&write.namespace));
-        Ok(here.cloned().collect())
+        let own =
+            writes.filter(|write| namespaces.contains(&write.namespace) || names.own(&write.name));
+        Ok(own.cloned().collect())
     }
 
     /// Whether nothing was ever killed or frozen here.
@@ -176,6 +185,31 @@ impl World {
         self.api.create(&namespaces, &object).await?;
         Ok(())
     }
+}
+
+/// Makes the registry of the template's versions; gives the folder that it is in.
+fn registries(folder: &Path) -> Result<String> {
+    let registries = folder.join("registries");
+    for version in Template::VERSIONS {
+        let at = registries
+            .join(REGISTRY)
+            .join("set")
+            .join(format!("v1.{version}.0"));
+        std::fs::create_dir_all(&at)?;
+        let content = format!("# Version {version}.\n{TEMPLATE}");
+        std::fs::write(at.join("set.jinja"), content)?;
+    }
+    Ok(registries.display().to_string())
+}
+
+async fn register(stack: &Stack, registries: &str) -> Result<()> {
+    let definition = json!({"type": "directory", "url": format!("{registries}/{REGISTRY}")});
+    let path = format!("/registries/{REGISTRY}");
+    let (status, answer) = stack
+        .request(reqwest::Method::POST, &path, Some(&definition))
+        .await?;
+    anyhow::ensure!(status.is_success(), "{answer}");
+    Ok(())
 }
 
 /// The collection of a kind of the whole cluster.
