@@ -3,7 +3,7 @@
 use common::api::deployer::{Action, ObjectState, Report, ResourceIntent, ResourceState};
 use serde_json::{Value, json};
 
-use super::{World, map, map_after, states};
+use super::{SHORT_MS, World, map, map_after, states};
 
 /// So many that they are read by lists.
 const MANY: usize = 20;
@@ -191,7 +191,7 @@ async fn a_call_that_hangs_holds_back_its_dependants_only() {
         map_after("next", "free")
     ]);
     let report = world
-        .try_apply(resources, &Report::default(), 300)
+        .try_apply(resources, &Report::default(), SHORT_MS)
         .await
         .unwrap();
     use ResourceState::{Failed, Ready};
@@ -213,7 +213,7 @@ async fn objects_in_a_hundred_namespaces_do_not_take_as_many_connections() {
     let job = |n: usize| json!({"name": format!("job-{n}"), "type": "Job", "properties": {"metadata": {"namespace": format!("n-{n}")}}});
     let resources: Value = (0..100).map(job).collect();
     let nothing = Report::default();
-    let outcome = world.try_apply(resources, &nothing, 500).await.unwrap();
+    let outcome = world.try_apply(resources, &nothing, SHORT_MS).await.unwrap();
     let are_waited_for = outcome.resources.iter().all(|one| one.uid.is_some());
     assert!(are_waited_for, "{outcome:?}");
     let reads = world.reads();
