@@ -213,7 +213,10 @@ async fn objects_in_a_hundred_namespaces_do_not_take_as_many_connections() {
     let job = |n: usize| json!({"name": format!("job-{n}"), "type": "Job", "properties": {"metadata": {"namespace": format!("n-{n}")}}});
     let resources: Value = (0..100).map(job).collect();
     let nothing = Report::default();
-    let outcome = world.try_apply(resources, &nothing, SHORT_MS).await.unwrap();
+    let outcome = world
+        .try_apply(resources, &nothing, SHORT_MS)
+        .await
+        .unwrap();
     let are_waited_for = outcome.resources.iter().all(|one| one.uid.is_some());
     assert!(are_waited_for, "{outcome:?}");
     let reads = world.reads();

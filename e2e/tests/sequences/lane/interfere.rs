@@ -45,8 +45,12 @@ impl Lane {
         match act {
             Act::Make(value) => self.make(object, value, None).await,
             Act::Copy(value, deployment) => self.make(object, value, Some(deployment)).await,
-            Act::Delete => api.delete(&collection, &name).await,
+            Act::Delete => {
+                self.forget(object);
+                api.delete(&collection, &name).await
+            }
             Act::Recreate(value) => {
+                self.forget(object);
                 if !api.delete(&collection, &name).await? {
                     return Ok(false);
                 }
@@ -93,6 +97,11 @@ impl Lane {
                 Ok(done)
             }
         }
+    }
+
+    /// What others made of it, others take away.
+    fn forget(&mut self, object: ObjectId) {
+        self.known.foreign.retain(|one| one.object != object);
     }
 
     /// Makes the object, as nobody's, or with a deployment's label.

@@ -14,7 +14,7 @@ use crate::seen::{Seen, text};
 const SETTLES: Duration = Duration::from_secs(15);
 const BETWEEN: Duration = Duration::from_millis(300);
 /// Ends with the operation's outcome: a dead stream is found after this time.
-const STREAM: Duration = Duration::from_secs(30);
+const STREAM: Duration = Duration::from_secs(120);
 /// Faults of one rule that a quiet point reports.
 const OF_ONE_RULE: usize = 3;
 /// An object of a deployment that nobody interferes with.
