@@ -90,7 +90,8 @@ fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
     let mut responses = description.answers;
     let mut codes = description.errors;
     codes.extend(refusals(route.need));
-    codes.sort_by_key(|code| code.status());
+    codes.sort_by_key(|code| (code.status(), code.as_str()));
+    codes.dedup();
     for same in codes.chunk_by(|one, other| one.status() == other.status()) {
         let answer = error_answer(same, schemas);
         if let [code, ..] = same {

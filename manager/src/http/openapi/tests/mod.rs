@@ -77,6 +77,29 @@ fn every_route_of_the_table_is_in_the_document_and_no_other() {
 }
 
 #[test]
+fn no_answer_lists_a_code_twice() {
+    let document = document(ROUTES);
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for answer in methods.as_object().unwrap().values().flat_map(answers) {
+            let schema = &answer["content"]["application/json"]["schema"];
+            let Some(codes) = schema["properties"]["code"]["enum"].as_array() else {
+                continue;
+            };
+            let different: BTreeSet<_> = codes.iter().map(Value::as_str).collect();
+            assert_eq!(different.len(), codes.len(), "{path}: {codes:?}");
+        }
+    }
+}
+
+fn answers(operation: &Value) -> Vec<&Value> {
+    operation["responses"]
+        .as_object()
+        .unwrap()
+        .values()
+        .collect()
+}
+
+#[test]
 fn every_code_belongs_to_some_route() {
     let text = document(ROUTES).to_string();
     // Answered before a route is found.
