@@ -30,7 +30,7 @@ docs: setup ## build the book into target/docs
 	@e2e/tool.sh mdbook 0.5.4 build docs
 
 docs-reference: build ## write the pages of the book that the programs write themselves (commands, flags, API, codes, metrics)
-	SNAPSHOTS=overwrite cargo test -p e2e --test book reference
+	SNAPSHOTS=overwrite cargo test --workspace --test book reference
 
 cluster: ## build the local control plane, once
 	@e2e/cluster/build.sh
