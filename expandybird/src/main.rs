@@ -10,7 +10,7 @@ use std::time::Duration;
 use actix_web::web::Data;
 use anyhow::Context as _;
 use clap::Parser;
-use common::server::{Access, serve};
+use common::server::{Access, HangUp, serve};
 use common::telemetry;
 use expandybird::flags::{Cli, Command, EngineFlags};
 use expandybird::input::Bounds;
@@ -55,6 +55,7 @@ async fn run(mut cli: Cli) -> anyhow::Result<ExitCode> {
             tracing::info!("memory: {plan}");
             let bodies = u32::try_from(plan.body_bytes / MIB).unwrap_or(u32::MAX);
             cli.listen.limits.max_body_memory = NonZeroU32::new(bodies);
+            cli.listen.hang_up = HangUp::Ends;
             report(&expander).await;
             let expander = Data::new(expander);
             let access = Access::Services(cli.callers);

@@ -26,5 +26,5 @@ pub use error::{ApiError, method_not_allowed};
 pub use limits::LimitFlags;
 pub use peer::Peer;
 pub use query::Query;
-pub use serve::{Listen, ServeError, at, serve};
+pub use serve::{HangUp, Listen, ServeError, at, serve};
 pub use tls::Tls;

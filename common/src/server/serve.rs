@@ -40,6 +40,19 @@ pub struct Listen {
     pub tls: Tls,
     #[command(flatten)]
     pub limits: LimitFlags,
+    /// The service's own decision, and no flag.
+    #[arg(skip)]
+    pub hang_up: HangUp,
+}
+
+/// What becomes of a request whose client hangs up before the answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HangUp {
+    /// It goes on: what it has begun to write must be finished.
+    #[default]
+    GoesOn,
+    /// It is dropped where it waits: it has no effects, and nobody wants the answer.
+    Ends,
 }
 
 /// Running requests have this long to finish after SIGTERM.
@@ -111,6 +124,7 @@ where
             .default_service(web::to(no_such_route))
     })
     .on_connect(peer::note)
+    .h1_allow_half_closed(listen.hang_up == HangUp::GoesOn)
     .workers(workers)
     .max_connections((connections / workers).max(1))
     .client_request_timeout(HEAD)
