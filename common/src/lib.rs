@@ -9,6 +9,7 @@ pub mod client;
 pub mod compare;
 pub mod duration;
 pub mod kubernetes_secret;
+pub mod memory;
 pub mod model;
 pub mod redact;
 pub mod registry;

@@ -4,10 +4,11 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use common::memory::available_bytes;
 use common::server::{CallerFlags, Listen};
 
 use crate::input::Bounds;
-use crate::memory::{self, Plan, TooLittle, Wishes};
+use crate::memory::{Plan, TooLittle, Wishes};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -88,7 +89,7 @@ impl EngineFlags {
             template_bytes: self.template_memory.map(bytes),
             body_bytes: body_memory.map(NonZeroU32::get).map(bytes),
         };
-        Plan::new(memory::available_bytes(), wishes)
+        Plan::new(available_bytes(), wishes)
     }
 }
 

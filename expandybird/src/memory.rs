@@ -6,10 +6,8 @@
 //!
 //! What an operator does not set is derived from the memory of the container, or of the machine. What an
 //! operator sets is kept; if it cannot add up, the service does not start.
-//!
-//! Not the crate `sysinfo`: it reads all of a system for the one file that is needed.
 
-use std::path::{Path, PathBuf};
+use common::memory::body_bytes;
 
 use crate::process::STACK_BYTES;
 
@@ -23,8 +21,6 @@ const RESERVE: u64 = 48 * MIB;
 const MOST_AT_ONCE: usize = 16;
 /// Fewer at once than this, and smaller ones serve better.
 const FEW_AT_ONCE: usize = 3;
-/// Bodies and answers: an eighth of the memory, within these bounds. The lower one holds a largest body.
-const BODIES: (u64, u64) = (96 * MIB, 512 * MIB);
 /// Memory of an expansion and of its Python templates; the first that is not too large is taken.
 const SIZES: [(u64, u64); 4] = [
     (512 * MIB, 256 * MIB),
@@ -76,9 +72,10 @@ impl Plan {
     fn of_size(available_bytes: u64, wishes: Wishes, (expansion, template): (u64, u64)) -> Self {
         let mut plan = Self {
             available_bytes,
+            // Answers too are counted among them.
             body_bytes: wishes
                 .body_bytes
-                .unwrap_or((available_bytes / 8).clamp(BODIES.0, BODIES.1)),
+                .unwrap_or_else(|| body_bytes(available_bytes)),
             expansions: wishes.expansions.unwrap_or(0),
             expansion_bytes: wishes.expansion_bytes.unwrap_or(expansion),
             sessions: wishes.sessions.unwrap_or(0),
@@ -139,47 +136,6 @@ impl std::fmt::Display for Plan {
     }
 }
 
-/// The memory that this process and its children may use: the least of the machine's and its control
-/// groups' (version 1 or 2). The largest number if nothing of it can be read.
-pub fn available_bytes() -> u64 {
-    let machine = std::fs::read_to_string("/proc/meminfo");
-    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let limits = groups.lines().flat_map(limit_files);
-    let limits = limits.filter_map(|file| std::fs::read_to_string(file).ok()?.trim().parse().ok());
-    let machine = machine.ok().and_then(|text| total(&text));
-    limits.chain(machine).min().unwrap_or(u64::MAX)
-}
-
-/// `MemTotal:       24684096 kB`.
-fn total(meminfo: &str) -> Option<u64> {
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    Some(kilobytes * 1024)
-}
-
-/// Where the limits of a line of `/proc/self/cgroup` are: of its group, and of those around it. A container
-/// may see its own group as the outermost.
-fn limit_files(line: &str) -> Vec<PathBuf> {
-    let mut parts = line.splitn(3, ':').skip(1);
-    let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else {
-        return Vec::new();
-    };
-    let (root, file) = match controllers {
-        "" => ("/sys/fs/cgroup", "memory.max"),
-        _ if controllers.split(',').any(|name| name == "memory") => {
-            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
-        }
-        _ => return Vec::new(),
-    };
-    let group = Path::new(group.trim_start_matches('/'));
-    let groups = group.ancestors();
-    groups
-        .map(|group| Path::new(root).join(group).join(file))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -207,24 +163,6 @@ mod tests {
             error.contains("8 Python processes of 218 MiB") && error.contains("of 1024 MiB"),
             "{error}"
         );
-    }
-
-    #[test]
-    fn the_limits_of_a_group_are_those_of_all_around_it() {
-        assert_eq!(
-            limit_files("0::/a/b"),
-            [
-                "/sys/fs/cgroup/a/b/memory.max",
-                "/sys/fs/cgroup/a/memory.max",
-                "/sys/fs/cgroup/memory.max"
-            ]
-            .map(PathBuf::from)
-        );
-        assert_eq!(
-            limit_files("4:memory:/"),
-            [PathBuf::from("/sys/fs/cgroup/memory/memory.limit_in_bytes")]
-        );
-        assert_eq!(limit_files("8:pids:/a"), Vec::<PathBuf>::new());
     }
 
     proptest! {

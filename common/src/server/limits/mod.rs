@@ -25,6 +25,7 @@ use self::share::Shares;
 pub use self::share::{Admission, Stream};
 use super::error::ApiError;
 use crate::api::error::ErrorCode;
+use crate::memory;
 
 /// The flags. Shares apply to authenticated callers, by user name.
 #[derive(Debug, Clone, clap::Args)]
@@ -46,7 +47,7 @@ pub struct LimitFlags {
         default_value = "5000"
     )]
     pub max_requests: NonZeroU32,
-    /// Mebibytes of request bodies in memory at the same time; further requests receive 503 [default: 512; expandybird: an eighth of its memory, at most 512].
+    /// Mebibytes of request bodies in memory at the same time; further requests receive 503 [default: an eighth of the service's memory, from 96 to 512].
     #[arg(long, env = "DM_MAX_BODY_MEMORY", value_name = "MIB")]
     pub max_body_memory: Option<NonZeroU32>,
     /// Reads of one caller per second, with bursts of twice as many; further ones receive 429 [default: 1000; unlimited without authentication].
@@ -78,9 +79,6 @@ impl Default for LimitFlags {
     }
 }
 
-/// The default of `--max-body-memory`, in mebibytes.
-const BODY_MEMORY: u32 = 512;
-
 /// A caller's share. Absent parts are unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Share {
@@ -91,6 +89,15 @@ pub(super) struct Share {
 }
 
 impl LimitFlags {
+    /// Bytes of all bodies at once.
+    fn body_bytes(&self) -> usize {
+        let bytes = match self.max_body_memory {
+            Some(mebibytes) => u64::from(mebibytes.get()) << 20,
+            None => memory::body_bytes(memory::available_bytes()),
+        };
+        usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
+
     fn share(&self, known: bool) -> Share {
         let or = |flag: Option<NonZeroU32>, default: u32| {
             flag.map(NonZeroU32::get).or(known.then_some(default))
@@ -126,9 +133,7 @@ impl Limits {
     /// `known`: callers are authenticated.
     pub fn new(flags: &LimitFlags, known: bool) -> Self {
         Self {
-            bodies: Arc::new(Bodies::new(
-                flags.max_body_memory.map_or(BODY_MEMORY, NonZeroU32::get) as usize * 1024 * 1024,
-            )),
+            bodies: Arc::new(Bodies::new(flags.body_bytes())),
             shares: Arc::new(Shares::new(flags.share(known))),
             requests: Arc::default(),
             max_requests: flags.max_requests.get() as usize,
