@@ -8,6 +8,7 @@
 pub mod admission;
 pub mod blame;
 pub mod cache;
+pub mod deaths;
 pub mod engine;
 pub mod expansion;
 pub mod flags;

@@ -18,7 +18,7 @@ use expandybird::memory::Plan;
 use expandybird::process::{self, inside};
 use expandybird::sandbox::{self, Sandbox, SandboxOptions};
 use expandybird::service::{Expander, Options};
-use expandybird::{engine, http};
+use expandybird::{deaths, engine, http};
 
 const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8081);
 const MIB: u64 = 1024 * 1024;
@@ -56,6 +56,7 @@ async fn run(mut cli: Cli) -> anyhow::Result<ExitCode> {
             let bodies = u32::try_from(plan.body_bytes / MIB).unwrap_or(u32::MAX);
             cli.listen.limits.max_body_memory = NonZeroU32::new(bodies);
             cli.listen.hang_up = HangUp::Ends;
+            deaths::show();
             report(&expander).await;
             let expander = Data::new(expander);
             let access = Access::Services(cli.callers);

@@ -6,6 +6,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Answer, Room};
 use crate::admission::Caller;
+use crate::deaths;
 use crate::process::{Cause, Death, Event, Expand, Lent, ProcessError, Reply};
 use crate::sandbox::{HowEnded, Lease, Sandbox, SandboxError};
 
@@ -80,6 +81,7 @@ impl<'a> Conversation<'a> {
             Err(_) => Some(Cause::Deadline),
         };
         let death = process.end(cause).await;
+        deaths::expansion(death.cause);
         tracing::warn!(cause = ?death.cause, "an expansion ended without an answer");
         Ok(Err(death))
     }
@@ -140,6 +142,7 @@ impl<'a> Conversation<'a> {
             Some(lease) => lease.how_it_ended(opened).await,
             None => HowEnded::Lost,
         };
+        deaths::python(how);
         if how == HowEnded::Lost {
             self.lost = true;
             self.refusal = Some(ErrorCode::Unavailable);
