@@ -25,12 +25,13 @@ need() {
 
 has_rust() { command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; }
 
-# The interpreter that the worker is linked against must be one that programs can embed.
+# The interpreter that the worker is linked against must be one that programs can embed; the libraries that
+# the tests compare with (expandybird/tests/differ/requirements.txt) need Python 3.11.
 has_python() {
     python3 - 2>/dev/null <<'PY'
 import os, sys, sysconfig
 header = os.path.join(sysconfig.get_path("include"), "Python.h")
-sys.exit(not (sys.version_info >= (3, 9) and os.path.exists(header) and sysconfig.get_config_var("Py_ENABLE_SHARED")))
+sys.exit(not (sys.version_info >= (3, 11) and os.path.exists(header) and sysconfig.get_config_var("Py_ENABLE_SHARED")))
 PY
 }
 
@@ -45,7 +46,7 @@ if ! [ -x /usr/sbin/sshd ]; then
     fi
 fi
 command -v curl >/dev/null || need curl curl ca-certificates
-has_python || need "Python 3.9 or newer, with its headers and shared library" python3 python3-dev
+has_python || need "Python 3.11 or newer, with its headers and shared library" python3 python3-dev
 command -v docker-registry >/dev/null || need "an OCI registry, for tests" docker-registry
 command -v minisign >/dev/null || need "minisign, for tests" minisign
 python3 -m pip --version >/dev/null 2>&1 || need "pip" python3-pip
