@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all that a newcomer needs; `make help` lists the rest.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release sbom dist dist-test docs docs-reference cluster demo demo-down test lint audit bench scale chaos soak sequences differ clean
+.PHONY: help setup build release sbom dist dist-test docs docs-reference cluster demo demo-down test lint audit bench scale chaos soak sequences differ hostile clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -63,6 +63,9 @@ soak: build ## 500 clients for ten minutes, a tenth of them hostile; DM_SOAK_SEC
 
 differ: setup ## random templates, YAML and schemas beside the real Jinja2, PyYAML and jsonschema, for SECONDS=600; SEED sets which
 	DM_DIFFER_SECONDS=$(or $(SECONDS),600) DM_DIFFER_SEED=$(or $(SEED),1) cargo test -p expandybird --test differ -- --nocapture
+
+hostile: build ## random hostile templates, schemas and results against expandybird, for SECONDS=600; SEED sets which
+	DM_HOSTILE_SECONDS=$(or $(SECONDS),600) DM_HOSTILE_SEED=$(or $(SEED),2) cargo test -p expandybird --test unharmed as_long_as_one_likes -- --ignored --nocapture
 
 bench: release cluster ## the figures that the README quotes, side by side with what a user would use instead
 	cargo bench -p expandybird

@@ -8,6 +8,8 @@
 
 mod attacks;
 mod lost;
+#[path = "../support/requests.rs"]
+mod requests;
 mod secrets;
 
 use std::path::Path;
@@ -15,7 +17,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use common::api::error::ErrorCode;
-use common::api::expander::ExpandRequest;
 use common::model::Import;
 use common::yaml::{self, Duplicates};
 use expandybird::engine::jinja;
@@ -23,6 +24,7 @@ use expandybird::input::Bounds;
 use expandybird::process::Limits;
 use expandybird::sandbox::{self, Sandbox, SandboxOptions};
 use expandybird::service::{Expander, Options};
+use requests::{HARMLESS, request, request_of};
 use serde_json::Value;
 
 /// Beside the program: `cargo build -p expandybird-worker` puts it there.
@@ -51,26 +53,6 @@ fn expander(timeout: Duration, jinja: jinja::Limits) -> Expander {
         program: Some(env!("CARGO_BIN_EXE_expandybird").into()),
     };
     Expander::new(options, sandbox.unwrap()).unwrap()
-}
-
-/// An instance of a template.
-fn request(template: &str, content: &str) -> ExpandRequest {
-    let configuration = format!("resources: [{{name: a, type: {template}}}]");
-    request_of(&configuration, &[(template, content)])
-}
-
-fn request_of(configuration: &str, imports: &[(&str, &str)]) -> ExpandRequest {
-    let import = |&(name, content): &(&str, &str)| Import {
-        name: name.to_owned(),
-        path: None,
-        content: content.to_owned(),
-    };
-    ExpandRequest {
-        name: "config.yaml".to_owned(),
-        content: configuration.to_owned(),
-        imports: imports.iter().map(import).collect(),
-        ..ExpandRequest::default()
-    }
 }
 
 /// What `expandybird expand FILE` prints.
@@ -184,10 +166,10 @@ async fn a_rendering_past_the_deadline_is_told_and_the_next_request_is_served() 
         Ok(answer) => panic!("{answer:?}"),
     }
     let next = expander
-        .expand(request("t.jinja", "resources: []"))
+        .expand(request("t.jinja", HARMLESS))
         .await
         .unwrap_or_else(|error| panic!("{}", error.0));
-    assert!(next.config.resources.is_empty());
+    assert_eq!(next.config.resources[0].name.as_str(), "a-b");
 }
 
 const VARYING_JINJA: &str = "\

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use common::api::error::ErrorCode;
 
-use crate::server::{HARMLESS, PATIENCE, Server, end, request};
+use crate::requests::{HARMLESS, request};
+use crate::server::{PATIENCE, Server, end};
 
 /// Takes all the memory that it may, in a way that no meter of the engine sees.
 fn crash(seed: usize) -> String {
@@ -32,6 +33,27 @@ async fn what_killed_its_process_twice_is_refused_for_a_while_and_its_neighbour_
     server
         .expanded("its neighbour", &request("t.jinja", HARMLESS))
         .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deaths_are_counted_by_process_and_cause() {
+    let server = Server::start(&["--expansion-memory=48", "--expansion-timeout=10"]);
+    let counts = async |process: &str, cause: &str| {
+        let metrics = server.get("/metrics").await;
+        let series = format!("dm_process_deaths_total{{cause=\"{cause}\",process=\"{process}\"}} ");
+        let count = metrics.lines().find_map(|line| line.strip_prefix(&series));
+        count.map(str::to_owned)
+    };
+    assert_eq!(counts("expansion", "memory").await.as_deref(), Some("0"));
+    assert_eq!(counts("python", "exit").await.as_deref(), Some("0"));
+    let left = "import os\ndef GenerateConfig(context): os._exit(7)\n";
+    server.refusal("an exit", &request("t.py", left)).await;
+    assert_eq!(counts("python", "exit").await.as_deref(), Some("1"));
+    let error = server
+        .refusal("a crash", &request("t.jinja", &crash(0)))
+        .await;
+    assert_eq!(error.code, ErrorCode::TemplateMemory, "{error:?}");
+    assert_eq!(counts("expansion", "memory").await.as_deref(), Some("1"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::server::{HARMLESS, PATIENCE, Server, asked_by, request};
+use crate::requests::{HARMLESS, request};
+use crate::server::{PATIENCE, Server, asked_by};
 
 const SLEEPS: &str = "import time\ndef GenerateConfig(context):\n    while True: pass\n";
 

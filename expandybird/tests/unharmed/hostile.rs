@@ -7,10 +7,8 @@ use common::api::error::ErrorCode;
 use common::api::expander::ExpandRequest;
 use common::client::ClientError;
 
-use crate::server::{HARMLESS, PATIENCE, Server, request, request_of};
-
-/// What the server itself may ever take: it holds bodies, and nothing that is made of them.
-const SERVER_BYTES: u64 = 200 << 20;
+use crate::requests::{HARMLESS, request, request_of};
+use crate::server::{PATIENCE, SERVER_BYTES, Server};
 
 /// Expressions that are long and flat in the text, and nested for a parser.
 fn flat() -> Vec<(String, String)> {
@@ -83,7 +81,17 @@ fn others() -> Vec<(String, ExpandRequest)> {
         .map(|number| format!("- {{name: o{number}, value: 1}}\n"))
         .collect();
     let path = format!("$(ref.b{})", ".a".repeat(100_000));
+    let of_itself = |what: &str| {
+        let configuration = "resources: [{name: a, type: t.jinja, properties: {a: {b: 1}}}]";
+        (
+            format!("{what}, with properties"),
+            request_of(configuration, &[("t.jinja", what)]),
+        )
+    };
     vec![
+        of_itself("{{ properties[properties] }}"),
+        of_itself("{{ properties.a[properties] }}"),
+        of_itself("{{ env[env] }}"),
         (
             "an enum of 300,000".to_owned(),
             request_of(

@@ -8,7 +8,14 @@
 )]
 
 mod crashes;
+mod exponential;
 mod fairness;
+mod forged;
 mod generated;
+mod health;
 mod hostile;
+#[path = "../support/requests.rs"]
+mod requests;
+
 mod server;
+mod without_python;

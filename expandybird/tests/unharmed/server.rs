@@ -7,16 +7,26 @@ use std::time::{Duration, Instant};
 use common::api::error::ErrorBody;
 use common::api::expander::{ExpandRequest, ExpandResponse};
 use common::client::{Access, ClientError, ExpanderClient};
-use common::model::Import;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 /// Far more than anything takes that is not broken.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A second of one processor, in ticks of the kernel's clock: what all processes together may still use after an
+/// answer, to tidy up.
+const TIDYING_TICKS: u64 = 100;
+/// What the server itself may ever take: it holds bodies, and nothing that is made of them.
+pub const SERVER_BYTES: u64 = 200 << 20;
+/// How long the processes are watched before they count as idle.
+const WATCHED: Duration = Duration::from_millis(200);
+
 pub struct Server {
     child: Child,
+    address: String,
     pub client: ExpanderClient,
     _folder: tempfile::TempDir,
 }
@@ -42,10 +52,11 @@ impl Server {
                 Err(_) => std::thread::yield_now(),
             }
         };
-        let client =
-            ExpanderClient::new(&format!("http://127.0.0.1:{port}"), &Access::default()).unwrap();
+        let address = format!("127.0.0.1:{port}");
+        let client = ExpanderClient::new(&format!("http://{address}"), &Access::default()).unwrap();
         Self {
             child,
+            address,
             client,
             _folder: folder,
         }
@@ -63,6 +74,20 @@ impl Server {
     pub async fn expanded(&self, what: &str, request: &ExpandRequest) -> ExpandResponse {
         let answer = self.client.expand(request, PATIENCE).await;
         answer.unwrap_or_else(|error| panic!("{what}: {error}"))
+    }
+
+    /// The answer to a `GET`, on a connection of its own, with its head.
+    pub async fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).await.unwrap();
+        let question = format!(
+            "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+            self.address
+        );
+        stream.write_all(question.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{path}: {answer}");
+        answer
     }
 
     /// The process ids of what the server has started, and of what these have started.
@@ -109,33 +134,45 @@ impl Server {
         kilobytes * 1024
     }
 
-    /// Waits until neither the server nor anything that it started uses the processor.
+    /// Right after an answer: neither the server nor anything that it started goes on with it. They use less than a
+    /// second of one processor before they are idle. That is processor time and not time of a clock: other programs
+    /// on the machine make no difference.
     pub fn becomes_idle(&self, after: &str) {
-        let started = Instant::now();
-        let mut before = self.ticks();
-        let mut since = Instant::now();
+        let (answered, started) = (self.ticks(), Instant::now());
         loop {
-            std::thread::yield_now();
-            if since.elapsed() < Duration::from_millis(200) {
-                continue;
-            }
-            let now = self.ticks();
-            if now <= before + 2 {
-                return;
-            }
+            let (before, since) = (self.ticks(), Instant::now());
+            let used = before.saturating_sub(answered);
+            assert!(
+                used < TIDYING_TICKS,
+                "a processor is busy after {after}: {used} ticks"
+            );
             assert!(
                 started.elapsed() < PATIENCE,
-                "a processor is still busy after {after}"
+                "the machine is too busy to watch {after}"
             );
-            (before, since) = (now, Instant::now());
+            while since.elapsed() < WATCHED {
+                std::thread::yield_now();
+            }
+            if self.ticks() <= before && !self.is_running() {
+                return;
+            }
         }
     }
 
-    /// Processor time of the server and all that it started, in ticks of the kernel's clock.
+    /// Processor time of the server and all that it started, also of what has ended, in ticks of the kernel's clock.
     fn ticks(&self) -> u64 {
         assert_eq!(sysconf(SysconfVar::CLK_TCK).unwrap(), Some(100));
         let all = self.descendants().into_iter().chain([self.id()]);
         all.map(ticks).sum()
+    }
+
+    /// Whether a thread of these processes has something to do, and perhaps waits for a processor.
+    fn is_running(&self) -> bool {
+        let all = self.descendants().into_iter().chain([self.id()]);
+        all.flat_map(threads).any(|stat| {
+            let fields = stat.rsplit(") ").next().unwrap_or_default();
+            fields.starts_with(['R', 'D'])
+        })
     }
 }
 
@@ -160,13 +197,24 @@ fn children(parent: i32) -> Vec<i32> {
         .collect()
 }
 
-/// Of a process that has ended: none.
+/// Of a process, and of its children that have ended and that it has waited for.
 fn ticks(process: i32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // Behind the name, which may hold anything.
     let fields = stat.rsplit(") ").next().unwrap_or_default();
-    let times = fields.split_whitespace().skip(11).take(2);
+    let times = fields.split_whitespace().skip(11).take(4);
     times.filter_map(|time| time.parse::<u64>().ok()).sum()
+}
+
+/// What the kernel says of each thread of a process.
+fn threads(process: i32) -> Vec<String> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task"));
+    let stats = tasks
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|task| std::fs::read_to_string(task.path().join("stat")));
+    stats.flatten().collect()
 }
 
 /// Kills an expansion process.
@@ -175,32 +223,8 @@ pub fn end(process: i32) {
     let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
 }
 
-/// One instance of a template.
-pub fn request(template: &str, content: &str) -> ExpandRequest {
-    request_of(
-        &format!("resources: [{{name: a, type: {template}}}]"),
-        &[(template, content)],
-    )
-}
-
-pub fn request_of(configuration: &str, imports: &[(&str, &str)]) -> ExpandRequest {
-    let import = |&(name, content): &(&str, &str)| Import {
-        name: name.to_owned(),
-        path: None,
-        content: content.to_owned(),
-    };
-    ExpandRequest {
-        name: "config.yaml".to_owned(),
-        content: configuration.to_owned(),
-        imports: imports.iter().map(import).collect(),
-        ..ExpandRequest::default()
-    }
-}
-
 /// In the name of a user, as the manager asks.
 pub fn asked_by(user: &str, mut request: ExpandRequest) -> ExpandRequest {
     request.env.insert("username".to_owned(), json!(user));
     request
 }
-
-pub const HARMLESS: &str = "resources: [{name: {{ env.name }}-b, type: T}]";

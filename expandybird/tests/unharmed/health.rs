@@ -1,0 +1,111 @@
+//! The server answers who asks for its health, whatever its processes are busy with.
+
+use common::api::expander::ExpandRequest;
+
+use crate::requests::request;
+use crate::server::{PATIENCE, Server, asked_by};
+
+/// Each goes on until the deadline, or takes most of the time to it.
+fn worst() -> [(&'static str, ExpandRequest); 8] {
+    let loops = "def GenerateConfig(context):\n    ";
+    [
+        (
+            "a search in Jinja",
+            request(
+                "t.jinja",
+                "{% set t = 'x' * 4000000 %}{% for i in range(100000) %}{% if 'y' in t %}{% endif %}{% endfor %}",
+            ),
+        ),
+        (
+            "sorting in Jinja",
+            request(
+                "t.jinja",
+                "{% for a in range(99999) %}{% set x = range(99999)|map('string')|sort|list %}{% endfor %}",
+            ),
+        ),
+        (
+            "macros within themselves in Jinja",
+            request(
+                "t.jinja",
+                "{% set t = 'x' * 4000000 %}{% macro m(n) %}{% if 'y' in t %}{% endif %}{% if n %}{% set _ = m(n - 1) %}\
+                 {% set _ = m(n - 1) %}{% endif %}{% endmacro %}{% set _ = m(16) %}",
+            ),
+        ),
+        (
+            "a loop in Python",
+            request("t.py", &format!("{loops}while True: pass")),
+        ),
+        (
+            "a number in Python",
+            request("t.py", &format!("{loops}return 7 ** 7 ** 99")),
+        ),
+        (
+            "a regular expression in Python",
+            request(
+                "t.py",
+                &format!("import re\n{loops}return re.match('(a+)+$', 'a' * 99 + '!')"),
+            ),
+        ),
+        (
+            "memory in Python",
+            request(
+                "t.py",
+                &format!(
+                    "{loops}\n        x = [0]\n        while True:\n            try: x = x + x\n            except MemoryError: x = [0]"
+                ),
+            ),
+        ),
+        (
+            "a stream without end",
+            request(
+                "t.py",
+                &format!("import os\n{loops}while True: os.write(3, b'\\0' * 9)"),
+            ),
+        ),
+    ]
+}
+
+/// How often the server says that it is well before this request has its answer.
+async fn answers_beside(server: &Server, what: &str, request: &ExpandRequest) -> usize {
+    let bad = server.client.expand(request, PATIENCE);
+    tokio::pin!(bad);
+    let mut answers = 0;
+    loop {
+        tokio::select! {
+            biased;
+            answer = &mut bad => {
+                println!("{what}: {answers} answers before {answer:?}");
+                return answers;
+            }
+            _ = server.get("/healthz") => answers += 1,
+        }
+    }
+}
+
+/// A question that was asked before the bad request arrived does not count, nor the last.
+const ENOUGH: usize = 2;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_says_that_it_is_well_while_each_of_the_worst_requests_runs() {
+    let server = Server::start(&["--expansion-timeout=2"]);
+    for (what, request) in worst() {
+        let answers = answers_beside(&server, what, &request).await;
+        assert!(answers >= ENOUGH, "{what}: {answers} answers");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_says_that_it_is_well_while_all_of_the_worst_requests_run() {
+    let server = Server::start(&["--expansion-timeout=5", "--max-expansions=8"]);
+    let worst = worst();
+    let all = worst
+        .iter()
+        .enumerate()
+        .map(|(number, (what, request))| (what, asked_by(&number.to_string(), request.clone())));
+    let all: Vec<_> = all.collect();
+    let beside = all
+        .iter()
+        .map(|(what, request)| answers_beside(&server, what, request));
+    let answers = futures::future::join_all(beside).await;
+    assert!(answers.iter().all(|&count| count >= ENOUGH), "{answers:?}");
+}
