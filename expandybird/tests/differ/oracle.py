@@ -176,7 +176,10 @@ def answer(kind, case):
             signal.setitimer(signal.ITIMER_PROF, 0)
     except (TimeoutError, MemoryError) as error:
         return {"skip": type(error).__name__}
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # A library written in Rust raises its panics as that: it panics where Python's recursion ends.
         return {"error": f"{type(error).__name__}: {error}"[:300]}
 
 

@@ -263,6 +263,7 @@ TEMPLATES = [
     "{% if x is defined and x.y %}a{% endif %}b", "{{ x }", "{{ x", "{% if %}", "{% endfor %}", "{% nope %}", "{{ 1 + }}", "{{ 'a }}", "{% for %}", "{{ a b }}",
     "{% if properties.n == 7 -%}\n  yes\n{%- endif %}", "x{{ '' }}y\n\n", "{{ [properties.q, properties.s]|tojson }}", "{{ '%s' % properties.s|upper }}", "{{ ('%s' % properties.s)|upper }}",
     "{{ 10 - 2 - 3 }}{{ 2 * 3 % 4 }}{{ 100 // 7 % 5 }}{{ 'a' ~ 'b' * 2 }}{{ -2 ** 2 }}{{ 1 - -1 }}{{ +1 }}",
+    "a\r\nb\r\n{{ 1 }}\r\n", "{% set x %}a\r\nb{% endset %}{{ x|length }}", "{{ 'a\r\nb'|length }}\r{# c\r\n #}\r\nx", "{% raw %}\r\n{% endraw %}\r\n",
     "{% set _ = 1 %}{{ _ }}", "{{ properties.items()|list|length }}", "{% for x in properties.ml %}{{ x.name }}{{ x['v'] }}{% endfor %}",
 ]
 
