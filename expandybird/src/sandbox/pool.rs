@@ -1,8 +1,10 @@
 //! Keeps one zygote alive and bounds the sessions forked from it.
 //!
-//! One process is forked ahead of need, so that a request does not wait for the fork; it serves one
-//! request like any other, and no place in the pool is taken until then.
+//! Two processes are forked ahead of need, so that a request does not wait for the fork, nor the request right after it.
+//! Each serves one request like any other, and takes no place in the pool until then: a process that waits has nothing
+//! of a request, and takes the few mebibytes that a rehearsed session needs.
 
+use std::collections::VecDeque;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
@@ -22,6 +24,9 @@ use crate::admission::{Caller, Places};
 
 /// A zygote that failed to start is not tried again for this long: every request would pay for it.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Processes that wait for their sessions.
+const SPARES: usize = 2;
 
 /// A session that only asks what is enforced.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -51,32 +56,35 @@ enum Current {
 pub(super) struct Warm {
     pub(super) zygote: Arc<Zygote>,
     pub(super) lockdown: Lockdown,
-    spare: Arc<StdMutex<Option<Spare>>>,
+    spares: Arc<StdMutex<VecDeque<Spare>>>,
 }
 
 impl Warm {
-    /// The process forked ahead, or one forked now.
+    /// The process that was forked ahead first, or one forked now.
     fn take_spare(&self) -> Result<Spare, SandboxError> {
-        match self.spare().take() {
+        match self.spares().pop_front() {
             Some(spare) => Ok(spare),
             None => Spare::fork(&self.zygote),
         }
     }
 
-    /// For the request that comes next. Failing is not this request's failure: the next one forks
+    /// For the requests that come next. Failing is not this request's failure: the next one forks
     /// for itself, and says what is wrong.
     pub(super) fn fork_ahead(&self) {
-        let mut spare = self.spare();
-        if spare.is_none() {
+        let mut spares = self.spares();
+        while spares.len() < SPARES {
             match Spare::fork(&self.zygote) {
-                Ok(forked) => *spare = Some(forked),
-                Err(error) => tracing::debug!(%error, "no process is forked ahead"),
+                Ok(forked) => spares.push_back(forked),
+                Err(error) => {
+                    tracing::debug!(%error, "no process is forked ahead");
+                    return;
+                }
             }
         }
     }
 
-    fn spare(&self) -> MutexGuard<'_, Option<Spare>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    fn spares(&self) -> MutexGuard<'_, VecDeque<Spare>> {
+        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -154,9 +162,10 @@ impl Pool {
         let mut warm = Warm {
             zygote,
             lockdown: Lockdown::default(),
-            spare: Arc::default(),
+            spares: Arc::default(),
         };
         warm.lockdown = probe(&warm).await?;
+        warm.fork_ahead();
         let (python, lockdown) = (&warm.zygote.python_version, &warm.lockdown);
         tracing::info!(python.version = %python, ?lockdown, "python templates are ready");
         Ok(warm)

@@ -70,19 +70,20 @@ impl<'py> Interpreter<'py> {
             failures,
             version: version(py),
         };
-        interpreter.rehearse()?;
+        interpreter.rehearse(REHEARSALS)?;
         library.call_method0("settle").map_err(failed())?;
         Ok(interpreter)
     }
 
     /// Runs sessions of our own, of which nothing is left.
     ///
-    /// The kernel copies a page when a process first writes to it after the fork. What Python writes once
-    /// (its caches, memory it takes) it writes here.
-    fn rehearse(&self) -> Result<(), WorkerError> {
+    /// In the zygote: what Python writes once (its caches, memory it takes) is written before any fork. In a process
+    /// that waits for its session: the kernel gives it pages of its own when it first uses them, and so before the
+    /// request arrives.
+    pub fn rehearse(&self, times: usize) -> Result<(), WorkerError> {
         let failed = || WorkerError::python("rehearse a session");
         let rehearsal = self.templates.call_method0("Rehearsal").map_err(failed())?;
-        for _ in 0..REHEARSALS {
+        for _ in 0..times {
             let returned = self.open(rehearsed())?.run(&rehearsed_call());
             returned.map_err(|error| WorkerError::Python {
                 action: "rehearse a session",

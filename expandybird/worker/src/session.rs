@@ -23,6 +23,7 @@ pub fn run(
     // Before the server asks: a process is forked ahead of need, and what is done before the request
     // arrives costs no request any time.
     let lockdown = prepared.apply();
+    interpreter.rehearse(1)?;
     let Some(open) = read_open(&mut stream)? else {
         return Ok(());
     };
