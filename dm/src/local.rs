@@ -1,8 +1,8 @@
-//! Expanding without a server: the `expandybird` program does it, as the service of that name would.
+//! Expansion without a manager: by the `expandybird` program, in the same way as the service of that name.
 //!
-//! Responsible for finding that program and for talking to it: the request in on its standard input, the answer out on its
-//! standard output, both as the service speaks them. It refuses to know what a template is. What only a manager can do is
-//! left undone: a reference to a registry's template stays in the result. A name that only an import could have is an error.
+//! Responsible for finding and running that program. The request goes to its standard input, the answer comes from its standard
+//! output, both in the format of the service. Refuses to know what a template is. References to templates of a registry stay in
+//! the result, because only a manager fetches those. A name that only an import could have is an error.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use tokio::process::Command;
 use crate::error::{CommandError, ExitCode, exit_code, hint_for};
 
 const PROGRAM: &str = "expandybird";
-/// What the manager takes for the namespace and the user of a request that names neither.
+/// The manager's defaults for namespace and user.
 const NAMESPACE: &str = "default";
 const USERNAME: &str = "anonymous";
 
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
     #[error(
-        "expanding without a server takes the program {PROGRAM}, and it is neither beside dm nor on PATH"
+        "expansion without a manager needs the program {PROGRAM}, which is neither beside dm nor on PATH"
     )]
     NoProgram,
     #[error("{} cannot be run: {source}", program.display())]
@@ -42,7 +42,7 @@ pub enum LocalError {
     Name(#[from] NameError),
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Unresolved(Vec<UnresolvedType>),
-    /// What the service would have answered with an error status.
+    /// The error that the service would have returned.
     #[error("{0}")]
     Answered(Box<ErrorBody>),
 }
@@ -78,9 +78,9 @@ impl CommandError for LocalError {
     }
 }
 
-/// A type that is a template by its form, and that no import and no registry has.
+/// A type that has the form of a template, but is neither an import nor a reference to a registry.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("type '{type_name}' is neither a kind of Kubernetes nor an imported file; {}", advice(.near.as_deref()))]
+#[error("type '{type_name}' is neither a Kubernetes kind nor an imported file; {}", advice(.near.as_deref()))]
 pub struct UnresolvedType {
     type_name: String,
     near: Option<String>,
@@ -89,7 +89,7 @@ pub struct UnresolvedType {
 fn advice(near: Option<&str>) -> String {
     match near {
         Some(near) => format!("did you mean '{near}'?"),
-        None => "import the template, or write the kind with a capital letter".to_owned(),
+        None => "import the template, or begin the kind with a capital letter".to_owned(),
     }
 }
 
@@ -100,7 +100,7 @@ fn said(stderr: &str) -> String {
     }
 }
 
-/// As the manager would have it expanded, by default for the same namespace and user.
+/// Expands like the manager, with the same default namespace and user.
 pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
     let now = Timestamp::now();
     let environment = Environment {
@@ -130,14 +130,14 @@ pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
     if !unresolved.is_empty() {
         return Err(LocalError::Unresolved(unresolved));
     }
-    // What is expanded here is shown as it is: it is the caller's own.
+    // Nothing is redacted: the values belong to the user.
     Ok(Expansion {
         secrets: Vec::new(),
         ..response.into_expansion(Vec::new())
     })
 }
 
-/// Types that nothing can resolve: a slip in a template's name would otherwise pass for a kind.
+/// Types that nothing can resolve. Without this check, a typing error in the name of a template would count as a kind.
 fn unresolved(types: &[String], imports: &[&str]) -> Vec<UnresolvedType> {
     let of_templates = types.iter().filter(|name| is_template(name));
     let unresolved = of_templates.map(|name| UnresolvedType {
@@ -155,9 +155,9 @@ fn is_template(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending)) || is_word
 }
 
-/// The import whose name is nearest, if it is near enough for a slip.
+/// The import with the most similar name, if it is similar enough for a typing error.
 fn nearest(name: &str, imports: &[&str]) -> Option<String> {
-    /// From 0, nothing in common, to 1, the same.
+    /// From 0, nothing in common, to 1, equal.
     const NEAR: f64 = 0.7;
     let rated = imports
         .iter()
@@ -167,7 +167,7 @@ fn nearest(name: &str, imports: &[&str]) -> Option<String> {
     nearest.map(|(_, import)| (*import).to_owned())
 }
 
-/// Expands a request in a process of its own, which ends with this future.
+/// Expands a request in a new process, which ends with this future.
 async fn expand(request: &ExpandRequest) -> Result<ExpandResponse, LocalError> {
     let program = program().ok_or(LocalError::NoProgram)?;
     match answered(&program, request).await {
@@ -188,7 +188,7 @@ async fn answered(program: &Path, request: &ExpandRequest) -> io::Result<Output>
     let stdin = child.stdin.take();
     let write = async {
         if let Some(mut stdin) = stdin {
-            // A program that ends before it has read all tells why in its own words.
+            // If the program ends before it has read all input, it prints the reason itself.
             let _ = stdin.write_all(&request).await;
         }
     };
@@ -211,7 +211,7 @@ fn read(program: &Path, output: &Output) -> Result<ExpandResponse, LocalError> {
     })
 }
 
-/// Beside this program, where it was built or installed with it; else the first on PATH.
+/// The program beside this one, or else the first on PATH.
 fn program() -> Option<PathBuf> {
     let beside = std::env::current_exe()
         .ok()

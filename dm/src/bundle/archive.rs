@@ -1,4 +1,4 @@
-//! A tar archive that holds a configuration and its files. Nothing is unpacked to disk.
+//! Reads a configuration and its files from a tar archive, in memory.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ pub enum ArchiveError {
     #[error("the archive cannot be read: {0}")]
     Unreadable(#[from] std::io::Error),
     #[error(
-        "{path:?} in the archive leads out of it; pack the files with paths that begin in their own folder, like tar -C FOLDER -c ."
+        "{path:?} leads out of the archive; pack the files with relative paths, like tar -C FOLDER -c ."
     )]
     Outside { path: String },
     #[error(
-        "{path:?} in the archive is {what}, and only files and folders are taken; with tar -h --hard-dereference links become files"
+        "{path:?} in the archive is {what}, and only files and folders are allowed; tar -h --hard-dereference turns links into files"
     )]
     Unusual { path: String, what: &'static str },
     #[error("{path} in the archive cannot be read: {reason}")]
@@ -28,18 +28,18 @@ pub enum ArchiveError {
     TooManyFiles,
     #[error("the files of the archive are larger than {TOTAL_BYTES} bytes together")]
     TooLarge,
-    #[error("the archive's top level has no configuration; one .yaml file must be there")]
+    #[error("the top level of the archive has no configuration; add one .yaml file")]
     NoConfiguration,
-    #[error("the archive's top level has several configurations ({}); exactly one must be there", .0.join(", "))]
+    #[error("the top level of the archive has several configurations ({}); keep exactly one", .0.join(", "))]
     SeveralConfigurations(Vec<String>),
 }
 
-/// A tar archive says so behind its first name.
+/// The header of a tar archive has a mark after the first name. gzip has its own.
 pub fn is_archive(bytes: &[u8]) -> bool {
     bytes.get(257..262) == Some(b"ustar") || bytes.starts_with(&[0x1f, 0x8b])
 }
 
-/// The files, and which of them is the configuration.
+/// Returns the files, and the path of the configuration.
 pub fn read(bytes: &[u8]) -> Result<(BTreeMap<String, String>, String), ArchiveError> {
     if bytes.starts_with(&[0x1f, 0x8b]) {
         return Err(ArchiveError::Compressed);
@@ -49,7 +49,7 @@ pub fn read(bytes: &[u8]) -> Result<(BTreeMap<String, String>, String), ArchiveE
     for entry in tar::Archive::new(bytes).entries()? {
         let entry = entry?;
         let kind = entry.header().entry_type();
-        // What git archive says of the commit is none of its files.
+        // git archive writes the commit as a global header, which is not a file.
         if kind.is_pax_global_extensions() {
             continue;
         }
@@ -65,7 +65,7 @@ pub fn read(bytes: &[u8]) -> Result<(BTreeMap<String, String>, String), ArchiveE
                 return Err(ArchiveError::Unusual { path, what });
             }
             _ => {
-                let what = "no ordinary file";
+                let what = "not an ordinary file";
                 return Err(ArchiveError::Unusual { path, what });
             }
         }
@@ -88,7 +88,7 @@ pub fn read(bytes: &[u8]) -> Result<(BTreeMap<String, String>, String), ArchiveE
     Ok((found, configuration))
 }
 
-/// `tar c folder` puts everything into one folder: then that is the top level.
+/// `tar c folder` puts everything into one folder. That folder is then the top level.
 fn without_common_folder(files: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let Some((folder, _)) = files.keys().next().and_then(|path| path.split_once('/')) else {
         return files;

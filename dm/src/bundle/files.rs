@@ -1,4 +1,4 @@
-//! Where the files of a bundle are read from: a folder, an archive, or one above the other. Every read is bounded.
+//! The sources of a bundle's files: a folder, an archive, or one over another. Every read is bounded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -6,14 +6,14 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// A file may be as large as the largest YAML text that the services read.
+/// The limit of a file is that of the largest YAML text that the services read.
 pub const FILE_BYTES: usize = common::yaml::Limits::DEFAULT.bytes;
 
 pub enum Files {
-    /// Paths are relative to this folder; the empty one is where the program runs.
+    /// Paths are relative to this folder. The empty path is the current folder.
     Folder(PathBuf),
     Archive(BTreeMap<String, String>),
-    /// The first's, and the second's where the first has none.
+    /// The files of the first, then those of the second.
     Over(Rc<Files>, Rc<Files>),
 }
 
@@ -53,7 +53,7 @@ impl Files {
         }
     }
 
-    /// The names of the files that are directly in a folder, in their order.
+    /// The names of the files directly in a folder, sorted.
     pub fn names(&self, folder: &str) -> Result<BTreeSet<String>, ReadError> {
         match self {
             Self::Folder(root) => names_in(&root.join(folder)),
@@ -71,7 +71,7 @@ impl Files {
         }
     }
 
-    /// The path as the user would write it.
+    /// The path for messages, as the user would write it.
     pub fn shown(&self, path: &str) -> String {
         match self {
             Self::Folder(folder) => folder.join(path).display().to_string(),
@@ -99,12 +99,12 @@ fn names_in(folder: &Path) -> Result<BTreeSet<String>, ReadError> {
     Ok(names)
 }
 
-/// Reads all of a text, up to the limit of a file.
+/// Reads a whole text, up to the limit of a file.
 pub fn text(reader: impl Read) -> Result<String, ReadError> {
     String::from_utf8(bytes(reader, FILE_BYTES)?).map_err(|_| ReadError::NotText)
 }
 
-/// Reads everything, up to a limit.
+/// Reads all bytes, up to a limit.
 pub fn bytes(reader: impl Read, limit: usize) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
@@ -118,7 +118,7 @@ pub fn bytes(reader: impl Read, limit: usize) -> Result<Vec<u8>, ReadError> {
     Ok(bytes)
 }
 
-/// `base`'s folder with `path`, without `.` and with `..` taken back where something is before it.
+/// `path` relative to the folder of `base`, with `.` removed and `..` resolved.
 pub fn beside(base: &str, path: &str) -> String {
     let folder = base.rsplit_once('/').map_or("", |(folder, _)| folder);
     let joined = if folder.is_empty() || path.starts_with('/') {

@@ -1,8 +1,8 @@
-//! A configuration with every file that it needs, as the manager wants it.
+//! A configuration with all files that it needs, as the manager expects it.
 //!
-//! Follows `imports` of the configuration, `FILE.schema` beside a file, and `imports` of that schema. Paths in a bundle
-//! are relative to the configuration, so that the same files make the same request wherever they lie. It refuses to know
-//! what a template is in: a file is a file.
+//! Follows the `imports` of the configuration, `FILE.schema` beside a file, and the `imports` of that schema. Paths in a bundle
+//! are relative to the configuration, so the same files make the same request from any folder. Refuses to know the languages of
+//! templates.
 
 pub mod archive;
 pub mod files;
@@ -19,7 +19,7 @@ use crate::error::{CommandError, Sources};
 use files::{Files, ReadError, beside};
 use imports::Declared;
 
-/// Half of what a request may have and more; JSON's escapes need the rest.
+/// Three quarters of the limit of a request. The escapes of JSON need the rest.
 pub const TOTAL_BYTES: usize = common::model::limits::REQUEST_BYTES / 4 * 3;
 
 #[derive(Debug, thiserror::Error)]
@@ -37,10 +37,12 @@ pub enum BundleError {
         excerpt: String,
     },
     #[error(
-        "{file}: its import {path:?} is a URL; use the URL as a resource's type, the manager fetches it"
+        "{file}: its import {path:?} is a URL; use the URL as the type of a resource, and the manager fetches it"
     )]
     Url { file: String, path: String },
-    #[error("two files are imported as {name:?}: {first} and {second}; give one another name")]
+    #[error(
+        "two files are imported as {name:?}: {first} and {second}; give one of them a different name"
+    )]
     SameName {
         name: String,
         first: String,
@@ -54,7 +56,7 @@ pub enum BundleError {
 
 impl CommandError for BundleError {}
 
-/// What is sent, and where it came from.
+/// What dm sends, and the sources of it.
 #[derive(Debug, Default)]
 pub struct Bundle {
     pub content: String,
@@ -63,7 +65,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// As an update's new configuration, and what its errors are shown in.
+    /// The new configuration for an update, and the sources for its errors.
     pub fn into_update(self) -> (UpdateDeployment, Sources) {
         let update = UpdateDeployment {
             content: Some(self.content),
@@ -74,33 +76,33 @@ impl Bundle {
     }
 }
 
-/// Whether a file's name is that of a configuration.
+/// Whether a file is a configuration, by its name.
 pub fn is_configuration(path: &str) -> bool {
     [".yaml", ".yml", ".json"]
         .iter()
         .any(|suffix| path.ends_with(suffix))
 }
 
-/// A file that has been asked for and not read yet.
+/// A file to read.
 struct Wanted {
     files: Rc<Files>,
     name: String,
     path: String,
-    /// Who asked, for errors; nobody for the schema that a file may have.
+    /// The file that imports it, for errors. None for the optional schema of a file.
     asked_by: Option<String>,
 }
 
-/// Gathers a bundle's files.
+/// Collects the files of a bundle.
 pub struct Bundler {
     queue: VecDeque<Wanted>,
     bundle: Bundle,
-    /// Name of an import → where it was read.
+    /// The source of each import, by name.
     taken: BTreeMap<String, String>,
     bytes: usize,
 }
 
 impl Bundler {
-    /// Begins with a configuration's text. `shown` is what errors call it, `path` what its imports are relative to.
+    /// Begins with a configuration. `shown` is its name in errors. Its imports are relative to `path`.
     pub fn new(
         content: String,
         shown: &str,
@@ -144,7 +146,7 @@ impl Bundler {
         });
     }
 
-    /// Reads what was asked for, and what that asks for.
+    /// Reads the files, and the files that these import.
     pub fn finish(mut self) -> Result<Bundle, BundleError> {
         while let Some(wanted) = self.queue.pop_front() {
             let shown = wanted.files.shown(&wanted.path);
@@ -157,7 +159,7 @@ impl Bundler {
                 Err(reason) => {
                     let asked = wanted
                         .asked_by
-                        .map(|asker| format!("; {asker} asks for it"))
+                        .map(|asker| format!("; {asker} imports it"))
                         .unwrap_or_default();
                     return Err(BundleError::File {
                         file: shown,
@@ -220,7 +222,7 @@ impl Bundler {
         Ok(())
     }
 
-    /// URLs are left to the service, which knows how to fetch them.
+    /// URLs stay: the manager fetches them.
     fn want_imports_of_schema(
         &mut self,
         files: &Rc<Files>,
@@ -242,7 +244,7 @@ impl Bundler {
     }
 }
 
-/// What the name of a schema adds to that of its template.
+/// The ending of a schema's name, after the name of its template.
 const SCHEMA: &str = ".schema";
 
 #[cfg(test)]

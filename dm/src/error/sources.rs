@@ -1,9 +1,9 @@
-//! The local files behind a request, so that an error of a service can be shown where the user wrote it.
+//! The local files of a request, so that an error of a service can quote them.
 
 /// A file as the services know it and as the user does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
-    /// What services may call it.
+    /// Its names in errors of services.
     names: Vec<String>,
     pub shown: String,
     pub content: String,

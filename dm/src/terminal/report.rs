@@ -1,4 +1,4 @@
-//! A failure as it is told on standard error: what, where in which file, why, and what next.
+//! A failure as printed on standard error: what is wrong, where, why, and what to do next.
 
 use common::api::error::{ErrorBody, Location};
 use common::redact::REDACTED;
@@ -7,9 +7,9 @@ use common::yaml;
 use crate::error::{Failure, Sources};
 use crate::terminal::text;
 
-/// Causes below causes beyond this would not be read.
+/// The depth of causes to print.
 const MAX_DEPTH: usize = 6;
-/// So many causes are told of one error.
+/// The number of causes to print for one error.
 const MAX_CAUSES: usize = 50;
 
 pub fn report(failure: &Failure) -> String {
@@ -17,7 +17,7 @@ pub fn report(failure: &Failure) -> String {
     if let Some(body) = failure.body() {
         let nothing = Sources::default();
         let sources = failure.sources().unwrap_or(&nothing);
-        // Where something was hidden, the lines of the files would show it.
+        // The lines of the files would show a redacted value.
         let quotes = !is_hiding(body);
         details(&mut shown, body, (sources, quotes), 0);
         if !body.request_id.is_empty() {
@@ -34,7 +34,7 @@ fn is_hiding(body: &ErrorBody) -> bool {
     body.message.contains(REDACTED) || body.causes.iter().any(is_hiding)
 }
 
-/// `sources` come with whether their lines may be quoted.
+/// The flag of `sources` says whether their lines may be quoted.
 fn details(shown: &mut String, body: &ErrorBody, sources: (&Sources, bool), depth: usize) {
     if let Some(location) = &body.location {
         let quote = sources.1 && !body.message.contains('\n');

@@ -1,4 +1,4 @@
-//! What the seed and the manager ask of a version's files. Each fault is a sentence that begins with the file.
+//! Checks the files of a version. Each fault is a sentence that begins with the name of the file.
 
 use common::model::Version;
 use common::model::scope::is_part;
@@ -19,7 +19,7 @@ pub fn faults(template: &str, version: &str, files: &VersionFiles) -> Vec<String
     }
     if !is_part(template) {
         faults.push(format!(
-            "the name of the folder around it, {template:?}, is the template's, and no name that can stand in a reference"
+            "the parent folder's name, {template:?}, is the name of the template, and cannot stand in a reference; rename the folder"
         ));
     }
     match &template_files(template, files)[..] {
@@ -59,7 +59,7 @@ fn objects(
     }
 }
 
-/// Names the likeliest reason: a template file that is called otherwise than the folder.
+/// Names the likeliest reason: a template file whose name differs from the folder's.
 fn missing_template(template: &str, files: &VersionFiles) -> String {
     let is_other = |path: &&FilePath| path.names().count() == 1 && path.as_str().contains('.');
     let others: Vec<_> = files
@@ -79,7 +79,7 @@ fn missing_template(template: &str, files: &VersionFiles) -> String {
     format!("{template}.py or {template}.jinja: the template is missing{others_text}")
 }
 
-/// A file's text, unless it is not there or is none.
+/// The text of a file, if it exists and is text.
 pub fn text<'a>(
     files: &'a VersionFiles,
     file: &FilePath,
@@ -92,7 +92,7 @@ pub fn text<'a>(
     read.ok()
 }
 
-/// A template need not have one.
+/// A template need not have a schema.
 fn schema(files: &VersionFiles, file: &FilePath, faults: &mut Vec<String>) {
     let Some(text) = text(files, file, faults) else {
         return;
@@ -103,7 +103,7 @@ fn schema(files: &VersionFiles, file: &FilePath, faults: &mut Vec<String>) {
             return;
         }
         Ok(document) if !(document.value.is_object() || document.value.is_null()) => {
-            faults.push(format!("{file}: a schema is a map"));
+            faults.push(format!("{file}: a schema must be a map"));
             return;
         }
         Ok(_) => {}
@@ -111,7 +111,7 @@ fn schema(files: &VersionFiles, file: &FilePath, faults: &mut Vec<String>) {
     imported(files, file, text, faults);
 }
 
-/// What a schema or the example imports must be in the folder.
+/// The imports of a schema or of the example must be in the folder.
 pub fn imported(
     files: &VersionFiles,
     file: &FilePath,
@@ -160,6 +160,8 @@ fn signature(template: &str, version: &str, files: &VersionFiles, faults: &mut V
             ));
         }
     } else if let Some(alone) = files.keys().find(|path| is_of_signature(path.as_str())) {
-        faults.push(format!("{alone}: the {FILE} that it signs is missing"));
+        faults.push(format!(
+            "{alone}: the {FILE} that it signs is missing; remove it, or sign the version again"
+        ));
     }
 }

@@ -1,7 +1,7 @@
-//! A version of a template as its author has it: a folder `<template>/<version>/`, read and checked.
+//! Reads and checks the folder `<template>/<version>/` of an author.
 //!
-//! Responsible for what the seed ("Template Registries") asks of such a folder, told file by file and all at once, and for
-//! its signature. It refuses to know where versions are published ([`crate::authoring::publish`]), and what a template expands to.
+//! Responsible for the rules of such a folder (see docs/authors/publishing.md), all faults of which are reported together, and
+//! for its signature. Refuses to know registries ([`crate::authoring::publish`]) and expansion.
 
 mod check;
 pub mod command;
@@ -24,7 +24,7 @@ pub use seal::seal;
 #[derive(Debug)]
 pub struct CheckedVersion {
     pub template: String,
-    /// As its folder spells it.
+    /// As in the name of its folder.
     pub version: String,
     pub number: Version,
     pub files: VersionFiles,
@@ -37,7 +37,7 @@ pub enum CheckError {
         path: PathBuf,
         source: std::io::Error,
     },
-    #[error("{} is no version that can be published:{}", folder.display(), listed(faults))]
+    #[error("{} cannot be published; correct these faults:{}", folder.display(), listed(faults))]
     Faulty {
         folder: PathBuf,
         faults: Vec<String>,
@@ -46,12 +46,12 @@ pub enum CheckError {
 
 impl CommandError for CheckError {}
 
-/// What becomes of a signature that is in the folder.
+/// What to do with a signature in the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signature {
-    /// It is published as it is, so what it signs must be what is there.
+    /// Publish it. It must match the files.
     Kept,
-    /// Another one will take its place.
+    /// A new one replaces it.
     Replaced,
 }
 
@@ -105,7 +105,7 @@ fn name_of(path: Option<&Path>) -> String {
         .unwrap_or_default()
 }
 
-/// A version's list of files, and the signatures of it.
+/// Whether a file is the list of files, or a signature of it.
 fn is_of_signature(path: &str) -> bool {
     let ending = path.strip_prefix(FILE);
     ending.is_some_and(|ending| ["", MINISIG, SIG].contains(&ending))

@@ -90,7 +90,7 @@ fn a_version_has_exactly_one_template_that_is_called_as_its_folder() {
         assert!(faults.contains(expected), "{expected} is not in: {faults}");
     }
     let (_root, at) = written("a b/v1", &[("a b.py", "")]);
-    assert!(faults(&at).contains("no name that can stand in a reference"));
+    assert!(faults(&at).contains("cannot stand in a reference"));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn kubernetes_objects_as_they_are_are_a_package_too() {
 fn a_schema_that_cannot_be_read_is_told_with_its_place() {
     for (schema, expected) in [
         ("a: [", "web.py.schema:"),
-        ("[a]", "a schema is a map"),
+        ("[a]", "a schema must be a map"),
         ("imports: [help.py]", "{path: FILE}"),
         ("a: 1\na: 2", "web.py.schema:"),
     ] {

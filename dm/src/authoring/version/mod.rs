@@ -1,11 +1,11 @@
-//! A version of a template as it can be expanded: its template, its schema and its example, wherever its files are.
+//! A template version: its template, its schema and its example, from any source of files.
 //!
 //! ```text
 //! a folder, a registry, what is to be published ─► Files ─► TemplateVersion ─┬─ its example, with itself or another version ─► Bundle
 //!                                                                    └─ compare(before, now) ─► what the version rules forbid
 //! ```
 //!
-//! It refuses to know which files a version may have ([`crate::authoring::package`]), and what a template says: that is the expander's.
+//! It refuses to know which files a version may have ([`crate::authoring::package`]), and the languages of templates.
 
 pub mod compare;
 pub mod expander;
@@ -23,10 +23,10 @@ use crate::bundle::files::{Files, ReadError, beside};
 use crate::bundle::{Bundle, BundleError, Bundler, imports};
 use crate::error::CommandError;
 
-/// All files of a version, by their paths within it.
+/// All files of a version, by path.
 pub type VersionFiles = BTreeMap<FilePath, Vec<u8>>;
 
-/// The configuration that deploys an instance, as the seed names it.
+/// The configuration that deploys an instance.
 pub const EXAMPLE: &str = "example.yaml";
 
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +55,7 @@ impl CommandError for VersionError {}
 
 pub struct TemplateVersion {
     pub template: String,
-    /// Unknown where a folder is not named for a version.
+    /// Unknown if the folder's name is not a version.
     pub version: Option<Version>,
     pub schema: Option<Value>,
     /// The template; of a package, the one that is made of it.
@@ -64,17 +64,17 @@ pub struct TemplateVersion {
     is_package: bool,
 }
 
-/// A release's example.
+/// The example of a version.
 struct Example {
     content: String,
     shown: String,
     configuration: Value,
-    /// The names of the resources that are instances of the release, and what they call its type.
+    /// The resources that are instances of the version: name and type.
     instances: Vec<(String, String)>,
 }
 
 impl TemplateVersion {
-    /// `folder` is what errors call the files' place.
+    /// `folder` names the place of the files in errors.
     pub fn read(
         template: &str,
         version: Option<Version>,
@@ -112,7 +112,7 @@ impl TemplateVersion {
         })
     }
 
-    /// Of all files of a version, as they are published. What is no text is in no configuration.
+    /// From all files of a version, as published. Files that are not text cannot be in a configuration.
     pub fn from_contents(
         template: &str,
         version: Version,
@@ -169,12 +169,12 @@ impl TemplateVersion {
         })
     }
 
-    /// Its example with itself in it, so that no registry is asked for it.
+    /// The example with the version's own files, so that no registry is needed.
     pub fn bundle(&self) -> Result<Bundle, VersionError> {
         self.bundled(self, &self.files)
     }
 
-    /// The same example with another version of the template.
+    /// The same example with the files of a different version.
     pub fn bundle_by(&self, other: &Self) -> Result<Bundle, VersionError> {
         let schema = format!("{}{SCHEMA}", self.file);
         let is_other = |path: &String| *path != self.file && *path != schema;
@@ -191,7 +191,7 @@ impl TemplateVersion {
         let example = self.example()?;
         let mut bundler = Bundler::new(example.content, &example.shown, EXAMPLE, files)?;
         for (_, type_name) in example.instances {
-            // What the example imports itself is there already.
+            // The imports of the example are included already.
             if self.means(&type_name) {
                 bundler.want(files, type_name, by.file.clone(), &example.shown);
             }
@@ -199,7 +199,7 @@ impl TemplateVersion {
         Ok(bundler.finish()?)
     }
 
-    /// The example with a reference for its own: the same template in another registry is another.
+    /// The example with this reference as the type: the same template in a different registry is a different type.
     pub fn bundle_of(&self, reference: &str) -> Result<Bundle, VersionError> {
         let mut example = self.example()?;
         let resources = example.configuration.get_mut("resources");
@@ -258,13 +258,13 @@ impl TemplateVersion {
         })
     }
 
-    /// The resources of the example that are instances of it.
+    /// The names of the instances in the example.
     fn instances(&self) -> Result<Vec<String>, VersionError> {
         let instances = self.example()?.instances.into_iter();
         Ok(instances.map(|(name, _)| name).collect())
     }
 
-    /// Whether a type in the example is this version: its file, or a reference to it wherever it is published.
+    /// Whether a type in the example means this version: by its file, or by a reference in any registry.
     fn means(&self, type_name: &str) -> bool {
         if type_name == self.file {
             return true;
@@ -273,7 +273,7 @@ impl TemplateVersion {
         let Some((template, version)) = last.split_once(':') else {
             return false;
         };
-        // A reference means the highest patch: only MAJOR and MINOR tell.
+        // A reference means the highest PATCH: only MAJOR and MINOR count.
         let minor = |version: Version| (version.major, version.minor);
         let is_version = match (self.version, version.parse()) {
             (Some(own), Ok(named)) => minor(own) == minor(named),
@@ -284,7 +284,7 @@ impl TemplateVersion {
     }
 }
 
-/// The objects' files, by path, in the order of their names.
+/// The files of objects, by path, in the order of their names.
 fn manifests(folder: &str, files: &Files) -> Result<Vec<(String, String)>, VersionError> {
     let folder = || folder.to_owned();
     let names = files.names(MANIFESTS);
@@ -303,7 +303,7 @@ fn manifests(folder: &str, files: &Files) -> Result<Vec<(String, String)>, Versi
     names.into_iter().map(path).map(read).collect()
 }
 
-/// A template without one takes everything.
+/// A template without a schema takes any properties.
 fn schema(files: &Files, file: &str) -> Result<Option<Value>, BundleError> {
     let path = format!("{file}{SCHEMA}");
     match files.read(&path) {

@@ -1,4 +1,4 @@
-//! What a user asks to deploy: a configuration, a template file, a template reference, or standard input.
+//! The target of a command: a configuration, a template file, a template reference, or standard input.
 
 pub mod properties;
 
@@ -26,38 +26,37 @@ pub struct Target {
         conflicts_with = "stdin"
     )]
     pub target: Option<String>,
-    /// Further files to send along; each is imported by its file name.
+    /// More files to send; each is imported under its file name.
     #[arg(value_name = "IMPORT")]
     pub imports: Vec<String>,
     /// Read a configuration, or a tar archive that holds one, from standard input.
     #[arg(long)]
     pub stdin: bool,
-    /// The deployment's name; the file's or the template's if absent.
+    /// Name of the deployment [default: the name of the file or the template].
     #[arg(long)]
     pub name: Option<DeploymentName>,
     /// Properties of a template, like replicas=3,service.port=80,tags=["a","b"]; "1" in quotes is text.
     #[arg(long, id = "properties", value_name = "NAME=VALUE,…")]
     pub properties: Vec<String>,
-    /// Properties of a template from a YAML or JSON file; --properties counts above it.
+    /// YAML or JSON file with properties of a template; --properties overrides it.
     #[arg(long, value_name = "FILE")]
     pub properties_file: Option<String>,
-    /// Take TEMPLATE:VERSION from this registry, on GitHub or registered, and not from the default one.
+    /// Registry of TEMPLATE:VERSION, on GitHub or registered [default: the default registry].
     #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]|NAME")]
     pub registry: Option<String>,
 }
 
-/// A target with all that it needs, ready to be sent.
+/// A target with all its files, ready to be sent.
 #[derive(Debug)]
 pub struct Resolved {
     pub name: DeploymentName,
-    /// What messages call the target.
+    /// The name of the target in messages.
     pub shown: String,
     pub bundle: Bundle,
 }
 
 impl Target {
-    /// The deployment, where the target is its name and no file, template or reference, and nothing but what may stand
-    /// behind a name is given with it.
+    /// The deployment, if the target is only its name: not a file, template or reference, and without flags for those.
     pub fn deployment(&self) -> Option<DeploymentName> {
         let target = self.target.as_deref().filter(|&target| target != "-")?;
         let has_properties = !self.properties.is_empty() || self.properties_file.is_some();
@@ -68,7 +67,7 @@ impl Target {
         (!Path::new(target).exists()).then_some(name)
     }
 
-    /// As [`Self::deployment`], where nothing may stand behind the name; a file of that name does not matter.
+    /// Like [`Self::deployment`], for commands without further arguments. A file of that name does not matter.
     pub fn name_only(&self) -> Option<DeploymentName> {
         let has_properties = !self.properties.is_empty() || self.properties_file.is_some();
         let has_more = has_properties || self.registry.is_some() || !self.imports.is_empty();
@@ -87,7 +86,7 @@ impl Target {
         }
         if self.registry.is_some() {
             return Err(Failure::usage(
-                "--registry goes with TEMPLATE:VERSION, not with a file".to_owned(),
+                "--registry is for TEMPLATE:VERSION, not for a file; leave it out".to_owned(),
             ));
         }
         let path = Path::new(target);
@@ -122,7 +121,7 @@ impl Target {
             return self.archive(&bytes, shown);
         }
         let content = files::text(&bytes[..]).map_err(|reason| unreadable(shown, reason))?;
-        // Beside standard input there are the files of the folder where the program runs.
+        // Imports of standard input are relative to the current folder.
         self.configuration(content, shown, "", &Rc::new(Files::Folder("".into())))
     }
 
@@ -201,8 +200,9 @@ impl Target {
     fn name(&self, of: &str) -> Result<DeploymentName, Failure> {
         match &self.name {
             Some(name) => Ok(name.clone()),
-            None => default_name(of)
-                .ok_or_else(|| Failure::usage("give the deployment a name with --name".to_owned())),
+            None => default_name(of).ok_or_else(|| {
+                Failure::usage("the deployment has no name; give one with --name".to_owned())
+            }),
         }
     }
 
@@ -220,7 +220,7 @@ impl Target {
 
 fn unreadable(file: &str, reason: ReadError) -> Failure {
     let asked = match reason {
-        ReadError::Missing => "; a template of a registry is written TEMPLATE:VERSION".to_owned(),
+        ReadError::Missing => "; write a template of a registry as TEMPLATE:VERSION".to_owned(),
         _ => String::new(),
     };
     BundleError::File {
@@ -259,12 +259,12 @@ pub fn read_properties(file: &str) -> Result<Map<String, Value>, Failure> {
         Value::Object(properties) => Ok(properties),
         Value::Null => Ok(Map::new()),
         _ => Err(Failure::failed(format!(
-            "{file}: properties are a map of names to values"
+            "{file}: properties must be a map of names to values"
         ))),
     }
 }
 
-/// `[anything/]template:version`. A path to a file with a colon in it is written with `./` before it.
+/// `[anything/]template:version`. A path with a colon must begin with `./` or `/`.
 fn is_reference(target: &str) -> bool {
     if target.starts_with(['.', '/']) {
         return false;
@@ -274,21 +274,21 @@ fn is_reference(target: &str) -> bool {
         .is_some_and(|(template, version)| !template.is_empty() && !version.is_empty())
 }
 
-/// The type to write: what was given, or its full reference in the registry that was given.
+/// The type for the configuration: the target, or its full reference in the given registry.
 pub fn qualified(target: &str, registry: Option<&str>) -> Result<String, Failure> {
     let Some(registry) = registry else {
         return Ok(target.to_owned());
     };
     if target.contains('/') {
         let reason =
-            "--registry goes with TEMPLATE:VERSION; this reference names its registry itself";
+            "--registry is for TEMPLATE:VERSION; this reference already names its registry";
         return Err(Failure::usage(reason.to_owned()));
     }
     let path = registry.strip_prefix("github.com/").unwrap_or(registry);
     let segments: Vec<_> = path.split('/').collect();
     if segments.len() > 3 || segments.iter().any(|segment| segment.is_empty()) {
         return Err(Failure::usage(format!(
-            "--registry {registry:?} is not valid: write it ORG/REPO or ORG/REPO/COLLECTION, or as dm registries names it"
+            "--registry {registry:?} is not valid: write ORG/REPO, ORG/REPO/COLLECTION, or a name from dm registries"
         )));
     }
     match segments[..] {
@@ -297,7 +297,7 @@ pub fn qualified(target: &str, registry: Option<&str>) -> Result<String, Failure
     }
 }
 
-/// A file's or template's name without folders, version and suffix, made a valid name of a deployment.
+/// The name of a file or template, without folders, version and ending, as a valid deployment name.
 fn default_name(of: &str) -> Option<DeploymentName> {
     let last = of.rsplit('/').next()?;
     let stem = last.split([':', '.', '?']).find(|part| !part.is_empty())?;
