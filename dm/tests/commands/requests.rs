@@ -194,7 +194,7 @@ async fn a_type_in_a_path_and_a_regular_expression_in_a_query_are_encoded() {
     for args in [
         &["deployed-instances", "github.com/o/r/t:v1"][..],
         &["templates", "default", "^red.+"],
-        &["--registry", "shop", "templates", "^red.+"],
+        &["templates", "--registry", "shop", "^red.+"],
     ] {
         let said = manager.dm(args).await;
         assert_eq!(said.code, ExitCode::Done, "{said:?}");

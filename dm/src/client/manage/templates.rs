@@ -30,7 +30,7 @@ pub struct Templates {
     /// List only templates whose name matches this regular expression.
     pub regex: Option<String>,
     /// Registry, like for other commands; a single argument is then the regular expression.
-    #[arg(long, id = "registry", value_name = "REGISTRY")]
+    #[arg(long = "registry", id = "registry", value_name = "REGISTRY")]
     pub flagged: Option<String>,
 }
 
