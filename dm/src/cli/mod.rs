@@ -204,6 +204,47 @@ mod tests {
         }
     }
 
+    /// The words of the `dm` command in a line of shell, without comment, pipe and redirection.
+    fn words(line: &str) -> Option<Vec<String>> {
+        let starts = ["  dm ", " dm ", "(dm "];
+        let start = starts.iter().find_map(|start| line.find(start))?;
+        let words = line[start..]
+            .trim_start_matches([' ', '('])
+            .split_whitespace();
+        let words = words.take_while(|word| !["#", "|", ">", "<"].contains(word));
+        // Names in capital letters stand for a value.
+        let value = |word: &str| match word.chars().all(|c| c.is_ascii_uppercase()) {
+            true => word.to_lowercase(),
+            false => word.trim_matches(['\'', ')']).to_owned(),
+        };
+        Some(words.map(value).collect())
+    }
+
+    fn examples(command: &clap::Command, found: &mut Vec<String>) {
+        let help = command.get_after_help().map(ToString::to_string);
+        let lines = help.iter().flat_map(|help| help.lines());
+        found.extend(
+            lines
+                .filter(|line| line.starts_with("  "))
+                .map(str::to_owned),
+        );
+        for below in command.get_subcommands() {
+            examples(below, found);
+        }
+    }
+
+    #[test]
+    fn every_example_of_the_help_is_a_command_that_dm_accepts() {
+        let mut lines = Vec::new();
+        examples(&Cli::command(), &mut lines);
+        let commands: Vec<_> = lines.iter().filter_map(|line| words(line)).collect();
+        assert!(commands.len() > 60, "only {} examples", commands.len());
+        for command in commands {
+            let parsed = Cli::try_parse_from(&command);
+            assert!(parsed.is_ok(), "{command:?}: {}", parsed.err().unwrap());
+        }
+    }
+
     #[test]
     fn flags_are_taken_before_and_after_the_command() {
         for args in [
