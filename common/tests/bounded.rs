@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where it fails")]
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::time::{Duration, Instant};
+mod loopback;
+
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
@@ -13,12 +14,11 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::client::http::Endpoint;
 use common::client::{Access as ClientAccess, ClientError, DeployerClient};
 use common::json::Limits;
-use common::server::{Access, Body, Listen, serve};
+use common::server::{Access, Body};
 use futures::StreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-const ANY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An answer that never ends: only a client that counts as it reads comes back from it.
@@ -34,23 +34,8 @@ async fn taken(Body(body): Body<Value>) -> HttpResponse {
     HttpResponse::Ok().json(json!({ "fields": body.as_object().map(serde_json::Map::len) }))
 }
 
-/// Serves on a free port until the test ends; its address.
 async fn start() -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let port_file = folder.path().join("port");
-    let listen = Listen {
-        port_file: Some(port_file.clone()),
-        ..Listen::default()
-    };
-    tokio::spawn(async move { serve(&listen, ANY, Access::Open("authentication"), routes).await });
-    let started = Instant::now();
-    loop {
-        match std::fs::read_to_string(&port_file) {
-            Ok(port) => break format!("http://127.0.0.1:{}", port.trim()),
-            Err(error) => assert!(started.elapsed() < PATIENCE, "no port: {error}"),
-        }
-        tokio::task::yield_now().await;
-    }
+    loopback::start(Access::Open("authentication"), routes).await
 }
 
 fn routes(config: &mut web::ServiceConfig) {

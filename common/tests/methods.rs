@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where it fails")]
 
+mod loopback;
+
 use std::convert::Infallible;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpResponse, Responder};
-use common::server::{Access, Listen, at, serve};
+use common::server::{Access, at};
 use futures::stream;
 use reqwest::{Method, Response};
 
@@ -24,37 +26,16 @@ async fn endless() -> impl Responder {
 }
 
 async fn start() -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let port_file = folder.path().join("port");
-    let listen = Listen {
-        port_file: Some(port_file.clone()),
-        ..Listen::default()
-    };
-    tokio::spawn(async move {
-        serve(
-            &listen,
-            ([127, 0, 0, 1], 0).into(),
-            Access::Checked,
-            |routes| {
-                let get = || web::get().to(whole);
-                let both = at("/whole", "GET, POST")
-                    .route(get())
-                    .route(web::post().to(whole));
-                routes.service(both);
-                routes.service(at("/endless", "GET").route(web::get().to(endless)));
-                routes.service(at("/post", "POST").route(web::post().to(whole)));
-            },
-        )
-        .await
-    });
-    let started = Instant::now();
-    loop {
-        match std::fs::read_to_string(&port_file) {
-            Ok(port) => break format!("http://127.0.0.1:{}", port.trim()),
-            Err(error) => assert!(started.elapsed() < PATIENCE, "no port: {error}"),
-        }
-        tokio::task::yield_now().await;
-    }
+    loopback::start(Access::Checked, |routes| {
+        let get = || web::get().to(whole);
+        let both = at("/whole", "GET, POST")
+            .route(get())
+            .route(web::post().to(whole));
+        routes.service(both);
+        routes.service(at("/endless", "GET").route(web::get().to(endless)));
+        routes.service(at("/post", "POST").route(web::post().to(whole)));
+    })
+    .await
 }
 
 async fn ask(url: &str, method: Method, path: &str) -> Response {

@@ -145,22 +145,16 @@ impl ApiClient {
     /// Makes an object. `false`: one of this name exists.
     pub async fn create(&self, of: &Collection, object: &Value) -> Result<bool> {
         let path = format!("{}?fieldManager={SOMEBODY_ELSE}", of.path());
-        match self.send(Method::POST, &path, JSON, Some(object)).await? {
-            (StatusCode::CONFLICT, _) => Ok(false),
-            (status, _) if status.is_success() => Ok(true),
-            (status, answer) => bail!("POST {path}: {status} {answer}"),
-        }
+        self.write(Method::POST, &path, JSON, object, StatusCode::CONFLICT)
+            .await
     }
 
     /// Changes an object by a merge patch (RFC 7386). `false`: there is none, or it is not served.
     pub async fn merge(&self, of: &Collection, name: &str, patch: &Value) -> Result<bool> {
         let path = format!("{}/{name}?fieldManager={SOMEBODY_ELSE}", of.path());
         let merged = "application/merge-patch+json";
-        match self.send(Method::PATCH, &path, merged, Some(patch)).await? {
-            (StatusCode::NOT_FOUND, _) => Ok(false),
-            (status, _) if status.is_success() => Ok(true),
-            (status, answer) => bail!("PATCH {path} with {patch}: {status} {answer}"),
-        }
+        self.write(Method::PATCH, &path, merged, patch, StatusCode::NOT_FOUND)
+            .await
     }
 
     /// Begins to delete an object; its dependents go in the background. `false`: there is none.
@@ -168,13 +162,24 @@ impl ApiClient {
         let path = format!("{}/{name}", of.path());
         let options =
             json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"});
-        match self
-            .send(Method::DELETE, &path, JSON, Some(&options))
-            .await?
-        {
-            (StatusCode::NOT_FOUND, _) => Ok(false),
+        self.write(Method::DELETE, &path, JSON, &options, StatusCode::NOT_FOUND)
+            .await
+    }
+
+    /// `false`: the API server answered with `unless`.
+    async fn write(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body: &Value,
+        unless: StatusCode,
+    ) -> Result<bool> {
+        let sent = self.send(method.clone(), path, content_type, Some(body));
+        match sent.await? {
+            (status, _) if status == unless => Ok(false),
             (status, _) if status.is_success() => Ok(true),
-            (status, answer) => bail!("DELETE {path}: {status} {answer}"),
+            (status, answer) => bail!("{method} {path} with {body}: {status} {answer}"),
         }
     }
 
