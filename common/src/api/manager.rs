@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::deployer::{EdgeReason, ObjectStatus, Policies, ResourceDiff, ResourceReport};
-use crate::model::limits::OPERATION_MS;
+use crate::model::limits::{DESCRIPTION_CHARS, LABELS, OPERATION_MS};
 use crate::model::{
     ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy, DeploymentName,
     DiffSummary, DriftPolicy, Import, LayoutPath, ManifestName, Namespace, ObjectRef, Operation,
@@ -21,6 +21,16 @@ pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// is the recorded one: what it describes may have changed since, or may be deleted.
 pub const IDEMPOTENT_REPLAYED: &str = "idempotent-replayed";
 
+/// The schema of labels.
+#[derive(schemars::JsonSchema)]
+#[schemars(transparent, extend(
+    "maxProperties" = LABELS,
+    "propertyNames" = {"pattern": r"^[^\x00-\x1f\x7f-\x9f]{1,253}$"},
+    "additionalProperties" = {"type": "string", "pattern": r"^[^\x00-\x1f\x7f-\x9f]{0,253}$"},
+))]
+#[expect(dead_code, reason = "only its schema is wanted")]
+struct Labels(BTreeMap<String, String>);
+
 /// `POST /deployments`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -34,8 +44,10 @@ pub struct CreateDeployment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(extend("maxLength" = DESCRIPTION_CHARS))]
     pub description: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "Labels")]
     pub labels: BTreeMap<String, String>,
     /// What is done about drift that a scheduled check finds.
     #[serde(default)]
@@ -65,8 +77,10 @@ pub struct UpdateDeployment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<ManifestName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("maxLength" = DESCRIPTION_CHARS))]
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Labels>")]
     pub labels: Option<BTreeMap<String, String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift_policy: Option<DriftPolicy>,

@@ -6,9 +6,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::limits::SECRET_BYTES;
+
 /// A text that is never shown.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("pattern" = r"\S", "maxLength" = SECRET_BYTES))]
 pub struct Secret(String);
 
 impl Secret {
@@ -35,6 +38,7 @@ pub enum Credential {
     /// Sent as a bearer token.
     Token(Secret),
     Basic {
+        #[schemars(extend("pattern" = "^[^:]{1,255}$"))]
         username: String,
         password: Secret,
     },

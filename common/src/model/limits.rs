@@ -10,6 +10,12 @@ pub const OPERATION_MS: u64 = 24 * 60 * 60 * 1_000;
 pub const RESOURCES: usize = 10_000;
 /// Imported files of one request.
 pub const IMPORTS: usize = 1_000;
+/// Characters of a deployment's description: a paragraph, not a document.
+pub const DESCRIPTION_CHARS: usize = 4_096;
+/// Labels of a deployment.
+pub const LABELS: usize = 64;
+/// Characters of a label's key or value.
+pub const LABEL_CHARS: usize = 253;
 /// Items of one page of a list, unless the caller asks for fewer.
 pub const PAGE_ITEMS: usize = 100;
 /// Items of one page at most, whatever the caller asks.
@@ -27,5 +33,7 @@ pub const IDENTITY_TEXTS: usize = 1_000;
 pub const IDENTITY_BYTES: usize = 64 * 1024;
 /// Bytes of a bearer token: one with many groups in it has some 10 KiB.
 pub const TOKEN_BYTES: usize = 64 * 1024;
+/// Bytes of a credential's secret: the key file of a service account has some 2 KiB.
+pub const SECRET_BYTES: usize = 64 * 1024;
 /// Questions of one access review.
 pub const ACCESS_QUESTIONS: usize = 1_000;

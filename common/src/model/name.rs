@@ -17,11 +17,11 @@ pub struct NameError {
 const QUOTED_CHARS: usize = 80;
 
 macro_rules! name {
-    ($(#[$doc:meta])* $type:ident, $noun:literal, $valid:path, $rule:expr, $pattern:expr) => {
+    ($(#[$doc:meta])* $type:ident, $noun:literal, $valid:path, $rule:expr, $pattern:expr, $longest:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(try_from = "String", into = "String")]
-        #[schemars(extend("pattern" = $pattern))]
+        #[schemars(extend("pattern" = $pattern, "maxLength" = $longest))]
         pub struct $type(String);
 
         impl $type {
@@ -80,6 +80,12 @@ const RESOURCE_RULE: &str = "use 1 to 253 characters, none of them a control cha
 
 const SUBDOMAIN_RULE: &str = "use 1 to 253 lower-case letters, digits, '-' and '.', with a letter or digit at both ends and around each '.'";
 
+/// The longest names, in characters.
+const LABEL_CHARS: usize = 63;
+const SUBDOMAIN_CHARS: usize = 253;
+const TEXT_CHARS: usize = 2048;
+const RESOURCE_CHARS: usize = 253;
+
 /// The rules for programs, in the schemas of the API.
 const LABEL_PATTERN: &str = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
 const SUBDOMAIN_PATTERN: &str =
@@ -89,39 +95,39 @@ const RESOURCE_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]{1,253}$";
 
 name!(
     /// A deployment: an RFC 1123 label, because it becomes a label's value and part of a field manager's name in the cluster.
-    DeploymentName, "deployment name", is_label, LABEL_RULE, LABEL_PATTERN
+    DeploymentName, "deployment name", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
     /// A manifest within its deployment, chosen by the manager.
-    ManifestName, "manifest name", is_label, LABEL_RULE, LABEL_PATTERN
+    ManifestName, "manifest name", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
     /// An operation, chosen by the manager.
-    OperationId, "operation id", is_label, LABEL_RULE, LABEL_PATTERN
+    OperationId, "operation id", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
     /// A Kubernetes namespace (RFC 1123 label).
-    Namespace, "namespace", is_label, LABEL_RULE, LABEL_PATTERN
+    Namespace, "namespace", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
     /// A service account of a deployment's namespace (RFC 1123 subdomain).
-    ServiceAccountName, "service account", is_subdomain, SUBDOMAIN_RULE, SUBDOMAIN_PATTERN
+    ServiceAccountName, "service account", is_subdomain, SUBDOMAIN_RULE, SUBDOMAIN_PATTERN, SUBDOMAIN_CHARS
 );
 name!(
     /// A registered template registry: what references to its templates begin with.
-    RegistryName, "registry name", is_label, LABEL_RULE, LABEL_PATTERN
+    RegistryName, "registry name", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
     /// What a registry's credential is called.
-    CredentialName, "credential name", is_label, LABEL_RULE, LABEL_PATTERN
+    CredentialName, "credential name", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
     /// A resource within the list of one configuration or template. Free text: only the name of the object that it becomes is Kubernetes' business.
-    ResourceName, "resource name", is_resource, RESOURCE_RULE, RESOURCE_PATTERN
+    ResourceName, "resource name", is_resource, RESOURCE_RULE, RESOURCE_PATTERN, RESOURCE_CHARS
 );
 name!(
     /// A resource's type: an import's name, a template reference or a Kubernetes kind.
-    TypeName, "type", is_text, TEXT_RULE, TEXT_PATTERN
+    TypeName, "type", is_text, TEXT_RULE, TEXT_PATTERN, TEXT_CHARS
 );
 
 /// RFC 1123 subdomain: labels of any length between dots, 253 characters in all.
@@ -132,25 +138,25 @@ fn is_subdomain(text: &str) -> bool {
             && part.ends_with(is_alphanumeric)
             && part.chars().all(|c| is_alphanumeric(c) || c == '-')
     };
-    text.len() <= 253 && text.split('.').all(is_part)
+    text.len() <= SUBDOMAIN_CHARS && text.split('.').all(is_part)
 }
 
 /// RFC 1123 label, as Kubernetes checks it.
 fn is_label(text: &str) -> bool {
     let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let bytes = text.as_bytes();
-    (1..=63).contains(&bytes.len())
+    (1..=LABEL_CHARS).contains(&bytes.len())
         && bytes.iter().all(|&b| inner(b) || b == b'-')
         && bytes.first().is_some_and(|&b| inner(b))
         && bytes.last().is_some_and(|&b| inner(b))
 }
 
 fn is_text(text: &str) -> bool {
-    !text.is_empty() && text.chars().count() <= 2048 && !text.chars().any(char::is_control)
+    !text.is_empty() && text.chars().count() <= TEXT_CHARS && !text.chars().any(char::is_control)
 }
 
 fn is_resource(text: &str) -> bool {
-    is_text(text) && text.chars().count() <= 253
+    is_text(text) && text.chars().count() <= RESOURCE_CHARS
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use common::api::error::ErrorBody;
 use common::canonical;
+use common::model::limits::{DESCRIPTION_CHARS, LABEL_CHARS, LABELS};
 use common::model::{
     Deployment, DeploymentName, DeploymentState, DeploymentStatus, Drift, ManifestName, OperationId,
 };
@@ -11,13 +12,6 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::intent::{Change, Intent, New};
-
-/// The maximum length of a description, in characters: a paragraph, not a document.
-pub const DESCRIPTION_CHARS: usize = 4_096;
-/// The maximum number of labels of a deployment.
-pub const LABELS: usize = 64;
-/// The maximum length of a label's key or value, in characters.
-pub const LABEL_CHARS: usize = 253;
 
 /// Why a description or labels are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

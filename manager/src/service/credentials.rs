@@ -5,6 +5,7 @@ use std::sync::Arc;
 use common::api::error::ErrorCode;
 use common::api::manager::CredentialSummary;
 use common::api::page::{Page, PageQuery};
+use common::model::limits::SECRET_BYTES;
 use common::model::{Credential, CredentialName};
 use jiff::Timestamp;
 
@@ -12,9 +13,6 @@ use super::pages::by_name;
 use crate::credentials::Vault;
 use crate::error::Error;
 use crate::store::{Store, registries};
-
-/// A service account's key file has about two kilobytes.
-const SECRET_BYTES: usize = 64 * 1024;
 
 pub struct Credentials {
     pub vault: Arc<Vault>,
@@ -72,8 +70,12 @@ fn check(credential: &Credential) -> Result<(), Error> {
     if secret.reveal().len() > SECRET_BYTES {
         return Err(Error::invalid(&"the secret has more than 64 KiB"));
     }
-    if username.is_some_and(|name| name.is_empty() || name.len() > 255 || name.contains(':')) {
-        return Err(Error::invalid(&"a username has 1 to 255 bytes and no ':'"));
+    if username
+        .is_some_and(|name| name.is_empty() || name.chars().count() > 255 || name.contains(':'))
+    {
+        return Err(Error::invalid(
+            &"a username has 1 to 255 characters and no ':'",
+        ));
     }
     manager_registry::check_credential(credential).map_err(|error| Error::invalid(&error))
 }

@@ -34,6 +34,9 @@ const ROUNDS: usize = 32;
 /// The maximum number of templates that are fetched for one configuration.
 const TEMPLATES: usize = 200;
 
+/// A longer reference is clipped where an error quotes it.
+const QUOTED_CHARS: usize = 80;
+
 /// What was fetched for the references so far.
 #[derive(Default)]
 struct Fetched {
@@ -108,10 +111,10 @@ impl Expansions {
             false => None,
         };
         let Some((template, version)) = named else {
-            let message = format!(
-                "{:?} names no version of a template: write it TEMPLATE:VERSION",
-                reference.as_str()
-            );
+            // A whole one may be so long that the advice after it is clipped.
+            let quoted: String = reference.as_str().chars().take(QUOTED_CHARS).collect();
+            let message =
+                format!("{quoted:?} names no version of a template: write it TEMPLATE:VERSION");
             return Err(refused(ErrorCode::InvalidRequest, message));
         };
         let resolved = self.registries.resolve(reference).await.map_err(refuse)?;

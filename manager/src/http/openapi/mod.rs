@@ -19,6 +19,7 @@ use common::model::{
     CredentialName, DeploymentName, ManifestName, OperationId, RegistryName, TypeName,
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::json_schema;
 use serde_json::{Map, Value, json};
 
 pub use self::description::Description;
@@ -153,6 +154,7 @@ fn path_parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
             "credential" => schemas.subschema_for::<CredentialName>(),
             // The default registry is read under a name that no registry can be registered with.
             "registry" if route.method != "GET" => schemas.subschema_for::<RegistryName>(),
+            "registry" => json_schema!({"type": "string", "pattern": r"^[^\x00-\x1f\x7f-\x9f]+$"}),
             _ => schemas.subschema_for::<String>(),
         };
         json!({"name": name, "in": "path", "required": true, "schema": schema})

@@ -234,11 +234,24 @@ fn integer(schema: &Value) -> BoxedStrategy<Value> {
 }
 
 fn string(schema: &Value) -> BoxedStrategy<Value> {
-    if let Some(pattern) = schema["pattern"].as_str() {
-        let pattern = pattern.trim_start_matches('^').trim_end_matches('$');
-        return string_regex(pattern).unwrap().prop_map(Value::from).boxed();
-    }
-    let texts: BoxedStrategy<String> = match schema["format"].as_str() {
+    let texts = match schema["pattern"].as_str() {
+        Some(pattern) => {
+            let pattern = pattern.trim_start_matches('^').trim_end_matches('$');
+            string_regex(pattern).unwrap().boxed()
+        }
+        None => free_text(schema["format"].as_str()),
+    };
+    let least = schema["minLength"].as_u64().unwrap_or(0) as usize;
+    let most = schema["maxLength"].as_u64().unwrap_or(u64::MAX) as usize;
+    let fits = move |text: &String| (least..=most).contains(&text.chars().count());
+    texts
+        .prop_filter("too short or too long", fits)
+        .prop_map(Value::from)
+        .boxed()
+}
+
+fn free_text(format: Option<&str>) -> BoxedStrategy<String> {
+    match format {
         Some("regex") => proptest::sample::select(vec![".*", "^a|b$", "[a-z]+", ""])
             .prop_map(str::to_owned)
             .boxed(),
@@ -250,14 +263,7 @@ fn string(schema: &Value) -> BoxedStrategy<Value> {
             1 => proptest::sample::select(vec!["", "null", "0", "a b", " ", "a\n", "\u{0}", "../a"]).prop_map(str::to_owned),
         ]
         .boxed(),
-    };
-    let least = schema["minLength"].as_u64().unwrap_or(0) as usize;
-    let most = schema["maxLength"].as_u64().unwrap_or(u64::MAX) as usize;
-    let fits = move |text: &String| (least..=most).contains(&text.chars().count());
-    texts
-        .prop_filter("too short or too long", fits)
-        .prop_map(Value::from)
-        .boxed()
+    }
 }
 
 /// As it stands in a path, a query or a header.
