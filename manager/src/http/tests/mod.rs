@@ -4,6 +4,7 @@ mod access;
 mod deployments;
 mod drift;
 mod expand;
+mod health;
 mod live;
 mod operations;
 mod previews;
