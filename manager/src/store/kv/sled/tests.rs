@@ -1,7 +1,10 @@
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
+use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use super::super::KvError;
 use super::tip::Tip;
@@ -384,50 +387,85 @@ async fn served(folder: &Path, accept: Option<&str>) -> Result<Vec<(Key, Bytes)>
     all(&kv).await
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+/// On some combinations of damage, sled 0.34 corrupts the memory of its process. The process then ends by a signal, so
+/// nothing is served. Cases run in processes of their own, a few in each, so that the others still run.
+#[test]
+fn damage_of_any_kind_is_refused_with_the_file_and_what_to_do_or_nothing_is_lost() {
+    if let Ok(seed) = std::env::var(SEED) {
+        return cases(seed.parse().unwrap());
+    }
+    for seed in 0..PROCESSES {
+        let mut process = Command::new(std::env::current_exe().unwrap());
+        let cases = process.env(SEED, seed.to_string()).args([CASES, "--exact"]);
+        let Output { status, stdout, .. } = cases.output().unwrap();
+        let said = String::from_utf8_lossy(&stdout);
+        println!("{SEED}={seed}: {status}");
+        assert!(status.success() || status.signal().is_some(), "{said}");
+        assert!(!status.success() || said.contains("1 passed"), "{said}");
+    }
+}
 
-    /// On some combinations of damage, sled 0.34 corrupts the memory of its process, which then ends: no error, and no service.
-    #[test]
-    #[ignore = "sled may end the whole process; run it by hand, alone"]
-    fn damage_of_any_kind_is_refused_with_the_file_and_what_to_do_or_nothing_is_lost(
-        image in 0..2usize,
-        damages in prop::collection::vec(Damage::any(), 1..4),
-    ) {
+const SEED: &str = "DM_DAMAGE_SEED";
+const CASES: &str = "store::kv::sled::tests::damage_of_any_kind_is_refused_with_the_file_and_what_to_do_or_nothing_is_lost";
+const PROCESSES: u64 = 8;
+const CASES_OF_A_PROCESS: u32 = 8;
+
+fn cases(seed: u64) {
+    let config = ProptestConfig {
+        cases: CASES_OF_A_PROCESS,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let seed = [seed.to_be_bytes(); 4].concat();
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+    let damages = (0..2usize, prop::collection::vec(Damage::any(), 1..4));
+    let outcome = TestRunner::new_with_rng(config, random).run(&damages, |(image, damages)| {
         let images = images();
         let folder = tempfile::tempdir().unwrap();
         copied(images.folders[image].path(), folder.path());
         for damage in &damages {
             damage.happen(folder.path());
         }
-        run(async {
-            let mut error = match served(folder.path(), None).await {
-                Ok(found) => {
-                    prop_assert!(found == images.before, "served with losses");
-                    return Ok(());
-                }
-                Err(error) => error,
-            };
-            // A loss may hide another one.
-            for _ in 0..3 {
-                let text = error.to_string();
-                prop_assert!(text.contains(&*folder.path().to_string_lossy()), "{}", text);
-                prop_assert!(text.contains("restore a backup into a new store"), "{}", text);
-                let KvError::Damaged { accept: Some(token), .. } = error else {
-                    return Ok(());
-                };
-                prop_assert!(text.contains(&format!("--accept-loss {token}")), "{}", text);
-                prop_assert!(served(folder.path(), Some("another")).await.is_err());
-                match served(folder.path(), Some(&token)).await {
-                    Ok(left) => {
-                        prop_assert_eq!(served(folder.path(), None).await, Ok(left));
-                        return Ok(());
-                    }
-                    Err(next) => error = next,
-                }
+        run(judge(folder.path(), &images.before))
+    });
+    outcome.unwrap();
+}
+
+/// A store that was damaged holds all that it held, or is refused until each loss is accepted.
+async fn judge(folder: &Path, before: &[(Key, Bytes)]) -> Result<(), TestCaseError> {
+    let mut error = match served(folder, None).await {
+        Ok(found) => {
+            prop_assert!(found == before, "served with losses");
+            return Ok(());
+        }
+        Err(error) => error,
+    };
+    // A loss may hide another one.
+    for _ in 0..3 {
+        let text = error.to_string();
+        prop_assert!(text.contains(&*folder.to_string_lossy()), "{}", text);
+        prop_assert!(
+            text.contains("restore a backup into a new store"),
+            "{}",
+            text
+        );
+        let KvError::Damaged {
+            accept: Some(token),
+            ..
+        } = error
+        else {
+            return Ok(());
+        };
+        prop_assert!(text.contains(&format!("--accept-loss {token}")), "{}", text);
+        prop_assert!(served(folder, Some("another")).await.is_err());
+        match served(folder, Some(&token)).await {
+            Ok(left) => {
+                prop_assert_eq!(served(folder, None).await, Ok(left));
+                return Ok(());
             }
-            prop_assert!(false, "accepted, and still refused: {}", error);
-            Ok(())
-        })?;
+            Err(next) => error = next,
+        }
     }
+    prop_assert!(false, "accepted, and still refused: {}", error);
+    Ok(())
 }
