@@ -3,7 +3,7 @@
 //! Promises of every adapter, proved by `conformance` over each:
 //! - What is not permitted is refused.
 //! - A role in one namespace does not count in others. A role in all namespaces counts in each, and for what belongs to
-//! none.
+//!   none.
 //! - If the answer is unknown at the moment, it is an error, and never a yes.
 
 mod cluster;
