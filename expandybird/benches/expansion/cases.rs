@@ -69,7 +69,7 @@ pub fn all() -> [Case; 4] {
             "1,000 instances of a Jinja template with a schema",
             "vm.jinja",
             JINJA,
-            120,
+            45,
         ),
         many(
             "1,000 instances of a Python template with a schema",
@@ -81,11 +81,11 @@ pub fn all() -> [Case; 4] {
 }
 
 pub fn small_jinja() -> Case {
-    small("small Jinja template", "vm.jinja", JINJA, 700)
+    small("small Jinja template", "vm.jinja", JINJA, 350)
 }
 
 pub fn small_python() -> Case {
-    small("small Python template", "vm.py", PYTHON, 3000)
+    small("small Python template", "vm.py", PYTHON, 2000)
 }
 
 fn small(name: &'static str, file: &str, source: &str, goal_us: u64) -> Case {

@@ -118,7 +118,7 @@ fn callers(service: &Service, case: &Case, requests: usize) -> Result<Times> {
 }
 
 fn together(service: &Service, case: &Case, requests: usize) -> Result<()> {
-    const RATE: f64 = 3000.0;
+    const RATE: f64 = 10_000.0;
     const LONGEST: Duration = Duration::from_millis(40);
     let started = Instant::now();
     let all = callers(service, case, requests)?;
