@@ -9,6 +9,7 @@ pub mod client;
 pub mod compare;
 pub mod duration;
 pub mod kubernetes_secret;
+pub mod manifests;
 pub mod memory;
 pub mod model;
 pub mod redact;

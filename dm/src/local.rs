@@ -12,7 +12,7 @@ use common::api::error::ErrorBody;
 use common::api::expander::{Environment, ExpandRequest, ExpandResponse};
 use common::api::manager::{Expand, Expansion};
 use common::json::{self, Limits};
-use common::model::{ManifestName, NameError, Namespace};
+use common::model::{ManifestName, NameError, Namespace, language};
 use jiff::Timestamp;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -150,9 +150,8 @@ fn unresolved(types: &[String], imports: &[&str]) -> Vec<UnresolvedType> {
 /// Whether a type is a template's file by its form: `web.py`, `web`. A kind begins with a capital letter; a reference with
 /// a registry's path or a version (`github.com/o/r/web:v1`) is the manager's to resolve, and stays.
 fn is_template(name: &str) -> bool {
-    const ENDINGS: [&str; 3] = [".jinja", ".py", ".yaml"];
     let is_word = !name.contains(['/', ':']) && name.starts_with(|c: char| c.is_ascii_lowercase());
-    ENDINGS.iter().any(|ending| name.ends_with(ending)) || is_word
+    language::is_template_name(name) || is_word
 }
 
 /// The import with the most similar name, if it is similar enough for a typing error.

@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where it fails")]
 
-use common::model::Import;
+use common::model::{Import, Language};
 use expandybird::engine::jinja::{self, Jinja};
-use expandybird::engine::{Engine as _, Instance, Language, Rendered};
+use expandybird::engine::{Engine as _, Instance, Rendered};
 use expandybird::input::Files;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -45,6 +45,7 @@ fn rendered(facts: &Facts, template: &str) -> Result<String, String> {
     let instance = Instance {
         template: &template,
         language: Language::Jinja,
+        tree: Vec::new(),
         env: &facts.env,
         properties: Some(&facts.properties),
     };
@@ -55,6 +56,7 @@ fn rendered(facts: &Facts, template: &str) -> Result<String, String> {
     {
         Rendered::Text(text) => Ok(text),
         Rendered::Data(value) => Ok(value.to_string()),
+        Rendered::Objects(objects) => Ok(format!("{objects:?}")),
     }
 }
 

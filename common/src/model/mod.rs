@@ -6,6 +6,7 @@ pub mod configuration;
 pub mod credential;
 pub mod deployment;
 pub mod identity;
+pub mod language;
 pub mod layout;
 pub mod limits;
 pub mod manifest;
@@ -25,6 +26,7 @@ pub use configuration::{
 pub use credential::{Credential, CredentialType, Secret};
 pub use deployment::{Deployment, DeploymentState, DeploymentStatus, Drift, DriftPolicy};
 pub use identity::{Identity, IdentityError};
+pub use language::Language;
 pub use layout::{Layout, LayoutNode, LayoutPath, SecretValue};
 pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedFile, ResolvedType};
 pub use metadata::{ConflictPolicy, CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};

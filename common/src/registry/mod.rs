@@ -23,7 +23,5 @@ pub const TEMPLATE_IMPORTS: usize = 100;
 pub const VERSION_FILES: usize = 500;
 /// Folders within one another in a version.
 pub const VERSION_DEPTH: usize = 8;
-/// What a template's file ends with, by the language that it is written in.
-pub const TEMPLATE_ENDINGS: [&str; 2] = [".py", ".jinja"];
 /// What a template's schema is called beyond the template's name.
 pub const SCHEMA: &str = ".schema";

@@ -53,7 +53,11 @@ impl<'t, 'a> Constructor<'t, 'a> {
     pub fn document(&mut self, root: NodeId) -> Result<Document, YamlError> {
         let value = self.value(root, 0)?;
         let warnings = std::mem::take(&mut self.warnings);
-        Ok(Document { value, warnings })
+        Ok(Document {
+            value,
+            location: self.tree.nodes[root].at,
+            warnings,
+        })
     }
 
     fn value(&mut self, id: NodeId, depth: usize) -> Result<Value, YamlError> {

@@ -1,9 +1,9 @@
 //! Finds the place of a value in a text, only when an error needs it.
 
-use super::Limits;
 use super::compose::{Node, NodeId, NodeKind, Tree, compose};
 use super::error::Location;
 use super::scalar::{self, Plain};
+use super::{Limits, Pointer};
 
 /// A text in which places are looked for: read again, so that reading one which is right costs nothing extra, and once
 /// for however many places.
@@ -23,10 +23,15 @@ impl<'a> Places<'a> {
     /// An entry of a map is at its key (a merged one at its `<<`), an item of a list at the item. If the path is longer than the
     /// text is deep, this is the place of its deepest existing part.
     pub fn at(&self, pointer: &str) -> Option<Location> {
+        self.find(&Pointer::new(0, pointer))
+    }
+
+    /// [`Self::at`], in any of the documents.
+    pub fn find(&self, pointer: &Pointer) -> Option<Location> {
         let tree = self.tree.as_ref()?;
-        let mut id = *tree.roots.first()?;
+        let mut id = *tree.roots.get(pointer.document)?;
         let mut location = tree.nodes[id].at;
-        for segment in pointer.split('/').skip(1) {
+        for segment in pointer.path.split('/').skip(1) {
             let segment = segment.replace("~1", "/").replace("~0", "~");
             let Some((at, next)) = step(tree, id, &segment) else {
                 break;

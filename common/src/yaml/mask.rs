@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::Limits;
 use super::compose::{NodeId, NodeKind, Tree, compose, spans};
 use super::locate::step;
 use super::replace::behind_properties;
+use super::{Limits, Pointer};
 
-/// The text with `mask` for every scalar at or below what the JSON pointers (RFC 6901) lead to, in whatever style it is
+/// The text with `mask` for every scalar at or below what the pointers lead to, in whatever style it is
 /// written; of aliases, for what they repeat. A pointer that leads nowhere is fine.
 ///
 /// `None` for a text that cannot be read, or whose values are not distinct by their places. Read the result to check it.
-pub fn mask(text: &str, pointers: &[String], mask: &str) -> Option<String> {
+pub fn mask(text: &str, pointers: &[Pointer], mask: &str) -> Option<String> {
     let tree = compose(text, &Limits::DEFAULT).ok()?;
     let spans = spans(tree.text)?;
     let mut masked = BTreeSet::new();
@@ -35,9 +35,9 @@ pub fn mask(text: &str, pointers: &[String], mask: &str) -> Option<String> {
     Some(whole)
 }
 
-fn at(tree: &Tree<'_>, pointer: &str) -> Option<NodeId> {
-    let mut segments = pointer.split('/').skip(1);
-    segments.try_fold(*tree.roots.first()?, |id, segment| {
+fn at(tree: &Tree<'_>, pointer: &Pointer) -> Option<NodeId> {
+    let mut segments = pointer.path.split('/').skip(1);
+    segments.try_fold(*tree.roots.get(pointer.document)?, |id, segment| {
         let segment = segment.replace("~1", "/").replace("~0", "~");
         step(tree, id, &segment).map(|(_, next)| next)
     })
@@ -59,7 +59,12 @@ mod tests {
     use super::*;
 
     fn masked(text: &str) -> String {
-        mask(text, &["/p".to_owned(), "/absent/x".to_owned()], "(x)").unwrap()
+        mask(
+            text,
+            &[Pointer::new(0, "/p"), Pointer::new(0, "/absent/x")],
+            "(x)",
+        )
+        .unwrap()
     }
 
     #[test]
@@ -96,7 +101,16 @@ mod tests {
     }
 
     #[test]
+    fn a_later_document_is_masked_and_the_others_stay() {
+        let pointers = [Pointer::new(1, "/p/0"), Pointer::new(2, "/p")];
+        assert_eq!(
+            mask("p: a\n---\np: [b, c]\n", &pointers, "(x)").as_deref(),
+            Some("p: a\n---\np: [(x), c]\n")
+        );
+    }
+
+    #[test]
     fn a_text_that_cannot_be_read_is_not_masked() {
-        assert_eq!(mask("p: [", &["/p".to_owned()], "(x)"), None);
+        assert_eq!(mask("p: [", &[Pointer::new(0, "/p")], "(x)"), None);
     }
 }

@@ -87,8 +87,28 @@ pub enum Duplicates {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     pub value: Value,
+    /// Where its value begins.
+    pub location: Location,
     /// At most a hundred.
     pub warnings: Vec<Warning>,
+}
+
+/// Which value of a text is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pointer {
+    /// The document, counted from 0.
+    pub document: usize,
+    /// A JSON pointer (RFC 6901) within the document.
+    pub path: String,
+}
+
+impl Pointer {
+    pub fn new(document: usize, path: impl Into<String>) -> Self {
+        Self {
+            document,
+            path: path.into(),
+        }
+    }
 }
 
 /// A key that a map has twice.
@@ -131,6 +151,7 @@ pub fn read(text: &str, limits: &Limits, duplicates: Duplicates) -> Result<Docum
         Some(root) => constructor.document(*root),
         None => Ok(Document {
             value: Value::Null,
+            location: Location::START,
             warnings: Vec::new(),
         }),
     }

@@ -1,13 +1,15 @@
-//! The port through which an expansion runs templates, and the table of languages.
+//! The port through which an expansion runs templates: one engine a file.
 //!
 //! Promises of every engine: the same instance gives the same result; a template can change
 //! nothing that another one sees; what goes wrong is told with the template's file and line.
 
 pub mod jinja;
+pub mod manifests;
 pub mod python;
 
 use common::api::error::ErrorCode;
-use common::model::Import;
+use common::manifests::Object;
+use common::model::{Import, Language};
 use serde_json::{Map, Value};
 
 /// Runs one instance of a template.
@@ -16,13 +18,23 @@ pub trait Engine {
 }
 
 /// What a template is given.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Instance<'a> {
     pub template: &'a Import,
     pub language: Language,
+    /// Of a template that is a folder, the files in it by their paths there; else none.
+    pub tree: Vec<(&'a str, &'a Import)>,
     pub env: &'a Map<String, Value>,
     /// None: the resource has no properties, which is not the same as empty ones.
     pub properties: Option<&'a Value>,
+}
+
+impl Instance<'_> {
+    /// Bytes of the template's own text, with all of its folder.
+    pub fn bytes(&self) -> usize {
+        let tree = self.tree.iter().map(|(_, file)| file.content.len());
+        self.template.content.len() + tree.sum::<usize>()
+    }
 }
 
 /// What a template returned, and what its author should know.
@@ -34,10 +46,12 @@ pub struct Output {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rendered {
-    /// YAML.
+    /// YAML: a map with `resources`.
     Text(String),
     /// The value itself, without the detour.
     Data(Value),
+    /// Kubernetes objects: each becomes a resource.
+    Objects(Vec<Object>),
 }
 
 /// Why a template has no result, and where in it.
@@ -53,46 +67,28 @@ pub struct EngineError {
     pub excerpt: String,
 }
 
-/// The languages of templates. A new one is a variant here, a line in [`Language::SUFFIXES`] and a file beside this.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    Jinja,
-    Python,
-}
+/// The engines of one expansion, each for a language of [`common::model::language::TABLE`].
+pub struct Engines<'e>(Vec<(Language, Box<dyn Engine + 'e>)>);
 
-impl Language {
-    /// The table. YAML is Jinja: the original rendered it, and text without braces stays as it is.
-    const SUFFIXES: [(&'static str, Language); 3] = [
-        (".jinja", Self::Jinja),
-        (".py", Self::Python),
-        (".yaml", Self::Jinja),
-    ];
-
-    /// The language of a file, by its suffix.
-    pub fn of(path: &str) -> Option<Self> {
-        let matching = Self::SUFFIXES
-            .iter()
-            .find(|(suffix, _)| path.ends_with(suffix));
-        matching.map(|&(_, language)| language)
-    }
-
-    /// The suffixes in words.
-    pub fn supported() -> String {
-        Self::SUFFIXES.map(|(suffix, _)| suffix).join(", ")
+impl<'e> Engines<'e> {
+    pub fn new(engines: Vec<(Language, Box<dyn Engine + 'e>)>) -> Self {
+        Self(engines)
     }
 }
 
-/// The engines of one expansion.
-pub struct Engines<J, P> {
-    pub jinja: J,
-    pub python: P,
-}
-
-impl<J: Engine, P: Engine> Engine for Engines<J, P> {
+impl Engine for Engines<'_> {
     fn render(&mut self, instance: &Instance<'_>) -> Result<Output, EngineError> {
-        match instance.language {
-            Language::Jinja => self.jinja.render(instance),
-            Language::Python => self.python.render(instance),
+        let mut engines = self.0.iter_mut();
+        match engines.find(|(language, _)| *language == instance.language) {
+            Some((_, engine)) => engine.render(instance),
+            None => Err(EngineError {
+                code: ErrorCode::Internal,
+                message: format!("no engine renders {:?}", instance.language),
+                file: Some(instance.template.path().to_owned()),
+                line: None,
+                column: None,
+                excerpt: String::new(),
+            }),
         }
     }
 }

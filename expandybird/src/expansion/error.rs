@@ -21,6 +21,14 @@ pub enum Fault {
     YamlTooLarge { what: String, reason: String },
     #[error("'{name}' holds {found}; a configuration is a map with 'resources:'")]
     NotAMap { name: String, found: &'static str },
+    #[error(
+        "'{name}' has no 'resources:', but {found}; write 'resources:' for a configuration, or 'apiVersion:' and 'kind:' for each Kubernetes object"
+    )]
+    NoResources { name: String, found: String },
+    #[error(
+        "'{name}' has '{key}' beside its resources, which has no meaning there; a configuration has 'resources', 'imports' and 'outputs', and what is there for anchors begins with 'x-'"
+    )]
+    UnknownKey { name: String, key: String },
     #[error("'{field}' is {found}; it is a list of maps, each with {entries}")]
     NotAList {
         field: &'static str,
@@ -57,7 +65,7 @@ pub enum Fault {
     #[error("Template did not return a 'resources:' field.")]
     NoResourcesField,
     #[error(
-        "'{path}' is imported as the type '{name}', but is no template: its name must end in {supported}"
+        "'{path}' is imported as the type '{name}', but is no template: its name must end in {supported}, and .yml and .json must hold Kubernetes objects (documents with 'apiVersion' and 'kind')"
     )]
     UnsupportedLanguage {
         name: String,
@@ -114,6 +122,8 @@ impl Fault {
             Self::NotYaml { .. }
             | Self::OutputNotYaml { .. }
             | Self::NotAMap { .. }
+            | Self::NoResources { .. }
+            | Self::UnknownKey { .. }
             | Self::NotAList { .. }
             | Self::EntryNotAMap { .. }
             | Self::DuplicateName { .. }

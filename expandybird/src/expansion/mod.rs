@@ -6,38 +6,41 @@
 //! same output.
 //!
 //! ```text
-//! content ─ YAML ─► resources ─┬─ primitive ──────────────────────────────────► leaf
+//! content ─ YAML ─► resources ─┬─ primitive, Kubernetes object ───────────────► leaf
 //!                              └─ template ─ schema ─ engine ─ resources ─ … ─► node
 //! tree of nodes ─ references (outputs in, unknown names and cycles out) ─► flat configuration + layout
 //! ```
 
 mod error;
 mod names;
+mod objects;
 mod reading;
 mod references;
 mod schema;
+mod template;
 mod tree;
 mod watch;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use common::api::error::{ErrorBody, Location};
 use common::api::expander::ExpandResponse;
 use common::kubernetes_secret;
+use common::manifests::Object;
+use common::model::language;
 use common::model::metadata::MetadataError;
 use common::model::{
-    Configuration, Import, InstanceOutputs, Layout, LayoutPath, Output, ResourceMetadata, Scope,
+    Configuration, InstanceOutputs, Layout, LayoutPath, Output, ResourceMetadata, Scope,
     SecretValue,
 };
 use common::redact::Redactor;
 use serde_json::{Map, Value};
 
-use crate::engine::{Engine, EngineError, Instance, Language, Rendered};
+use crate::engine::Engine;
 use crate::input::{Budget, BudgetError, Files};
 pub use error::{ExpansionError, Fault};
-use reading::Text;
-use schema::{Refusal, Schema, SchemaFault};
+use reading::{Content, Text};
 pub use schema::{SchemaCache, cache as schema_cache};
+use template::{Failed, refused};
 use tree::{Body, Node};
 pub use watch::{At, Step, Unwatched, Watch};
 
@@ -62,8 +65,8 @@ pub fn expand(
     budget: Budget,
     watch: &mut dyn Watch,
 ) -> Result<ExpandResponse, ExpansionError> {
-    let text = Text::configuration(input.name, input.content);
-    let (configuration, warnings) = text.read()?;
+    let mut text = Text::configuration(input.name, input.content);
+    let content = text.read()?;
     let mut expander = Expander {
         input,
         engine,
@@ -71,14 +74,12 @@ pub fn expand(
         budget,
         watch,
         env: input.env.clone(),
-        warnings,
+        languages: HashMap::new(),
+        warnings: Vec::new(),
         secrets: Vec::new(),
         hidden: Vec::new(),
     };
-    let expanded = expander.expand(&text, &configuration);
-    if expanded.is_err() {
-        expander.mark_all(&configuration);
-    }
+    let expanded = expander.expand(&text, content);
     let (secrets, mut warnings) = (expander.secrets, expander.warnings);
     let marked = secrets.iter().map(|secret| &secret.value);
     let redactor = Redactor::new(marked.chain(&expander.hidden));
@@ -108,9 +109,6 @@ fn distinct_types(configuration: &Configuration) -> Vec<String> {
         .collect()
 }
 
-/// At most as many warnings go into an answer; a loop can cause thousands.
-const WARNINGS: usize = 100;
-
 struct Expander<'a> {
     input: &'a Input<'a>,
     engine: &'a mut dyn Engine,
@@ -119,6 +117,8 @@ struct Expander<'a> {
     watch: &'a mut dyn Watch,
     /// What every template sees, with the name and the type of the instance at hand.
     env: Map<String, Value>,
+    /// By a template's name; none where the file is in no language.
+    languages: HashMap<String, Option<&'static language::Row>>,
     warnings: Vec<String>,
     /// What schemas marked so far.
     secrets: Vec<SecretValue>,
@@ -132,6 +132,15 @@ struct Level {
     outputs: Vec<Output>,
 }
 
+impl From<Vec<Node>> for Level {
+    fn from(nodes: Vec<Node>) -> Self {
+        Self {
+            nodes,
+            outputs: Vec::new(),
+        }
+    }
+}
+
 /// What a configuration comes to.
 struct Expanded {
     flat: Configuration,
@@ -140,12 +149,51 @@ struct Expanded {
 }
 
 impl Expander<'_> {
-    fn expand(
+    fn expand(&mut self, text: &Text<'_>, content: Content) -> Result<Expanded, ExpansionError> {
+        match content {
+            Content::Configuration(configuration, warnings) => {
+                self.warnings.extend(warnings);
+                let expanded = self
+                    .level(text, &configuration, &LayoutPath::root(), &[])
+                    .and_then(|level| self.resolve(text, level));
+                if expanded.is_err() {
+                    self.mark_all(&configuration);
+                }
+                expanded
+            }
+            Content::Objects(objects) => {
+                let level = self.top_objects(text, objects)?;
+                self.resolve(text, level)
+            }
+        }
+    }
+
+    /// The level of a configuration that holds Kubernetes objects as they stand.
+    fn top_objects(
         &mut self,
         text: &Text<'_>,
-        configuration: &Value,
-    ) -> Result<Expanded, ExpansionError> {
-        let level = self.level(text, configuration, &LayoutPath::root(), &[])?;
+        objects: Vec<Object>,
+    ) -> Result<Level, ExpansionError> {
+        let root = LayoutPath::root();
+        if objects.is_empty() {
+            let fault = Fault::NoResources {
+                name: text.file().to_owned(),
+                found: "has Kubernetes lists without an item".to_owned(),
+            };
+            return Err(text.fault(fault, "", &root));
+        }
+        let nodes = self.objects(objects, &root);
+        let nodes = nodes.map_err(|(index, fault)| match (index, fault) {
+            (_, Fault::Engine(error)) => text.engine(error, &root),
+            (Some(index), fault) => {
+                text.fault(fault, &format!("/resources/{index}"), &root.child(index))
+            }
+            (None, fault) => text.fault(fault, "", &root),
+        })?;
+        Ok(nodes.into())
+    }
+
+    fn resolve(&mut self, text: &Text<'_>, level: Level) -> Result<Expanded, ExpansionError> {
         self.watch
             .before(Step::Whole)
             .map_err(|fault| text.fault(fault, "", &LayoutPath::root()))?;
@@ -240,46 +288,6 @@ impl Expander<'_> {
         })
     }
 
-    /// What the template sees: what was given, or what its schema makes of it.
-    fn properties(
-        &mut self,
-        template: &Import,
-        given: Option<&Value>,
-        resource: &str,
-        path: &LayoutPath,
-    ) -> Result<Option<Value>, Fault> {
-        let Some(file) = self.input.files.schema_of(template) else {
-            return Ok(given.cloned());
-        };
-        self.watch.before(Step::Schema(At {
-            file,
-            resource,
-            path,
-        }))?;
-        let schema = Schema::read(&file.name, &file.content, self.schemas)?;
-        for wanted in &schema.imports {
-            if self.input.files.required(wanted, template.path()).is_none() {
-                return Err(Fault::Schema(SchemaFault::MissingImport {
-                    file: wanted.clone(),
-                    schema: file.name.clone(),
-                }));
-            }
-        }
-        let mut properties = given.cloned().unwrap_or_else(|| Value::Object(Map::new()));
-        schema.fill(&file.name, &mut properties)?;
-        let marked = schema.marked(&file.name, &properties)?;
-        let secrets = marked.iter().filter_map(|pointer| {
-            Some(SecretValue {
-                path: path.clone(),
-                pointer: pointer.clone(),
-                value: properties.pointer(pointer)?.clone(),
-            })
-        });
-        self.secrets.extend(secrets);
-        schema.check(&template.name, &properties, &marked)?;
-        Ok(Some(properties))
-    }
-
     fn hide_secrets(&mut self, resources: &[Value]) {
         let values = resources.iter().flat_map(|resource| {
             let type_name = resource.get("type").and_then(Value::as_str);
@@ -304,155 +312,4 @@ impl Expander<'_> {
             }
         }
     }
-
-    fn template(
-        &mut self,
-        template: &Import,
-        name: &str,
-        properties: Option<Value>,
-        path: &LayoutPath,
-        chain: &[String],
-    ) -> Result<Body, Failed> {
-        let Some(language) = Language::of(template.path()).or_else(|| Language::of(&template.name))
-        else {
-            return Err(Failed::Here(Fault::UnsupportedLanguage {
-                name: template.name.clone(),
-                path: template.path().to_owned(),
-                supported: Language::supported(),
-            }));
-        };
-        self.env.insert("name".to_owned(), Value::from(name));
-        let type_name = Value::from(template.name.as_str());
-        self.env.insert("type".to_owned(), type_name);
-        let instance = Instance {
-            template,
-            language,
-            env: &self.env,
-            properties: properties.as_ref(),
-        };
-        self.watch
-            .before(Step::Template(At {
-                file: template,
-                resource: name,
-                path,
-            }))
-            .map_err(Failed::Here)?;
-        let rendered = self
-            .engine
-            .render(&instance)
-            .map_err(|error| engine_failed(error, name, path))?;
-        self.warn(rendered.warnings, name, path);
-        let text = Text::output(template.path(), &template.name);
-        let configuration = self.returned(rendered.result, template, &text, name, path)?;
-        let mut chain = chain.to_vec();
-        chain.push(template.name.clone());
-        let level = self
-            .level(&text, &configuration, path, &chain)
-            .map_err(Failed::within)?;
-        Ok(Body::Template {
-            properties,
-            children: level.nodes,
-            outputs: level.outputs,
-        })
-    }
-
-    /// What a template returned, as a map with `resources`.
-    fn returned(
-        &mut self,
-        result: Rendered,
-        template: &Import,
-        text: &Text<'_>,
-        name: &str,
-        path: &LayoutPath,
-    ) -> Result<Value, Failed> {
-        let configuration = match result {
-            Rendered::Data(value) => value,
-            Rendered::Text(output) => {
-                self.budget
-                    .take_output(output.len())
-                    .map_err(|error| Failed::Here(error.into()))?;
-                let (value, warnings) = reading::output(&output, &template.name)
-                    .map_err(|fault| Failed::within(text.named(fault, name, path)))?;
-                self.warn(warnings, name, path);
-                value
-            }
-        };
-        match configuration.get("resources") {
-            Some(_) => Ok(configuration),
-            None => Err(Failed::within(text.named(
-                Fault::NoResourcesField,
-                name,
-                path,
-            ))),
-        }
-    }
-
-    fn warn(&mut self, warnings: Vec<String>, name: &str, path: &LayoutPath) {
-        let room = WARNINGS.saturating_sub(self.warnings.len());
-        let located = warnings.into_iter().take(room);
-        self.warnings
-            .extend(located.map(|warning| format!("{path} ('{name}'): {warning}")));
-    }
-}
-
-/// Where a template instance failed: at the resource that asks for it, or at a place of its own.
-enum Failed {
-    Here(Fault),
-    Within(Box<ExpansionError>),
-}
-
-impl Failed {
-    fn within(error: ExpansionError) -> Self {
-        Self::Within(Box::new(error))
-    }
-}
-
-/// An engine knows the place in the file; the instance is known here.
-fn engine_failed(error: EngineError, name: &str, path: &LayoutPath) -> Failed {
-    let location = Location {
-        file: error.file.clone(),
-        line: error.line,
-        column: error.column,
-        resource: Some(name.to_owned()),
-        path: Some(path.to_string()),
-    };
-    let excerpt = error.excerpt.clone();
-    Failed::within(Fault::Engine(error).at(location).with_excerpt(excerpt))
-}
-
-/// Each refusal becomes a cause with its own place.
-fn refused(
-    fault: Fault,
-    text: &Text<'_>,
-    pointer: &str,
-    path: &LayoutPath,
-    name: &str,
-) -> ExpansionError {
-    let causes = match &fault {
-        Fault::Schema(SchemaFault::Refused { refusals, .. }) => refusals
-            .iter()
-            .map(|refusal| cause(refusal, text, pointer, path, name))
-            .collect(),
-        _ => Vec::new(),
-    };
-    let mut error = text.fault(fault, &format!("{pointer}/properties"), path);
-    error.location.resource = Some(name.to_owned());
-    error.causes = causes;
-    error
-}
-
-fn cause(
-    refusal: &Refusal,
-    text: &Text<'_>,
-    pointer: &str,
-    path: &LayoutPath,
-    name: &str,
-) -> ErrorBody {
-    let mut location = text.location(&format!("{pointer}/properties{}", refusal.pointer), path);
-    location.resource = Some(name.to_owned());
-    location.path = Some(format!(
-        "{path}.properties{}",
-        schema::json_path(&refusal.pointer)
-    ));
-    ErrorBody::new(refusal.code(), refusal.to_string()).at(location)
 }

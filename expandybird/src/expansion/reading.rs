@@ -7,11 +7,13 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use common::api::error::Location;
+use common::manifests::{self, Object};
 use common::model::{LayoutPath, Output};
-use common::yaml::{self, Duplicates, Limits, Places};
+use common::yaml::{self, Duplicates, Limits, Places, Pointer, YamlError};
 use serde_json::Value;
 
 use super::error::{ExpansionError, Fault, kind};
+use crate::engine::EngineError;
 
 /// A text, as far as faults in it are to be located.
 pub struct Text<'a> {
@@ -23,7 +25,24 @@ pub struct Text<'a> {
     content: Option<&'a str>,
     /// Read again for the first fault, once for all of them.
     places: OnceCell<Places<'a>>,
+    /// Of a text of Kubernetes objects, where each of them stands.
+    objects: Vec<Pointer>,
 }
+
+/// What a configuration's text holds.
+pub enum Content {
+    /// A map with `resources`, and warnings of the reader.
+    Configuration(Value, Vec<String>),
+    /// Kubernetes objects as they stand.
+    Objects(Vec<Object>),
+}
+
+/// What a configuration has at its top.
+const KEYS: [&str; 3] = ["imports", "outputs", "resources"];
+/// What a key begins with that is there for its anchors only.
+const ANCHORS: &str = "x-";
+/// So many of a text's keys are shown.
+const KEYS_SHOWN: usize = 10;
 
 impl<'a> Text<'a> {
     pub fn configuration(name: &'a str, content: &'a str) -> Self {
@@ -32,6 +51,7 @@ impl<'a> Text<'a> {
             list: name,
             content: Some(content),
             places: OnceCell::new(),
+            objects: Vec::new(),
         }
     }
 
@@ -41,6 +61,7 @@ impl<'a> Text<'a> {
             list: template,
             content: None,
             places: OnceCell::new(),
+            objects: Vec::new(),
         }
     }
 
@@ -48,37 +69,102 @@ impl<'a> Text<'a> {
         self.file
     }
 
-    /// The configuration's value: a map; nothing at all is an empty one, and so is `false`. What
-    /// else Python takes for false (`[]`, `0`, `''`) is a mistake of its author.
-    pub fn read(&self) -> Result<(Value, Vec<String>), ExpansionError> {
+    /// What the configuration holds.
+    pub fn read(&mut self) -> Result<Content, ExpansionError> {
         let content = self.content.unwrap_or_default();
-        let document =
-            yaml::read(content, &Limits::DEFAULT, Duplicates::Error).map_err(|error| {
-                let location = self.point(Some(error.location));
-                let (name, reason) = (self.file.to_owned(), error.to_string());
-                let fault = match error.kind.is_limit() {
-                    true => Fault::YamlTooLarge {
-                        what: format!("'{name}'"),
-                        reason,
-                    },
-                    false => Fault::NotYaml { name, reason },
+        let documents = yaml::read_all(content, &Limits::DEFAULT, Duplicates::Error)
+            .map_err(|error| self.unreadable(&error))?;
+        if manifests::recognises(&documents) {
+            let objects = manifests::objects(self.file, documents)
+                .map_err(|error| self.engine(error.into(), &LayoutPath::root()))?;
+            self.objects = objects
+                .iter()
+                .map(|one| one.place.pointer.clone())
+                .collect();
+            return Ok(Content::Objects(objects));
+        }
+        let document = match documents.len() {
+            0 | 1 => documents.into_iter().next(),
+            // Refuses the second one, with its place.
+            _ => {
+                let refused = yaml::read(content, &Limits::DEFAULT, Duplicates::Error);
+                Some(refused.map_err(|error| self.unreadable(&error))?)
+            }
+        };
+        let (value, warnings) = document.map_or((Value::Null, Vec::new()), |document| {
+            (document.value, document.warnings)
+        });
+        self.check(&value)?;
+        let warnings = warnings.iter().map(ToString::to_string).collect();
+        Ok(Content::Configuration(value, warnings))
+    }
+
+    fn unreadable(&self, error: &YamlError) -> ExpansionError {
+        let location = self.point(Some(error.location));
+        let (name, reason) = (self.file.to_owned(), error.to_string());
+        let fault = match error.kind.is_limit() {
+            true => Fault::YamlTooLarge {
+                what: format!("'{name}'"),
+                reason,
+            },
+            false => Fault::NotYaml { name, reason },
+        };
+        fault.at(location).with_excerpt(error.excerpt())
+    }
+
+    /// A configuration says what its resources are, if only that there are none: a slip in a key must not deploy nothing.
+    fn check(&self, value: &Value) -> Result<(), ExpansionError> {
+        let name = || self.file.to_owned();
+        let none = |found: String| Fault::NoResources {
+            name: name(),
+            found,
+        };
+        let (fault, pointer) = match value {
+            Value::Null => (none("is empty".to_owned()), String::new()),
+            Value::Object(map) if map.is_empty() => (none("is empty".to_owned()), String::new()),
+            Value::Object(map) if !map.contains_key("resources") => {
+                let keys: Vec<_> = map
+                    .keys()
+                    .take(KEYS_SHOWN)
+                    .map(|key| format!("'{key}'"))
+                    .collect();
+                (none(format!("has {}", keys.join(", "))), String::new())
+            }
+            Value::Object(map) => {
+                let unknown = map
+                    .keys()
+                    .find(|key| !KEYS.contains(&key.as_str()) && !key.starts_with(ANCHORS));
+                let Some(key) = unknown.cloned() else {
+                    return Ok(());
                 };
-                fault.at(location).with_excerpt(error.excerpt())
-            })?;
-        let warnings = document.warnings.iter().map(ToString::to_string).collect();
-        match document.value {
-            Value::Object(map) => Ok((Value::Object(map), warnings)),
-            Value::Null | Value::Bool(false) => {
-                Ok((Value::Object(serde_json::Map::new()), warnings))
+                let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+                (Fault::UnknownKey { name: name(), key }, pointer)
             }
             other => {
-                let fault = Fault::NotAMap {
-                    name: self.file.to_owned(),
-                    found: kind(&other),
-                };
-                Err(self.fault(fault, "", &LayoutPath::root()))
+                let found = kind(other);
+                (
+                    Fault::NotAMap {
+                        name: name(),
+                        found,
+                    },
+                    String::new(),
+                )
             }
-        }
+        };
+        Err(self.fault(fault, &pointer, &LayoutPath::root()))
+    }
+
+    /// The engine's error at its own place.
+    pub fn engine(&self, error: EngineError, path: &LayoutPath) -> ExpansionError {
+        let location = Location {
+            file: error.file.clone(),
+            line: error.line,
+            column: error.column,
+            path: Some(path.to_string()),
+            ..Location::default()
+        };
+        let excerpt = error.excerpt.clone();
+        Fault::Engine(error).at(location).with_excerpt(excerpt)
     }
 
     /// The fault, where the pointer leads to.
@@ -111,7 +197,24 @@ impl<'a> Text<'a> {
         let places = self
             .places
             .get_or_init(|| Places::of(content, &Limits::DEFAULT));
-        places.at(pointer)
+        places.find(&self.pointer(pointer))
+    }
+
+    /// A pointer to a resource, or into its properties, as one to the object that it is.
+    fn pointer(&self, pointer: &str) -> Pointer {
+        let rest = pointer.strip_prefix("/resources/").unwrap_or_default();
+        let (index, rest) = rest.split_once('/').unwrap_or((rest, ""));
+        let object = index
+            .parse()
+            .ok()
+            .and_then(|index: usize| self.objects.get(index));
+        match (object, rest.strip_prefix("properties")) {
+            (Some(object), Some(within)) => {
+                Pointer::new(object.document, format!("{}{within}", object.path))
+            }
+            (Some(object), None) => object.clone(),
+            (None, _) => Pointer::new(0, pointer),
+        }
     }
 
     fn point(&self, place: Option<yaml::Location>) -> Location {

@@ -67,6 +67,21 @@ impl Files {
         self.anywhere(&by_name).or_else(|| self.anywhere(&by_path))
     }
 
+    /// The files in the folder of a template, by their paths there, in the order of the paths.
+    pub fn beside(&self, template: &Import) -> Vec<(&str, &Import)> {
+        let folder = match template.path().rsplit_once('/') {
+            Some((folder, _)) => format!("{}/", normal(folder)),
+            None => String::new(),
+        };
+        let within = self.by_path.iter().filter_map(|(path, &index)| {
+            let path = path.strip_prefix(folder.as_str())?;
+            Some((path, &self.imports[index]))
+        });
+        let mut found: Vec<_> = within.collect();
+        found.sort_unstable_by_key(|(path, _)| *path);
+        found
+    }
+
     fn anywhere(&self, wanted: &str) -> Option<&Import> {
         self.named(wanted).or_else(|| self.at_path(wanted))
     }
@@ -126,6 +141,22 @@ mod tests {
         let beside = files.included("macros/m.jinja", "lib/a.jinja");
         assert_eq!(beside.map(|import| import.name.as_str()), Some("m"));
         assert_eq!(files.included("other", "lib/a.jinja"), None);
+    }
+
+    #[test]
+    fn the_files_of_a_folder_come_in_the_order_of_their_paths() {
+        let files = files(&[
+            ("redis:v1", "r/redis/Chart.yaml"),
+            ("x", "r/redis/manifests/b.yaml"),
+            ("y", "r/redis/manifests/./a.yaml"),
+            ("z", "r/redis2/manifests/c.yaml"),
+        ]);
+        let chart = files.named("redis:v1").unwrap();
+        let found: Vec<_> = files.beside(chart).iter().map(|(path, _)| *path).collect();
+        assert_eq!(
+            found,
+            ["Chart.yaml", "manifests/a.yaml", "manifests/b.yaml"]
+        );
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use common::api::error::ErrorCode;
-use common::model::Import;
+use common::model::{Import, Language};
 use common::yaml::{Duplicates, Limits};
 use expandybird::engine::jinja::{self, Jinja};
-use expandybird::engine::{Engine, EngineError, Instance, Language, Output, Rendered};
+use expandybird::engine::{Engine, EngineError, Instance, Output, Rendered};
 use expandybird::expansion::{Input, Unwatched, expand, schema_cache};
 use expandybird::input::{Bounds, Budget, Files};
 use serde_json::{Map, Value, json};
@@ -42,6 +42,7 @@ fn rendered(request: &Value) -> Answer {
     let instance = Instance {
         template,
         language: Language::Jinja,
+        tree: Vec::new(),
         env: &env,
         properties: Some(&request["properties"]),
     };

@@ -435,7 +435,6 @@ impl Found {
             path => self.files.path_of(path),
         };
         let is_given = |file: &&TemplateFile| file.role != Role::Made;
-        let is_expanded = |file: &&TemplateFile| file.role != Role::Source;
         let url = match files.iter().find(is_given) {
             Some(first) => self.files.url_of(&first.path),
             None => self.files.url_of(&self.template),
@@ -458,7 +457,7 @@ impl Found {
                 sha256: fetch::sha256(files),
                 files: files.iter().filter(is_given).map(record).collect(),
             },
-            imports: files.iter().filter(is_expanded).map(import).collect(),
+            imports: files.iter().map(import).collect(),
             scope: self.scope.clone(),
             warning: self.warning(),
         }
@@ -482,7 +481,8 @@ impl Found {
     /// A package takes no properties, so its example is known.
     fn example(&self, type_name: &TypeName, files: &[TemplateFile]) -> Option<String> {
         let is_package = files.iter().any(|file| file.role == Role::Made);
-        let name = self.template.names().last()?.split('.').next()?;
+        let template = type_name.as_str().rsplit('/').next()?;
+        let name = template.split(':').next()?;
         is_package.then(|| common::registry::package::example(name, type_name.as_str()))
     }
 

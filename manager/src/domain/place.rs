@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 
 use common::api::error::{ErrorBody, Location};
+use common::manifests;
 use common::model::{Layout, LayoutNode, LayoutPath};
 use common::yaml;
 
@@ -21,6 +22,35 @@ pub struct Source<'a> {
 struct Read<'a> {
     nodes: Vec<(LayoutPath, &'a LayoutNode)>,
     places: yaml::Places<'a>,
+    /// Of a text of Kubernetes objects, where each of them stands.
+    objects: Vec<yaml::Pointer>,
+}
+
+impl<'a> Read<'a> {
+    fn new(content: &'a str, layout: &'a Layout) -> Self {
+        let objects = match manifests::is_manifests(content) {
+            true => manifests::read("", content).unwrap_or_default(),
+            false => Vec::new(),
+        };
+        Self {
+            nodes: layout.walk(),
+            places: yaml::Places::of(content, &yaml::Limits::DEFAULT),
+            objects: objects.into_iter().map(|one| one.place.pointer).collect(),
+        }
+    }
+
+    /// The resource of the configuration, or the object, that a node came from.
+    fn place(&self, path: &LayoutPath) -> Option<yaml::Location> {
+        let object = path.top().and_then(|index| self.objects.get(index));
+        if let Some(object) = object {
+            return self.places.find(object);
+        }
+        let pointer = path
+            .to_string()
+            .replace(['.', '['], "/")
+            .replace(['$', ']'], "");
+        self.places.at(&pointer)
+    }
 }
 
 impl<'a> Source<'a> {
@@ -36,18 +66,13 @@ impl<'a> Source<'a> {
 
     /// The place of the first matching resource. Empty if there is none.
     pub fn of(&self, wanted: impl Fn(&LayoutNode) -> bool) -> Location {
-        let read = self.read.get_or_init(|| Read {
-            nodes: self.layout.walk(),
-            places: yaml::Places::of(self.content, &yaml::Limits::DEFAULT),
-        });
+        let read = self
+            .read
+            .get_or_init(|| Read::new(self.content, self.layout));
         let Some((path, node)) = read.nodes.iter().find(|(_, node)| wanted(node)) else {
             return Location::default();
         };
-        let pointer = path
-            .to_string()
-            .replace(['.', '['], "/")
-            .replace(['$', ']'], "");
-        let at = read.places.at(&pointer);
+        let at = read.place(path);
         let number = |n: usize| u32::try_from(n).ok();
         Location {
             file: Some(self.file.to_owned()),
@@ -119,6 +144,17 @@ mod tests {
         let place = placed("c");
         assert_eq!(place.line, Some(4));
         assert_eq!(place.path.as_deref(), Some("$.resources[1].resources[0]"));
+    }
+
+    #[test]
+    fn an_object_is_at_its_own_line() {
+        let content = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\n{apiVersion: v1, kind: List, items: [\n{apiVersion: v1, kind: Pod, metadata: {name: b}}]}\n";
+        let layout =
+            json!({"resources": [{"name": "a", "type": "Pod"}, {"name": "b", "type": "Pod"}]});
+        let layout = serde_json::from_value(layout).unwrap();
+        let source = Source::new("web", content, &layout);
+        let place = source.of(|node| node.name.as_str() == "b");
+        assert_eq!(place.to_string(), "web:6:1");
     }
 
     #[test]

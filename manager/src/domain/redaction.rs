@@ -5,6 +5,8 @@
 //! environments, URLs and configuration files. Names are not secret: a password that equals the deployment's name is
 //! redacted only at its own place.
 
+mod input;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,11 +14,8 @@ use common::api::deployer::{ObjectStatus, ResourceDiff, ResourceReport};
 use common::api::error::ErrorBody;
 use common::api::manager::Expansion;
 use common::kubernetes_secret;
-use common::model::{
-    Configuration, Import, InputConfig, Layout, Manifest, Output, Resource, SecretValue,
-};
+use common::model::{Configuration, Layout, Manifest, Output, Resource, SecretValue};
 use common::redact::{REDACTED, Redactor};
-use common::yaml;
 use serde_json::Value;
 
 /// All secrets of an expansion: those that its schemas mark, and the values of its Secrets.
@@ -179,59 +178,6 @@ impl Redaction {
         }
     }
 
-    /// Redacts the values at their places and keeps the caller's formatting. Imported files are searched for the
-    /// values.
-    fn input(&self, input: &mut InputConfig) {
-        input.content = self.content(&input.content);
-        for Import { content, .. } in &mut input.imports {
-            self.redactor.string(content);
-        }
-    }
-
-    fn content(&self, text: &str) -> String {
-        let read = |text: &str| {
-            let document = yaml::read(text, &yaml::Limits::DEFAULT, yaml::Duplicates::Warn);
-            document.ok().map(|document| document.value)
-        };
-        let Some(mut value) = read(text) else {
-            return REDACTED.to_owned();
-        };
-        let pointers = self.pointers(&value);
-        let masked = yaml::mask(text, &pointers, REDACTED);
-        let masked = masked.map(|masked| self.redactor.text(&masked).into_owned());
-        if let Some(masked) = masked
-            && read(&masked).is_some_and(|value| is_hidden(&value, &pointers))
-        {
-            return masked;
-        }
-        // If the text cannot be redacted in place, the parsed form is redacted and written again.
-        for pointer in &pointers {
-            value.pointer_mut(pointer).map(hide);
-        }
-        self.redactor.value(&mut value);
-        yaml::write(&value).unwrap_or_else(|_| REDACTED.to_owned())
-    }
-
-    /// The places of secrets in the configuration.
-    fn pointers(&self, configuration: &Value) -> Vec<String> {
-        let marked = self.secrets.iter().filter_map(|secret| {
-            let (index, pointer) = (secret.path.top()?, &secret.pointer);
-            Some(format!("/resources/{index}/properties{pointer}"))
-        });
-        let mut pointers: Vec<_> = marked.collect();
-        let resources = configuration["resources"].as_array();
-        for (index, resource) in resources.into_iter().flatten().enumerate() {
-            let kind = resource["properties"]["kind"].as_str();
-            let name = resource["type"].as_str().unwrap_or_default();
-            if kubernetes_secret::is_type(name) || kind == Some("Secret") {
-                let fields = kubernetes_secret::FIELDS.iter();
-                pointers.extend(fields.map(|at| format!("/resources/{index}/properties{at}")));
-            }
-        }
-        pointers.retain(|pointer| configuration.pointer(pointer).is_some());
-        pointers
-    }
-
     pub fn outputs(&self, outputs: &mut [Output]) {
         for output in outputs {
             self.redactor.value(&mut output.value);
@@ -300,23 +246,6 @@ fn hide(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(hide),
         Value::Object(map) => map.values_mut().for_each(hide),
         _ => *value = Value::from(REDACTED),
-    }
-}
-
-fn is_hidden(configuration: &Value, pointers: &[String]) -> bool {
-    let mut values = pointers
-        .iter()
-        .map(|pointer| configuration.pointer(pointer));
-    values.all(|value| value.is_some_and(is_all_hidden))
-}
-
-fn is_all_hidden(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.trim_end() == REDACTED,
-        Value::Array(items) => items.iter().all(is_all_hidden),
-        Value::Object(map) => map.values().all(is_all_hidden),
-        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

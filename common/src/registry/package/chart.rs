@@ -1,5 +1,6 @@
 //! A package's `Chart.yaml`: what it is called, and which version it is. What else is in it is for others.
 
+use super::PackageError;
 use crate::model::Version;
 use crate::yaml::{self, Duplicates, Limits};
 use serde_json::{Map, Value, json};
@@ -46,12 +47,19 @@ impl Chart {
         version.parse() == Ok(self.parsed)
     }
 
-    /// That the package takes no properties, and what it is.
-    pub fn schema(&self, name: &str) -> Value {
+    /// The package's schema, as YAML: it takes no properties. `name` is its folder's.
+    ///
+    /// # Errors
+    /// The description cannot be written as YAML.
+    pub fn schema(&self, name: &str) -> Result<String, PackageError> {
         let mut info = Map::from_iter([("title".to_owned(), json!(name))]);
         let description = self.description.as_ref().map(|text| json!(text));
         info.extend(description.map(|text| ("description".to_owned(), text)));
-        json!({"info": info, "properties": {}, "additionalProperties": false})
+        let schema = json!({"info": info, "properties": {}, "additionalProperties": false});
+        yaml::write(&schema).map_err(|source| PackageError::Schema {
+            name: name.to_owned(),
+            source,
+        })
     }
 }
 

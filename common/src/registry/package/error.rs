@@ -1,6 +1,7 @@
 //! What can be wrong with a package.
 
-use crate::yaml::{WriteError, YamlError};
+use crate::manifests::ManifestError;
+use crate::yaml::WriteError;
 
 use super::{MANIFEST_FILES, OBJECTS};
 
@@ -22,25 +23,14 @@ pub enum PackageError {
         version: String,
         wanted: String,
     },
-    #[error("manifest '{file}' cannot be read: {source}")]
-    Yaml {
-        file: String,
-        source: Box<YamlError>,
-    },
-    #[error("manifest '{file}' has no Kubernetes object in its {place}: {reason}")]
-    Object {
-        file: String,
-        place: String,
-        reason: String,
-    },
-    #[error("package '{folder}' has the object {object} twice; remove one")]
-    SameObject { folder: String, object: String },
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
     #[error(
         "package '{folder}' has more than {MANIFEST_FILES} manifests; put several objects into one file"
     )]
     TooManyFiles { folder: String },
     #[error("package '{folder}' has more than {OBJECTS} objects; divide it into several packages")]
     TooManyObjects { folder: String },
-    #[error("package '{folder}' cannot be made a template")]
-    Write { folder: String, source: WriteError },
+    #[error("the schema of package '{name}' cannot be written; shorten its description")]
+    Schema { name: String, source: WriteError },
 }

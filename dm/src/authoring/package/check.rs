@@ -1,14 +1,14 @@
 //! Checks the files of a version. Each fault is a sentence that begins with the name of the file.
 
 use common::model::Version;
+use common::model::language::{self, Form, TwoTemplates};
 use common::model::scope::is_part;
-use common::registry::package::CHART;
 use common::registry::sums::FILE;
-use common::registry::{FilePath, SCHEMA, TEMPLATE_ENDINGS, TEMPLATE_IMPORTS};
+use common::registry::{FilePath, SCHEMA, TEMPLATE_IMPORTS};
 use common::yaml::{self, Duplicates, Limits};
 
-use super::{VersionFiles, example, is_of_signature, seal, template_files};
-use crate::authoring::version::TemplateVersion;
+use super::{VersionFiles, example, is_of_signature, seal};
+use crate::authoring::version::{EXAMPLE, TemplateVersion};
 use crate::bundle::imports;
 
 pub fn faults(template: &str, version: &str, files: &VersionFiles) -> Vec<String> {
@@ -22,15 +22,21 @@ pub fn faults(template: &str, version: &str, files: &VersionFiles) -> Vec<String
             "the parent folder's name, {template:?}, is the name of the template, and cannot stand in a reference; rename the folder"
         ));
     }
-    match &template_files(template, files)[..] {
-        [file] => {
-            text(files, file, &mut faults);
-            schema(files, &file.with_ending(SCHEMA), &mut faults);
-            example::check(files, (template, file), number.ok(), &mut faults);
+    let has = |name: &str| files.keys().any(|path| path.as_str() == name);
+    match language::find(template, has) {
+        Ok(Some(found)) if found.row.form == Form::Folder => {
+            objects(files, template, number.ok(), &mut faults);
         }
-        [] if has_chart(files) => objects(files, template, number.ok(), &mut faults),
-        [] => faults.push(missing_template(template, files)),
-        [first, second, ..] => faults.push(format!(
+        Ok(Some(found)) => match FilePath::parse(&found.name) {
+            Ok(file) => {
+                text(files, &file, &mut faults);
+                schema(files, &file.with_ending(SCHEMA), &mut faults);
+                example::check(files, (template, &file), number.ok(), &mut faults);
+            }
+            Err(error) => faults.push(error.to_string()),
+        },
+        Ok(None) => faults.push(missing_template(template, files)),
+        Err(TwoTemplates { first, second }) => faults.push(format!(
             "{first} and {second}: a version has exactly one template"
         )),
     }
@@ -38,11 +44,7 @@ pub fn faults(template: &str, version: &str, files: &VersionFiles) -> Vec<String
     faults
 }
 
-fn has_chart(files: &VersionFiles) -> bool {
-    files.keys().any(|path| path.as_str() == CHART)
-}
-
-/// Kubernetes objects as they are: what registries make a template of. Its example may be left out.
+/// A package of Kubernetes objects. Its example may be left out.
 fn objects(
     files: &VersionFiles,
     template: &str,
@@ -65,18 +67,20 @@ fn missing_template(template: &str, files: &VersionFiles) -> String {
     let others: Vec<_> = files
         .keys()
         .filter(is_other)
-        .filter(|path| {
-            TEMPLATE_ENDINGS
-                .iter()
-                .any(|end| path.as_str().ends_with(end))
-        })
         .map(FilePath::as_str)
+        .filter(|path| language::is_template_name(path) && *path != EXAMPLE)
         .collect();
     let others_text = match others.is_empty() {
         true => String::new(),
         false => format!("; there is only {}", others.join(", ")),
     };
-    format!("{template}.py or {template}.jinja: the template is missing{others_text}")
+    let files = language::files_of(template).into_iter();
+    let files = files.filter(|file| file.row.form == Form::File);
+    let names: Vec<_> = files.map(|file| file.name).collect();
+    format!(
+        "{}: the template is missing{others_text}",
+        names.join(" or ")
+    )
 }
 
 /// The text of a file, if it exists and is text.

@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 
 use common::model::Version;
 use common::registry::sums::{FILE, MINISIG, SIG};
-use common::registry::{FilePath, TEMPLATE_ENDINGS};
 
 pub use crate::authoring::version::VersionFiles;
 use crate::error::CommandError;
@@ -109,12 +108,6 @@ fn name_of(path: Option<&Path>) -> String {
 fn is_of_signature(path: &str) -> bool {
     let ending = path.strip_prefix(FILE);
     ending.is_some_and(|ending| ["", MINISIG, SIG].contains(&ending))
-}
-
-fn template_files(template: &str, files: &VersionFiles) -> Vec<FilePath> {
-    let names = TEMPLATE_ENDINGS.map(|ending| format!("{template}{ending}"));
-    let paths = names.iter().filter_map(|name| FilePath::parse(name).ok());
-    paths.filter(|path| files.contains_key(path)).collect()
 }
 
 fn listed(faults: &[String]) -> String {

@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use common::model::Version;
+use common::model::language::{self, Form, TwoTemplates};
 use common::registry::package::{self, CHART, Chart, MANIFEST_FILES, MANIFESTS, PackageError};
-use common::registry::{FilePath, SCHEMA, TEMPLATE_ENDINGS};
+use common::registry::{FilePath, SCHEMA};
 use common::yaml::{self, Duplicates, Limits};
 use serde_json::Value;
 
@@ -58,10 +59,11 @@ pub struct TemplateVersion {
     /// Unknown if the folder's name is not a version.
     pub version: Option<Version>,
     pub schema: Option<Value>,
-    /// The template; of a package, the one that is made of it.
+    /// The template; of a package, its chart.
     file: String,
+    /// Of a package, the paths of its objects.
+    manifests: Vec<String>,
     files: Rc<Files>,
-    is_package: bool,
 }
 
 /// The example of a version.
@@ -81,34 +83,30 @@ impl TemplateVersion {
         folder: &str,
         files: Rc<Files>,
     ) -> Result<Self, VersionError> {
-        let named = TEMPLATE_ENDINGS.map(|ending| format!("{template}{ending}"));
-        let mut found = named.into_iter().filter(|file| files.has(file));
-        let file = match (found.next(), found.next()) {
-            (Some(first), Some(second)) => {
-                return Err(VersionError::TwoTemplates {
-                    folder: folder.to_owned(),
-                    first,
-                    second,
-                });
-            }
-            (Some(file), None) => file,
-            (None, _) if files.has(CHART) => {
-                return Self::package(template, version, folder, files);
-            }
-            (None, _) => {
-                return Err(VersionError::NoTemplate {
-                    folder: folder.to_owned(),
-                    template: template.to_owned(),
-                });
-            }
-        };
+        let folder_name = || folder.to_owned();
+        let found = language::find(template, |file| files.has(file));
+        let found = found.map_err(
+            |TwoTemplates { first, second }| VersionError::TwoTemplates {
+                folder: folder_name(),
+                first,
+                second,
+            },
+        )?;
+        let found = found.ok_or_else(|| VersionError::NoTemplate {
+            folder: folder_name(),
+            template: template.to_owned(),
+        })?;
+        if found.row.form == Form::Folder {
+            return Self::package(template, version, folder, files);
+        }
+        let file = found.name;
         Ok(Self {
             template: template.to_owned(),
             version,
             schema: schema(&files, &file)?,
             file,
+            manifests: Vec::new(),
             files,
-            is_package: false,
         })
     }
 
@@ -127,7 +125,7 @@ impl TemplateVersion {
         Self::read(template, Some(version), folder, files)
     }
 
-    /// The template that registries make of a package, above the package's own files.
+    /// A package, with the schema that registries make of its chart.
     fn package(
         name: &str,
         version: Option<Version>,
@@ -152,20 +150,16 @@ impl TemplateVersion {
         let texts = manifests
             .iter()
             .map(|(path, text)| (files.shown(path), text.as_str()));
-        let made = package::made(&chart, name, folder, texts)?;
-        let template = format!("{name}.jinja");
-        let made = BTreeMap::from([
-            (format!("{template}{SCHEMA}"), made.schema),
-            (template.clone(), made.template),
-        ]);
+        package::check(folder, texts)?;
+        let made = BTreeMap::from([(format!("{CHART}{SCHEMA}"), chart.schema(name)?)]);
         let files = Rc::new(Files::Over(Rc::new(Files::Archive(made)), files));
         Ok(Self {
             template: name.to_owned(),
             version: Some(chart.number()),
-            schema: schema(&files, &template)?,
-            file: template,
+            schema: schema(&files, CHART)?,
+            file: CHART.to_owned(),
+            manifests: manifests.into_iter().map(|(path, _)| path).collect(),
             files,
-            is_package: true,
         })
     }
 
@@ -196,6 +190,9 @@ impl TemplateVersion {
                 bundler.want(files, type_name, by.file.clone(), &example.shown);
             }
         }
+        for path in &by.manifests {
+            bundler.want(files, path.clone(), path.clone(), &by.file);
+        }
         Ok(bundler.finish()?)
     }
 
@@ -224,7 +221,7 @@ impl TemplateVersion {
         let shown = self.files.shown(EXAMPLE);
         let content = match self.files.read(EXAMPLE) {
             Ok(content) => content,
-            Err(ReadError::Missing) if self.is_package => {
+            Err(ReadError::Missing) if !self.manifests.is_empty() => {
                 package::example(&self.template, &self.file)
             }
             Err(ReadError::Missing) => return Err(VersionError::NoExample(shown)),

@@ -99,13 +99,15 @@ fn a_package_is_a_release_without_properties() {
     );
     let bundle = package.bundle().unwrap();
     assert!(
-        bundle.content.contains("type: redis.jinja"),
+        bundle.content.contains("type: Chart.yaml"),
         "{}",
         bundle.content
     );
-    let template = imported(&bundle)[0];
-    assert_eq!(template.0, "redis.jinja");
-    assert!(template.1.contains("type: Service"), "{}", template.1);
+    let files: Vec<_> = imported(&bundle).iter().map(|(name, _)| *name).collect();
+    assert_eq!(
+        files,
+        ["Chart.yaml", "manifests/a.yaml", "Chart.yaml.schema"]
+    );
 }
 
 #[test]

@@ -5,14 +5,16 @@ use std::os::unix::net::UnixStream;
 
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::model::limits;
+use common::model::language::TABLE;
+use common::model::{Language, limits};
 
 use super::Answer;
 use super::host::Host;
 use crate::cache::Key;
-use crate::engine::Engines;
 use crate::engine::jinja::{self, Jinja, JinjaCache};
+use crate::engine::manifests::Manifests;
 use crate::engine::python::{self, Opening, Python};
+use crate::engine::{Engine, Engines};
 use crate::expansion::{self, At, ExpansionError, Fault, Input, SchemaCache, Step, Watch};
 use crate::input::{Budget, Files};
 use crate::process::message::{ANSWER_BYTES, Expand, HEAD_BYTES, Limits};
@@ -82,16 +84,11 @@ impl<'s> Expansions<'s> {
         seed: u64,
         watcher: &mut Watcher<'_, '_>,
     ) -> Result<ExpandResponse, ExpansionError> {
-        let opening = Opening {
-            files: files.clone(),
-            limits: self.limits.python,
-            current_time: python::current_time(&request.env),
-            seed,
-        };
-        let mut engines = Engines {
-            jinja: Jinja::new(files, self.limits.jinja, &self.templates),
-            python: Python::new(self.host, opening),
-        };
+        let engines = TABLE.iter().map(|row| {
+            let engine = self.engine(row.language, request, files, seed);
+            (row.language, engine)
+        });
+        let mut engines = Engines::new(engines.collect());
         let input = Input {
             name: &request.name,
             content: &request.content,
@@ -101,6 +98,29 @@ impl<'s> Expansions<'s> {
         };
         let budget = Budget::new(self.limits.bounds);
         expansion::expand(&input, &mut engines, &self.schemas, budget, watcher)
+    }
+
+    /// Each language's engine: the list that a new language is added to.
+    fn engine<'e>(
+        &'e self,
+        language: Language,
+        request: &ExpandRequest,
+        files: &Files,
+        seed: u64,
+    ) -> Box<dyn Engine + 'e> {
+        match language {
+            Language::Jinja => Box::new(Jinja::new(files, self.limits.jinja, &self.templates)),
+            Language::Python => {
+                let opening = Opening {
+                    files: files.clone(),
+                    limits: self.limits.python,
+                    current_time: python::current_time(&request.env),
+                    seed,
+                };
+                Box::new(Python::new(self.host, opening))
+            }
+            Language::Manifests | Language::Package => Box::new(Manifests),
+        }
     }
 
     /// A note that cannot be written is missed only after a death.

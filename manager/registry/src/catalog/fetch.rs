@@ -23,11 +23,9 @@ pub struct TemplateFile {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The file is expanded as it is in the registry.
-    Whole,
-    /// The file is in the registry. A file that was made of it is expanded.
-    Source,
-    /// The file was made of the sources, and is in no registry.
+    /// It is in the registry.
+    Given,
+    /// It was made of others, and is nowhere else.
     Made,
 }
 
@@ -106,7 +104,7 @@ pub async fn text(
     Ok(Some(TemplateFile {
         path: path.clone(),
         content,
-        role: Role::Whole,
+        role: Role::Given,
     }))
 }
 
@@ -213,7 +211,7 @@ mod tests {
         TemplateFile {
             path: FilePath::parse(path).unwrap(),
             content: content.to_owned(),
-            role: Role::Whole,
+            role: Role::Given,
         }
     }
 

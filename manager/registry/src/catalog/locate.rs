@@ -4,6 +4,7 @@
 //! at the root of a collection.
 
 use common::api::manager::TemplateSummary;
+use common::model::language;
 use common::model::scope::is_part;
 use common::registry::FilePath;
 
@@ -12,8 +13,8 @@ use crate::adapter::{Entry, EntryKind, Registry};
 use crate::catalog::collections::{self, Collections};
 use crate::catalog::fetch::each;
 use crate::catalog::package::{self, PackageError};
+use crate::reference::TemplateVersion;
 use crate::reference::versions::{self, SameVersion};
-use crate::reference::{TEMPLATE_ENDINGS, TemplateVersion};
 
 /// A version's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,22 +109,19 @@ pub async fn form(
             .iter()
             .any(|entry| entry.name == name && entry.kind == EntryKind::File)
     };
-    let found: Vec<_> = TEMPLATE_ENDINGS
-        .iter()
-        .map(|ending| format!("{template}{ending}"))
-        .filter(|name| is_file(name))
-        .collect();
-    let (folder_name, template) = (registry.path_of(folder), template.to_owned());
-    match &found[..] {
-        [file] => Ok(Form::Template(folder.join_text(file)?)),
-        [] if package::is_described(&entries) => Ok(Form::Package),
-        [] => Err(RegistryError::NoTemplateFile {
-            folder: folder_name,
-            template,
+    let folder_name = || registry.path_of(folder);
+    match language::find(template, is_file) {
+        Ok(Some(found)) => Ok(match found.row.form {
+            language::Form::File => Form::Template(folder.join_text(&found.name)?),
+            language::Form::Folder => Form::Package,
         }),
-        _ => Err(RegistryError::TwoTemplateFiles {
-            folder: folder_name,
-            template,
+        Ok(None) => Err(RegistryError::NoTemplateFile {
+            folder: folder_name(),
+            template: template.to_owned(),
+        }),
+        Err(_) => Err(RegistryError::TwoTemplateFiles {
+            folder: folder_name(),
+            template: template.to_owned(),
         }),
     }
 }

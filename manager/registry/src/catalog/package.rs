@@ -7,8 +7,8 @@
 //! redis/v0.2.0/manifests/*.yaml
 //! ```
 //!
-//! Such a folder becomes a template without properties that has a resource for each object. So only the registries know
-//! packages. This module refuses to know what the objects mean.
+//! Such a folder is a template without properties that has a resource for each object. It refuses to know what the objects
+//! mean, and how they become resources: the expander's engine does that.
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ async fn chart(
 }
 
 impl Package {
-    /// The template that is made of the package and that template's schema; then the package's own files.
+    /// Its chart, which is the template; the schema that is made of it; then its manifests.
     pub async fn files(&self, files: &dyn Files) -> Result<Vec<TemplateFile>, RegistryError> {
         let (chart_file, chart) = chart(files, &self.folder, &self.name).await?;
         if !chart.is(&self.version) {
@@ -81,23 +81,26 @@ impl Package {
             }
             .into());
         }
-        let mut own = vec![chart_file];
+        let schema = TemplateFile {
+            path: chart_file.path.with_ending(SCHEMA),
+            content: chart.schema(&self.name)?,
+            role: Role::Made,
+        };
+        let mut found = vec![chart_file, schema];
         let manifests = self.manifests(files).await?;
-        let gone = fetch::append(files, &self.folder, manifests, &mut own).await?;
+        let gone = fetch::append(files, &self.folder, manifests, &mut found).await?;
         if let Some(path) = gone.into_iter().next() {
             return Err(RegistryError::NotOrdinary { path });
         }
-        let mut made = self.made(files, &chart, &own)?;
-        made.extend(own.into_iter().map(|file| TemplateFile {
-            role: Role::Source,
-            ..file
-        }));
-        Ok(made)
+        let manifests = found[2..].iter();
+        let texts = manifests.map(|file| (files.path_of(&file.path), file.content.as_str()));
+        form::check(&files.path_of(&self.folder), texts)?;
+        Ok(found)
     }
 
-    /// The path of the template that is made of the package.
+    /// The path of its chart.
     pub fn template(&self) -> Result<FilePath, RegistryError> {
-        Ok(self.folder.join_text(&format!("{}.jinja", self.name))?)
+        Ok(self.folder.join_text(CHART)?)
     }
 
     /// In the order of their names.
@@ -114,28 +117,5 @@ impl Package {
             1..=MANIFEST_FILES => Ok(found),
             _ => Err(PackageError::TooManyFiles { folder }.into()),
         }
-    }
-
-    fn made(
-        &self,
-        files: &dyn Files,
-        chart: &Chart,
-        own: &[TemplateFile],
-    ) -> Result<Vec<TemplateFile>, RegistryError> {
-        let manifests = own[1..].iter();
-        let manifests = manifests.map(|file| (files.path_of(&file.path), file.content.as_str()));
-        let folder = files.path_of(&self.folder);
-        let made = form::made(chart, &self.name, &folder, manifests)?;
-        let template = self.template()?;
-        let schema = template.with_ending(SCHEMA);
-        let file = |path: FilePath, content: String| TemplateFile {
-            path,
-            content,
-            role: Role::Made,
-        };
-        Ok(vec![
-            file(template, made.template),
-            file(schema, made.schema),
-        ])
     }
 }

@@ -1,7 +1,7 @@
 //! The grammar of template references. It refuses to know whether a template exists.
 //!
 //! ```text
-//! http(s)://host/path/file.py|.jinja|.yaml
+//! http(s)://host/path/file with the ending of a language
 //! github.com/<owner>/<repository>/[<collection>/]<template>:<version>
 //! [<registered registry>/][<collection>/]<template>:<version>
 //! ```
@@ -11,8 +11,8 @@
 
 use common::address::without_user;
 use common::model::Version;
+use common::model::language;
 use common::model::scope::is_part;
-pub use common::registry::TEMPLATE_ENDINGS;
 use url::Url;
 
 /// A reference, taken apart.
@@ -52,8 +52,6 @@ pub struct ReferenceError {
     reason: String,
 }
 
-/// Endings of templates at full URLs.
-const URL_ENDINGS: [&str; 3] = [".py", ".jinja", ".yaml"];
 const GITHUB: &str = "github.com/";
 
 impl Reference {
@@ -105,14 +103,10 @@ fn parse_url(text: &str) -> Result<Reference, String> {
         .and_then(|mut segments| segments.next_back())
         .unwrap_or_default();
     let file = percent_decoded(last).ok_or("the file's name is not UTF-8")?;
-    if !URL_ENDINGS
-        .iter()
-        .any(|ending| file.len() > ending.len() && file.ends_with(ending))
-        || file.starts_with('.')
-    {
+    if !language::is_template_name(&file) || file.starts_with('.') {
         return Err(format!(
             "the URL must name a file that ends with {}",
-            URL_ENDINGS.join(", ")
+            language::endings()
         ));
     }
     let base = url.join(".").map_err(|error| error.to_string())?;

@@ -4,5 +4,5 @@ mod grammar;
 mod identity;
 pub mod versions;
 
-pub use grammar::{Reference, ReferenceError, TEMPLATE_ENDINGS, TemplateVersion};
+pub use grammar::{Reference, ReferenceError, TemplateVersion};
 pub use identity::Identity;

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use common::api::error::ErrorCode;
 use common::api::manager::{RegistrySummary, TemplateDescription};
 use common::client::{ClientError, ManagerClient};
-use common::model::Version;
 use common::model::limits::IMPORTS;
+use common::model::{Version, language};
 use common::registry::collections::{self, Collections};
 use common::registry::package::CHART;
-use common::registry::{FilePath, PathError, SCHEMA, TEMPLATE_ENDINGS};
+use common::registry::{FilePath, PathError, SCHEMA};
 
 use super::{Previous, TestSubject, tried};
 use crate::authoring::version::{EXAMPLE, TemplateVersion};
@@ -137,8 +137,9 @@ impl RegistryLocation {
     ) -> Result<TemplateVersion, Failure> {
         let folder = self.folder.join_text(version).map_err(failed)?;
         let mut texts = BTreeMap::new();
-        let named = TEMPLATE_ENDINGS.map(|ending| format!("{}{ending}", self.template));
-        let mut wanted: Vec<String> = named.into_iter().chain([EXAMPLE.to_owned()]).collect();
+        let named = language::files_of(&self.template).into_iter();
+        let named = named.map(|file| file.name);
+        let mut wanted: Vec<String> = named.chain([EXAMPLE.to_owned()]).collect();
         let mut asked = BTreeSet::new();
         while let Some(path) = wanted.pop() {
             // A file outside the folder does not belong to the version. Its import is reported as missing.

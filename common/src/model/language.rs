@@ -1,0 +1,236 @@
+//! The languages of templates: one table for all programs.
+//!
+//! A new language is a row of [`TABLE`], an engine in expandybird that renders it, and its tests.
+
+use std::fmt;
+
+use crate::manifests;
+
+/// A language that templates are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Language {
+    Python,
+    Jinja,
+    /// A folder with a `Chart.yaml`, and Kubernetes objects in `manifests/`.
+    Package,
+    /// Kubernetes objects as they stand.
+    Manifests,
+}
+
+/// What a template in a language consists of, apart from what its schema imports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    File,
+    /// A folder: the template is the file that makes it one, and all files below belong to it.
+    Folder,
+}
+
+/// What the programs know of a language.
+#[derive(Debug)]
+pub struct Row {
+    pub language: Language,
+    pub name: &'static str,
+    pub form: Form,
+    /// What a template's file name ends with, the ending of templates in registries first; of a folder, the name of the
+    /// file that makes it one.
+    pub endings: &'static [&'static str],
+    /// Tells the language's files from others with the same ending.
+    pub recognises: Option<fn(&str) -> bool>,
+}
+
+/// Where several rows fit a file, the first is meant.
+pub const TABLE: [Row; 4] = [
+    Row {
+        language: Language::Python,
+        name: "Python",
+        form: Form::File,
+        endings: &[".py"],
+        recognises: None,
+    },
+    Row {
+        language: Language::Package,
+        name: "package",
+        form: Form::Folder,
+        endings: &["Chart.yaml"],
+        recognises: None,
+    },
+    Row {
+        language: Language::Manifests,
+        name: "Kubernetes manifests",
+        form: Form::File,
+        endings: &manifests::ENDINGS,
+        recognises: Some(manifests::is_manifests),
+    },
+    // YAML is Jinja: the original rendered it, and text without braces stays as it is.
+    Row {
+        language: Language::Jinja,
+        name: "Jinja",
+        form: Form::File,
+        endings: &[".jinja", ".yaml"],
+        recognises: None,
+    },
+];
+
+/// The template among the files of a version's folder in a registry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateFile {
+    pub row: &'static Row,
+    pub name: String,
+}
+
+/// A folder with two templates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TwoTemplates {
+    pub first: String,
+    pub second: String,
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        self.language == other.language
+    }
+}
+
+impl Eq for Row {}
+
+impl Row {
+    fn has_name(&self, path: &str) -> bool {
+        let mut endings = self.endings.iter();
+        match self.form {
+            Form::File => endings.any(|ending| path.ends_with(ending)),
+            Form::Folder => endings.any(|name| path.rsplit('/').next() == Some(name)),
+        }
+    }
+
+    /// What a registry calls the file of a template.
+    fn file_of(&self, template: &str) -> Option<String> {
+        let ending = self.endings.first()?;
+        Some(match self.form {
+            Form::File => format!("{template}{ending}"),
+            Form::Folder => (*ending).to_owned(),
+        })
+    }
+
+    /// Files that are named for the language alone come first, then folders, then what only the content tells.
+    fn rank(&self) -> u8 {
+        match (self.form, self.recognises) {
+            (Form::File, None) => 0,
+            (Form::Folder, _) => 1,
+            (Form::File, Some(_)) => 2,
+        }
+    }
+}
+
+/// The language of a file, by its name and its content.
+pub fn of_file(path: &str, content: &str) -> Option<&'static Row> {
+    TABLE.iter().find(|row| {
+        row.has_name(path) && row.recognises.is_none_or(|recognises| recognises(content))
+    })
+}
+
+/// Whether a name is that of a template's file.
+pub fn is_template_name(name: &str) -> bool {
+    let mut files = TABLE.iter().filter(|row| row.form == Form::File);
+    files.any(|row| row.has_name(name))
+}
+
+/// The endings of templates' files, in words.
+pub fn endings() -> impl fmt::Display {
+    let files = TABLE.iter().filter(|row| row.form == Form::File);
+    let mut all: Vec<&str> = Vec::new();
+    for ending in files.flat_map(|row| row.endings) {
+        if !all.contains(ending) {
+            all.push(ending);
+        }
+    }
+    all.join(", ")
+}
+
+/// What the files of a template may be called in a registry, in the order of precedence.
+pub fn files_of(template: &str) -> Vec<TemplateFile> {
+    let mut rows: Vec<&'static Row> = TABLE.iter().collect();
+    rows.sort_by_key(|row| row.rank());
+    let file = |row: &'static Row| {
+        let name = row.file_of(template)?;
+        Some(TemplateFile { row, name })
+    };
+    rows.into_iter().filter_map(file).collect()
+}
+
+/// The template in a version's folder; none if the folder has none.
+///
+/// # Errors
+/// There are two of the same precedence.
+pub fn find(
+    template: &str,
+    has: impl Fn(&str) -> bool,
+) -> Result<Option<TemplateFile>, TwoTemplates> {
+    let mut found = files_of(template)
+        .into_iter()
+        .filter(|file| has(&file.name));
+    match (found.next(), found.next()) {
+        (Some(first), Some(second)) if first.row.rank() == second.row.rank() => Err(TwoTemplates {
+            first: first.name,
+            second: second.name,
+        }),
+        (first, _) => Ok(first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_in_the_language_that_its_name_and_content_say() {
+        const OBJECT: &str = "{apiVersion: v1, kind: Pod}";
+        for (path, content, language) in [
+            ("a.py", OBJECT, Some(Language::Python)),
+            ("a.jinja", OBJECT, Some(Language::Jinja)),
+            ("a.yaml", "resources: []", Some(Language::Jinja)),
+            ("a.yaml", OBJECT, Some(Language::Manifests)),
+            ("https://host/a.yml", OBJECT, Some(Language::Manifests)),
+            ("a.json", OBJECT, Some(Language::Manifests)),
+            ("a.yml", "resources: []", None),
+            ("redis/Chart.yaml", OBJECT, Some(Language::Package)),
+            ("Chart.yaml", "", Some(Language::Package)),
+            ("OtherChart.yaml", "", Some(Language::Jinja)),
+            ("a.txt", OBJECT, None),
+        ] {
+            let found = of_file(path, content).map(|row| row.language);
+            assert_eq!(found, language, "{path}: {content}");
+        }
+    }
+
+    #[test]
+    fn a_version_has_one_template_and_what_only_content_tells_comes_last() {
+        for (files, expected) in [
+            (&["web.py"][..], Ok(Some("web.py"))),
+            (
+                &["web.jinja", "web.yaml", "Chart.yaml"],
+                Ok(Some("web.jinja")),
+            ),
+            (&["Chart.yaml", "web.yaml"], Ok(Some("Chart.yaml"))),
+            (&["web.yaml"], Ok(Some("web.yaml"))),
+            (&["other.py", "web.txt"], Ok(None)),
+            (&["web.jinja", "web.py"], Err(())),
+        ] {
+            let found = find("web", |name| files.contains(&name));
+            let found = found.map(|found| found.map(|file| file.name));
+            assert_eq!(
+                found.as_ref().map(Option::as_deref).map_err(|_| ()),
+                expected,
+                "{files:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_language_has_a_row_of_its_own() {
+        for (index, row) in TABLE.iter().enumerate() {
+            assert!(!row.endings.is_empty(), "{}", row.name);
+            assert!(!TABLE[..index].contains(row), "{}", row.name);
+        }
+        assert_eq!(endings().to_string(), ".py, .yaml, .yml, .json, .jinja");
+    }
+}

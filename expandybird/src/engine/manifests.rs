@@ -1,0 +1,108 @@
+//! Kubernetes objects as they stand: a file of them, or a package (a folder with a `Chart.yaml` and files in `manifests/`).
+//!
+//! Responsible for which files hold the objects. It refuses to know what the objects are called as resources: that is
+//! the expansion's.
+
+use common::api::error::ErrorCode;
+use common::manifests::{self, ManifestError, Object};
+use common::model::Language;
+use serde_json::Value;
+
+use super::{Engine, EngineError, Instance, Output, Rendered};
+
+/// The folder of a package's objects, in the package.
+const FOLDER: &str = "manifests/";
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manifests;
+
+impl Engine for Manifests {
+    fn render(&mut self, instance: &Instance<'_>) -> Result<Output, EngineError> {
+        check_properties(instance)?;
+        let in_folder = instance.tree.iter().filter(|(path, _)| is_manifest(path));
+        let files: Vec<_> = match instance.language == Language::Package {
+            true => in_folder.map(|(_, file)| *file).collect(),
+            false => vec![instance.template],
+        };
+        let mut objects: Vec<Object> = Vec::new();
+        for file in files {
+            let read = manifests::read(file.path(), &file.content);
+            objects.extend(read?);
+        }
+        match objects.is_empty() {
+            true => Err(failed(
+                instance,
+                ErrorCode::InvalidConfiguration,
+                "has no Kubernetes object; add one, or remove the resource",
+            )),
+            false => Ok(Output {
+                result: Rendered::Objects(objects),
+                warnings: Vec::new(),
+            }),
+        }
+    }
+}
+
+/// Directly in the folder: what lies deeper belongs to something else.
+fn is_manifest(path: &str) -> bool {
+    let mut endings = manifests::ENDINGS.iter();
+    path.strip_prefix(FOLDER).is_some_and(|name| {
+        !name.contains('/')
+            && !name.starts_with('.')
+            && endings.any(|ending| name.ends_with(ending))
+    })
+}
+
+/// Objects that stand as they are have no place for a property.
+fn check_properties(instance: &Instance<'_>) -> Result<(), EngineError> {
+    let is_empty = match instance.properties {
+        None | Some(Value::Null) => true,
+        Some(Value::Object(map)) => map.is_empty(),
+        Some(_) => false,
+    };
+    match is_empty {
+        true => Ok(()),
+        false => Err(failed(
+            instance,
+            ErrorCode::InvalidProperties,
+            "holds Kubernetes objects as they stand and takes no properties; remove them",
+        )),
+    }
+}
+
+fn failed(instance: &Instance<'_>, code: ErrorCode, reason: &str) -> EngineError {
+    let file = instance.template.path();
+    EngineError {
+        code,
+        message: format!("'{file}' {reason}"),
+        file: Some(file.to_owned()),
+        line: None,
+        column: None,
+        excerpt: String::new(),
+    }
+}
+
+impl From<ManifestError> for EngineError {
+    fn from(error: ManifestError) -> Self {
+        let (file, line) = error.location();
+        let (code, excerpt) = match &error {
+            ManifestError::Yaml { source, .. } if source.kind.is_limit() => {
+                (ErrorCode::YamlTooLarge, source.excerpt())
+            }
+            ManifestError::Yaml { source, .. } => {
+                (ErrorCode::InvalidConfiguration, source.excerpt())
+            }
+            ManifestError::Object { .. } | ManifestError::SameObject { .. } => {
+                (ErrorCode::InvalidConfiguration, String::new())
+            }
+        };
+        Self {
+            code,
+            message: error.to_string(),
+            file: Some(file.to_owned()),
+            line: u32::try_from(line).ok(),
+            column: None,
+            excerpt,
+        }
+    }
+}

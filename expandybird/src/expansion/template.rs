@@ -1,0 +1,229 @@
+//! One instance of a template: its properties, its schema, its language, and the level that it returns.
+
+use common::api::error::{ErrorBody, Location};
+use common::model::language::{self, Form};
+use common::model::{Import, LayoutPath, SecretValue};
+use serde_json::{Map, Value};
+
+use super::error::{ExpansionError, Fault};
+use super::reading::{self, Text};
+use super::schema::{self, Refusal, Schema, SchemaFault};
+use super::tree::Body;
+use super::watch::{At, Step};
+use super::{Expander, Level};
+use crate::engine::{EngineError, Instance, Rendered};
+
+/// At most as many warnings go into an answer; a loop can cause thousands.
+const WARNINGS: usize = 100;
+
+impl Expander<'_> {
+    /// What the template sees: what was given, or what its schema makes of it.
+    pub(super) fn properties(
+        &mut self,
+        template: &Import,
+        given: Option<&Value>,
+        resource: &str,
+        path: &LayoutPath,
+    ) -> Result<Option<Value>, Fault> {
+        let Some(file) = self.input.files.schema_of(template) else {
+            return Ok(given.cloned());
+        };
+        self.watch.before(Step::Schema(At {
+            file,
+            resource,
+            path,
+        }))?;
+        let schema = Schema::read(&file.name, &file.content, self.schemas)?;
+        for wanted in &schema.imports {
+            if self.input.files.required(wanted, template.path()).is_none() {
+                return Err(Fault::Schema(SchemaFault::MissingImport {
+                    file: wanted.clone(),
+                    schema: file.name.clone(),
+                }));
+            }
+        }
+        let mut properties = given.cloned().unwrap_or_else(|| Value::Object(Map::new()));
+        schema.fill(&file.name, &mut properties)?;
+        let marked = schema.marked(&file.name, &properties)?;
+        let secrets = marked.iter().filter_map(|pointer| {
+            Some(SecretValue {
+                path: path.clone(),
+                pointer: pointer.clone(),
+                value: properties.pointer(pointer)?.clone(),
+            })
+        });
+        self.secrets.extend(secrets);
+        schema.check(&template.name, &properties, &marked)?;
+        Ok(Some(properties))
+    }
+
+    /// Renders an instance and expands what it returned. `chain` names the templates around it.
+    pub(super) fn template(
+        &mut self,
+        template: &Import,
+        name: &str,
+        properties: Option<Value>,
+        path: &LayoutPath,
+        chain: &[String],
+    ) -> Result<Body, Failed> {
+        self.watch
+            .before(Step::Template(At {
+                file: template,
+                resource: name,
+                path,
+            }))
+            .map_err(Failed::Here)?;
+        let row = self.language(template).map_err(Failed::Here)?;
+        self.env.insert("name".to_owned(), Value::from(name));
+        let type_name = Value::from(template.name.as_str());
+        self.env.insert("type".to_owned(), type_name);
+        let instance = Instance {
+            template,
+            language: row.language,
+            tree: match row.form {
+                Form::File => Vec::new(),
+                Form::Folder => self.input.files.beside(template),
+            },
+            env: &self.env,
+            properties: properties.as_ref(),
+        };
+        let bytes = instance.bytes();
+        let rendered = self
+            .engine
+            .render(&instance)
+            .map_err(|error| engine_failed(error, name, path))?;
+        self.warn(rendered.warnings, name, path);
+        let level = self.level_of(rendered.result, bytes, (template, chain), name, path)?;
+        Ok(Body::Template {
+            properties,
+            children: level.nodes,
+            outputs: level.outputs,
+        })
+    }
+
+    /// The level that a template returned. The template comes with the ones around it, and with the bytes of its own text,
+    /// which objects count for.
+    fn level_of(
+        &mut self,
+        result: Rendered,
+        bytes: usize,
+        (template, around): (&Import, &[String]),
+        name: &str,
+        path: &LayoutPath,
+    ) -> Result<Level, Failed> {
+        let text = Text::output(template.path(), &template.name);
+        let fault = |fault: Fault| match fault {
+            Fault::Engine(error) => engine_failed(error, name, path),
+            fault => Failed::within(text.named(fault, name, path)),
+        };
+        let configuration = match result {
+            Rendered::Objects(objects) => {
+                self.take_output(bytes)?;
+                let nodes = self.objects(objects, path);
+                return nodes.map(Level::from).map_err(|(_, found)| fault(found));
+            }
+            Rendered::Text(output) => {
+                self.take_output(output.len())?;
+                let (value, warnings) = reading::output(&output, &template.name).map_err(fault)?;
+                self.warn(warnings, name, path);
+                value
+            }
+            Rendered::Data(value) => value,
+        };
+        if configuration.get("resources").is_none() {
+            return Err(fault(Fault::NoResourcesField));
+        }
+        let mut chain = around.to_vec();
+        chain.push(template.name.clone());
+        self.level(&text, &configuration, path, &chain)
+            .map_err(Failed::within)
+    }
+
+    fn take_output(&mut self, bytes: usize) -> Result<(), Failed> {
+        let taken = self.budget.take_output(bytes);
+        taken.map_err(|error| Failed::Here(error.into()))
+    }
+
+    /// Found once for each file: where only the content tells, it is read.
+    fn language(&mut self, template: &Import) -> Result<&'static language::Row, Fault> {
+        let languages = &mut self.languages;
+        let found = *languages.entry(template.name.clone()).or_insert_with(|| {
+            language::of_file(template.path(), &template.content)
+                .or_else(|| language::of_file(&template.name, &template.content))
+        });
+        found.ok_or_else(|| Fault::UnsupportedLanguage {
+            name: template.name.clone(),
+            path: template.path().to_owned(),
+            supported: language::endings().to_string(),
+        })
+    }
+
+    fn warn(&mut self, warnings: Vec<String>, name: &str, path: &LayoutPath) {
+        let room = WARNINGS.saturating_sub(self.warnings.len());
+        let located = warnings.into_iter().take(room);
+        self.warnings
+            .extend(located.map(|warning| format!("{path} ('{name}'): {warning}")));
+    }
+}
+
+/// Where a template instance failed: at the resource that asks for it, or at a place of its own.
+pub(super) enum Failed {
+    Here(Fault),
+    Within(Box<ExpansionError>),
+}
+
+impl Failed {
+    fn within(error: ExpansionError) -> Self {
+        Self::Within(Box::new(error))
+    }
+}
+
+/// An engine knows the place in the file; the instance is known here.
+fn engine_failed(error: EngineError, name: &str, path: &LayoutPath) -> Failed {
+    let location = Location {
+        file: error.file.clone(),
+        line: error.line,
+        column: error.column,
+        resource: Some(name.to_owned()),
+        path: Some(path.to_string()),
+    };
+    let excerpt = error.excerpt.clone();
+    Failed::within(Fault::Engine(error).at(location).with_excerpt(excerpt))
+}
+
+/// Each refusal becomes a cause with its own place.
+pub(super) fn refused(
+    fault: Fault,
+    text: &Text<'_>,
+    pointer: &str,
+    path: &LayoutPath,
+    name: &str,
+) -> ExpansionError {
+    let causes = match &fault {
+        Fault::Schema(SchemaFault::Refused { refusals, .. }) => refusals
+            .iter()
+            .map(|refusal| cause(refusal, text, pointer, path, name))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let mut error = text.fault(fault, &format!("{pointer}/properties"), path);
+    error.location.resource = Some(name.to_owned());
+    error.causes = causes;
+    error
+}
+
+fn cause(
+    refusal: &Refusal,
+    text: &Text<'_>,
+    pointer: &str,
+    path: &LayoutPath,
+    name: &str,
+) -> ErrorBody {
+    let mut location = text.location(&format!("{pointer}/properties{}", refusal.pointer), path);
+    location.resource = Some(name.to_owned());
+    location.path = Some(format!(
+        "{path}.properties{}",
+        schema::json_path(&refusal.pointer)
+    ));
+    ErrorBody::new(refusal.code(), refusal.to_string()).at(location)
+}
