@@ -1,5 +1,6 @@
 //! `imports: [{path, name?}]` of a configuration or a schema.
 
+use common::manifests;
 use common::yaml::{self, Duplicates, Limits, Location};
 use serde_json::Value;
 
@@ -10,8 +11,11 @@ pub struct Declared {
     pub name: Option<String>,
 }
 
-/// What a text imports. All else in it is the expander's business.
+/// What a text imports; Kubernetes objects import nothing. All else in it is the expander's business.
 pub fn declared(text: &str, file: &str) -> Result<Vec<Declared>, BundleError> {
+    if manifests::is_manifests(text) {
+        return Ok(Vec::new());
+    }
     let document = yaml::read(text, &Limits::DEFAULT, Duplicates::Warn).map_err(|error| {
         BundleError::Malformed {
             place: format!("{file}:{}:{}", error.location.line, error.location.column),

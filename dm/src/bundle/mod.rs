@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod files;
 pub mod imports;
+pub mod manifests;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -18,6 +19,7 @@ use common::model::limits::IMPORTS;
 use crate::error::{CommandError, Sources};
 use files::{Files, ReadError, beside};
 use imports::Declared;
+use manifests::{Manifests, ManifestsError};
 
 /// Three quarters of the limit of a request. The escapes of JSON need the rest.
 pub const TOTAL_BYTES: usize = common::model::limits::REQUEST_BYTES / 4 * 3;
@@ -48,6 +50,8 @@ pub enum BundleError {
         first: String,
         second: String,
     },
+    #[error(transparent)]
+    Manifests(#[from] ManifestsError),
     #[error("more than {IMPORTS} files are imported")]
     TooManyFiles,
     #[error("the configuration and its files are larger than {TOTAL_BYTES} bytes together")]
@@ -134,6 +138,25 @@ impl Bundler {
             bundler.want(files, name, beside(path, &import), shown);
         }
         Ok(bundler)
+    }
+
+    /// Begins with Kubernetes objects from several files.
+    pub fn from_manifests(manifests: Manifests) -> Self {
+        let mut bundle = Bundle {
+            content: manifests.text,
+            ..Bundle::default()
+        };
+        for file in manifests.files {
+            bundle
+                .sources
+                .add_part(Vec::new(), &file.shown, &file.content, file.first_line);
+        }
+        Self {
+            queue: VecDeque::new(),
+            bytes: bundle.content.len(),
+            taken: BTreeMap::new(),
+            bundle,
+        }
     }
 
     /// Asks for one more file, by the name of which errors can say that `asked_by` wants it.

@@ -70,11 +70,13 @@ fn indented(shown: &mut String, lines: &str, depth: usize) {
 
 /// The place, if there is one to speak of, and where the file is a local one, the line with a caret.
 fn place(location: &Location, sources: &Sources, quote: bool) -> Option<String> {
-    let source = location.file.as_deref().and_then(|file| sources.find(file));
+    let file = location.file.as_deref();
+    let found = file.and_then(|file| sources.find(file, location.line));
     let known = Location {
-        file: source
-            .map(|source| source.shown.clone())
+        file: found
+            .map(|(source, _)| source.shown.clone())
             .or_else(|| location.file.clone()),
+        line: found.map_or(location.line, |(_, line)| line),
         ..location.clone()
     };
     let resource = location
@@ -90,7 +92,7 @@ fn place(location: &Location, sources: &Sources, quote: bool) -> Option<String> 
         return None;
     }
     let mut shown = format!("at {}", text::line(&parts.join(", ")));
-    if let (Some(source), Some(line), true) = (source, location.line, quote) {
+    if let (Some((source, Some(line))), true) = (found, quote) {
         let at = yaml::Location {
             line: line as usize,
             column: location.column.unwrap_or(1).max(1) as usize,
@@ -160,6 +162,36 @@ mod tests {
         )
         .at(place);
         insta::assert_snapshot!(report(&refused(body)));
+    }
+
+    #[test]
+    fn a_fault_in_one_of_several_files_is_shown_in_that_file() {
+        let mut sources = Sources::default();
+        for (shown, content, first_line) in [
+            ("k8s/a.yaml", "a: 1\n", 3),
+            ("k8s/b.yaml", "b: 1\nc: 2\n", 6),
+        ] {
+            sources.add_part(Vec::new(), shown, content, first_line);
+        }
+        sources.name_configuration("k8s");
+        let place_of = |line| {
+            let location = Location {
+                file: Some("k8s".to_owned()),
+                line: Some(line),
+                ..Location::default()
+            };
+            place(&location, &sources, true).unwrap()
+        };
+        assert!(
+            place_of(3).starts_with("at k8s/a.yaml:1\n1 | a: 1"),
+            "{}",
+            place_of(3)
+        );
+        assert!(
+            place_of(7).starts_with("at k8s/b.yaml:2\n2 | c: 2"),
+            "{}",
+            place_of(7)
+        );
     }
 
     #[test]

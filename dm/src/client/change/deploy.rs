@@ -15,6 +15,8 @@ use crate::error::Failure;
 #[command(after_help = "\
 Examples:
   dm deploy web.yaml
+  dm deploy app.yaml                       # Kubernetes objects, as kubectl takes them
+  dm deploy k8s/ --namespace shop
   dm deploy web.yaml helpers/common.py --name web --namespace shop
   dm deploy replicatedservice:v1 --name web --properties replicas=3,service.port=80
   dm deploy redis:v1 --registry my-org/my-repo/my-collection --properties-file redis.yaml

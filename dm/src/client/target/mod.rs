@@ -6,20 +6,21 @@ use std::path::Path;
 use std::rc::Rc;
 
 use clap::Args;
+use common::manifests::is_manifests;
 use common::model::DeploymentName;
 use common::yaml::{self, Duplicates, Limits};
 use serde_json::{Map, Value, json};
 
 use crate::bundle::archive::{self, ArchiveError};
 use crate::bundle::files::{self, Files, ReadError};
-use crate::bundle::{Bundle, BundleError, Bundler, TOTAL_BYTES, is_configuration};
+use crate::bundle::{Bundle, BundleError, Bundler, TOTAL_BYTES, is_configuration, manifests};
 use crate::error::Failure;
 use crate::terminal::Terminal;
 
 #[derive(Debug, Args)]
 pub struct Target {
-    /// A configuration (.yaml, .yml, .json), a template file, TEMPLATE:VERSION, a full template reference or URL,
-    /// a tar archive (.tar), or - for standard input.
+    /// A configuration or Kubernetes objects (.yaml, .yml, .json), a folder of Kubernetes objects, a template file,
+    /// TEMPLATE:VERSION, a full template reference or URL, a tar archive (.tar), or - for standard input.
     #[arg(
         value_name = "TARGET",
         required_unless_present = "stdin",
@@ -90,6 +91,9 @@ impl Target {
             ));
         }
         let path = Path::new(target);
+        if path.is_dir() {
+            return self.folder(path, target);
+        }
         if !is_configuration(target) && !target.ends_with(".tar") && path.exists() {
             let file = path
                 .file_name()
@@ -139,14 +143,33 @@ impl Target {
         file: &str,
         files: &Rc<Files>,
     ) -> Result<Resolved, Failure> {
-        if !self.properties.is_empty() || self.properties_file.is_some() || self.registry.is_some()
-        {
-            let reason = "--properties and --registry go with a template; a configuration has its properties written in it";
-            return Err(Failure::usage(reason.to_owned()));
+        self.check_no_template_flags()?;
+        if is_manifests(&content) {
+            manifests::check(shown, &content).map_err(BundleError::from)?;
         }
         let name = self.name(file)?;
         let bundler = Bundler::new(content, shown, file, files)?;
         self.finish(bundler, name, shown)
+    }
+
+    /// A folder of files with Kubernetes objects.
+    fn folder(&self, path: &Path, shown: &str) -> Result<Resolved, Failure> {
+        self.check_no_template_flags()?;
+        // `.` and `..` have the names of the folders that they lead to.
+        let whole = path.canonicalize();
+        let file = whole.as_deref().unwrap_or(path).file_name();
+        let name = self.name(&file.unwrap_or_default().to_string_lossy())?;
+        let bundler = Bundler::from_manifests(manifests::read(path)?);
+        self.finish(bundler, name, shown)
+    }
+
+    fn check_no_template_flags(&self) -> Result<(), Failure> {
+        let has_properties = !self.properties.is_empty() || self.properties_file.is_some();
+        if has_properties || self.registry.is_some() {
+            let reason = "--properties and --registry go with a template; a configuration has its properties written in it";
+            return Err(Failure::usage(reason.to_owned()));
+        }
+        Ok(())
     }
 
     /// A configuration of one resource, an instance of the template, named like the deployment.
