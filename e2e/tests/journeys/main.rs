@@ -13,6 +13,7 @@ mod installation;
 mod interruption;
 mod lifecycle;
 mod local;
+mod manifests;
 mod oidc;
 mod outage;
 mod ownership;
