@@ -3,6 +3,7 @@
 mod authority;
 mod crashes;
 mod failures;
+mod stopped;
 mod stops;
 mod writes;
 

@@ -12,6 +12,9 @@ use crate::store::Store;
 use crate::store::operations::{StopWish, wish_stop};
 use crate::workflow::Capacity;
 
+/// A lease whose end is waited for. All that comes before takes moments, also on a busy machine.
+const SHORT: Duration = Duration::from_secs(2);
+
 async fn applying(app: &App, id: &OperationId) {
     loop {
         if let Ok(Watch::Live(handle)) = app.services.operations.watch(id).await
@@ -243,7 +246,7 @@ async fn a_stop_ends_when_the_write_that_is_on_its_way_is_answered_and_records_i
 #[tokio::test]
 async fn the_deployment_of_a_job_that_nobody_can_stop_is_free_when_its_time_to_write_is_over() {
     let mut bed = TestBed::new();
-    bed.lease = Duration::from_millis(300);
+    bed.lease = SHORT;
     let app = bed.manager().await;
     let (slow, handle) = stopped_while_writing(&bed, &app).await;
     slow.go_away();
@@ -259,7 +262,7 @@ async fn the_deployment_of_a_job_that_nobody_can_stop_is_free_when_its_time_to_w
 #[tokio::test]
 async fn an_operation_that_fails_since_the_deployer_is_away_ends_when_its_job_can_write_no_more() {
     let mut bed = TestBed::new();
-    bed.lease = Duration::from_millis(300);
+    bed.lease = SHORT;
     let app = bed.manager().await;
     let slow = Slow::new();
     bed.deployer.interrupt([Interruption::Slow(slow.clone())]);
@@ -279,7 +282,7 @@ async fn an_operation_that_fails_since_the_deployer_is_away_ends_when_its_job_ca
 #[tokio::test]
 async fn a_manager_that_is_started_again_waits_for_the_job_of_the_one_before_when_it_stops() {
     let mut bed = TestBed::new();
-    bed.lease = Duration::from_millis(300);
+    bed.lease = SHORT;
     let first = bed.manager().await;
     let (slow, handle) = stopped_while_writing(&bed, &first).await;
     let id = handle.watch().operation().id.clone();
