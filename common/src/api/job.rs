@@ -62,4 +62,14 @@ pub struct StopJobs {
 pub struct JobsStopped {
     /// The attempts of this take that ran in this process of resourcifier. Of any other it knows nothing.
     pub ended: Vec<u32>,
+    /// Those of earlier takes, likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EndedTake>,
+}
+
+/// The attempts of one take that have ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct EndedTake {
+    pub number: u64,
+    pub attempts: Vec<u32>,
 }

@@ -27,6 +27,26 @@ pub struct Take {
     pub number: u64,
 }
 
+/// Attempts of one take whose jobs may still write: from the first to the last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempts {
+    /// The number of the take.
+    pub number: u64,
+    pub first: u32,
+    pub last: u32,
+}
+
+impl Take {
+    /// The take's next job has this attempt, and all jobs before it have ended.
+    pub fn next(&self, attempt: u32) -> Attempts {
+        Attempts {
+            number: self.number,
+            first: attempt,
+            last: attempt,
+        }
+    }
+}
+
 /// The last numbers of an open store. Read with the first use.
 #[derive(Debug, Clone, Default)]
 pub struct Fences(Arc<OnceCell<Counter>>);

@@ -13,7 +13,7 @@ use common::model::{
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::fences::Take;
+use super::fences::{Attempts, Take};
 use super::kv::{Order, Scan};
 use super::{Changes, Store, StoreError, keys, pieces, read};
 use crate::domain::intent::{Intent, Options};
@@ -47,6 +47,9 @@ pub struct OperationRecord {
     /// The fence that it runs under. Absent until it is accepted, and in operations of the first managers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take: Option<Take>,
+    /// Jobs that may still write, those of this take at the end. Absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<Vec<Attempts>>,
     /// The timeout of one run. A restart begins a new one.
     pub timeout_ms: u64,
     /// The id of the request. Calls to other services carry it.

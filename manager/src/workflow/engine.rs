@@ -181,7 +181,9 @@ impl Engine {
     ) -> Result<OperationHandle, StoreError> {
         let store = &self.shared.dependencies.store;
         let mut changes = Changes::default();
-        record.take = Some(fences::take(store, &mut changes).await?);
+        let take = fences::take(store, &mut changes).await?;
+        record.attempts = Some(vec![take.next(0)]);
+        record.take = Some(take);
         acceptance(store, &mut changes, &record, input, found, request).await?;
         let engine = self.clone();
         let begin = async move {

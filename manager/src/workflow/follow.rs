@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::api::deployer::{Event, Report, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode};
-use common::api::job::{Fence, Renewal, StopJobs};
+use common::api::job::{EndedTake, Fence, JobsStopped, Renewal, StopJobs};
 use common::model::{AppliedObject, ObjectRef, ResourceName, TypeName};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -17,9 +17,10 @@ use tokio::time::Instant;
 use super::redacting;
 use super::retry::is_transient;
 use super::step::{Failure, Run};
-use super::tries::Tries;
+use super::tries::{Attempt, Tries};
 use crate::deployer::{Events, Job};
 use crate::domain::redaction::Redaction;
+use crate::store::StoreError;
 
 /// What an operation waits for while its job may still write.
 const CONFIRMATION: &str = "resourcifier to confirm that nothing more of the operation is written";
@@ -80,7 +81,15 @@ fn merged(recorded: Vec<AppliedObject>, seen: Vec<AppliedObject>) -> Vec<Applied
 /// end, or the time is over for which it may write without a sign of life.
 ///
 /// The result holds no secrets, except in the final properties.
-pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redaction) -> Followed {
+///
+/// # Errors
+/// The store could not record a further attempt. The step is run again, as after a restart.
+pub async fn job(
+    run: &Run<'_>,
+    mut job: Job,
+    total: usize,
+    redaction: &Redaction,
+) -> Result<Followed, StoreError> {
     let mut follower = Follower {
         run,
         redaction,
@@ -90,22 +99,17 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
         moved: false,
         again: false,
         tries: Tries::new(run),
+        fault: None,
     };
     follower.show();
     let persist = tokio::time::timeout_at(
         run.deadline + run.dependencies.retry.grace,
         follower.persist(&mut job),
     );
-    let ended = match persist.await {
-        Ok(ended) => ended,
-        Err(_) => Err(Box::new(ErrorBody::new(
-            ErrorCode::Timeout,
-            format!(
-                "resourcifier did not report on {} within its time; what it did so far is recorded",
-                run.deployment()
-            ),
-        ))),
-    };
+    let ended = persist.await.unwrap_or_else(|_| Err(unreported(run)));
+    if let Some(fault) = follower.fault {
+        return Err(fault);
+    }
     // A complete report covers every object that earlier attempts may have touched, and was made after them.
     if !ended.as_ref().is_ok_and(|report| !report.stopped) {
         follower.settle(&job).await;
@@ -116,12 +120,20 @@ pub async fn job(run: &Run<'_>, mut job: Job, total: usize, redaction: &Redactio
         Ok(report) if report.stopped => (Err(run.stop_error()), Some(report)),
         ended => (ended, None),
     };
-    Followed {
+    Ok(Followed {
         seen: follower.seen.into_values().collect(),
         ended,
         stopped,
         again: follower.again,
-    }
+    })
+}
+
+fn unreported(run: &Run<'_>) -> Box<ErrorBody> {
+    let message = format!(
+        "resourcifier did not report on {} within its time; what it did so far is recorded",
+        run.deployment()
+    );
+    Box::new(ErrorBody::new(ErrorCode::Timeout, message))
 }
 
 fn hide(redaction: &Redaction, ended: &mut Result<Report, Box<ErrorBody>>) {
@@ -146,6 +158,8 @@ struct Follower<'a> {
     moved: bool,
     again: bool,
     tries: Tries,
+    /// Why the store could not record the next attempt.
+    fault: Option<StoreError>,
 }
 
 impl Follower<'_> {
@@ -155,7 +169,7 @@ impl Follower<'_> {
             if self.is_stopping() {
                 return Err(self.run.stop_error());
             }
-            let fence = self.fence()?;
+            let fence = self.fence().await?;
             job.bound_by(fence.clone(), left_ms(self.run.deadline));
             self.moved = false;
             let error = match self.once(job, &fence).await {
@@ -181,9 +195,13 @@ impl Follower<'_> {
         self.run.watch.stop_wish().is_some()
     }
 
-    fn fence(&self) -> Result<Fence, Box<ErrorBody>> {
-        let fence = self.run.fence();
-        fence.map_err(|error| Failure::internal(self.run.id(), &error).error)
+    async fn fence(&mut self) -> Result<Fence, Box<ErrorBody>> {
+        let fence = self.run.fence().await;
+        fence.map_err(|error| {
+            let failure = Failure::internal(self.run.id(), &error);
+            self.fault = Some(error);
+            failure.error
+        })
     }
 
     /// Waits before the next attempt, and reports the reason to watchers. A stop ends the wait.
@@ -201,7 +219,7 @@ impl Follower<'_> {
             self.run.authorized().await?;
         }
         let (watch, deployer) = (self.run.watch, &*self.run.dependencies.deployer);
-        self.tries.begin(fence.attempt);
+        self.tries.begin((fence.number, fence.attempt));
         let mut events = tokio::select! {
             biased;
             // A job without a sign of life has written nothing, and never will.
@@ -227,7 +245,7 @@ impl Follower<'_> {
             }
         };
         if report.is_ok() {
-            self.tries.ended(&[fence.attempt]);
+            self.tries.ended(&[(fence.number, fence.attempt)]);
         }
         report
     }
@@ -298,9 +316,13 @@ impl Follower<'_> {
     async fn settle(&mut self, job: &Job) {
         while let Some(end) = self.tries.end().filter(|end| *end > Instant::now()) {
             self.show_stopping();
-            // Without a fence this process has begun nothing, so there is nothing to end.
-            if let Some(fence) = job.fence() {
-                let ended = confirmed(self.run, fence, Some(end)).await;
+            // Without a fence this process has begun nothing, but an earlier one has.
+            let fence = match job.fence() {
+                Some(fence) => Ok(fence.clone()),
+                None => self.fence().await,
+            };
+            if let Ok(fence) = fence {
+                let ended = confirmed(self.run, &fence, Some(end)).await;
                 self.tries.ended(&ended);
             }
             if self.tries.end().is_some() {
@@ -380,7 +402,7 @@ async fn renew(run: &Run<'_>, fence: &Fence, beat: u64) {
 
 /// Asks the deployer to end the jobs up to a fence, until it does or they may not write any more. Returns the attempts
 /// that are known to have ended.
-async fn confirmed(run: &Run<'_>, fence: &Fence, end: Option<Instant>) -> Vec<u32> {
+async fn confirmed(run: &Run<'_>, fence: &Fence, end: Option<Instant>) -> Vec<Attempt> {
     let stop = StopJobs {
         deployment: run.deployment().clone(),
         fence: fence.clone(),
@@ -391,11 +413,24 @@ async fn confirmed(run: &Run<'_>, fence: &Fence, end: Option<Instant>) -> Vec<u3
         let left = end.saturating_duration_since(Instant::now());
         let asked = run.dependencies.deployer.stop(&stop, left);
         match tokio::time::timeout(left, asked).await {
-            Ok(Ok(stopped)) => return stopped.ended,
+            Ok(Ok(stopped)) => return attempts(fence.number, stopped),
             Ok(Err(_)) if Instant::now() + AGAIN < end => tokio::time::sleep(AGAIN).await,
             Ok(Err(_)) | Err(_) => return Vec::new(),
         }
     }
+}
+
+fn attempts(number: u64, stopped: JobsStopped) -> Vec<Attempt> {
+    let this = EndedTake {
+        number,
+        attempts: stopped.ended,
+    };
+    let takes = stopped.earlier.into_iter().chain([this]);
+    let each = |take: EndedTake| {
+        let attempts = take.attempts.into_iter();
+        attempts.map(move |attempt| (take.number, attempt))
+    };
+    takes.flat_map(each).collect()
 }
 
 fn broken_off() -> Box<ErrorBody> {

@@ -68,7 +68,11 @@ impl<'a> Runner<'a> {
         let is_begun = !events.is_empty() && state.status() != OperationStatus::Done;
         if is_begun || record.take.is_none() {
             let mut changes = Changes::default();
-            record.take = Some(fences::take(&dependencies.store, &mut changes).await?);
+            let take = fences::take(&dependencies.store, &mut changes).await?;
+            if let Some(attempts) = &mut record.attempts {
+                attempts.push(take.next(watch.attempts()));
+            }
+            record.take = Some(take);
             operations::put(&mut changes, &record)?;
             dependencies.store.commit(changes).await?;
         }
@@ -286,6 +290,9 @@ impl<'a> Runner<'a> {
         record.operation.warnings.extend(done.warnings);
         record.operation.status = state.status();
         record.operation.progress = self.watch.operation().progress.clone();
+        // Jobs of the step have ended, or their time to write is over.
+        let take = record.take.as_ref();
+        record.attempts = take.map(|take| vec![take.next(self.watch.attempts())]);
         note_manifest(&mut record, done.manifest, done.undo, done.undo_error);
         if state.status() == OperationStatus::Done {
             finish(&mut record, &state, deployment.as_ref(), now);
@@ -378,6 +385,7 @@ fn finish(
 ) {
     let operation = &mut record.operation;
     operation.end_time = Some(now);
+    record.attempts = None;
     operation.error = state.error().cloned().map(|mut error| {
         if let Some(rollback) = &operation.rollback {
             error.message = format!("{}; {}", error.message, undo::rendered(rollback));

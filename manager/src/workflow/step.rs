@@ -275,16 +275,31 @@ impl Run<'_> {
     }
 
     /// The fence that the next job writes under.
-    pub fn fence(&self) -> Result<Fence, StoreError> {
+    pub async fn fence(&self) -> Result<Fence, StoreError> {
         let missing = || StoreError::Missing(format!("the take of operation {}", self.id()));
         let take = self.record.take.clone().ok_or_else(missing)?;
+        let attempt = self.watch.next_attempt();
+        self.record_attempt(attempt).await?;
         Ok(Fence {
             store: take.store,
             number: take.number,
-            attempt: self.watch.next_attempt(),
+            attempt,
             lease_ms: u64::try_from(self.dependencies.retry.lease.as_millis()).unwrap_or(u64::MAX),
             operation: Some(self.id().clone()),
         })
+    }
+
+    /// The record names a step's first job before the step begins. It gets each further one here, before that begins.
+    async fn record_attempt(&self, attempt: u32) -> Result<(), StoreError> {
+        let mut record = self.record.clone();
+        let attempts = record.attempts.as_mut().and_then(|all| all.last_mut());
+        let Some(attempts) = attempts.filter(|attempts| attempts.last < attempt) else {
+            return Ok(());
+        };
+        attempts.last = attempt;
+        let mut changes = Changes::default();
+        operations::put(&mut changes, &record)?;
+        self.store().commit(changes).await
     }
 
     /// The deployment. An earlier step or operation must have stored it.

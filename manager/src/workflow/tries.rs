@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::step::Run;
+use crate::store::fences::Attempts;
 
 /// The attempts of a job, and until when those may write that are not known to have ended.
 #[derive(Debug)]
@@ -12,27 +13,30 @@ pub struct Tries {
     open: Vec<Try>,
 }
 
+/// The numbers of a take and of its attempt.
+pub type Attempt = (u64, u32);
+
 #[derive(Debug)]
 struct Try {
-    /// Absent: an earlier process of the manager began it, so its number is unknown.
-    attempt: Option<u32>,
+    /// Absent: an earlier build of the manager began it, so its number is unknown.
+    attempt: Option<Attempt>,
     /// Absent: it got no sign of life, so it writes nothing.
     end: Option<Instant>,
 }
 
 impl Tries {
     pub fn new(run: &Run<'_>) -> Self {
-        let end = run.taken + run.dependencies.retry.lease;
-        let carried = run.resumed.then_some(Try {
-            attempt: None,
-            end: Some(end),
-        });
+        let end = Some(run.taken + run.dependencies.retry.lease);
+        let open = |attempt| Try { attempt, end };
         Self {
-            open: carried.into_iter().collect(),
+            open: match run.resumed {
+                true => carried(run).into_iter().map(open).collect(),
+                false => Vec::new(),
+            },
         }
     }
 
-    pub fn begin(&mut self, attempt: u32) {
+    pub fn begin(&mut self, attempt: Attempt) {
         self.open.push(Try {
             attempt: Some(attempt),
             end: None,
@@ -50,7 +54,7 @@ impl Tries {
         self.open.pop();
     }
 
-    pub fn ended(&mut self, attempts: &[u32]) {
+    pub fn ended(&mut self, attempts: &[Attempt]) {
         self.open.retain(|one| {
             !one.attempt
                 .is_some_and(|attempt| attempts.contains(&attempt))
@@ -61,4 +65,18 @@ impl Tries {
     pub fn end(&self) -> Option<Instant> {
         self.open.iter().filter_map(|one| one.end).max()
     }
+}
+
+/// What earlier processes of the manager have begun in this step.
+fn carried(run: &Run<'_>) -> Vec<Option<Attempt>> {
+    let Some(recorded) = &run.record.attempts else {
+        return vec![None];
+    };
+    let number = run.record.take.as_ref().map(|take| take.number);
+    let earlier = recorded.iter().filter(|of| Some(of.number) != number);
+    let each = |of: &Attempts| {
+        let number = of.number;
+        (of.first..=of.last).map(move |attempt| Some((number, attempt)))
+    };
+    earlier.flat_map(each).collect()
 }

@@ -85,6 +85,11 @@ impl OperationWatch {
         self.attempts.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// How many jobs it has begun.
+    pub fn attempts(&self) -> u32 {
+        self.attempts.load(Ordering::Relaxed)
+    }
+
     /// Requests a stop. The first request counts.
     pub fn stop(&self, wish: StopWish) {
         self.stop.send_if_modified(|first| {

@@ -4,14 +4,14 @@
 //! It remembers the highest fence of each deployment, so that a request that arrives late begins nothing. It refuses to
 //! know what other processes do: their jobs end with their leases.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use common::api::deployer::Event;
 use common::api::error::{ErrorBody, ErrorCode};
-use common::api::job::{Fence, JobsStopped, Renewal, StopJobs};
+use common::api::job::{EndedTake, Fence, JobsStopped, Renewal, StopJobs};
 use common::model::DeploymentName;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -23,6 +23,8 @@ use crate::kubectl::{Gate, Halt};
 const BEATS: u32 = 8;
 /// The longest lease that a request may ask for.
 const LEASE: Duration = Duration::from_secs(120);
+/// Takes of one deployment that are remembered. A manager that is killed again and again asks for a few.
+const TAKES: usize = 16;
 /// Deployments that are remembered. Of more, those that were written longest ago are forgotten.
 const REMEMBERED: usize = 100_000;
 
@@ -42,8 +44,8 @@ struct Entry {
     /// Nothing lower begins.
     least: Order,
     running: Vec<Arc<Running>>,
-    /// The last take that ran here, and its attempts that ended.
-    ended: (u64, Vec<u32>),
+    /// The last takes that ran here, and their attempts that ended.
+    ended: BTreeMap<u64, Vec<u32>>,
     at: Instant,
 }
 
@@ -179,11 +181,14 @@ impl Jobs {
         }
         let known = self.known();
         let ended = known.get(&key).map(|entry| entry.ended.clone());
+        let mut ended = ended.unwrap_or_default();
+        let earlier = ended.clone().into_iter();
+        let earlier = earlier.filter(|(earlier, _)| *earlier < number);
         JobsStopped {
-            ended: match ended {
-                Some((last, attempts)) if last == number => attempts,
-                _ => Vec::new(),
-            },
+            ended: ended.remove(&number).unwrap_or_default(),
+            earlier: earlier
+                .map(|(number, attempts)| EndedTake { number, attempts })
+                .collect(),
         }
     }
 
@@ -197,7 +202,7 @@ impl Entry {
         Self {
             least: (0, 0),
             running: Vec::new(),
-            ended: (0, Vec::new()),
+            ended: BTreeMap::new(),
             at: Instant::now(),
         }
     }
@@ -285,11 +290,9 @@ impl Drop for Registered {
         let mut known = self.jobs.known();
         if let Some(entry) = known.get_mut(&self.key) {
             entry.running.retain(|job| !Arc::ptr_eq(job, &self.running));
-            if number > entry.ended.0 {
-                entry.ended = (number, Vec::new());
-            }
-            if number == entry.ended.0 {
-                entry.ended.1.push(attempt);
+            entry.ended.entry(number).or_default().push(attempt);
+            if entry.ended.len() > TAKES {
+                entry.ended.pop_first();
             }
         }
         drop(known);
@@ -363,6 +366,14 @@ mod tests {
         assert!(begin(&jobs, &fence(5, 2)).is_err());
         assert!(begin(&jobs, &fence(5, 3)).is_ok());
         assert!(begin(&jobs, &fence(6, 0)).is_ok());
+        let stopped = jobs.stop(&stop(7, 0)).await;
+        assert_eq!(stopped.ended, [0_u32; 0]);
+        let earlier = stopped.earlier.into_iter();
+        let earlier = earlier.map(|take| (take.number, take.attempts));
+        assert_eq!(
+            earlier.collect::<Vec<_>>(),
+            [(5, vec![0, 1, 3]), (6, vec![0])]
+        );
         // Of another store the numbers say nothing.
         let other = Fence {
             store: "other".to_owned(),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use common::api::deployer::{Action, Event, Report, ResourceReport, ResourceState};
 use common::api::error::ErrorBody;
-use common::api::job::{Fence, JobsStopped, StopJobs};
+use common::api::job::{EndedTake, Fence, JobsStopped, StopJobs};
 use common::model::{AppliedObject, Resource};
 use futures::StreamExt;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
@@ -84,10 +84,15 @@ impl Slow {
         self.state().is_halted = true;
         self.ended().await;
         let fence = self.state().fence.clone().unwrap();
-        let is_same = fence.number == stop.fence.number;
-        Ok(JobsStopped {
-            ended: is_same.then_some(fence.attempt).into_iter().collect(),
-        })
+        let mut stopped = JobsStopped::default();
+        match fence.number == stop.fence.number {
+            true => stopped.ended.push(fence.attempt),
+            false => stopped.earlier.push(EndedTake {
+                number: fence.number,
+                attempts: vec![fence.attempt],
+            }),
+        }
+        Ok(stopped)
     }
 
     pub fn begin(self: Arc<Self>, job: &Job) -> Events {

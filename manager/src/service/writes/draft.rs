@@ -69,6 +69,7 @@ impl Draft {
             options: self.options,
             undo: None,
             take: None,
+            attempts: None,
             timeout_ms: u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX),
             request_id: request_id::current().unwrap_or_else(request_id::fresh),
             answer: None,

@@ -24,7 +24,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         Intent::Create(_) => Job::Create(request),
         _ => Job::Update(request),
     };
-    let followed = follow::job(run, job, total, &redaction).await;
+    let followed = follow::job(run, job, total, &redaction).await?;
     let name = run.manifest()?;
     if followed.touched_nothing() && !run.resumed {
         // A caller without permissions could not even read the objects when deleting the deployment.

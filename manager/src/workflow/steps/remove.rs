@@ -26,7 +26,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         total,
         &run.redaction().await?,
     )
-    .await;
+    .await?;
     let mut warnings = Vec::new();
     let left = followed.objects(objects.recorded.clone());
     let verdict = match followed.ended {

@@ -298,6 +298,25 @@ async fn a_manager_that_is_started_again_waits_for_the_job_of_the_one_before_whe
     assert_eq!(slow.written(), [""; 0]);
 }
 
+/// The lease is longer than any test waits.
+#[tokio::test]
+async fn a_stop_after_a_restart_ends_when_the_deployer_confirms_the_end_of_the_earlier_job() {
+    let mut bed = TestBed::new();
+    bed.lease = Duration::from_secs(3_600);
+    let first = bed.manager().await;
+    let (slow, handle) = stopped_while_writing(&bed, &first).await;
+    let id = handle.watch().operation().id.clone();
+    first.engine.suspend().await;
+    slow.answers.add_permits(10);
+    let second = bed.manager().await;
+    second.engine.recover().await.unwrap();
+    let outcome = second.engine.handle(&id).unwrap().outcome().await.unwrap();
+    assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
+    let written = slow.written();
+    slow.ended().await;
+    assert_eq!(slow.written(), written);
+}
+
 #[tokio::test]
 async fn each_job_of_an_operation_has_a_fence_and_who_goes_on_with_it_a_higher_one() {
     let bed = TestBed::new();
