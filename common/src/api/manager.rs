@@ -396,11 +396,11 @@ pub struct TemplateDescription {
     pub example: Option<String>,
 }
 
-/// `GET /whoami`: as whom the caller is known.
+/// `GET /whoami`: the caller, as authentication identified it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Whoami {
-    /// `anonymous` where callers are not told apart.
+    /// `anonymous` without authentication.
     pub user: String,
     #[serde(default)]
     pub groups: Vec<String>,

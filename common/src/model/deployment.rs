@@ -58,7 +58,7 @@ pub struct Deployment {
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DriftPolicy {
-    /// It is told.
+    /// Drift is reported.
     #[default]
     Report,
     /// The latest manifest is applied again.

@@ -16,7 +16,7 @@ pub struct Operation {
     /// The manifest that it made or applied; absent until that is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<ManifestName>,
-    /// Who asked; `anonymous` where callers are not told apart.
+    /// The caller; `anonymous` without authentication.
     pub user: String,
     /// The address that the request came from; absent where the manager asked itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]

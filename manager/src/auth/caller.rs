@@ -22,7 +22,7 @@ impl Caller {
         }
     }
 
-    /// None where callers are not told apart.
+    /// None without authentication.
     pub fn groups(&self) -> &[String] {
         self.identity.as_ref().map_or(&[], Identity::groups)
     }

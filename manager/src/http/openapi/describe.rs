@@ -116,7 +116,11 @@ pub mod whoami {
     use super::*;
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
-        Description::new("As whom the caller is known").answers::<Whoami>(200, "The user.", of)
+        Description::new("The caller, as authentication identified it").answers::<Whoami>(
+            200,
+            "The user.",
+            of,
+        )
     }
 }
 
@@ -213,7 +217,7 @@ pub mod deployments {
     pub fn delete(of: &mut SchemaGenerator) -> Description {
         let description = Description::new("Remove a deployment and its objects");
         change(description, &[Kind::Delete], of)
-            .answers::<Deployment>(200, "The last that is told of it.", of)
+            .answers::<Deployment>(200, "Its last state.", of)
             .with_header(200, "ETag", "Changes with every write.")
     }
 
@@ -413,7 +417,7 @@ pub mod registries {
 
     pub fn delete(of: &mut SchemaGenerator) -> Description {
         Description::new("Remove a registered registry; what was deployed from it stays")
-            .answers::<RegistrySummary>(200, "The last that is told of it.", of)
+            .answers::<RegistrySummary>(200, "Its last state.", of)
             .fails(&[NotFound])
     }
 
@@ -466,7 +470,7 @@ pub mod credentials {
 
     pub fn delete(of: &mut SchemaGenerator) -> Description {
         Description::new("Remove a credential that no registry uses")
-            .answers::<CredentialSummary>(200, "The last that is told of it.", of)
+            .answers::<CredentialSummary>(200, "Its last state.", of)
             .fails(&[NotFound, InUse])
     }
 }
