@@ -22,7 +22,11 @@ fn table() -> Result<BTreeMap<String, Arrows>> {
     let mut package = String::new();
     for line in TABLE.lines().filter(|line| !line.is_empty()) {
         match line.split_once(" ->") {
-            None => package = line.trim_end_matches(':').to_owned(),
+            None => {
+                package = line.trim_end_matches(':').to_owned();
+                // A package may have no rooms.
+                packages.entry(package.clone()).or_default();
+            }
             Some((room, others)) => {
                 let others = others.split_whitespace().map(str::to_owned).collect();
                 let rooms = packages.entry(package.clone()).or_default();
