@@ -84,7 +84,7 @@ async fn an_installation_runs_is_repeated_without_harm_and_is_taken_over_by_the_
     let before = stack.cluster.kubectl(&key)?;
     let said = stack.dm.ok(&install).await?;
     assert!(
-        said.contains("secret/own-key is there and stays as it is"),
+        said.contains("secret/own-key exists and stays as it is"),
         "{said}"
     );
     assert_eq!(stack.cluster.kubectl(&key)?, before);
