@@ -112,7 +112,7 @@ pub async fn job(
     }
     // A complete report covers every object that earlier attempts may have touched, and was made after them.
     if !ended.as_ref().is_ok_and(|report| !report.stopped) {
-        follower.settle(&job).await;
+        settle(run, &mut follower.tries, job.fence()).await;
     }
     run.watch.waits_for(None);
     let ended = redacting::redacted(redaction, ended, hide).await;
@@ -279,7 +279,7 @@ impl Follower<'_> {
 
     /// Ends the job, and reads what it did until then. It gets no further sign of life.
     async fn stop(&mut self, fence: &Fence, events: &mut Events) -> Result<Report, Box<ErrorBody>> {
-        self.show_stopping();
+        show_stopping(self.run);
         let run = self.run;
         let end = self.tries.end();
         let mut confirmed = pin!(async move {
@@ -310,34 +310,6 @@ impl Follower<'_> {
                 () = silence => return Err(run.stop_error()),
             }
         }
-    }
-
-    /// Waits until the attempts that broke off can write nothing more to the cluster.
-    async fn settle(&mut self, job: &Job) {
-        while let Some(end) = self.tries.end().filter(|end| *end > Instant::now()) {
-            self.show_stopping();
-            // Without a fence this process has begun nothing, but an earlier one has.
-            let fence = match job.fence() {
-                Some(fence) => Ok(fence.clone()),
-                None => self.fence().await,
-            };
-            if let Ok(fence) = fence {
-                let ended = confirmed(self.run, &fence, Some(end)).await;
-                self.tries.ended(&ended);
-            }
-            if self.tries.end().is_some() {
-                tokio::time::sleep_until(end).await;
-            }
-        }
-    }
-
-    fn show_stopping(&self) {
-        self.run.watch.update(|operation| {
-            if self.is_stopping() {
-                operation.progress.step = "stopping".to_owned();
-            }
-            operation.progress.waiting_for = Some(CONFIRMATION.into());
-        });
     }
 
     fn note(&mut self, mut report: ResourceReport) {
@@ -376,6 +348,44 @@ impl Follower<'_> {
             .watch
             .progress(done, self.total.max(self.states.len()));
     }
+}
+
+/// Ends the jobs that an earlier process of the manager began in this step. When this returns, they can write nothing more
+/// to the cluster. For a step that is not run again.
+pub async fn end_earlier(run: &Run<'_>) {
+    settle(run, &mut Tries::new(run), None).await;
+    run.watch.waits_for(None);
+}
+
+/// Waits until the attempts that broke off can write nothing more to the cluster. `fence` is that of the last attempt of
+/// this process, if it has begun one.
+async fn settle(run: &Run<'_>, tries: &mut Tries, fence: Option<&Fence>) {
+    while let Some(end) = tries.end().filter(|end| *end > Instant::now()) {
+        show_stopping(run);
+        let fence = match fence {
+            Some(fence) => Ok(fence.clone()),
+            None => run.fence().await,
+        };
+        match fence {
+            Ok(fence) => tries.ended(&confirmed(run, &fence, Some(end)).await),
+            Err(error) => {
+                let id = run.id();
+                tracing::error!(operation.id = %id, error = common::server::error::chain(&error), "no job of operation {id} can be ended before its lease");
+            }
+        }
+        if tries.end().is_some() {
+            tokio::time::sleep_until(end).await;
+        }
+    }
+}
+
+fn show_stopping(run: &Run<'_>) {
+    run.watch.update(|operation| {
+        if run.watch.stop_wish().is_some() {
+            operation.progress.step = "stopping".to_owned();
+        }
+        operation.progress.waiting_for = Some(CONFIRMATION.into());
+    });
 }
 
 /// The attempt may have changed what was expected.

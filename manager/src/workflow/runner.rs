@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::step::{Dependencies, Done, Failure, Goal, Run, Step, StepError};
 use super::watch::{OperationWatch, Outcome};
-use super::{authority, plans, recovery, steps, undo};
+use super::{authority, follow, plans, recovery, steps, undo};
 use crate::domain::operation::{Event, State};
 use crate::store::operations::{OperationRecord, Undo};
 use crate::store::{Changes, StoreError, deployments, fences, journal, operations};
@@ -173,7 +173,11 @@ impl<'a> Runner<'a> {
         let run = match authority {
             Ok(acting) => self.run_of(&goal, acting),
             Err(error) => {
-                let failure = self.run_of(&goal, None).broken_off(error).await?;
+                let run = self.run_of(&goal, None);
+                if step.has_job() {
+                    follow::end_earlier(&run).await;
+                }
+                let failure = run.broken_off(error).await?;
                 return Ok(self.failed(number, step, failure));
             }
         };

@@ -69,10 +69,15 @@ impl Step {
         matches!(self, Step::Publish | Step::Keep | Step::Forget)
     }
 
+    /// Whether it sends a job to the deployer.
+    pub fn has_job(self) -> bool {
+        matches!(self, Step::Apply | Step::Remove)
+    }
+
     /// Whether a stop may drop it at any point. A step with a job of the deployer ends the job itself and records its
     /// result. A concluding step runs to its end: it may write more than one commit, and is short.
     pub fn may_be_dropped(self) -> bool {
-        !matches!(self, Step::Apply | Step::Remove) && !self.concludes()
+        !self.has_job() && !self.concludes()
     }
 }
 
