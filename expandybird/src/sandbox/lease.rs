@@ -62,6 +62,7 @@ impl Lease {
     pub(super) fn new(warm: Warm, spare: Spare, place: Place) -> Result<Self, SandboxError> {
         let id = spare.started.id;
         if !warm.zygote.occupy(id, place) {
+            warm.forget_spares();
             return Err(SandboxError::Lost);
         }
         Ok(Self {
@@ -86,21 +87,24 @@ impl Lease {
     /// How the process ended that closed its stream. `opened`: it had a template. Without one, nothing but
     /// the system can have ended it.
     pub async fn how_it_ended(&mut self, opened: bool) -> HowEnded {
-        match timeout(OBITUARY_TIMEOUT, &mut self.ended).await {
-            Ok(Ok(exit)) => {
-                self.has_ended = true;
-                match opened {
-                    true => HowEnded::Exit(exit),
-                    false => HowEnded::Lost,
-                }
+        let Ok(ended) = timeout(OBITUARY_TIMEOUT, &mut self.ended).await else {
+            return HowEnded::Running;
+        };
+        self.has_ended = true;
+        match ended {
+            Ok(exit) if opened => HowEnded::Exit(exit),
+            Ok(_) | Err(_) => {
+                self.warm.forget_spares();
+                HowEnded::Lost
             }
-            Ok(Err(_)) => HowEnded::Lost,
-            Err(_) => HowEnded::Running,
         }
     }
 
     /// The session is over and its stream is closed: the process leaves by itself, or is ended.
     pub fn finish(mut self) {
+        if self.has_ended {
+            return;
+        }
         tokio::spawn(async move {
             let lease = &mut self;
             lease.has_ended = timeout(LEAVE_TIMEOUT, &mut lease.ended).await.is_ok();

@@ -83,6 +83,12 @@ impl Warm {
         }
     }
 
+    /// After a process was lost while it waited: the others may be lost too, so the next request gets a new one. They
+    /// leave when their streams are closed.
+    pub(super) fn forget_spares(&self) {
+        self.spares().clear();
+    }
+
     fn spares(&self) -> MutexGuard<'_, VecDeque<Spare>> {
         self.spares.lock().unwrap_or_else(PoisonError::into_inner)
     }
