@@ -12,7 +12,7 @@ use crate::testing::TestBed;
 
 /// Callers, as the columns of the table: without a token, with one that nobody knows, an administrator of another
 /// namespace, and those of namespace `shop` and of all.
-const CALLERS: [&str; 6] = ["", "bad", "other", "viewer", "editor", "admin"];
+const CALLERS: [&str; 6] = ["", "stranger", "other", "viewer", "editor", "admin"];
 
 /// What each route answers each caller. `web` is a deployment of `shop` with a preview and without templates, nothing runs
 /// on it.
@@ -454,7 +454,7 @@ async fn each_write_each_denial_and_each_operations_end_is_a_line_for_auditors()
         ("viewer", Method::GET, "/deployments/web", Value::Null),
         ("viewer", Method::PUT, "/deployments/web", change()),
         ("other", Method::GET, "/deployments/web", Value::Null),
-        ("bad", Method::GET, "/deployments", Value::Null),
+        ("stranger", Method::GET, "/deployments", Value::Null),
         ("editor", Method::PUT, "/deployments/web", change()),
         (
             "editor",
@@ -468,7 +468,7 @@ async fn each_write_each_denial_and_each_operations_end_is_a_line_for_auditors()
     }
     insta::assert_snapshot!(guarded.audited(before).join("\n"));
     let text = std::fs::read_to_string(guarded.files.path().join("audit")).unwrap();
-    for secret in ["not for auditors", "Bearer", "bad"] {
+    for secret in ["not for auditors", "Bearer", "stranger"] {
         assert!(!text.contains(secret), "{secret}: {text}");
     }
 }

@@ -2,6 +2,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -10,6 +11,22 @@ use super::super::KvError;
 use super::tip::Tip;
 use super::*;
 use crate::testing::copied;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Opens a store that was closed. The programs that other tests start hold the lock of its files, as copies of this
+/// process, until they begin.
+fn open(folder: &Path, accept: Option<&str>) -> Result<SledKv, KvError> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match SledKv::open(folder, accept) {
+            Err(KvError::InUse { .. }) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            outcome => return outcome,
+        }
+    }
+}
 
 fn put(entries: impl IntoIterator<Item = (Key, Bytes)>) -> Commit {
     Commit {
@@ -48,7 +65,7 @@ async fn a_second_manager_on_the_same_store_is_told_so() {
 #[tokio::test]
 async fn a_path_that_is_no_folder_is_refused_by_name() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let error = SledKv::open(file.path(), None).unwrap_err().to_string();
+    let error = open(file.path(), None).unwrap_err().to_string();
     assert!(error.contains(&*file.path().to_string_lossy()), "{error}");
 }
 
@@ -56,18 +73,18 @@ async fn a_path_that_is_no_folder_is_refused_by_name() {
 #[tokio::test]
 async fn what_is_committed_is_there_after_a_crash() {
     let folder = tempfile::tempdir().unwrap();
-    let kv = SledKv::open(folder.path(), None).unwrap();
+    let kv = open(folder.path(), None).unwrap();
     filled(&kv).await;
     let crashed = tempfile::tempdir().unwrap();
     copied(folder.path(), crashed.path());
-    let recovered = SledKv::open(crashed.path(), None).unwrap();
+    let recovered = open(crashed.path(), None).unwrap();
     assert_eq!(all(&recovered).await, all(&kv).await);
 }
 
 #[tokio::test]
 async fn a_store_that_lost_what_was_acknowledged_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
-    let kv = SledKv::open(folder.path(), None).unwrap();
+    let kv = open(folder.path(), None).unwrap();
     filled(&kv).await;
     let crashed = tempfile::tempdir().unwrap();
     copied(folder.path(), crashed.path());
@@ -79,7 +96,7 @@ async fn a_store_that_lost_what_was_acknowledged_is_not_opened() {
         crashed.path().join("acknowledged"),
     )
     .unwrap();
-    let error = SledKv::open(crashed.path(), None).unwrap_err();
+    let error = open(crashed.path(), None).unwrap_err();
     assert!(matches!(&error, KvError::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("restore a backup"), "{error}");
 }
@@ -87,7 +104,7 @@ async fn a_store_that_lost_what_was_acknowledged_is_not_opened() {
 #[tokio::test]
 async fn a_full_disk_refuses_commits_by_name_keeps_what_was_acknowledged_and_takes_them_again() {
     let folder = tempfile::tempdir().unwrap();
-    let kv = SledKv::open(folder.path(), None).unwrap();
+    let kv = open(folder.path(), None).unwrap();
     filled(&kv).await;
     let before = all(&kv).await;
     drop(kv);
@@ -99,7 +116,7 @@ async fn a_full_disk_refuses_commits_by_name_keeps_what_was_acknowledged_and_tak
     assert!(matches!(&error, KvError::Full { .. }), "{error}");
     assert_eq!(all(&full).await, before);
     drop(full);
-    let roomy = SledKv::open(folder.path(), None).unwrap();
+    let roomy = open(folder.path(), None).unwrap();
     roomy
         .commit(put([(b"k".to_vec(), Bytes::new())]))
         .await
@@ -109,7 +126,7 @@ async fn a_full_disk_refuses_commits_by_name_keeps_what_was_acknowledged_and_tak
 #[tokio::test(flavor = "multi_thread")]
 async fn a_snapshot_stays_as_the_store_was_in_both_directions() {
     let folder = tempfile::tempdir().unwrap();
-    let kv = SledKv::open(folder.path(), None).unwrap();
+    let kv = open(folder.path(), None).unwrap();
     filled(&kv).await;
     let before = all(&kv).await.unwrap();
     let snapshot = kv.snapshot().await.unwrap();
@@ -145,7 +162,7 @@ async fn a_snapshot_stays_as_the_store_was_in_both_directions() {
 #[tokio::test]
 async fn a_store_that_takes_no_commits_says_so_before_anybody_commits() {
     let folder = tempfile::tempdir().unwrap();
-    let kv = SledKv::open(folder.path(), None).unwrap();
+    let kv = open(folder.path(), None).unwrap();
     assert_eq!(kv.accepts().await, Ok(()));
     drop(kv);
     let full = SledKv::open_keeping(folder.path(), None, u64::MAX).unwrap();
@@ -157,7 +174,7 @@ async fn a_store_that_takes_no_commits_says_so_before_anybody_commits() {
 #[tokio::test]
 async fn the_store_of_an_earlier_manager_is_opened_and_guarded_from_then_on() {
     let folder = tempfile::tempdir().unwrap();
-    let kv = SledKv::open(folder.path(), None).unwrap();
+    let kv = open(folder.path(), None).unwrap();
     filled(&kv).await;
     let before = all(&kv).await;
     let tip = Tip::read(&kv.data.db).unwrap().unwrap();
@@ -165,11 +182,11 @@ async fn the_store_of_an_earlier_manager_is_opened_and_guarded_from_then_on() {
     drop(kv);
     let file = folder.path().join(acknowledged::NAME);
     std::fs::write(&file, format!("{:020}\n", tip.commits)).unwrap();
-    let kv = SledKv::open(folder.path(), None).unwrap();
+    let kv = open(folder.path(), None).unwrap();
     assert_eq!(all(&kv).await, before);
     drop(kv);
     std::fs::remove_file(&file).unwrap();
-    let error = SledKv::open(folder.path(), None).unwrap_err().to_string();
+    let error = open(folder.path(), None).unwrap_err().to_string();
     assert!(error.contains(&*file.to_string_lossy()), "{error}");
     assert!(error.contains("it is missing"), "{error}");
 }
@@ -178,15 +195,13 @@ async fn the_store_of_an_earlier_manager_is_opened_and_guarded_from_then_on() {
 async fn a_file_of_another_store_is_none_of_this_one() {
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     for folder in &folders {
-        filled(&SledKv::open(folder.path(), None).unwrap()).await;
+        filled(&open(folder.path(), None).unwrap()).await;
     }
     let [one, other] = folders
         .each_ref()
         .map(|folder| folder.path().join(acknowledged::NAME));
     std::fs::copy(one, &other).unwrap();
-    let error = SledKv::open(folders[1].path(), None)
-        .unwrap_err()
-        .to_string();
+    let error = open(folders[1].path(), None).unwrap_err().to_string();
     assert!(error.contains("another store"), "{error}");
 }
 
@@ -245,7 +260,7 @@ async fn a_loss_is_accepted_by_its_own_token_and_only_once() {
     assert_eq!(refused(other), token);
     let left = served(folder.path(), Some(&token)).await.unwrap();
     assert!(left == images.before);
-    let kv = SledKv::open(folder.path(), None).unwrap();
+    let kv = open(folder.path(), None).unwrap();
     kv.commit(put([(b"more".to_vec(), Bytes::new())]))
         .await
         .unwrap();
@@ -357,8 +372,8 @@ fn made() -> Images {
     let store = tempfile::tempdir().unwrap();
     let before = run(async {
         // Opened again, as a store is: sled then has a snapshot of its log beside it.
-        drop(SledKv::open(store.path(), None).unwrap());
-        let kv = SledKv::open(store.path(), None).unwrap();
+        drop(open(store.path(), None).unwrap());
+        let kv = open(store.path(), None).unwrap();
         for n in 0..12u8 {
             let large = Bytes::from(vec![n; 36 * 1024]);
             let small = (0..40).map(|m| (vec![n, m], Bytes::from(vec![m; 90])));
@@ -369,7 +384,7 @@ fn made() -> Images {
         copied(store.path(), folders[0].path());
         all(&kv).await.unwrap()
     });
-    drop(SledKv::open(store.path(), None).unwrap());
+    drop(open(store.path(), None).unwrap());
     copied(store.path(), folders[1].path());
     Images { before, folders }
 }
@@ -382,7 +397,7 @@ fn run<T>(future: impl Future<Output = T>) -> T {
 
 /// All that a store holds, if it is served.
 async fn served(folder: &Path, accept: Option<&str>) -> Result<Vec<(Key, Bytes)>, KvError> {
-    let kv = SledKv::open(folder, accept)?;
+    let kv = open(folder, accept)?;
     kv.check(Pace::Fast).await?;
     all(&kv).await
 }
