@@ -5,12 +5,13 @@ use common::api::manager::{DiffQuery, UpdateDeployment};
 use common::model::{DeploymentName, ManifestName, Namespace};
 
 use super::policies::{AccountFlag, Policies};
+use super::update::update_to;
 use crate::client::inspect::manifest::named_or_latest;
 use crate::client::operation::error::OperationError;
 use crate::client::operation::write::Subject;
 use crate::client::render::change;
 use crate::client::session::Session;
-use crate::client::target::{Resolved, Target};
+use crate::client::target::Target;
 use crate::error::Sources;
 use crate::error::{ExitCode, Failure};
 use crate::terminal::text;
@@ -47,7 +48,7 @@ impl Diff {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<ExitCode, Failure> {
         let (name, request, subject) = match self.target.deployment() {
             Some(name) => self.with_manifest(session, name).await?,
-            None => self.with_configuration(session)?,
+            None => update_to(&self.target, "comparing", session)?,
         };
         let request = UpdateDeployment {
             service_account: self.account.for_update(),
@@ -106,20 +107,6 @@ impl Diff {
             manifest: Some(manifest),
             ..UpdateDeployment::default()
         };
-        Ok((name, request, subject))
-    }
-
-    fn with_configuration(
-        &self,
-        session: &mut Session<'_, '_>,
-    ) -> Result<(DeploymentName, UpdateDeployment, Subject), Failure> {
-        let Resolved {
-            name,
-            shown,
-            bundle,
-        } = self.target.resolve(session.terminal)?;
-        let (request, sources) = bundle.into_update();
-        let subject = Subject::new(format!("comparing {name} with {shown}"), sources);
         Ok((name, request, subject))
     }
 }

@@ -54,7 +54,7 @@ impl Update {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let (name, content, subject) = match &self.commit {
             Some(manifest) => self.committed(session, manifest.clone()).await?,
-            None => self.configured(session)?,
+            None => update_to(&self.target, "updating", session)?,
         };
         let labels = self.metadata.labels();
         let request = UpdateDeployment {
@@ -72,20 +72,6 @@ impl Update {
         let client = session.client.clone();
         let start = |write| client.update_async(&name, &request, write);
         write(session, subject, query, self.options.no_wait, start).await
-    }
-
-    fn configured(
-        &self,
-        session: &mut Session<'_, '_>,
-    ) -> Result<(DeploymentName, UpdateDeployment, Subject), Failure> {
-        let Resolved {
-            name,
-            shown,
-            bundle,
-        } = self.target.resolve(session.terminal)?;
-        let (request, sources) = bundle.into_update();
-        let subject = Subject::new(format!("updating {name} with {shown}"), sources);
-        Ok((name, request, subject))
     }
 
     async fn committed(
@@ -121,4 +107,20 @@ async fn stored(session: &Session<'_, '_>, name: &DeploymentName) -> Result<Mani
             "{name} has no preview; make one with dm preview CONFIG --name {name}"
         ))
     })
+}
+
+/// The update of the target's deployment to the target. `doing` is a word for messages, such as `updating`.
+pub fn update_to(
+    target: &Target,
+    doing: &str,
+    session: &mut Session<'_, '_>,
+) -> Result<(DeploymentName, UpdateDeployment, Subject), Failure> {
+    let Resolved {
+        name,
+        shown,
+        bundle,
+    } = target.resolve(session.terminal)?;
+    let (request, sources) = bundle.into_update();
+    let subject = Subject::new(format!("{doing} {name} with {shown}"), sources);
+    Ok((name, request, subject))
 }
