@@ -18,7 +18,7 @@ done
 rm -rf "$tree/python/bin"
 PYTHONHASHSEED=0 "$PYO3_PYTHON" -m compileall -q -f -s "$tree" -p /opt/deployment-manager --invalidation-mode unchecked-hash "$tree/python"
 
-# The settings of whoever packs are no defaults.
+# The pages must not show the packer's environment as defaults.
 env -i "$programs/man-pages" "$share/man"
 find "$share/man" -type f -exec gzip --no-name --best {} +
 

@@ -185,10 +185,10 @@ fn of_a_git_repository_a_branch_can_be_chosen_and_what_is_none_is_named() {
     let files = |branch: &str| author.git(&["-C", &bare, "ls-tree", "--name-only", branch, "web/"]);
     assert_eq!(files("next"), "web/v1.0.1\nweb/v1.0.2\n");
     assert_eq!(files("main"), "web/v1.0.1\n");
-    for (branch, told) in [("released", "not a branch"), ("gone", "gone")] {
+    for (branch, reason) in [("released", "not a branch"), ("gone", "gone")] {
         let (code, said) = author.publish("v1.0.2", &[&bare, "--ref", branch]);
         assert_eq!(code, 1, "{said}");
-        assert!(said.contains(told), "{said}");
+        assert!(said.contains(reason), "{said}");
     }
 }
 

@@ -52,8 +52,8 @@ pub struct CreateDeployment {
     /// What is done about drift that a scheduled check finds.
     #[serde(default)]
     pub drift_policy: DriftPolicy,
-    /// A service account of the namespace, in whose name all of it is applied: whoever writes the deployment must be
-    /// allowed to impersonate it. Absent: it is applied in the writer's own name.
+    /// The service account of the namespace that all of it is applied as. The caller needs the permission to impersonate
+    /// it. Absent: it is applied as the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_account: Option<ServiceAccountName>,
 }

@@ -44,7 +44,7 @@ pub struct Deployment {
     pub outputs: Vec<Output>,
     #[serde(default)]
     pub drift_policy: DriftPolicy,
-    /// The service account of its namespace in whose name it is applied; without one it is whoever writes it.
+    /// The service account of its namespace that it is applied as. Without one it is applied as its last writer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_account: Option<ServiceAccountName>,
     /// What the last scheduled check of the latest manifest found. No change of the deployment: the fingerprint stays.

@@ -140,24 +140,28 @@ async fn what_is_published_anywhere_is_deployed_tested_and_kept_to_the_rules_the
         author.publish("v1.0.0", target).await?;
         let reference = format!("{name}/web:v1");
         assert_eq!(author.expanded(&reference).await?, "Hello you", "{name}");
-        let told = author.publish("v1.0.1", target).await?;
-        assert!(told.contains("compared with v1.0.0"), "{name}: {told}");
+        let said = author.publish("v1.0.1", target).await?;
+        assert!(said.contains("compared with v1.0.0"), "{name}: {said}");
         let (is_ok, report) = author.tested(&reference).await?;
         assert!(is_ok, "{name}: {report}");
         assert_eq!(report["template"], format!("{name}/web:v1.0.1"));
 
         let refused = author.refused("v1.0.2", target, &[]).await?;
         assert_eq!(refused.code, 1, "{name}: {}", refused.stderr);
-        for told in ["output text is removed", "as web/v2.0.0", "--no-compare"] {
-            assert!(refused.stderr.contains(told), "{name}: {}", refused.stderr);
+        for reason in ["output text is removed", "as web/v2.0.0", "--no-compare"] {
+            assert!(
+                refused.stderr.contains(reason),
+                "{name}: {}",
+                refused.stderr
+            );
         }
         let forced = author.refused("v1.0.2", target, &["--no-compare"]).await?;
         assert_eq!(forced.code, 0, "{name}: {}", forced.stderr);
         assert!(forced.stderr.contains("warning: "), "{}", forced.stderr);
         let (is_ok, report) = author.tested(&reference).await?;
         assert!(!is_ok, "{name}: {report}");
-        let told = report["checks"][0]["told"].to_string();
-        assert!(told.contains("output text is removed"), "{name}: {report}");
+        let said = report["checks"][0]["told"].to_string();
+        assert!(said.contains("output text is removed"), "{name}: {report}");
     }
     Ok(())
 }
@@ -184,9 +188,9 @@ async fn a_version_on_github_and_a_package_in_a_folder_are_tested() -> Result<()
         .tested("github.com/owner/repository/web:v1.1")
         .await?;
     assert!(!is_ok, "{report}");
-    let told = report["checks"][0]["told"].to_string();
+    let said = report["checks"][0]["told"].to_string();
     assert!(
-        told.contains("since v1.0.0: output text is removed"),
+        said.contains("since v1.0.0: output text is removed"),
         "{report}"
     );
 

@@ -1,8 +1,7 @@
 //! What a deployment has taken from an object that was there before it, and how the object gets it back.
 //!
 //! It is remembered on the object itself, in an annotation of ours: the write that takes the fields also writes the annotation, so
-//! no crash comes between the two, and whoever goes back later finds it. For each field it has the former value, or that there
-//! was none, and the field managers that owned it. The form is that of `FieldsV1` with a list at each leaf: `[value]` or `[]`.
+//! no crash comes between the two, and a later rollback finds it. For each field it has the former value, or that there was none, and the field managers that owned it. The form is that of `FieldsV1` with a list at each leaf: `[value]` or `[]`.
 //! `.` says that the map or list item itself was not there.
 //!
 //! Pure.

@@ -134,12 +134,16 @@ async fn who_may_list_everywhere_sees_all_and_others_their_namespaces() {
     let (policy, _folder) = policy();
     let shop = BTreeSet::from(["shop".parse().unwrap()]);
     for (role, identity) in people() {
-        let (told, asked) = match role {
+        let (listed, asked) = match role {
             "admin" => (Visibility::All, Visibility::All),
             "nobody" => (Visibility::Only(BTreeSet::new()), Visibility::Unknown),
             _ => (Visibility::Only(shop.clone()), Visibility::Unknown),
         };
-        assert_eq!(policy.visibility(&identity).await.unwrap(), told, "{role}");
+        assert_eq!(
+            policy.visibility(&identity).await.unwrap(),
+            listed,
+            "{role}"
+        );
         assert_eq!(
             cluster().visibility(&identity).await.unwrap(),
             asked,

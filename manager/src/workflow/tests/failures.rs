@@ -242,9 +242,9 @@ async fn a_disk_that_is_full_for_a_while_delays_an_accepted_write_and_loses_noth
         let kv = DyingKv::full_after(commits, bed.kv.clone());
         let app = bed.manager_on(kv.clone()).await;
         let handle = Write::Create.start(&app).await.unwrap();
-        // Who waits is told, and not left waiting for somebody to make room.
-        let told = handle.outcome().await.unwrap_err();
-        assert!(told.to_string().contains("disk is full"), "{told}");
+        // A waiting caller gets the reason. It does not wait until somebody makes room.
+        let error = handle.outcome().await.unwrap_err();
+        assert!(error.to_string().contains("disk is full"), "{error}");
         kv.revive();
         let outcome = loop {
             match handle.outcome().await {

@@ -1,7 +1,7 @@
 //! The files that sled keeps large values in, beside its log, and never syncs: made durable once they are written.
 //!
 //! There may be very many of them, so a commit must not look at all: Linux tells which were written to and closed.
-//! sled writes a blob once, and closes it before its log tells of it; so whatever the log tells of has been told here.
+//! sled writes a blob once, and closes it before its log names it. So every blob that the log names was noticed here.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -55,27 +55,27 @@ impl Blobs {
     }
 
     fn written(&mut self) -> io::Result<HashSet<OsString>> {
-        let told = self.noticed()?;
+        let noticed = self.noticed()?;
         match std::mem::take(&mut self.unknown) || self.watch.is_none() {
             true => self.all(),
-            false => Ok(told),
+            false => Ok(noticed),
         }
     }
 
     /// The files that Linux reported as written since the last call.
     fn noticed(&mut self) -> io::Result<HashSet<OsString>> {
-        let mut told = HashSet::new();
+        let mut noticed = HashSet::new();
         let Some(watch) = &self.watch else {
-            return Ok(told);
+            return Ok(noticed);
         };
         loop {
             match watch.read_events() {
                 Ok(events) => {
                     let lost = |mask: AddWatchFlags| mask.contains(AddWatchFlags::IN_Q_OVERFLOW);
                     self.unknown |= events.iter().any(|event| lost(event.mask));
-                    told.extend(events.into_iter().filter_map(|event| event.name));
+                    noticed.extend(events.into_iter().filter_map(|event| event.name));
                 }
-                Err(Errno::EAGAIN) => return Ok(told),
+                Err(Errno::EAGAIN) => return Ok(noticed),
                 Err(Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }
