@@ -26,6 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["common", "expandybird-confinement", "expandybird-protocol"],
     ),
     ("expandybird-confinement", &[]),
+    ("expandybird-gotemplate", &[]),
     ("expandybird-protocol", &["common-json"]),
     (
         "expandybird-worker",
