@@ -1,55 +1,55 @@
-//! What the manager's operators ask of its store: `/admin`.
+//! What operators request from the manager's store: `/admin`.
 //!
-//! `GET /admin/backup` answers with an archive: lines of JSON, the first of which tells what it is, and the last how
-//! many entries there are and the digest of all before it. `POST /admin/restore` takes one.
+//! `GET /admin/backup` returns an archive of JSON lines. The first line describes the archive. The last line has the
+//! number of entries and the digest of all lines before it. `POST /admin/restore` takes such an archive.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The archive's media type: one JSON document a line.
+/// The media type of the archive: one JSON document per line.
 pub const ARCHIVE: &str = "application/jsonl";
 
-/// What `POST /admin/restore` answers.
+/// The answer of `POST /admin/restore`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Restored {
-    /// Entries of the store.
+    /// How many entries the store has.
     pub entries: u64,
-    /// Operations that were running when the backup was made, and go on now.
+    /// Operations that were running when the backup was made. They continue now.
     pub resumed: u64,
 }
 
-/// What `POST /admin/rotate` answers.
+/// The answer of `POST /admin/rotate`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Rotated {
-    /// The id of the key that seals all now.
+    /// The id of the key that now seals all entries.
     pub key: String,
-    /// Entries of the store that were sealed with another one.
+    /// How many entries were sealed with another key before.
     pub entries: u64,
 }
 
-/// What `GET /admin/verify` answers: whether the store holds what it should, and nothing else.
+/// The answer of `GET /admin/verify`: whether the contents of the store are complete and consistent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Verification {
-    /// No problem was found.
+    /// True if no problem was found.
     pub ok: bool,
-    /// How many of each kind were looked at: `deployments`, `manifests`, `pieces`, ….
+    /// How many items of each kind were checked: `deployments`, `manifests`, `pieces`, ….
     pub checked: BTreeMap<String, u64>,
-    /// The first of them.
+    /// The first problems.
     pub problems: Vec<Problem>,
-    /// Problems that are not listed.
+    /// How many more problems there are.
     pub further: u64,
-    /// How many entries each key seals, by the key's id; none of a store in memory.
+    /// How many entries each key seals, by the id of the key. Empty for a store in memory.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keys: BTreeMap<String, u64>,
 }
 
-/// Something that is not as it must be.
+/// One fault in the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Problem {
-    /// The entry's key in the store, its parts joined by `/`.
+    /// The key of the entry in the store, with its parts joined by `/`.
     pub key: String,
     /// A sentence: what is wrong, and what to do.
     pub message: String,

@@ -1,6 +1,6 @@
-//! What resourcifier is asked and answers.
+//! Requests to resourcifier and its answers.
 //!
-//! A write answers with a stream of [`Event`]s, one JSON document a line; the last is a report or an error.
+//! The answer to a write is a stream of [`Event`]s, one JSON document per line. The last event is a report or an error.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,45 +18,47 @@ pub const EVENT_STREAM: &str = "application/x-ndjson";
 
 /// `POST /configurations` (create) and `PUT /configurations` (update).
 ///
-/// Both converge on `resources`, so each can be repeated; they differ in that a create has nothing to prune.
+/// Both make the cluster match `resources`, so each can be repeated. The difference: a create has nothing to prune.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApplyRequest {
     pub deployment: DeploymentName,
-    /// Where namespaced objects go that name no namespace.
+    /// The namespace of namespaced objects that name none.
     pub namespace: Namespace,
     /// The desired primitives.
     pub resources: Vec<Resource>,
-    /// What is known to exist of this deployment; what is not desired any more is pruned.
+    /// The recorded objects of this deployment. Those that are no longer desired are pruned.
     #[serde(default)]
     pub recorded: Vec<AppliedObject>,
     #[serde(default)]
     pub policies: Policies,
-    /// How the objects were when the caller looked (a preview): if one of them has changed since, nothing is applied.
+    /// The state of the objects when the caller looked (a preview). If one of them has changed since, nothing is
+    /// applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<Basis>,
-    /// Whether objects that were there before the deployment, and were acquired, are left in the cluster instead of deleted, with
-    /// the former values of the fields that were taken: for a way back from what was done.
+    /// Whether to leave acquired objects in the cluster instead of deleting them, and to give fields that were taken
+    /// their former values. Used when a write is undone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restore_acquired: bool,
-    /// Whether a namespace may be deleted though others have objects in it, which go with it.
+    /// Whether a namespace may be deleted together with objects of others in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_deletes: bool,
-    /// The configuration's outputs: what they refer to is put in once all is ready.
+    /// The outputs of the configuration. Their references are replaced when all resources are ready.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,
-    /// In whose name the cluster is asked and written; absent where nobody is authenticated: then it is resourcifier's own.
+    /// The user to impersonate in requests to the cluster. Absent without authentication: then resourcifier uses its
+    /// own identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<Identity>,
-    /// Time for all of it, readiness included, in milliseconds.
+    /// The deadline of the whole write, including readiness, in milliseconds.
     pub timeout_ms: u64,
-    /// Under which take of an operation it is written. Absent where nothing is written, and in a request by hand: such a
-    /// job writes for as long as its caller reads the answer.
+    /// The operation and its number that this write belongs to. Absent in reads and in manual requests: such a job
+    /// writes for as long as its caller reads the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<Fence>,
 }
 
-/// Policies of a whole request: each overrides that of every resource.
+/// The policies of a whole request. Each overrides that of every resource.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -72,20 +74,21 @@ pub struct Policies {
     pub conflict: Option<ConflictPolicy>,
 }
 
-/// How an object was when somebody looked at it, as far as it is the deployment's.
+/// The state of one object at an earlier time, limited to what the deployment owns of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Basis {
     pub object: ObjectRef,
-    /// Absent: there was no such object.
+    /// Absent if there was no such object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
-    /// `sha256:<hex>` over the fields that the deployment owns, with their values: changes of others leave it as it is.
+    /// `sha256:<hex>` over the fields that the deployment owns, with their values. Changes of other fields do not
+    /// change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owned: Option<String>,
 }
 
-/// What would be done to an object.
+/// What a write would do to an object.
 #[derive(
     Debug,
     Clone,
@@ -103,12 +106,12 @@ pub struct Basis {
 pub enum ResourceIntent {
     Create,
     Update,
-    /// Deleted and made anew, as a field cannot be changed.
+    /// Delete the object and create it again, because a field cannot be changed.
     Replace,
     Delete,
-    /// An object that is there and belongs to nobody becomes the deployment's.
+    /// Take an existing object that belongs to no deployment into this one.
     Acquire,
-    /// Left in the cluster and forgotten.
+    /// Leave the object in the cluster and remove it from the record.
     Abandon,
     None,
 }
@@ -116,12 +119,12 @@ pub enum ResourceIntent {
 /// One field that differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FieldChange {
-    /// As in references: `spec.containers[0].image`; a key that is no identifier stands as `['a.b/c']`.
+    /// Written as in references: `spec.containers[0].image`. A key that is not an identifier is written as `['a.b/c']`.
     pub path: String,
-    /// Absent: there is no such field before.
+    /// The old value. Absent if the field did not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
-    /// Absent: there is no such field afterwards.
+    /// The new value. Absent if the field is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
 }
@@ -134,49 +137,50 @@ pub struct ResourceDiff {
     #[serde(rename = "type")]
     pub type_name: TypeName,
     pub intent: ResourceIntent,
-    /// How the object is now.
+    /// The present state of the object.
     pub basis: Basis,
-    /// By the API server's own dry run, in the order of the object's fields; values of Secrets are never in it.
+    /// The API server's dry run finds them. They are in the order of the object's fields, and never contain values of
+    /// Secrets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FieldChange>,
-    /// References whose values are known only once it is applied: the fields that hold them are not compared.
+    /// References whose values are known only after the write. The fields that hold them are not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
-    /// What the caller may not do of what it takes; the error says it in a sentence.
+    /// Permissions that the caller lacks for this change. The error says it in a sentence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_permissions: Vec<Access>,
-    /// Why it would fail.
+    /// Why the change would fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,
 }
 
-/// What a whole write would do: every desired resource in its order, then what would be pruned.
+/// What a whole write would do: every desired resource in its order, then the objects to prune.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DiffReport {
     pub resources: Vec<ResourceDiff>,
 }
 
-/// What `POST /configurations/check` answers to an [`ApplyRequest`] that can be planned; nothing is applied.
+/// The answer of `POST /configurations/check` to a valid [`ApplyRequest`]. Nothing is applied.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckResponse {
-    /// The object that each resource becomes, in the order of the resources.
+    /// The object of each resource, in the order of the resources.
     pub objects: Vec<ObjectRef>,
-    /// What waits for what, by the resource that waits, then by the one that it waits for.
+    /// The dependencies, sorted by the resource that waits, then by the resource that it waits for.
     #[serde(default)]
     pub edges: Vec<Edge>,
 }
 
-/// One resource waits for another; both are named by their place among the resources, for names may be borne twice.
+/// One resource waits for another. Both are indices of resources, because names are not unique.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Edge {
     pub resource: usize,
     pub on: usize,
-    /// Whether the other must be ready, or only be there and have the value that is referred to.
+    /// Whether the other resource must be ready, or must only exist and have the value that is referred to.
     pub ready: bool,
     pub because: EdgeReason,
-    /// What of the resource makes it wait: the reference, or the place of its object that names the other.
+    /// The part of the resource that makes it wait: the reference, or the field of its object that names the other.
     pub detail: String,
 }
 
@@ -200,9 +204,9 @@ pub enum EdgeReason {
     DependsOn,
     /// A `$(ref.…)` needs a value of it.
     Reference,
-    /// The object is in the namespace, or of the kind, that the other makes.
+    /// The other resource creates the namespace or the kind of this object.
     Host,
-    /// The object uses the other: a pod its config map, a binding its role.
+    /// The object uses the other one: a pod uses its config map, a binding uses its role.
     Use,
 }
 
@@ -212,29 +216,31 @@ pub enum EdgeReason {
 pub struct DeleteRequest {
     pub deployment: DeploymentName,
     pub namespace: Namespace,
-    /// What is known to exist; deleted if its UID is still the recorded one.
+    /// The recorded objects. Each is deleted if its UID is still the recorded one.
     pub recorded: Vec<AppliedObject>,
-    /// What an interrupted apply may have left without a record; deleted only where the object says that it belongs to this deployment.
+    /// Objects that an interrupted apply may have left without a record. One is deleted only if its labels say that it
+    /// belongs to this deployment.
     #[serde(default)]
     pub unconfirmed: Vec<Resource>,
-    /// Objects that stay, although they are among the unconfirmed: a later apply has taken care of them.
+    /// Objects that are not deleted, although they are in `unconfirmed`: a later apply handles them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<ObjectRef>,
     /// Overrides the policy of every resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delete_policy: Option<DeletePolicy>,
-    /// Whether objects that were there before the deployment, and were acquired, are left in the cluster instead of deleted, with
-    /// the former values of the fields that were taken: for a way back from what was done.
+    /// Whether to leave acquired objects in the cluster instead of deleting them, and to give fields that were taken
+    /// their former values. Used when a write is undone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restore_acquired: bool,
-    /// Whether a namespace may be deleted though others have objects in it, which go with it.
+    /// Whether a namespace may be deleted together with objects of others in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_deletes: bool,
-    /// In whose name the cluster is asked and written; absent where nobody is authenticated: then it is resourcifier's own.
+    /// The user to impersonate in requests to the cluster. Absent without authentication: then resourcifier uses its
+    /// own identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<Identity>,
     pub timeout_ms: u64,
-    /// As of an [`ApplyRequest`].
+    /// As in [`ApplyRequest`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<Fence>,
 }
@@ -243,19 +249,21 @@ pub struct DeleteRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusRequest {
-    /// Whose objects they are: many of them are then read by one list. One by one, if absent.
+    /// The deployment of the objects: with it, one list request reads many of them. Without it, they are read one by
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deployment: Option<DeploymentName>,
     pub objects: Vec<AppliedObject>,
-    /// What they should be: without it, drift is not looked for.
+    /// The desired state of the objects. Without it, drift is not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired: Option<DesiredState>,
-    /// In whose name the cluster is asked and written; absent where nobody is authenticated: then it is resourcifier's own.
+    /// The user to impersonate in requests to the cluster. Absent without authentication: then resourcifier uses its
+    /// own identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<Identity>,
 }
 
-/// What a deployment asks for, to compare the live objects with.
+/// The desired state of a deployment, for the comparison with the live objects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DesiredState {
@@ -266,17 +274,17 @@ pub struct DesiredState {
     pub policies: Policies,
 }
 
-/// One recorded object as it is now.
+/// The present state of one recorded object.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectStatus {
     #[serde(flatten)]
     pub applied: AppliedObject,
     pub state: ObjectState,
-    /// Why it is not ready, in a sentence.
+    /// Why the object is not ready, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Fields of ours that others have changed: `before` is the live value, `after` what is asked for.
+    /// Fields of the deployment that others have changed: `before` is the live value, `after` the desired one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<FieldChange>,
 }
@@ -286,10 +294,10 @@ pub struct ObjectStatus {
 pub enum ObjectState {
     Ready,
     NotReady,
-    /// It failed and cannot become ready by waiting.
+    /// It failed, and waiting does not make it ready.
     Failed,
     Missing,
-    /// An object of this name is there, but with another UID.
+    /// There is an object of this name, but with another UID.
     Replaced,
 }
 
@@ -300,21 +308,21 @@ pub enum ObjectState {
     reason = "events are handled one by one, and most are of the largest kind"
 )]
 pub enum Event {
-    /// A resource, or an object to prune, got somewhere.
+    /// The state of a resource, or of an object to prune, has changed.
     Resource(ResourceReport),
-    /// Nothing new, but the work goes on. Sent so often that silence means a broken connection.
+    /// The work continues without news. Sent so often that silence means a broken connection.
     Heartbeat,
-    /// A job with a fence asks for a sign of life: answer it with a [`super::job::Renewal`].
+    /// A job with a fence asks for a sign of life. Answer it with a [`super::job::Renewal`].
     Beat { beat: u64 },
-    /// The last event: the work is done, with or without failures.
+    /// The last event: the work has ended, with or without failures.
     Report(Report),
     /// The last event of `POST /configurations/diff`, which takes an [`ApplyRequest`] and changes nothing.
     Diff(DiffReport),
-    /// The last event: the work could not be done as a whole.
+    /// The last event: the request as a whole failed.
     Error { error: ErrorBody },
 }
 
-/// How one resource stands.
+/// The state of one resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceReport {
@@ -326,17 +334,17 @@ pub struct ResourceReport {
     pub object: Option<ObjectRef>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
-    /// What was done to it; absent until something was.
+    /// What was done to the object. Absent until something was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,
     pub state: ResourceState,
-    /// What it waits for.
+    /// What the resource waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Set when the state is `FAILED`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,
-    /// The properties with their references replaced, where there were any.
+    /// The properties with their references replaced, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub final_properties: Option<Value>,
 }
@@ -348,7 +356,7 @@ pub enum Action {
     Configured,
     Unchanged,
     Deleted,
-    /// Left in the cluster and forgotten.
+    /// Left in the cluster and removed from the record.
     Abandoned,
 }
 
@@ -356,32 +364,32 @@ pub enum Action {
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ResourceState {
     Pending,
-    /// In the cluster, not ready yet.
+    /// Exists in the cluster, and is not ready yet.
     Applied,
     Ready,
     Deleting,
-    /// Gone, or no longer ours.
+    /// Deleted, or no longer part of the deployment.
     Gone,
     Failed,
-    /// Not attempted, because something that it depends on failed.
+    /// Not tried, because a resource that it depends on failed.
     Skipped,
 }
 
-/// The end of a write.
+/// The result of a write.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Every desired resource in its order, then what was pruned or deleted.
+    /// Every desired resource in its order, then the objects that were pruned or deleted.
     pub resources: Vec<ResourceReport>,
-    /// The new record: all that now exists of the deployment, what could not be pruned included.
+    /// The new record: all objects that the deployment now has, including those that could not be pruned.
     pub objects: Vec<AppliedObject>,
-    /// The request's outputs with their values, if all resources are ready.
+    /// The outputs of the request with their values, if all resources are ready.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,
-    /// Each output whose value did not appear in time; it is not among `outputs`.
+    /// An error for each output whose value did not appear in time. Such an output is not in `outputs`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output_errors: Vec<ErrorBody>,
-    /// The job was stopped before all was done. What it did until then is in `objects` and `resources`.
+    /// The job was stopped before its end. `objects` and `resources` have what it did until then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
 }

@@ -1,4 +1,4 @@
-//! The one table of error codes, and the body that every error answer has.
+//! The one table of error codes, and the body of every error answer.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::model::limits::MESSAGE_CHARS;
 
 macro_rules! codes {
     ($($variant:ident $code:literal $status:literal $meaning:literal;)*) => {
-        /// What went wrong, for programs. The wire name is a constant: renaming one breaks clients.
+        /// What went wrong, for programs. The wire names are constants: renaming one breaks clients.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
         pub enum ErrorCode {
             $(#[doc = $meaning] #[serde(rename = $code)] $variant,)*
@@ -23,7 +23,7 @@ macro_rules! codes {
                 match self { $(ErrorCode::$variant => $code,)* }
             }
 
-            /// The HTTP status that goes with it.
+            /// The HTTP status of the code.
             pub const fn status(self) -> u16 {
                 match self { $(ErrorCode::$variant => $status,)* }
             }
@@ -107,23 +107,23 @@ impl fmt::Display for ErrorCode {
 #[error("{message}")]
 pub struct ErrorBody {
     pub code: ErrorCode,
-    /// One sentence: what, where, why, and what next.
+    /// A sentence: what is wrong, where, why, and what to do.
     pub message: String,
-    /// Further faults of the same request, or what lies beneath this one: each with the same shape.
+    /// Further faults of the same request, or the causes of this one, in the same shape.
     #[serde(default)]
     pub causes: Vec<ErrorBody>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
-    /// Set by the service that answers; finds the request in its log.
+    /// The id of the request, which finds it in the log of the service. The service that answers sets it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub request_id: String,
-    /// Seconds until it is worth asking again: the header `Retry-After` of an answer, on either side.
+    /// Seconds until a retry is useful: the header `Retry-After` of the answer.
     #[serde(skip)]
     pub retry_after: Option<u64>,
 }
 
 impl ErrorBody {
-    /// A message longer than the limit is clipped, and says so.
+    /// A message longer than the limit is clipped and marked as such.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -153,7 +153,7 @@ fn clipped(message: String) -> String {
     }
 }
 
-/// Where in the caller's input a fault is. Lines and columns count from 1.
+/// Where a fault is in the caller's input. Lines and columns count from 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Location {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,10 +162,10 @@ pub struct Location {
     pub line: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-    /// The resource's name.
+    /// The name of the resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
-    /// The resource's place in the layout, `$.resources[0]`, or within its properties.
+    /// The layout path of the resource (`$.resources[0]`), or a path within its properties.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }

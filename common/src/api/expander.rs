@@ -1,4 +1,4 @@
-//! What expandybird is asked and answers.
+//! Requests to expandybird and its answers.
 
 use std::collections::BTreeMap;
 
@@ -12,32 +12,33 @@ use crate::model::{
     ResolvedType, Scope, SecretValue,
 };
 
-/// The header that says who asks for an expansion: a digest of the user's name. expandybird shares its
+/// The header that identifies the caller of an expansion, by a digest of the user's name. expandybird shares its
 /// processes fairly among callers.
 pub const CALLER_HEADER: &str = "dm-caller";
 
 /// `POST /expand`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExpandRequest {
-    /// What errors call the configuration's text: a file's name, or the deployment's.
+    /// The name of the configuration's text in errors: a file name, or the deployment's name.
     pub name: String,
-    /// The configuration's YAML text.
+    /// The YAML text of the configuration.
     pub content: String,
     /// Templates, their schemas (`<name>.schema`) and all files that they import.
     #[serde(default)]
     pub imports: Vec<Import>,
-    /// What templates see as `env`, apart from `name` and `type`: `deployment`, `project`, `namespace`, `manifest`, `current_time` (seconds), …
+    /// What templates see as `env`, except `name` and `type`: `deployment`, `project`, `namespace`, `manifest`,
+    /// `current_time` (seconds), …
     #[serde(default)]
     pub env: Map<String, Value>,
-    /// By an import's name: where the short references in that template lead. They are expanded, and told in the answer,
-    /// as the full references that they mean.
+    /// The scope of short references in a template, by the name of the template's import. Such references are resolved,
+    /// and returned in the answer, as the full references that they stand for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scopes: BTreeMap<String, Scope>,
 }
 
 impl ExpandRequest {
-    /// The value of [`CALLER_HEADER`]: the user is in the environment that templates see. A digest, because a
-    /// header cannot hold every name, and because the expander needs no names.
+    /// The value of [`CALLER_HEADER`]. A digest, because a header cannot hold every user name, and expandybird does not
+    /// need the names. Templates get the user's name in their environment.
     pub fn caller(&self) -> Option<String> {
         let user = self.env.get("username")?.as_str()?;
         let digest = Sha256::digest(user.as_bytes());
@@ -51,7 +52,7 @@ impl ExpandRequest {
     }
 }
 
-/// For whom an expansion is: what templates see as `env`, apart from what the expander adds for each.
+/// The context of an expansion: what templates see as `env`, apart from what the expander adds for each instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
     pub deployment: DeploymentName,
@@ -66,7 +67,7 @@ impl Environment {
     pub fn to_map(&self) -> Map<String, Value> {
         let entries = [
             ("deployment", json!(self.deployment)),
-            // Google's Deployment Manager has projects; the nearest thing in a cluster is a namespace.
+            // Google's Deployment Manager has projects. The closest concept in a cluster is a namespace.
             ("project", json!(self.namespace)),
             ("namespace", json!(self.namespace)),
             ("manifest", json!(self.manifest)),
@@ -83,24 +84,25 @@ impl Environment {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpandResponse {
-    /// Flat: no resource of a type that the request's imports name.
+    /// A flat list. No resource in it has a type that the imports of the request name.
     pub config: Configuration,
     pub layout: Layout,
-    /// Each distinct type of `config.resources`, in the order of first use: primitives, and references that the manager can resolve.
+    /// The distinct types of `config.resources`, in the order of first use: primitives, and references for the manager
+    /// to resolve.
     #[serde(default)]
     pub unresolved: Vec<String>,
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Of each template instance of the configuration itself that has outputs, which.
+    /// The outputs of each template instance in the configuration itself that has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instance_outputs: Vec<InstanceOutputs>,
-    /// What schemas mark as secret (`writeOnly: true`, `format: password`), of whatever was given or filled in.
+    /// The property values that schemas mark as secret (`writeOnly: true`, `format: password`), given or default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<SecretValue>,
 }
 
 impl ExpandResponse {
-    /// The parts of a manifest, once nothing is left to resolve.
+    /// The parts of a manifest after the last reference is resolved.
     pub fn into_expansion(self, resolved_types: Vec<ResolvedType>) -> Expansion {
         let mut expanded_config = self.config;
         let outputs = std::mem::take(&mut expanded_config.outputs);

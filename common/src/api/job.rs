@@ -1,4 +1,4 @@
-//! The jobs of resourcifier: how the manager keeps one alive, stops it, and learns that it has ended.
+//! The jobs of resourcifier: how the manager keeps a job alive, stops it, and learns that it has ended.
 //!
 //! ```text
 //! manager                                     resourcifier
@@ -10,30 +10,31 @@
 //!   ◄── the report, with `stopped` ───────────
 //!   ◄── 200 {"ended": [0]} ───────────────────
 //! ```
-//! The lease counts from when resourcifier sent the beat, and the manager knows a later moment: when it read the beat. So
-//! the manager knows when the last write is over, whatever became of a renewal on its way, and without comparing clocks.
+//! The lease starts when resourcifier sends a beat. The manager reads the beat later, and counts from there. So the
+//! manager's end of the lease is never too early, even if a renewal is lost, and no clocks are compared.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{DeploymentName, OperationId};
 
-/// Under which take of an operation a write is made. A later take of the same deployment always has a higher number.
+/// Identifies the take that a write belongs to: an operation takes its deployment when it starts, and each take of a
+/// deployment has a higher number than the one before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Fence {
-    /// Whose numbers these are. Numbers of different stores say nothing of each other.
+    /// The store that the numbers come from. Numbers of different stores cannot be compared.
     pub store: String,
     pub number: u64,
-    /// Which try of this take it is, from 0: a job that broke off is begun again.
+    /// The attempt within this take, from 0: a job that broke off is started again.
     pub attempt: u32,
-    /// For how long a job may write after each sign of life of the manager, in milliseconds.
+    /// How long a job may write after each sign of life from the manager, in milliseconds.
     pub lease_ms: u64,
-    /// The operation that takes. The API server's audit log names it with each write of the job.
+    /// The operation. The API server's audit log names it with each write of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<OperationId>,
 }
 
-/// `POST /jobs/renew`: the manager is alive, and has read this beat.
+/// `POST /jobs/renew`: the manager is alive and has read this beat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Renewal {
@@ -45,11 +46,11 @@ pub struct Renewal {
 /// The answer to a [`Renewal`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Renewed {
-    /// Whether the job runs here.
+    /// Whether the job runs in this process.
     pub known: bool,
 }
 
-/// `POST /jobs/stop`: jobs of the deployment up to this take and attempt end, and none of them begins any more.
+/// `POST /jobs/stop`: ends jobs of the deployment up to this take and attempt. None of them can start any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StopJobs {
@@ -57,12 +58,12 @@ pub struct StopJobs {
     pub fence: Fence,
 }
 
-/// The answer to [`StopJobs`], once they have ended: nothing of them reaches the cluster any more.
+/// The answer to [`StopJobs`], sent after the jobs have ended: they write nothing to the cluster any more.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct JobsStopped {
-    /// The attempts of this take that ran in this process of resourcifier. Of any other it knows nothing.
+    /// The attempts of this take that ran in this process of resourcifier. It does not know of other processes.
     pub ended: Vec<u32>,
-    /// Those of earlier takes, likewise.
+    /// The attempts of earlier takes that ran in this process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EndedTake>,
 }

@@ -1,4 +1,4 @@
-//! What the manager is asked and answers, apart from the nouns of [`crate::model`].
+//! Requests to the manager and its answers, apart from the types of [`crate::model`].
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,12 @@ use crate::model::{
     UpdatePolicy,
 };
 
-/// The header that makes a write safe to repeat: the same key with the same request is the same operation, for a day.
+/// The header that makes a write safe to repeat. Within a day, the same key with the same request is the same
+/// operation.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// The header `Idempotent-Replayed: true` of an answer to a request that came before with its idempotency key. The answer
-/// is the recorded one: what it describes may have changed since, or may be deleted.
+/// The header `Idempotent-Replayed: true` marks the recorded answer to a repeated request. What the answer describes
+/// may have changed or may be deleted since.
 pub const IDEMPOTENT_REPLAYED: &str = "idempotent-replayed";
 
 /// The schema of labels.
@@ -36,11 +37,11 @@ struct Labels(BTreeMap<String, String>);
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateDeployment {
     pub name: DeploymentName,
-    /// The configuration's YAML text.
+    /// The YAML text of the configuration.
     pub content: String,
     #[serde(default)]
     pub imports: Vec<Import>,
-    /// Where namespaced objects go that name no namespace; `default` if absent.
+    /// The namespace of namespaced objects that name none. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -49,18 +50,18 @@ pub struct CreateDeployment {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "Labels")]
     pub labels: BTreeMap<String, String>,
-    /// What is done about drift that a scheduled check finds.
+    /// What to do about drift that a scheduled check finds.
     #[serde(default)]
     pub drift_policy: DriftPolicy,
-    /// The service account of the namespace that all of it is applied as. The caller needs the permission to impersonate
-    /// it. Absent: it is applied as the caller.
+    /// The service account of the namespace to apply everything as. The caller needs the permission to impersonate it.
+    /// Absent: everything is applied as the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_account: Option<ServiceAccountName>,
 }
 
-/// `PUT /deployments/{d}`: a whole new configuration, or the preview to commit. What is absent of the rest stays as it is.
+/// `PUT /deployments/{d}`: a whole new configuration, or the preview to commit. Absent fields keep their values.
 ///
-/// Also the body of `POST /deployments/{d}/diff`, where `manifest` may be any manifest of the deployment.
+/// Also the body of `POST /deployments/{d}/diff`. There, `manifest` may be any manifest of the deployment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("oneOf" = [
@@ -68,12 +69,12 @@ pub struct CreateDeployment {
     {"required": ["manifest"], "properties": {"manifest": {"type": "string"}, "content": {"type": "null"}, "imports": {"maxItems": 0}}},
 ]))]
 pub struct UpdateDeployment {
-    /// The new configuration's YAML text: this or `manifest`.
+    /// The YAML text of the new configuration. Give this or `manifest`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imports: Vec<Import>,
-    /// The deployment's preview: it is applied exactly as it was previewed.
+    /// The preview of the deployment. It is applied exactly as it was previewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<ManifestName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +85,7 @@ pub struct UpdateDeployment {
     pub labels: Option<BTreeMap<String, String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift_policy: Option<DriftPolicy>,
-    /// As in a create; `null`: no longer one.
+    /// As in a create. `null` removes it.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -94,7 +95,7 @@ pub struct UpdateDeployment {
     pub service_account: Option<Option<ServiceAccountName>>,
 }
 
-/// Tells what is `null` from what is absent.
+/// Distinguishes `null` from an absent field.
 pub fn present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de>,
@@ -110,35 +111,35 @@ pub struct RollbackDeployment {
     pub manifest: ManifestName,
 }
 
-/// The query of every write. What is not known is refused: a misspelt wish must not become a change of the cluster.
-/// So is a wish that the write cannot fulfil, such as the preview of a delete.
+/// The query of every write. Unknown parameters are rejected, so that a typing mistake does not change the cluster. So
+/// are parameters that do not fit the write, such as the preview of a delete.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WriteQuery {
-    /// Time for the whole operation, in milliseconds; the manager's default if absent.
+    /// The deadline of the whole operation, in milliseconds. Default: the manager's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = OPERATION_MS))]
     pub timeout_ms: Option<u64>,
     /// Stores what would happen and applies nothing. For creates and updates.
     #[serde(default, skip_serializing_if = "is_false")]
     pub preview: bool,
-    /// Of an update or a rollback: that it may delete more than half of the deployment's objects. Of any write that deletes a
-    /// namespace: that the objects of others in it go with it.
+    /// Allows an update or a rollback to delete more than half of the deployment's objects. Allows any write to delete
+    /// a namespace together with the objects of others in it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub allow_deletes: bool,
-    /// A create or an update that fails while it is applied is undone: the deployment goes back to the manifest that
-    /// was deployed last, or is removed if there is none.
+    /// Undoes a create or an update that fails while it is applied. The deployment goes back to the manifest that was
+    /// last deployed, or is removed if there is none.
     #[serde(default, skip_serializing_if = "is_false")]
     pub rollback_on_failure: bool,
-    /// Of an update: template references mean the very files that they meant for the latest manifest. One that it does
-    /// not have on record is refused.
+    /// For updates: template references keep the files that they had in the latest manifest. A reference that is not
+    /// recorded there is rejected.
     #[serde(default, skip_serializing_if = "is_false")]
     pub locked: bool,
     #[serde(flatten)]
     pub policies: PolicyQuery,
 }
 
-/// The policies of a whole request: each overrides that of every resource. A commit has those of its preview.
+/// The policies of a whole request. Each overrides that of every resource. A commit uses those of its preview.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyQuery {
@@ -148,7 +149,7 @@ pub struct PolicyQuery {
     pub update_policy: Option<UpdatePolicy>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conflict_policy: Option<ConflictPolicy>,
-    /// The only policy that a `DELETE` has.
+    /// The only policy of a `DELETE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delete_policy: Option<DeletePolicy>,
 }
@@ -171,22 +172,22 @@ pub struct DiffQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = OPERATION_MS))]
     pub timeout_ms: Option<u64>,
-    /// Of a deployment that does not exist yet; one that exists has its own.
+    /// The namespace of a deployment that does not exist yet. An existing one has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
-    /// As an update with `locked` would.
+    /// As for an update with `locked`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub locked: bool,
     #[serde(flatten)]
     pub policies: PolicyQuery,
 }
 
-/// What `POST /deployments/{d}/diff` answers: what an update would do now. Nothing of it is stored.
+/// The answer of `POST /deployments/{d}/diff`: what an update would do now. Nothing is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Diff {
     pub summary: DiffSummary,
-    /// Every desired resource in its order, then what would be pruned.
+    /// Every desired resource in its order, then the objects to prune.
     pub resources: Vec<ResourceDiff>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -196,11 +197,11 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// `POST /expand`: as a create would, without storing or applying anything.
+/// `POST /expand`: expands as a create would. Nothing is stored or applied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Expand {
-    /// The deployment's name that templates see.
+    /// The name of the deployment that templates see.
     pub name: DeploymentName,
     pub content: String,
     #[serde(default)]
@@ -209,7 +210,7 @@ pub struct Expand {
     pub namespace: Option<Namespace>,
 }
 
-/// What `POST /expand` answers: the parts of a manifest that an expansion makes.
+/// The answer of `POST /expand`: the parts of a manifest that an expansion makes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Expansion {
@@ -221,16 +222,16 @@ pub struct Expansion {
     pub outputs: Vec<crate::model::Output>,
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Of each template instance of the configuration itself that has outputs, their names and kinds.
+    /// The names and kinds of outputs, for each template instance of the configuration itself that has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instance_outputs: Vec<crate::model::InstanceOutputs>,
-    /// What of it is secret: the manager's own, in none of its answers.
+    /// The secret values in it. The manager keeps them, and no answer contains them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub secrets: Vec<SecretValue>,
 }
 
-/// An item of `GET /deployments/{d}/manifests`: the contents are one request further.
+/// An item of `GET /deployments/{d}/manifests`. `GET /deployments/{d}/manifests/{m}` returns the contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestSummary {
@@ -243,7 +244,7 @@ pub struct ManifestSummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TypeSummary {
     pub name: TypeName,
-    /// How many instances there are in active deployments.
+    /// How many instances active deployments have.
     pub instances: u64,
 }
 
@@ -255,7 +256,7 @@ pub struct TypeInstance {
     pub type_name: TypeName,
     pub deployment: DeploymentName,
     pub manifest: ManifestName,
-    /// Where it stands in the manifest's layout.
+    /// The layout path in the manifest.
     pub path: LayoutPath,
 }
 
@@ -263,21 +264,21 @@ pub struct TypeInstance {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ResourcesQuery {
-    /// Of more than the most (5,000), the most is given.
+    /// At most 5,000. A larger limit counts as 5,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_token: Option<String>,
-    /// `false`: drift is not looked for, which takes a dry run of each object that is not as it was applied.
+    /// `false`: does not look for drift. The search takes a dry run of each object that is not as it was applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<bool>,
 }
 
-/// `GET /deployments/{d}/resources`.
+/// The answer of `GET /deployments/{d}/resources`.
 pub type Resources = super::page::Page<LiveResource>;
 
-/// One recorded object as it is in the cluster, and what was asked for it.
+/// The present state of one recorded object, with the desired state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LiveResource {
@@ -286,8 +287,8 @@ pub struct LiveResource {
     /// Whether its state is `READY`.
     #[serde(default)]
     pub ready: bool,
-    /// Its properties with their references replaced, as they were applied; absent where there were no references, and
-    /// of Secrets.
+    /// Its properties as they were applied, with their references replaced. Absent if there were no references, and for
+    /// Secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub final_properties: Option<Value>,
 }
@@ -295,7 +296,7 @@ pub struct LiveResource {
 /// `GET /deployments/{d}/graph`: which resources of the latest manifest wait for which.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Graph {
-    /// Every primitive, in the manifest's order.
+    /// Every primitive, in the order of the manifest.
     pub nodes: Vec<GraphNode>,
     pub edges: Vec<GraphEdge>,
 }
@@ -308,22 +309,22 @@ pub struct GraphNode {
     pub object: ObjectRef,
 }
 
-/// `from` is applied once `to` is there. Both are indices of nodes: names are unique within one template only.
+/// `from` is applied after `to`. Both are indices of nodes: names are unique within one template only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GraphEdge {
     pub from: usize,
     pub to: usize,
     pub because: EdgeReason,
-    /// What makes it wait: the reference, or the place in its object that names the other.
+    /// What makes it wait: the reference, or the field of its object that names the other.
     pub detail: String,
 }
 
-/// `GET /operations/{o}/events`: server-sent events, the name of each in `event:`, its document in `data:`.
+/// `GET /operations/{o}/events`: server-sent events, with the name of each in `event:` and its document in `data:`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OperationEvent {
-    /// The operation changed; the last event has its end.
+    /// The operation has changed. The last event has its end.
     Operation(Operation),
-    /// A resource got somewhere.
+    /// The state of a resource has changed.
     Resource(ResourceReport),
 }
 
@@ -333,22 +334,22 @@ impl OperationEvent {
     pub const RESOURCE: &'static str = "resource";
 }
 
-/// `GET /deployments/{d}/manifests/{m}/diff?from=OTHER`: what going from one manifest to the other asks for.
+/// `GET /deployments/{d}/manifests/{m}/diff?from=OTHER`: the changes from one manifest to another.
 ///
-/// Of what is secret it says that it differs, and neither what it was nor what it is.
+/// Of a secret value it reports only that it differs, and neither the old nor the new value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestDiff {
     pub from: ManifestName,
     pub to: ManifestName,
-    /// Whether the configurations that were sent are the same, with all their files.
+    /// Whether the two requests had the same configuration with the same files.
     pub same_input: bool,
     pub summary: DiffSummary,
-    /// As the second manifest has them, then those that only the first has.
+    /// In the order of the second manifest, then those that only the first one has.
     pub resources: Vec<ResourceDiff>,
 }
 
-/// An item of `GET /registries`, and `GET /registries/{r}`.
+/// An item of `GET /registries`, and the answer of `GET /registries/{r}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RegistrySummary {
     pub name: String,
@@ -356,7 +357,7 @@ pub struct RegistrySummary {
     pub definition: RegistryDefinition,
 }
 
-/// `GET /credentials/{c}`, and an item of `GET /credentials`. The secret itself is never given back.
+/// `GET /credentials/{c}`, and an item of `GET /credentials`. The secret itself is never returned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CredentialSummary {
@@ -366,20 +367,20 @@ pub struct CredentialSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub username: Option<String>,
     pub created_at: jiff::Timestamp,
-    /// When its secret was set last.
+    /// When its secret was last set.
     pub modified_at: jiff::Timestamp,
 }
 
 /// An item of `GET /registries/{r}/types`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TemplateSummary {
-    /// The template's name, with its collection if it is in a named one.
+    /// The name of the template, with its collection if that has a name.
     pub name: String,
     /// All versions, lowest first.
     pub versions: Vec<String>,
 }
 
-/// `GET /types/{t}/metadata` and `GET /registries/{r}/types/{t}`: what a template is and takes.
+/// `GET /types/{t}/metadata` and `GET /registries/{r}/types/{t}`: the description of a template and its properties.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TemplateDescription {
     #[serde(flatten)]
@@ -388,10 +389,10 @@ pub struct TemplateDescription {
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The template's schema, as it is written; absent if it has none.
+    /// The text of the template's schema. Absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// Its `example.yaml`, with references that are short in its registry written in full, so that it can be deployed as it is.
+    /// Its `example.yaml`, with short references written in full, so that it can be deployed unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
 }

@@ -4,27 +4,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::limits::{PAGE_ITEMS, PAGE_ITEMS_MAX};
 
-/// `?limit=&pageToken=` of every list.
+/// The query of every list: `?limit=&pageToken=`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PageQuery {
-    /// Of more than the most, the most is given.
+    /// How many items. A limit above the maximum counts as the maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// What the page before gave as `nextPageToken`; opaque.
+    /// The `nextPageToken` of the previous page. Its contents are opaque.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_token: Option<String>,
 }
 
 impl PageQuery {
-    /// How many items the page may have: what was asked, within the limits.
+    /// How many items the page may have: the requested number, within the limits.
     pub fn limit(&self) -> usize {
         items(self.limit, PAGE_ITEMS_MAX)
     }
 }
 
-/// How many items a page has where this many are asked for: [`PAGE_ITEMS`] unless stated, `most` at most.
+/// The size of a page for a requested limit: [`PAGE_ITEMS`] by default, `most` at most.
 pub fn items(limit: Option<usize>, most: usize) -> usize {
     limit.unwrap_or(PAGE_ITEMS).clamp(1, most)
 }
@@ -39,7 +39,7 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// A list that fits one page.
+    /// A list that fits on one page.
     pub fn whole(items: Vec<T>) -> Self {
         Self {
             items,

@@ -1,4 +1,4 @@
-//! What resourcifier asks the cluster about callers: who a token's bearer is, and what somebody may do.
+//! What resourcifier asks the cluster about callers: who the bearer of a token is, and what a user may do.
 
 use std::fmt;
 
@@ -11,20 +11,20 @@ use crate::model::{Identity, Secret};
 #[serde(rename_all = "camelCase")]
 pub struct TokenReview {
     pub token: Secret,
-    /// The token must be meant for one of them; for the API server itself, if none is named.
+    /// The audiences of the token: it must be meant for one of them. Empty: for the API server itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audiences: Vec<String>,
 }
 
-/// What the cluster says of a token.
+/// The cluster's answer about a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenVerdict {
     pub authenticated: bool,
-    /// Whose it is; only where it is authenticated.
+    /// The user of the token. Absent if it is not valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
-    /// Why it is not; never contains the token.
+    /// Why it is not valid. Never contains the token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -37,7 +37,7 @@ pub struct AccessReview {
     pub attributes: Vec<Access>,
 }
 
-/// One thing that somebody wants to do.
+/// One action that a user wants to do.
 #[derive(
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -48,7 +48,7 @@ pub struct Access {
     /// The API group, `""` for the core group.
     #[serde(default)]
     pub group: String,
-    /// The plural, as in paths and roles: `deployments`.
+    /// The plural name, as in paths and roles: `deployments`.
     pub resource: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subresource: Option<String>,

@@ -1,4 +1,4 @@
-//! New versions of templates in deployments that exist: what one would change, and taking it.
+//! New versions of templates in existing deployments: what a version would change, and the upgrade to it.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::deployer::ResourceDiff;
 use super::error::ErrorBody;
 use crate::model::{DeploymentName, DiffSummary, LayoutPath, ResolvedType, TypeName};
 
-/// `POST /templates/whatif`: what deployments would be with a template at another version.
+/// `POST /templates/whatif`: what deployments would become with another version of a template.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WhatIf {
-    /// The template at the version to look at, as a reference: `redis:v1.1`.
+    /// A reference to the template with its new version: `redis:v1.1`.
     pub template: TypeName,
-    /// Only these, which must use the template; all that do, if it is empty.
+    /// Only these deployments, which must use the template. Empty: all that use it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deployments: Vec<DeploymentName>,
     /// Only deployments that have all of these labels.
@@ -31,12 +31,12 @@ pub struct WhatIfQuery {
     pub limit: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_token: Option<String>,
-    /// Tell the resources that differ, field by field, and not only how many.
+    /// Return the resources that differ, field by field, and not only their number.
     #[serde(default)]
     pub full: bool,
 }
 
-/// A page of the answer, by deployment.
+/// A page of the answer, in the order of deployment names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WhatIfPage {
@@ -48,7 +48,7 @@ pub struct WhatIfPage {
     pub next_page_token: Option<String>,
 }
 
-/// What would become of one deployment. Nothing is stored, and the cluster is not asked: what it is compared with is the
+/// What one deployment would become. Nothing is stored, and the cluster is not asked: the result is compared with the
 /// latest manifest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -57,10 +57,10 @@ pub struct WhatIfItem {
     pub outcome: WhatIfOutcome,
     /// Where it uses the template, in the order of its layout.
     pub uses: Vec<TemplateUse>,
-    /// How many resources would come, change and go.
+    /// How many resources would be added, changed and removed.
     #[serde(default)]
     pub summary: DiffSummary,
-    /// Those that would; only if that was asked for.
+    /// The resources that would differ, if the request asks for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<ResourceDiff>,
     /// Why it cannot be expanded.
@@ -78,11 +78,11 @@ impl WhatIfItem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WhatIfOutcome {
-    /// It uses this very version already.
+    /// It already uses this version.
     Current,
-    /// Its configuration names this very version already, and its last operation failed: an upgrade applies it again.
+    /// Its configuration already names this version, and its last operation failed. An upgrade applies it again.
     Unfinished,
-    /// The new version makes the same of it.
+    /// The new version gives the same resources.
     Unchanged,
     Changed,
     /// It cannot be expanded with the new version.
@@ -93,27 +93,27 @@ pub enum WhatIfOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateUse {
-    /// The reference, as it stands there.
+    /// The reference, as the configuration or template writes it.
     #[serde(rename = "type")]
     pub type_name: TypeName,
-    /// What the latest manifest resolved it to.
+    /// What it resolved to in the latest manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// In the layout of the latest manifest.
+    /// Its path in the layout of the latest manifest.
     pub path: LayoutPath,
-    /// The reference that an upgrade would write in its place.
+    /// The reference that an upgrade would write instead.
     pub to: TypeName,
-    /// The template that an upgrade cannot rewrite, and whose owner has to name the new version in it; absent where an
-    /// upgrade can.
+    /// The template that has this reference, if an upgrade cannot rewrite it: the owner of that template must name the
+    /// new version. Absent if an upgrade can rewrite the reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<TypeName>,
 }
 
 /// `POST /deployments/{d}/upgrade`: an update with the same configuration, in which references to the template name its
-/// new version. All other references mean what they meant for the latest manifest.
+/// new version. All other references keep the files of the latest manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpgradeDeployment {
-    /// The template at its new version, as a reference: `redis:v1.1`.
+    /// A reference to the template with its new version: `redis:v1.1`.
     pub template: TypeName,
 }

@@ -1,11 +1,11 @@
-//! A configuration: the list of resources that a user asks for, or that an expansion came to.
+//! A configuration: the list of resources that a user sends, or that an expansion returns.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::name::{ResourceName, TypeName};
 
-/// `{resources: [...], outputs: [...]}`; after expansion, primitives only.
+/// `{resources: [...], outputs: [...]}`. After expansion it has primitives only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Configuration {
     #[serde(default)]
@@ -20,10 +20,11 @@ pub struct Resource {
     pub name: ResourceName,
     #[serde(rename = "type")]
     pub type_name: TypeName,
-    /// For a primitive, the Kubernetes object (what it leaves out is filled in at apply time); for a template, its input.
+    /// For a primitive, the Kubernetes object (missing parts are filled in when it is applied). For a template, its
+    /// input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<Value>,
-    /// Deployment Manager's own, read by [`super::ResourceMetadata::parse`]; never part of the Kubernetes object.
+    /// Read by Deployment Manager ([`super::ResourceMetadata::parse`]). Never part of the Kubernetes object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
 }
@@ -35,10 +36,10 @@ pub struct Output {
     pub value: Value,
 }
 
-/// What a template instance gives out, without the values: what its template promises to those who use it.
+/// The outputs of a template instance, without their values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct InstanceOutputs {
-    /// The instance, among the configuration's own resources.
+    /// The name of the instance, one of the configuration's own resources.
     pub name: ResourceName,
     pub outputs: Vec<PromisedOutput>,
 }
@@ -59,12 +60,12 @@ pub enum OutputKind {
     String,
     List,
     Map,
-    /// A reference: its value is there when what it refers to is.
+    /// A reference. Its value is known when the other resource has it.
     Reference,
 }
 
 impl OutputKind {
-    /// As it is written in JSON.
+    /// The spelling in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Null => "null",

@@ -1,6 +1,6 @@
-//! What opens a registry that is not public.
+//! A credential opens a registry that is not public.
 //!
-//! A credential travels one way, from its owner to the manager. It cannot be printed: [`Secret`] shows itself as `***`.
+//! It goes from its owner to the manager, and never back. It cannot be printed: [`Secret`] prints as `***`.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::SECRET_BYTES;
 
-/// A text that is never shown.
+/// A text that is never printed.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("pattern" = r"\S", "maxLength" = SECRET_BYTES))]
@@ -19,7 +19,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// The text itself, for the one place that sends or seals it.
+    /// The text itself, for the code that sends or seals it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -42,7 +42,7 @@ pub enum Credential {
         username: String,
         password: Secret,
     },
-    /// The text of a Google service account's key file: it is exchanged for tokens that live for an hour.
+    /// The text of a Google service account's key file. It is exchanged for tokens that are valid for an hour.
     ServiceAccount(Secret),
 }
 

@@ -1,4 +1,4 @@
-//! A deployment: the primary resource of the API, as callers see it.
+//! A deployment: the main resource of the API, as callers see it.
 
 use std::collections::BTreeMap;
 
@@ -25,64 +25,64 @@ pub struct Deployment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
     pub state: DeploymentState,
-    /// The manifest that was applied last, or is being applied; absent while there is only a preview.
+    /// The manifest that was applied last, or is being applied. Absent if there is only a preview.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latest_manifest: Option<ManifestName>,
-    /// The last manifest of which all was applied and ready: what a failed update goes back to.
+    /// The last manifest whose resources were all applied and ready. A failed update can go back to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deployed_manifest: Option<ManifestName>,
-    /// The manifest that shows what an update would do, and that can be committed. A further preview replaces it; an
-    /// update drops it.
+    /// The manifest that shows what an update would do, and that can be committed. Another preview replaces it. An
+    /// update removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<ManifestName>,
-    /// The operation that runs or was the last to run.
+    /// The operation that is running or ran last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<OperationId>,
-    /// Changes with every write; also the `ETag`.
+    /// Changes with every write. It is also the `ETag`.
     pub fingerprint: String,
     #[serde(default)]
     pub outputs: Vec<Output>,
     #[serde(default)]
     pub drift_policy: DriftPolicy,
-    /// The service account of its namespace that it is applied as. Without one it is applied as its last writer.
+    /// The service account of its namespace that it is applied as. Absent: it is applied as the user of its last write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_account: Option<ServiceAccountName>,
-    /// What the last scheduled check of the latest manifest found. No change of the deployment: the fingerprint stays.
+    /// The result of the last scheduled check of the latest manifest. It does not change the fingerprint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
 }
 
-/// What is done about drift that a scheduled check finds.
+/// What to do about drift that a scheduled check finds.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DriftPolicy {
-    /// Drift is reported.
+    /// Report the drift.
     #[default]
     Report,
-    /// The latest manifest is applied again.
+    /// Apply the latest manifest again.
     Correct,
 }
 
-/// How far the cluster is from what a deployment asks for.
+/// The difference between the cluster and the deployment's desired state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Drift {
     pub checked_at: Timestamp,
-    /// Resources with fields that others changed, or that are gone or replaced.
+    /// Resources that are missing or replaced, or have fields that others changed.
     pub resources: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DeploymentState {
     pub status: DeploymentStatus,
-    /// One sentence for each thing that failed.
+    /// One sentence for each failure.
     #[serde(default)]
     pub errors: Vec<String>,
 }
 
-/// `Modified`: an update is being applied; it becomes `Deployed` when all is ready.
+/// `Modified`: an update is being applied. It becomes `Deployed` when all resources are ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum DeploymentStatus {
     Created,

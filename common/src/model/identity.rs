@@ -1,7 +1,7 @@
-//! Who a request is made for, as an authenticator found out.
+//! The user of a request, as an authenticator found it.
 //!
-//! It travels to the API server in headers (`Impersonate-*`), so it is checked where it is made: what could end a header, or
-//! would be read there as another name, is no identity.
+//! It goes to the API server in headers (`Impersonate-*`), so it is checked when it is made. A text that could end a
+//! header, or that the API server would read as another name, is rejected.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use super::limits;
 use super::name::Namespace;
 
-/// A user as Kubernetes sees one: from a token's review, a certificate, an OIDC token or a file.
+/// A user as Kubernetes knows one: from a token review, a certificate, an OIDC token or a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Identity(Parts);
 
-/// What an identity consists of, before it is checked.
+/// The parts of an identity before they are checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Parts {
@@ -25,12 +25,12 @@ pub struct Parts {
     pub uid: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// What authenticators add, by key; webhooks and policies of the cluster may read it.
+    /// Additions of authenticators, by key. Webhooks and policies of the cluster may read them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
-/// Why that is no identity. The text is clipped.
+/// Why the parts are not a valid identity. The quoted text is clipped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
     #[error(
@@ -46,11 +46,11 @@ pub enum IdentityError {
     TooLarge { user: String },
 }
 
-/// A longer text than this is clipped when an error quotes it.
+/// An error clips a quoted text that is longer than this.
 const QUOTED_CHARS: usize = 80;
 
 impl Identity {
-    /// Takes the parts if headers can carry them unchanged.
+    /// Accepts the parts if headers can carry them unchanged.
     pub fn parse(parts: Parts) -> Result<Self, IdentityError> {
         let mut texts = 0;
         let mut bytes = 0;
@@ -68,7 +68,7 @@ impl Identity {
         Ok(Self(parts))
     }
 
-    /// A service account, as the API server would authenticate its token.
+    /// A service account, with the name and groups that the API server gives its tokens.
     pub fn of_service_account(namespace: &Namespace, name: &str) -> Result<Self, IdentityError> {
         Self::parse(Parts {
             user: format!("system:serviceaccount:{namespace}:{name}"),
@@ -111,7 +111,7 @@ impl Parts {
     }
 }
 
-/// A header's value loses the blanks at its ends, and cannot carry control characters.
+/// A header value loses blanks at its ends, and cannot contain control characters.
 fn is_text(text: &str) -> bool {
     (1..=limits::IDENTITY_TEXT_BYTES).contains(&text.len())
         && !text.chars().any(char::is_control)

@@ -13,32 +13,32 @@ pub enum Language {
     Jinja,
     /// A folder with a `Chart.yaml`, and Kubernetes objects in `manifests/`.
     Package,
-    /// Kubernetes objects as they stand.
+    /// Files of Kubernetes objects, as kubectl takes them.
     Manifests,
 }
 
-/// What a template in a language consists of, apart from what its schema imports.
+/// The files of a template in a language, apart from what its schema imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     File,
-    /// A folder: the template is the file that makes it one, and all files below belong to it.
+    /// A folder: its main file is the template, and all files below the folder belong to it.
     Folder,
 }
 
-/// What the programs know of a language.
+/// What the programs know about a language.
 #[derive(Debug)]
 pub struct Row {
     pub language: Language,
     pub name: &'static str,
     pub form: Form,
-    /// What a template's file name ends with, the ending of templates in registries first; of a folder, the name of the
-    /// file that makes it one.
+    /// The endings of a template's file name. The first one is the ending that registries use. For a folder, the name
+    /// of its main file.
     pub endings: &'static [&'static str],
-    /// Tells the language's files from others with the same ending.
+    /// Distinguishes files of the language from others with the same ending.
     pub recognises: Option<fn(&str) -> bool>,
 }
 
-/// Where several rows fit a file, the first is meant.
+/// If several rows match a file, the first one wins.
 pub const TABLE: [Row; 4] = [
     Row {
         language: Language::Python,
@@ -61,7 +61,7 @@ pub const TABLE: [Row; 4] = [
         endings: &manifests::ENDINGS,
         recognises: Some(manifests::is_manifests),
     },
-    // YAML is Jinja: the original rendered it, and text without braces stays as it is.
+    // YAML files are Jinja: Google's Deployment Manager rendered them, and text without braces stays the same.
     Row {
         language: Language::Jinja,
         name: "Jinja",
@@ -102,7 +102,7 @@ impl Row {
         }
     }
 
-    /// What a registry calls the file of a template.
+    /// The file name of a template in a registry.
     fn file_of(&self, template: &str) -> Option<String> {
         let ending = self.endings.first()?;
         Some(match self.form {
@@ -111,7 +111,7 @@ impl Row {
         })
     }
 
-    /// Files that are named for the language alone come first, then folders, then what only the content tells.
+    /// First file names that only one language has, then folders, then languages that only the content identifies.
     fn rank(&self) -> u8 {
         match (self.form, self.recognises) {
             (Form::File, None) => 0,
@@ -128,13 +128,13 @@ pub fn of_file(path: &str, content: &str) -> Option<&'static Row> {
     })
 }
 
-/// Whether a name is that of a template's file.
+/// Whether this is the name of a template file.
 pub fn is_template_name(name: &str) -> bool {
     let mut files = TABLE.iter().filter(|row| row.form == Form::File);
     files.any(|row| row.has_name(name))
 }
 
-/// The endings of templates' files, in words.
+/// The endings of template files, as a list in words.
 pub fn endings() -> impl fmt::Display {
     let files = TABLE.iter().filter(|row| row.form == Form::File);
     let mut all: Vec<&str> = Vec::new();
@@ -146,7 +146,7 @@ pub fn endings() -> impl fmt::Display {
     all.join(", ")
 }
 
-/// What the files of a template may be called in a registry, in the order of precedence.
+/// The possible file names of a template in a registry, in the order of precedence.
 pub fn files_of(template: &str) -> Vec<TemplateFile> {
     let mut rows: Vec<&'static Row> = TABLE.iter().collect();
     rows.sort_by_key(|row| row.rank());
@@ -157,7 +157,7 @@ pub fn files_of(template: &str) -> Vec<TemplateFile> {
     rows.into_iter().filter_map(file).collect()
 }
 
-/// The template in a version's folder; none if the folder has none.
+/// The template in a version's folder. `None` if the folder has no template.
 ///
 /// # Errors
 /// There are two of the same precedence.

@@ -1,4 +1,4 @@
-//! The layout: the tree of template instances and primitives that an expansion came from.
+//! The layout: the tree of template instances and primitives of an expansion.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub struct Layout {
     pub resources: Vec<LayoutNode>,
 }
 
-/// One resource of the tree; only template instances carry `properties` and `resources`.
+/// One resource of the tree. Only template instances have `properties` and `resources`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LayoutNode {
     pub name: ResourceName,
@@ -33,7 +33,7 @@ impl Layout {
         found
     }
 
-    /// As [`Self::at`], to be changed.
+    /// [`Self::at`] for changes.
     pub fn at_mut(&mut self, path: &LayoutPath) -> Option<&mut LayoutNode> {
         let (first, rest) = path.0.split_first()?;
         rest.iter()
@@ -42,7 +42,7 @@ impl Layout {
             })
     }
 
-    /// The node at a path, if there is one. The root itself is no node.
+    /// The node at a path, if there is one. The root is not a node.
     pub fn at(&self, path: &LayoutPath) -> Option<&LayoutNode> {
         let (first, rest) = path.0.split_first()?;
         rest.iter()
@@ -64,10 +64,10 @@ fn walk_into<'a>(
     }
 }
 
-/// [`LayoutPath::parse`] for programs, in the schemas of the API.
+/// [`LayoutPath::parse`] as a pattern, for the schemas of the API.
 const LAYOUT_PATTERN: &str = r"^\$(\.resources\[[0-9]{1,18}\])*$";
 
-/// A JSON path into a layout, such as `$.resources[0].resources[1]`; `$` is the whole.
+/// A JSON path into a layout, such as `$.resources[0].resources[1]`. `$` is the whole layout.
 #[derive(
     Debug,
     Clone,
@@ -85,18 +85,18 @@ const LAYOUT_PATTERN: &str = r"^\$(\.resources\[[0-9]{1,18}\])*$";
 #[schemars(extend("pattern" = LAYOUT_PATTERN))]
 pub struct LayoutPath(Vec<usize>);
 
-/// A value of the properties of a resource that nobody is to be told.
+/// A secret value in the properties of a resource. No answer contains it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SecretValue {
-    /// The template instance that it was given to; `$` for one that stands in no layout.
+    /// The template instance that has the property. `$` for an instance that is in no layout.
     pub path: LayoutPath,
-    /// Where in its properties: a JSON pointer (RFC 6901).
+    /// The place in its properties: a JSON pointer (RFC 6901).
     pub pointer: String,
-    /// A text, or a whole tree of them.
+    /// A text, or a whole tree of texts.
     pub value: Value,
 }
 
-/// A text that is no path into a layout.
+/// A text that is not a layout path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a layout path: write it like $.resources[0].resources[1]")]
 pub struct LayoutPathError(String);
@@ -106,7 +106,7 @@ impl LayoutPath {
         Self::default()
     }
 
-    /// The place in the configuration's own list, of a path that leads no deeper.
+    /// The index in the configuration's own list, for a path of one step.
     pub fn top(&self) -> Option<usize> {
         match self.0[..] {
             [index] => Some(index),
@@ -114,7 +114,7 @@ impl LayoutPath {
         }
     }
 
-    /// None: it is the root, which has none.
+    /// `None` for the root.
     pub fn parent(&self) -> Option<Self> {
         let (_, above) = self.0.split_last()?;
         Some(Self(above.to_vec()))

@@ -1,4 +1,4 @@
-//! A manifest: what a deployment was asked to be, and what that expanded to. Immutable once stored.
+//! A manifest: the desired state of a deployment, and its expansion. It never changes once it is stored.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -16,42 +16,42 @@ pub struct Manifest {
     pub deployment: DeploymentName,
     pub created_at: Timestamp,
     pub input_config: InputConfig,
-    /// Primitives only; `outputs` stand beside it, not in it.
+    /// Primitives only. `outputs` has its own field.
     pub expanded_config: Configuration,
     pub layout: Layout,
-    /// Each template reference, with what it resolved to, in the order of resolution.
+    /// Each template reference with what it resolved to, in the order of resolution.
     #[serde(default)]
     pub resolved_types: Vec<ResolvedType>,
     #[serde(default)]
     pub outputs: Vec<Output>,
     pub digests: ManifestDigests,
-    /// What applying it would do, if it was made as a preview; it stays with the manifest when that is committed.
+    /// What applying it would do, if it was made as a preview. It stays in the manifest after the commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
 }
 
-/// The request as the caller gave it.
+/// The request as the caller sent it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct InputConfig {
-    /// The configuration's YAML text.
+    /// The YAML text of the configuration.
     pub content: String,
     #[serde(default)]
     pub imports: Vec<Import>,
 }
 
-/// A template reference and the very version that it resolved to.
+/// A template reference and the exact version that it resolved to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ResolvedType {
     #[serde(rename = "type")]
     pub type_name: TypeName,
-    /// The exact version chosen, such as `v1.0.1`; absent for plain URLs.
+    /// The exact version, such as `v1.0.1`. Absent for plain URLs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Where the template file was found.
+    /// The URL or path of the template file.
     pub url: String,
-    /// `sha256:<hex>` over the template and all that came with it.
+    /// `sha256:<hex>` over the template and all files that came with it.
     pub sha256: String,
-    /// The template, its schema and what that imports; absent in manifests of the first managers.
+    /// The template, its schema and the schema's imports. Absent in manifests of the first releases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<ResolvedFile>,
 }
@@ -59,15 +59,16 @@ pub struct ResolvedType {
 /// One file of a template, as it was fetched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ResolvedFile {
-    /// What templates call it: the reference, the reference and `.schema`, or its path.
+    /// The name in templates: the reference, the reference with `.schema`, or the path of the file.
     pub name: String,
     pub url: String,
     /// `sha256:<hex>` of its bytes.
     pub sha256: String,
 }
 
-/// `sha256:<hex>` of the parts of a manifest: equal digests mean equal bytes, so an expansion can be checked by repeating it.
-/// Of a manifest with secrets the manager tells others, `hmac-sha256:<hex>`: equal where these are, and only its own.
+/// `sha256:<hex>` of the parts of a manifest. Equal digests mean equal bytes, so a repeated expansion can be compared.
+/// For a manifest with secrets the manager returns `hmac-sha256:<hex>` instead: equal for equal digests, under a key of
+/// this manager.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ManifestDigests {

@@ -1,9 +1,9 @@
-//! A resource's `metadata`: what the user tells Deployment Manager (not Kubernetes) about it.
+//! The `metadata` of a resource: instructions for Deployment Manager, not for Kubernetes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The parts of `metadata` that have a meaning; other keys are kept in the configuration and ignored.
+/// The keys of `metadata` that have a meaning. Other keys stay in the configuration and have no effect.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceMetadata {
@@ -46,18 +46,18 @@ pub enum UpdatePolicy {
     Replace,
 }
 
-/// What to do about a field that another manager of the object owns with another value.
+/// What to do about a field that another field manager owns with another value.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ConflictPolicy {
-    /// The resource fails; the error names the other manager, the field and both values.
+    /// The resource fails. The error names the other field manager, the field and both values.
     #[default]
     Fail,
-    /// The field becomes ours.
+    /// The deployment takes the field.
     Take,
-    /// The field stays as it is and theirs, such as `replicas` under an autoscaler.
+    /// The field keeps its value and its owner, such as `replicas` under an autoscaler.
     Yield,
 }
 
@@ -71,7 +71,7 @@ pub enum MetadataError {
 }
 
 impl ResourceMetadata {
-    /// Reads the `metadata` of a resource; absent or null means all defaults.
+    /// Reads the `metadata` of a resource. Absent or null means the defaults.
     pub fn parse(metadata: Option<&Value>) -> Result<Self, MetadataError> {
         match metadata {
             None | Some(Value::Null) => Ok(Self::default()),

@@ -1,6 +1,7 @@
-//! The nouns of Deployment Manager: plain data, shared by the services and the command line.
+//! The types of Deployment Manager: plain data, shared by the services and the command line.
 //!
-//! Values are valid by construction: names are newtypes with a `parse`. Nothing here knows of HTTP, stores, processes or clocks.
+//! Values are valid by construction: each kind of name is a type with a `parse`. Nothing here knows HTTP, stores,
+//! processes or clocks.
 
 pub mod configuration;
 pub mod credential;

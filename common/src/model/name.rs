@@ -1,10 +1,10 @@
-//! Names that callers choose, each a type of its own, so that one cannot be taken for another.
+//! Names that callers choose. Each kind is a type of its own, so that one cannot be used in place of another.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a text is not a name: says which kind of name, the text (clipped), and the rule.
+/// Why a text is not a name: the kind of name, the text (clipped), and the rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{noun} {text:?} is not valid: {rule}")]
 pub struct NameError {
@@ -13,7 +13,7 @@ pub struct NameError {
     rule: &'static str,
 }
 
-/// A longer text than this is clipped when an error quotes it.
+/// An error clips a quoted text that is longer than this.
 const QUOTED_CHARS: usize = 80;
 
 macro_rules! name {
@@ -25,7 +25,7 @@ macro_rules! name {
         pub struct $type(String);
 
         impl $type {
-            /// Takes the text if it follows the rule of this kind of name.
+            /// Accepts the text if it follows the rule of this kind of name.
             pub fn parse(text: impl Into<String>) -> Result<Self, NameError> {
                 let text = text.into();
                 if $valid(&text) {
@@ -86,7 +86,7 @@ const SUBDOMAIN_CHARS: usize = 253;
 const TEXT_CHARS: usize = 2048;
 const RESOURCE_CHARS: usize = 253;
 
-/// The rules for programs, in the schemas of the API.
+/// The rules as patterns, for the schemas of the API.
 const LABEL_PATTERN: &str = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$";
 const SUBDOMAIN_PATTERN: &str =
     r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
@@ -94,15 +94,16 @@ const TEXT_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]{1,2048}$";
 const RESOURCE_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]{1,253}$";
 
 name!(
-    /// A deployment: an RFC 1123 label, because it becomes a label's value and part of a field manager's name in the cluster.
+    /// A deployment: an RFC 1123 label, because it becomes the value of a label and part of a field manager's name in
+    /// the cluster.
     DeploymentName, "deployment name", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
-    /// A manifest within its deployment, chosen by the manager.
+    /// A manifest of a deployment. The manager chooses the name.
     ManifestName, "manifest name", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
-    /// An operation, chosen by the manager.
+    /// An operation. The manager chooses the id.
     OperationId, "operation id", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
@@ -114,23 +115,24 @@ name!(
     ServiceAccountName, "service account", is_subdomain, SUBDOMAIN_RULE, SUBDOMAIN_PATTERN, SUBDOMAIN_CHARS
 );
 name!(
-    /// A registered template registry: what references to its templates begin with.
+    /// A registered template registry. References to its templates start with it.
     RegistryName, "registry name", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
-    /// What a registry's credential is called.
+    /// The credential of a registry.
     CredentialName, "credential name", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
-    /// A resource within the list of one configuration or template. Free text: only the name of the object that it becomes is Kubernetes' business.
+    /// A resource in the list of one configuration or template. Free text: Kubernetes has rules only for the name of
+    /// the object.
     ResourceName, "resource name", is_resource, RESOURCE_RULE, RESOURCE_PATTERN, RESOURCE_CHARS
 );
 name!(
-    /// A resource's type: an import's name, a template reference or a Kubernetes kind.
+    /// The type of a resource: the name of an import, a template reference or a Kubernetes kind.
     TypeName, "type", is_text, TEXT_RULE, TEXT_PATTERN, TEXT_CHARS
 );
 
-/// RFC 1123 subdomain: labels of any length between dots, 253 characters in all.
+/// RFC 1123 subdomain: labels of any length with dots between them, 253 characters in all.
 fn is_subdomain(text: &str) -> bool {
     let is_alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let is_part = |part: &str| {

@@ -1,4 +1,4 @@
-//! Kubernetes objects as Deployment Manager remembers them.
+//! Kubernetes objects as Deployment Manager records them.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::name::ResourceName;
 
-/// Which object: enough to find it in the cluster.
+/// The identity of an object: enough to find it in the cluster.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -21,14 +21,15 @@ pub struct ObjectRef {
 }
 
 impl ObjectRef {
-    /// The API group, `""` for the core group: an object stays the same when its version changes, so identity goes by group.
+    /// The API group, `""` for the core group. Objects are identified by group: an object stays the same when its
+    /// version changes.
     pub fn group(&self) -> &str {
         self.api_version
             .split_once('/')
             .map_or("", |(group, _)| group)
     }
 
-    /// What tells it from all other objects, whatever version of its group it is written in: group, kind, namespace, name.
+    /// What identifies it, in whatever version of its group it is written: group, kind, namespace, name.
     pub fn identity(&self) -> (&str, &str, Option<&str>, &str) {
         (
             self.group(),
@@ -38,7 +39,7 @@ impl ObjectRef {
         )
     }
 
-    /// Whether both name the same object, whatever version of its group each was written in.
+    /// Whether both name the same object, in whatever version of its group each is written.
     pub fn is_same_object(&self, other: &ObjectRef) -> bool {
         self.identity() == other.identity()
     }
@@ -54,7 +55,7 @@ impl fmt::Display for ObjectRef {
     }
 }
 
-/// An object that was applied for a deployment: the record that pruning and deletion go by.
+/// An object that was applied for a deployment. Prune and delete use this record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AppliedObject {
@@ -62,6 +63,6 @@ pub struct AppliedObject {
     pub resource: ResourceName,
     #[serde(flatten)]
     pub object: ObjectRef,
-    /// The API server's identity for it: an object of the same name with another UID is not ours.
+    /// The UID from the API server. An object of the same name with another UID does not belong to the deployment.
     pub uid: String,
 }

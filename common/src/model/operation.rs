@@ -1,4 +1,4 @@
-//! An operation: one write on its way through the workflow, as callers see it.
+//! An operation: one write and its progress, as callers see it.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,12 @@ pub struct Operation {
     #[serde(rename = "type")]
     pub operation_type: OperationType,
     pub deployment: DeploymentName,
-    /// The manifest that it made or applied; absent until that is stored.
+    /// The manifest that it made or applied. Absent until the manifest is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<ManifestName>,
-    /// The caller; `anonymous` without authentication.
+    /// The caller. `anonymous` without authentication.
     pub user: String,
-    /// The address that the request came from; absent where the manager asked itself.
+    /// The address of the caller. Absent if the manager started the operation itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     pub status: OperationStatus,
@@ -26,21 +26,21 @@ pub struct Operation {
     pub start_time: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_time: Option<Timestamp>,
-    /// Set when the operation is done and failed.
+    /// Set when the operation has ended and failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Set when the write failed and went back (`rollbackOnFailure`).
+    /// Set when the write failed and was undone (`rollbackOnFailure`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollback: Option<Rollback>,
 }
 
-/// How a failed write went back.
+/// How a failed write was undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Rollback {
-    /// The manifest whose configuration was restored; absent: there was none, and the deployment is removed.
+    /// The manifest whose configuration was restored. Absent if there was none, and the deployment is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<ManifestName>,
     /// The new manifest that restores it.
@@ -60,7 +60,7 @@ pub enum OperationType {
     /// Stored what a create or an update would do.
     Preview,
     Rollback,
-    /// Applied the latest manifest again, as the cluster had drifted from it.
+    /// Applied the latest manifest again, because the cluster had drifted from it.
     Correct,
 }
 
@@ -72,16 +72,16 @@ pub enum OperationStatus {
     Done,
 }
 
-/// How far an operation is.
+/// The progress of an operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
-    /// The step that runs, in the user's words: `expanding`, `applying`.
+    /// The step that is running, in words for users: `expanding`, `applying`.
     pub step: String,
-    /// Resources that reached what was asked of them, of `total`.
+    /// How many resources are done, of `total`.
     pub done: u32,
     pub total: u32,
-    /// What is away and holds up all of it; absent while it goes on.
+    /// The service that is unreachable and delays the operation. Absent while it continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<Box<str>>,
 }

@@ -1,4 +1,4 @@
-//! A preview: what applying a manifest would do, as it was when somebody looked.
+//! A preview: what applying a manifest would do, at the time of the preview.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,18 +7,18 @@ use crate::api::deployer::{Policies, ResourceDiff, ResourceIntent};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Preview {
-    /// The deployment's latest manifest then. On top of another one the preview cannot be committed.
+    /// The latest manifest of the deployment at that time. After another update, the preview cannot be committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<ManifestName>,
-    /// The policies of the request, which are those of the commit.
+    /// The policies of the request. The commit uses them.
     #[serde(default)]
     pub policies: Policies,
     pub summary: DiffSummary,
-    /// Every desired resource in its order, then what would be pruned.
+    /// Every desired resource in its order, then the objects to prune.
     pub resources: Vec<ResourceDiff>,
 }
 
-/// How many resources each thing would be done to.
+/// How many resources have each action.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -30,7 +30,7 @@ pub struct DiffSummary {
     pub acquire: usize,
     pub abandon: usize,
     pub unchanged: usize,
-    /// Of all these, the ones that would fail.
+    /// How many of them would fail.
     pub failing: usize,
 }
 

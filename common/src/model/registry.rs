@@ -1,4 +1,4 @@
-//! A registered template registry: what an operator says about where templates are.
+//! A registered template registry: where templates are, as an operator configures it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::name::CredentialName;
 
-/// How a registry is reached.
+/// The protocol of a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RegistryType {
     /// A folder on the manager's machine.
     Directory,
-    /// A repository, by git's own transports.
+    /// A repository, with git's own transports.
     Git,
-    /// A repository on GitHub or GitHub Enterprise, by its REST API.
+    /// A repository on GitHub or GitHub Enterprise, with its REST API.
     Github,
     /// Files on a web server, listed in its `SHA256SUMS`.
     Http,
@@ -62,32 +62,33 @@ impl FromStr for RegistryType {
     }
 }
 
-/// What is stored of a registry. Its credential is named, never held.
+/// The stored settings of a registry. They name its credential and do not contain it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RegistryDefinition {
     #[serde(rename = "type")]
     pub registry_type: RegistryType,
-    /// Of a directory, its path; else a URL.
+    /// The path of a directory, or a URL.
     pub url: String,
-    /// What references without a collection mean; the unnamed one at the root, if absent.
+    /// The collection of references that name none. Default: the unnamed collection at the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collection: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential: Option<CredentialName>,
-    /// Of a repository, the branch or the tag; its default branch, if absent.
+    /// The branch or tag of a repository. Default: its default branch.
     #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Of GitHub Enterprise, where its REST API is; `/api/v3` of the URL's host, if absent.
+    /// The URL of the REST API of GitHub Enterprise. Default: `/api/v3` on the host of the URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_url: Option<String>,
-    /// If there are any, only templates that one of them has signed are used: minisign's, or P-256's in PEM.
+    /// Public keys of minisign, or of P-256 in PEM. If there are any, only templates with a signature of one of them
+    /// are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub public_keys: Vec<String>,
 }
 
 impl RegistryDefinition {
-    /// One that is public, with templates at its root.
+    /// A public registry with its templates at the root.
     pub fn new(registry_type: RegistryType, url: impl Into<String>) -> Self {
         Self {
             registry_type,

@@ -1,7 +1,7 @@
-//! Short template references, and which registry they mean.
+//! Short template references, and the registry that they belong to.
 //!
-//! `redis:v1` in a caller's configuration is a template of the default registry. In a template of another registry it
-//! is that registry's: its authors know their own templates, and not what the default is where they are used.
+//! In a user's configuration, `redis:v1` is a template of the default registry. In a template of another registry, it
+//! is a template of that registry, because authors do not know the default registry of their users.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,18 +10,18 @@ use super::version::Version;
 
 const PART_CHARS: usize = 100;
 
-/// The registry and the collection of a template: what short references within it are relative to.
+/// The registry and the collection of a template. Short references in it are relative to them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Scope {
-    /// As references begin: `github.com/<owner>/<repository>`, or a registered registry's name.
+    /// As references begin: `github.com/<owner>/<repository>`, or the name of a registered registry.
     pub registry: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collection: Option<String>,
 }
 
 impl Scope {
-    /// The full reference that a short one means here: of the same collection, or of the one that it names. `None` if it
-    /// is no short reference: then it means everywhere the same.
+    /// The full form of a short reference: in this collection, or in the one that it names. `None` for other
+    /// references: they mean the same everywhere.
     pub fn qualify(&self, type_name: &str) -> Option<TypeName> {
         let (path, version) = type_name.rsplit_once(':')?;
         version.parse::<Version>().ok()?;
@@ -39,7 +39,7 @@ impl Scope {
     }
 }
 
-/// A name that is a folder's name on every kind of registry and needs no quoting in a reference.
+/// A name that can be a folder's name in every type of registry, and needs no quoting in a reference.
 pub fn is_part(text: &str) -> bool {
     let refused = |c: char| c.is_control() || c.is_whitespace() || "/\\:?#%*<>|\"$".contains(c);
     (1..=PART_CHARS).contains(&text.chars().count())

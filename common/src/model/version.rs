@@ -1,9 +1,9 @@
-//! Template versions: the seed's Semantic Versioning ("Template Registries").
+//! Template versions, by the rules of Semantic Versioning (docs/reference/registries.md).
 
 use std::fmt;
 use std::str::FromStr;
 
-/// `v1`, `v1.1` or `v1.1.0`; parts that are left out are zero.
+/// `v1`, `v1.1` or `v1.1.0`. Missing parts are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     pub major: u32,
@@ -42,7 +42,7 @@ fn parse(text: &str) -> Option<Version> {
     })
 }
 
-/// As Semantic Versioning has it: digits, without leading zeros.
+/// As in Semantic Versioning: digits without leading zeros.
 fn number(text: &str) -> Option<u32> {
     let plain = text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     plain.then(|| text.parse().ok()).flatten()
