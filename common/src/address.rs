@@ -1,16 +1,16 @@
-//! Addresses in the form of logs and errors: without their secrets.
+//! URLs in the form of logs and errors: without their secrets.
 //!
-//! A user's name and password may stand before the host. The query may be a signature: registries redirect to storage by
-//! addresses that admit everybody who knows them.
+//! A URL may have a user name and a password before the host. Its query may be a signature: registries redirect to
+//! storage URLs that give access to anyone who has them.
 
 use url::Url;
 
 use crate::redact::REDACTED;
 
-/// An address without user, query and fragment.
+/// A URL without user, query and fragment.
 pub fn loggable(url: &Url) -> String {
     let mut loggable = url.clone();
-    // It fails only for addresses that can have neither.
+    // It fails only for URLs that have no user part.
     let _ = loggable.set_username("");
     let _ = loggable.set_password(None);
     loggable.set_query(None);
@@ -18,7 +18,7 @@ pub fn loggable(url: &Url) -> String {
     loggable.into()
 }
 
-/// A text that should be an address, without its user. The rest may be malformed.
+/// A text that should be a URL, without its user. The rest may be malformed.
 pub fn without_user(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         return text.to_owned();

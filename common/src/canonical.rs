@@ -1,8 +1,8 @@
 //! One spelling for every value, and digests over it.
 //!
-//! Values keep the order of their keys, because an expansion shows them as its author wrote them.
-//! For comparing and for digests that order must not matter: here keys are sorted by their bytes,
-//! and there is no white space. It refuses to know what is compared, or why.
+//! Values keep the order of their keys, because an expansion shows them as its author wrote them. Comparisons and
+//! digests must not depend on that order: here keys are sorted by their bytes, and there is no white space. This module
+//! does not know what is compared, or why.
 //!
 //! Numbers keep their kind: `1` and `1.0` are different values with different digests.
 
@@ -53,7 +53,7 @@ fn separate(index: usize, out: &mut String) {
     }
 }
 
-/// Quotes a text: `"`, `\` and control characters are escaped, all else stands as it is.
+/// Quotes a text: `"`, `\` and control characters are escaped, all other characters stay.
 fn append_text(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -74,7 +74,7 @@ fn append_text(text: &str, out: &mut String) {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
-/// Text that is no digest.
+/// Text that is not a digest.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a digest; expected 'sha256:' and 64 lowercase hex digits")]
 pub struct InvalidDigest(String);
@@ -84,7 +84,7 @@ pub fn digest(value: &Value) -> Digest {
     digest_bytes(canonical_json(value).as_bytes())
 }
 
-/// The digest of bytes as they are.
+/// The digest of unchanged bytes.
 pub fn digest_bytes(bytes: &[u8]) -> Digest {
     Digest(Sha256::digest(bytes).into())
 }
@@ -102,7 +102,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// What a digest begins with. Digests are stored: another algorithm needs another prefix.
+/// The prefix of a digest. Digests are stored: another algorithm needs another prefix.
 const PREFIX: &str = "sha256:";
 
 impl FromStr for Digest {

@@ -1,4 +1,4 @@
-//! What two expanded configurations have different: resources, and fields of their properties. Knows no cluster.
+//! The differences between two expanded configurations: resources, and fields of their properties. Knows no cluster.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::api::deployer::{Basis, FieldChange, ResourceDiff, ResourceIntent};
 use crate::model::{ObjectRef, Resource};
 
-/// As the second configuration has them, then those that only the first has.
+/// In the order of the second configuration, then those that only the first has.
 pub fn resources(from: &[Resource], to: &[Resource]) -> Vec<ResourceDiff> {
     let mut before = BTreeMap::new();
     for (key, resource) in keyed(from) {
@@ -25,7 +25,7 @@ pub fn resources(from: &[Resource], to: &[Resource]) -> Vec<ResourceDiff> {
     resources
 }
 
-/// Names may be borne twice, in different templates: the object and then the order tell such resources apart.
+/// Resources of different templates may have the same name. Their objects, and then their order, distinguish them.
 type Key = (String, ObjectRef, usize);
 
 fn keyed(resources: &[Resource]) -> impl Iterator<Item = (Key, &Resource)> {
@@ -105,7 +105,7 @@ fn hide(change: &mut FieldChange) {
     }
 }
 
-/// The places where the two differ, as deep as both have the same shape. The depth of what is read is bounded by its reader.
+/// The fields that differ, as deep as both values have the same shape. The YAML reader limits the depth.
 fn fields(
     path: &str,
     before: Option<&Value>,
@@ -145,7 +145,7 @@ fn maps(
     }
 }
 
-/// As in references: a key that is no identifier stands in brackets.
+/// As in references: a key that is not an identifier is written in brackets.
 fn below(path: &str, key: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
     match (path, !key.is_empty() && key.bytes().all(is_plain)) {

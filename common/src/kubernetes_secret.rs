@@ -1,8 +1,8 @@
-//! Which values of a configuration are those of Kubernetes Secrets. What is done about them is not decided here.
+//! Which values of a configuration belong to Kubernetes Secrets. Callers decide what to do about them.
 
 use serde_json::Value;
 
-/// Where they stand: JSON pointers into the object. kubectl keeps all of it in an annotation.
+/// The places of these values: JSON pointers into the object. kubectl copies the whole object into an annotation.
 pub const FIELDS: [&str; 3] = [
     "/data",
     "/stringData",

@@ -1,4 +1,4 @@
-//! What Deployment Manager's packages share: the nouns, the wire types, the clients, and how a service answers HTTP.
+//! The shared code of Deployment Manager's packages: types, wire formats, clients, and the HTTP server of a service.
 //!
 //! A module is here only if two packages use it.
 

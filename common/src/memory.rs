@@ -1,22 +1,22 @@
-//! How much memory there is, and how much of it bodies may take.
+//! How much memory there is, and how much of it request bodies may use.
 //!
-//! Not the crate `sysinfo`: it reads all of a system for the one file that is needed.
+//! Not the crate `sysinfo`: it reads much more of the system than the one file that is needed.
 
 use std::path::{Path, PathBuf};
 
 const MIB: u64 = 1 << 20;
-/// The least and the most of [`body_bytes`]. The least holds a largest body, and a quarter for small ones.
+/// The limits of [`body_bytes`]. The minimum holds a largest body, and leaves a quarter for small ones.
 const BODIES: (u64, u64) = (96 * MIB, 512 * MIB);
 
-/// The bytes of bodies that a service with so much memory holds at once, if nobody sets another number: an eighth. The
-/// values that are made of a body take several times its size.
+/// The default limit for the bytes of all bodies, for a service with this much memory: an eighth. The parsed values of
+/// a body take several times its size.
 #[must_use]
 pub fn body_bytes(available_bytes: u64) -> u64 {
     (available_bytes / 8).clamp(BODIES.0, BODIES.1)
 }
 
-/// The memory that this process and its children may use: the least of the machine's and its control
-/// groups' (version 1 or 2). The largest number if nothing of it can be read.
+/// The memory that this process and its children may use: the smallest limit of the machine and of its control groups
+/// (version 1 or 2). The largest number if none of them can be read.
 #[must_use]
 pub fn available_bytes() -> u64 {
     let machine = std::fs::read_to_string("/proc/meminfo");
@@ -36,7 +36,7 @@ fn total(meminfo: &str) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Where the limits of a line of `/proc/self/cgroup` are: of its group, and of those around it. A container
+/// The files with the limits for a line of `/proc/self/cgroup`: of its group, and of the groups around it. A container
 /// may see its own group as the outermost.
 fn limit_files(line: &str) -> Vec<PathBuf> {
     let mut parts = line.splitn(3, ':').skip(1);

@@ -1,10 +1,11 @@
 //! Removes secret values from messages, answers and logs.
 //!
-//! Responsible for finding a value in whatever came of it: as it is, escaped, percent-encoded, or in base64, alone or
-//! within a longer text. It refuses to know where secrets come from and who must not see them. What a template made of
-//! one in any other way (a digest, its letters reversed) nobody could find.
+//! Finds a value in its original form, escaped, percent-encoded, or in base64, alone or within a longer text. It does
+//! not know where secrets come from and who must not see them. It cannot find other forms that a template computes from
+//! a secret, such as a digest or reversed text.
 //!
-//! Short values are found less freely, for they would hide half of every text: see [`ANYWHERE`] and [`AS_WORD`].
+//! Short values are found in fewer places, because they occur in many texts by chance: see [`ANYWHERE`] and
+//! [`AS_WORD`].
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,43 +23,44 @@ use crate::api::error::ErrorBody;
 /// Stands for a redacted value. It is plain text in YAML too, so it stays the same when it is read back.
 pub const REDACTED: &str = "(redacted)";
 
-/// A value with so many bytes is found wherever it occurs.
+/// A value with at least this many bytes is found anywhere in a text.
 const ANYWHERE: usize = 6;
-/// A shorter one with so many is found where no letter or digit is beside it. One that is shorter still, or a boolean,
-/// is not looked for at all: it is hidden at its own place only.
+/// A shorter value with at least this many bytes is found where no letter or digit is next to it. Even shorter values
+/// and booleans are not searched for: they are redacted only in their own fields.
 const AS_WORD: usize = 4;
-/// So many bytes of a longer value give it away as well: messages are clipped.
+/// This many bytes at the start of a longer value count as the value, because messages are clipped.
 const HEAD: usize = 16;
-/// What stands where a text was cut off: what of a value is before it gives it away too, be it shorter than that.
+/// The mark at the end of a clipped text. The part of a value directly before it is redacted, even if it is shorter
+/// than that.
 const CUT: char = '…';
-/// So many different beginnings are looked for at once; they take some 100 MiB. Of a deployment with more secrets, all
-/// texts are hidden whole.
+/// The maximum number of different beginnings to search for. They take about 100 MiB. With more secrets, all texts are
+/// redacted whole.
 const HEADS: usize = 250_000;
-/// Bytes compared for each byte of a text. A text that needs more repeats the beginnings of secrets over and over: it is
-/// hidden whole.
+/// The maximum number of bytes to compare for each byte of a text. A text that needs more repeats the beginnings of
+/// secrets many times: it is redacted whole.
 const COMPARED_PER_BYTE: usize = 64;
-/// Each line of a value up to this size is a secret too: templates indent keys and certificates.
+/// Each line of a value up to this size is a secret of its own, because templates indent keys and certificates.
 const LINES_BYTES: usize = 64 * 1024;
 
-/// Hides the values that it knows.
+/// Redacts a set of values.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
     heads: Option<AhoCorasick>,
-    /// There are too many values to look for: every text is hidden whole.
+    /// There are too many values to search for. Every text is redacted whole.
     hides_all: bool,
     /// The heads, sorted.
     starts: Vec<String>,
-    /// What begins with each head, sorted, in the order of the heads.
+    /// The values that begin with each head, sorted, in the order of the heads.
     forms: Vec<Vec<String>>,
 }
 
 impl Redactor {
-    /// Of all texts and numbers in the values.
+    /// A redactor of all texts and numbers in the values.
     pub fn new<'v>(values: impl IntoIterator<Item = &'v Value>) -> Self {
         Self::sparing(values, &BTreeSet::new())
     }
 
-    /// The same without words that everybody sees anyway.
+    /// The same without words that are public anyway.
     pub fn sparing<'v>(
         values: impl IntoIterator<Item = &'v Value>,
         words: &BTreeSet<String>,
@@ -90,7 +92,7 @@ impl Redactor {
         }
     }
 
-    /// Whether it knows nothing to hide.
+    /// Whether there is nothing to redact.
     pub fn is_empty(&self) -> bool {
         self.heads.is_none() && !self.hides_all
     }
@@ -110,7 +112,7 @@ impl Redactor {
         Cow::Owned(hidden)
     }
 
-    /// Hides in place; says whether there was anything to hide.
+    /// Redacts in place. Returns whether it changed the text.
     pub fn string(&self, text: &mut String) -> bool {
         let hidden = match self.text(text) {
             Cow::Borrowed(_) => return false,
@@ -120,7 +122,7 @@ impl Redactor {
         true
     }
 
-    /// Hides in all texts, keys and numbers of a value; says whether there was anything to hide.
+    /// Redacts all texts, keys and numbers of a value. Returns whether it changed any.
     pub fn value(&self, value: &mut Value) -> bool {
         match value {
             _ if self.is_empty() => false,
@@ -153,8 +155,7 @@ impl Redactor {
         true
     }
 
-    /// Hides in fields that differ. One that is secret on one side is so on the other: what it was before, or what others
-    /// have made of it.
+    /// Redacts fields that differ. If the old or the new value is secret, both are redacted.
     pub fn changes(&self, changes: &mut [FieldChange]) {
         for change in changes {
             self.string(&mut change.path);
@@ -170,7 +171,7 @@ impl Redactor {
         }
     }
 
-    /// Hides in what an error and its causes say.
+    /// Redacts the texts of an error and its causes.
     pub fn error(&self, error: &mut ErrorBody) {
         self.string(&mut error.message);
         if let Some(location) = &mut error.location {
@@ -182,7 +183,7 @@ impl Redactor {
         error.causes.iter_mut().for_each(|cause| self.error(cause));
     }
 
-    /// Where something to hide is, in order and apart from each other.
+    /// The ranges to redact, in order and without overlaps.
     fn found(&self, text: &str) -> Vec<Range<usize>> {
         let whole = std::iter::once(0..text.len());
         if self.hides_all {
@@ -218,7 +219,7 @@ impl Redactor {
         apart
     }
 
-    /// What is left of something to hide where the text was cut off.
+    /// The part of a secret that is left where the text was clipped.
     fn cut(&self, text: &str, end: usize) -> Option<Range<usize>> {
         let begins = |part: &str| {
             let at = self.starts.partition_point(|head| head.as_str() < part);
@@ -236,8 +237,8 @@ impl Redactor {
     }
 }
 
-/// Up to where the form that has most in common with the text stands there. Of sorted forms that is a neighbour of the
-/// place where the text would be among them.
+/// The end of the form that shares the longest prefix with the text here. The forms are sorted, so that form is next to
+/// the position of the text among them.
 fn longest(text: &str, start: usize, forms: &[String]) -> Option<usize> {
     let rest = &text[start..];
     let place = forms.partition_point(|form| form.as_str() < rest);
@@ -246,7 +247,7 @@ fn longest(text: &str, start: usize, forms: &[String]) -> Option<usize> {
     ends.max()
 }
 
-/// Up to where the form stands in the text, or so much of it that it is given away.
+/// The end of the form at this place of the text, or of enough of the form to count as the value.
 fn at(text: &str, start: usize, form: &str) -> Option<usize> {
     let rest = &text[start..];
     let same = rest.bytes().zip(form.bytes()).take_while(|(a, b)| a == b);
@@ -268,12 +269,12 @@ fn gather(value: &Value, texts: &mut BTreeSet<String>) {
     }
 }
 
-/// What is only the way to a value elsewhere hides nothing by itself.
+/// A reference is not secret by itself.
 fn is_reference(text: &str) -> bool {
     text == REDACTED || text.starts_with("$(") && text.find(')') == Some(text.len() - 1)
 }
 
-/// How a text may look where it comes out again.
+/// The forms in which a text may appear.
 fn forms(text: &str) -> Vec<String> {
     let mut forms = in_base64(text);
     for text in [Some(text.to_owned()), of_base64(text)]
@@ -290,7 +291,7 @@ fn forms(text: &str) -> Vec<String> {
     forms
 }
 
-/// What RFC 3986 has percent-encoded wherever it is data.
+/// The characters that RFC 3986 percent-encodes in data.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -300,7 +301,7 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
 fn written(line: &str) -> [String; 7] {
     let quoted = Value::from(line).to_string();
     let quoted = &quoted[1..quoted.len() - 1];
-    // As Go writes JSON, and with it the API server what it refuses.
+    // Go writes JSON in this form, and so do the API server's refusals.
     let in_go = quoted.replace('&', "\\u0026");
     let in_go = in_go.replace('<', "\\u003c").replace('>', "\\u003e");
     [
@@ -314,14 +315,14 @@ fn written(line: &str) -> [String; 7] {
     ]
 }
 
-/// What it is the base64 of, if that is text.
+/// The decoded base64, if it is text.
 fn of_base64(text: &str) -> Option<String> {
     let text = String::from_utf8(STANDARD.decode(text.trim()).ok()?).ok()?;
     let is_text = |c: char| !c.is_control() || c.is_whitespace();
     text.chars().all(is_text).then_some(text)
 }
 
-/// Whole, in each alphabet; and the middle of it wherever in a longer text the value begins.
+/// The whole value in each alphabet, and its middle for each position in a longer text.
 fn in_base64(text: &str) -> Vec<String> {
     if text.trim().len() < AS_WORD {
         return Vec::new();
@@ -339,7 +340,7 @@ fn in_base64(text: &str) -> Vec<String> {
         .collect();
     for before in 1..=3 {
         let bytes = [&vec![0; before % 3], text.trim().as_bytes()].concat();
-        // A character holds six bits: those that a neighbour has a part in are left out.
+        // A character holds six bits. Characters that share bits with a neighbour of the value are left out.
         let (first, last) = ((before % 3 * 8).div_ceil(6), bytes.len() * 8 / 6);
         for encoded in [
             STANDARD_NO_PAD.encode(&bytes),

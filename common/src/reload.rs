@@ -1,10 +1,10 @@
 //! Files that are read again when they change, without a restart: certificates, keys, tokens, policies.
 //!
-//! Whoever needs what they hold asks for it; at most once in [`INTERVAL`] that looks at the files. There is no task, so
-//! nothing to stop, and a file that nobody asks for is not read. What cannot be used – half written, or a key that fits
-//! no certificate – changes nothing: what was read last stays in force, and the log says so once.
+//! Users of a value ask for it each time. Such a request looks at the files at most once per [`INTERVAL`]. There is no
+//! background task to stop, and a file that is not used is not read. If the new contents cannot be used – half written,
+//! or a key that does not fit the certificate – the previous ones stay in use, and the log says so once.
 //!
-//! It refuses to know what stands in the files.
+//! It does not know the contents of the files.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-/// How long a change may go unnoticed. The files are small, and reading them is cheaper than a handshake.
+/// How long a change may stay unnoticed. The files are small, and reading them is cheaper than a handshake.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// No certificate chain and no list of tokens is near this.
+/// The maximum size of a file. Certificate chains and token lists are much smaller.
 const FILE_BYTES: u64 = 1024 * 1024;
 
 type Reader<T> = dyn Fn(&[Vec<u8>]) -> Result<T, String> + Send + Sync;
 
-/// Why files could not be taken into use at the start.
+/// Why the files cannot be used at the start.
 #[derive(Debug, thiserror::Error)]
 #[error("{what} cannot be used: {reason}")]
 pub struct Unusable {
@@ -28,9 +28,9 @@ pub struct Unusable {
     reason: String,
 }
 
-/// What a reader makes of one or more files, as they are now.
+/// A value that is parsed from one or more files.
 pub struct Watched<T> {
-    /// As messages call it: `the certificate of --tls-cert`.
+    /// Its name in messages: `the certificate of --tls-cert`.
     what: String,
     files: Vec<PathBuf>,
     read: Box<Reader<T>>,
@@ -39,7 +39,7 @@ pub struct Watched<T> {
 
 struct State<T> {
     value: Arc<T>,
-    /// Of the contents that were looked at last, usable or not.
+    /// The digest of the contents that were last read, usable or not.
     seen: Vec<u8>,
     looked: Instant,
 }
@@ -70,7 +70,7 @@ impl<T> Watched<T> {
         })
     }
 
-    /// What the files held when they were last usable.
+    /// The value of the last usable contents.
     pub fn get(&self) -> Arc<T> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.looked.elapsed() >= INTERVAL {
@@ -82,7 +82,7 @@ impl<T> Watched<T> {
 
     fn look(&self, state: &mut State<T>) {
         let what = &self.what;
-        // A file that is missing for a moment is being replaced; if it stays away, nothing newer is to be had.
+        // A missing file is probably being replaced. Until it returns, the previous value stays.
         let Ok(contents) = contents(&self.files) else {
             return;
         };
@@ -106,7 +106,7 @@ impl<T> Watched<T> {
 }
 
 impl<T> std::fmt::Debug for Watched<T> {
-    /// Never what it holds: that may be a key.
+    /// Never prints the contents: they may be a key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Watched")
             .field("files", &self.files)

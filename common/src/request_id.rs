@@ -1,13 +1,13 @@
-//! The id that ties one request together across the services and their logs.
+//! The id that connects the log lines of one request in all services.
 //!
-//! The server scopes each request (and the manager each operation) in an id; the client sends the current id along.
+//! The server runs each request with an id (and the manager each operation). The client sends the current id.
 
 use std::future::Future;
 
 /// The header that carries it.
 pub const HEADER: &str = "x-request-id";
 
-/// Longer ids than this are not taken from callers.
+/// Longer ids of callers are replaced.
 const MAX_CHARS: usize = 64;
 
 tokio::task_local! {
@@ -19,7 +19,7 @@ pub fn fresh() -> String {
     uuid::Uuid::now_v7().simple().to_string()
 }
 
-/// The caller's id if it is a harmless one, else a new one: it goes into logs and headers.
+/// The caller's id if it is safe in logs and headers, otherwise a new one.
 pub fn accept(offered: Option<&str>) -> String {
     let harmless = |id: &&str| {
         (1..=MAX_CHARS).contains(&id.len())
@@ -28,12 +28,12 @@ pub fn accept(offered: Option<&str>) -> String {
     offered.filter(harmless).map_or_else(fresh, str::to_owned)
 }
 
-/// The id of the request that this task works for, if it works for one.
+/// The id of the request that this task works for, if there is one.
 pub fn current() -> Option<String> {
     CURRENT.try_with(String::clone).ok()
 }
 
-/// Runs the future in the name of a request.
+/// Runs the future with a request id.
 pub async fn scope<F: Future>(id: String, work: F) -> F::Output {
     CURRENT.scope(id, work).await
 }

@@ -1,8 +1,8 @@
-//! The secret that the services share: who shows it is the manager.
+//! The secret that the services share: its holder is the manager.
 //!
-//! A file has one token a line; empty lines and lines that start with `#` count for nothing. All of them are accepted and
-//! the first is sent, so that a token is changed without a gap: add the new one behind the old, everywhere; then put it
-//! first; then remove the old one.
+//! A file has one token per line. Empty lines and lines that start with `#` are ignored. All tokens are accepted, and
+//! the first one is sent. To change a token without a gap: append the new token on all services, then move it to the
+//! first line, then remove the old one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use subtle::{Choice, ConstantTimeEq};
 
 use crate::reload::{Unusable, Watched};
 
-/// Shorter ones can be guessed.
+/// Shorter tokens can be guessed.
 const CHARS_MIN: usize = 16;
-/// What a header may well hold.
+/// Longer tokens do not fit well into a header.
 const CHARS_MAX: usize = 4096;
-/// Two are enough to change one for another.
+/// Two are enough to replace one with another.
 const TOKENS: usize = 100;
 
-/// The tokens in a file, as they are now.
+/// The current tokens of a file.
 #[derive(Debug, Clone)]
 pub struct ServiceTokens(Arc<Watched<Vec<String>>>);
 
@@ -32,12 +32,13 @@ impl ServiceTokens {
         Ok(Self(Arc::new(watched)))
     }
 
-    /// The one to send; a file without any is not accepted.
+    /// The token to send. A file without tokens is not accepted.
     pub fn to_send(&self) -> Option<String> {
         self.0.get().first().cloned()
     }
 
-    /// Whether it is one of them. The time that this takes tells nothing of how near a guess is, nor which one it was.
+    /// Whether it is one of the tokens. The time of the comparison does not depend on how similar they are, or on which
+    /// one matches.
     pub fn accept(&self, offered: &str) -> bool {
         let offered = Sha256::digest(offered.as_bytes());
         let tokens = self.0.get();
@@ -54,7 +55,7 @@ fn parse(text: &str) -> Result<Vec<String>, String> {
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .map(str::to_owned)
         .collect();
-    // A token itself must never get into a message.
+    // A token itself must never be part of a message.
     if tokens.is_empty() || tokens.len() > TOKENS {
         return Err(format!(
             "it must contain 1 to {TOKENS} tokens, one per line"

@@ -1,7 +1,7 @@
-//! Logs: one line an event on stderr, as text for people or JSON for programs.
+//! Logs: one line per event on stderr, as text for people or JSON for programs.
 //!
-//! `DM_LOG` (else `RUST_LOG`) filters, in `tracing`'s directive syntax; the default is `info`. A directive that cannot be
-//! read is named on stderr and left out.
+//! `DM_LOG` (or `RUST_LOG`) filters the events, in the directive syntax of `tracing`. The default is `info`. An invalid
+//! directive is reported on stderr and ignored.
 
 use std::io::IsTerminal;
 
@@ -16,13 +16,13 @@ pub enum LogFormat {
     Json,
 }
 
-/// Starts logging for the process. A second call changes nothing: the first one wins.
+/// Starts logging for the process. A second call has no effect.
 pub fn init(format: LogFormat) {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter())
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
-    // An `Err` means that logging has been started before, by a test of the same process.
+    // `Err` means that logging is already started, by a test of the same process.
     let _ = match format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),

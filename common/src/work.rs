@@ -1,12 +1,12 @@
-//! Work on strangers' input, away from the threads that serve requests.
+//! Runs work on untrusted input on threads that do not serve requests.
 //!
-//! A thread that serves requests does nothing else while it computes: `/healthz` waits with all
-//! others. So what grows with a stranger's input – JSON, plans, references, differences, redaction –
-//! runs here, on threads that may block. At most one a processor runs at once, the rest waits in
-//! its order: more at once would finish no earlier, and hold the memory of all of them.
+//! A thread that serves requests cannot do anything else while it computes: even `/healthz` waits. So work that grows
+//! with untrusted input – JSON, plans, references, differences, redaction – runs here, on threads that may block. At
+//! most one piece of work per processor runs at a time. The others wait in order: running more at once would not finish
+//! earlier, and would need the memory of all of them.
 //!
-//! Work that has not begun never begins once its caller is gone. Work that runs ends by itself: it
-//! is linear in an input that is bounded.
+//! If the caller of waiting work goes away, the work never starts. Running work ends by itself: its time is linear in
+//! an input of limited size.
 
 use std::io;
 use std::sync::{Arc, LazyLock};
@@ -16,8 +16,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use tracing::Span;
 
-/// Input of this size takes about a millisecond, as much as moving the work to another thread may
-/// cost on a busy machine.
+/// Input of this size takes about a millisecond. Moving the work to another thread may cost as much on a busy machine.
 const SMALL_BYTES: usize = 64 * 1024;
 
 static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
@@ -25,9 +24,9 @@ static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     Arc::new(Semaphore::new(processors))
 });
 
-/// Does work whose input may be large, and gives its result. A panic of the work goes on here.
+/// Does work whose input may be large, and returns its result. A panic of the work continues here.
 pub async fn large<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
-    // Nobody closes the semaphore, so a place comes.
+    // The semaphore is never closed, so the permit always comes.
     let place = PLACES.clone().acquire_owned().await.ok();
     let span = Span::current();
     let running = tokio::task::spawn_blocking(move || {
@@ -44,7 +43,7 @@ pub async fn large<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static)
     }
 }
 
-/// As [`large`], for an input of this many bytes; a small one is worked on here and now.
+/// [`large`] for an input of this many bytes. Small work runs immediately on the current thread.
 pub async fn sized<R: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> R + Send + 'static,
@@ -55,7 +54,7 @@ pub async fn sized<R: Send + 'static>(
     }
 }
 
-/// The value as JSON. A small one is written here and now.
+/// The value as JSON. A small value is written immediately on the current thread.
 ///
 /// # Errors
 /// The value has no form in JSON, such as a map whose keys are no texts.
@@ -68,7 +67,7 @@ pub async fn json<T: Serialize + Send + 'static>(value: T) -> serde_json::Result
     }
 }
 
-/// What is written, as long as it is small. Nobody knows how large a value is as JSON before it is written.
+/// The written bytes, while they are few. The size of a value as JSON is known only after it is written.
 #[derive(Default)]
 struct Small(Vec<u8>);
 
@@ -86,8 +85,8 @@ impl io::Write for Small {
     }
 }
 
-/// About how many bytes values are as JSON. It stops counting where they are no longer a small input, so that it takes
-/// next to nothing of any input.
+/// The approximate number of bytes of the values as JSON. Counting stops at the limit for small inputs, so it costs
+/// little for any input.
 pub fn bytes_of<'v>(values: impl IntoIterator<Item = &'v Value>) -> usize {
     fn add(value: &Value, bytes: &mut usize) {
         *bytes += 4;
@@ -127,7 +126,7 @@ mod tests {
     async fn the_thread_that_asks_goes_on_while_large_work_is_done() {
         let (begin, begun) = mpsc::channel();
         let work = tokio::spawn(large(move || begun.recv()));
-        // On one thread this is only reached because the work waits on another.
+        // On a single thread, this is reached only if the work waits for other work.
         tokio::task::yield_now().await;
         begin.send("done").unwrap();
         assert_eq!(work.await.unwrap(), Ok("done"));

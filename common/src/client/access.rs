@@ -1,4 +1,4 @@
-//! What a client shows to be let in, and by what it knows the service: each is read again when its file changes.
+//! How a client authenticates, and how it verifies the service. Files are read again when they change.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

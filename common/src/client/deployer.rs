@@ -19,7 +19,7 @@ use crate::api::review::{AccessReview, AccessVerdicts, TokenReview, TokenVerdict
 use crate::json::Limits;
 use crate::server::health::Readiness;
 
-/// Heartbeats come every few seconds; silence for this long means that nobody works on it any more.
+/// Heartbeats come every few seconds. No event for this long means that nothing works on the job any more.
 const IDLE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ impl DeployerClient {
             .await
     }
 
-    /// What an update would do; nothing is changed.
+    /// What an update would do. Nothing is changed.
     pub async fn diff(
         &self,
         request: &ApplyRequest,
@@ -66,7 +66,8 @@ impl DeployerClient {
             .await
     }
 
-    /// Whether the request can be planned: unknown kinds, objects named twice, references that lead nowhere or in a circle.
+    /// Whether the request can be planned. It fails for unknown kinds, objects that are named twice, and references
+    /// that are unknown or circular.
     pub async fn check(
         &self,
         request: &ApplyRequest,
@@ -93,7 +94,7 @@ impl DeployerClient {
         self.endpoint.fetch_repeatedly(send, deadline).await
     }
 
-    /// A sign of life for a job. Not repeated: the next beat asks again.
+    /// A sign of life for a job. It is not repeated: the next beat asks again.
     pub async fn renew(
         &self,
         renewal: &Renewal,
@@ -105,7 +106,7 @@ impl DeployerClient {
             .await
     }
 
-    /// Ends jobs. The answer comes when nothing of them reaches the cluster any more.
+    /// Ends jobs. The answer comes when they write nothing to the cluster any more.
     pub async fn stop(
         &self,
         stop: &StopJobs,
@@ -117,7 +118,7 @@ impl DeployerClient {
             .await
     }
 
-    /// Whose the token is, as the cluster says.
+    /// The user of a token, from the cluster.
     pub async fn review_token(
         &self,
         review: &TokenReview,
@@ -126,7 +127,7 @@ impl DeployerClient {
         self.review("token", review, deadline).await
     }
 
-    /// What the cluster lets somebody do.
+    /// Which actions the cluster allows a user.
     pub async fn review_access(
         &self,
         review: &AccessReview,
@@ -149,12 +150,12 @@ impl DeployerClient {
         self.endpoint.fetch_repeatedly(send, deadline).await
     }
 
-    /// What the service says of itself, ready or not.
+    /// The service's readiness report, ready or not.
     pub async fn readiness(&self, deadline: Duration) -> Result<Readiness, ClientError> {
         self.endpoint.readiness(deadline).await
     }
 
-    /// The head of the answer must come within [`IDLE`] too; the work itself is bounded by the request's own timeout.
+    /// The head of the answer must also come within [`IDLE`]. The timeout of the request limits the work itself.
     async fn stream<R: Serialize>(
         &self,
         method: Method,

@@ -26,7 +26,7 @@ pub enum ClientError {
         url: String,
         deadline: Duration,
     },
-    /// The connection broke while the answer was on its way.
+    /// The connection broke while the answer was arriving.
     #[error("{service} at {url} closed the connection before the end of its answer: {reason}")]
     BrokenOff {
         service: &'static str,
@@ -70,7 +70,7 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// The body to return to the own caller. `unavailable` is the code for a service that cannot be reached.
+    /// The body to return to the own caller. `unavailable` is the code for an unreachable service.
     pub fn into_body(self, unavailable: ErrorCode) -> ErrorBody {
         match self {
             Self::Answered(body) => *body,

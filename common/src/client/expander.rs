@@ -23,7 +23,7 @@ impl ExpanderClient {
         })
     }
 
-    /// Expands, in one try. It has no effects, so the caller may repeat it while the service is away.
+    /// Expands, in one try. An expansion has no effects, so the caller may repeat it while the service is unreachable.
     pub async fn expand(
         &self,
         request: &ExpandRequest,
@@ -39,7 +39,7 @@ impl ExpanderClient {
         self.endpoint.fetch(message, Some(deadline)).await
     }
 
-    /// What the service says of itself, ready or not.
+    /// The service's readiness report, ready or not.
     pub async fn readiness(&self, deadline: Duration) -> Result<Readiness, ClientError> {
         self.endpoint.readiness(deadline).await
     }

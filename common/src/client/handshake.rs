@@ -2,16 +2,17 @@
 
 use rustls::{AlertDescription, CertificateError, Error};
 
-/// Whose certificate it is about.
+/// The owner of the certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The service's is not to be trusted.
+    /// The service's certificate is not trusted.
     Untrusted(String),
-    /// The service refuses the client's, or that there is none.
+    /// The service refuses the client's certificate, or requires one.
     Refused(&'static str),
 }
 
-/// With TLS 1.3 a service's refusal comes after the client's end of the handshake, as an answer to the first request.
+/// With TLS 1.3, the client's handshake ends before the service's refusal arrives: the refusal is the answer to the
+/// first request.
 pub(super) fn fault(error: &reqwest::Error) -> Option<Fault> {
     let start: &(dyn std::error::Error + 'static) = error;
     let mut causes = std::iter::successors(Some(start), |error| error.source());
@@ -22,7 +23,7 @@ pub(super) fn fault(error: &reqwest::Error) -> Option<Fault> {
     })
 }
 
-/// TLS errors travel inside of the stream's, and these inside of one another.
+/// TLS errors are wrapped in I/O errors, several levels deep.
 fn tls<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e Error> {
     let Some(stream) = error.downcast_ref::<std::io::Error>() else {
         return error.downcast_ref();

@@ -1,4 +1,4 @@
-//! One request and its answer: what the typed clients have in common.
+//! One request and its answer: the shared part of the typed clients.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::api::error::{ErrorBody, ErrorCode};
 use crate::json::{self, JsonError, Limits, Scan, TooLarge};
 use crate::{request_id, work};
 
-/// Connecting takes milliseconds where these services run; this long means nobody is there.
+/// Connecting takes milliseconds where these services run. After this long, there is no service.
 const CONNECT: Duration = Duration::from_secs(3);
 /// Waits between the tries of a call that is safe to repeat.
 const BACKOFF: [Duration; 3] = [
@@ -44,7 +44,8 @@ impl fmt::Debug for Endpoint {
 }
 
 impl Endpoint {
-    /// `base` is like `http://127.0.0.1:8081`; `service` is what errors call it; `answers` is how large its answers may be.
+    /// `base` is a URL like `http://127.0.0.1:8081`, `service` its name in errors, `answers` the maximum size of its
+    /// answers.
     pub fn new(
         service: &'static str,
         base: &str,
@@ -81,7 +82,7 @@ impl Endpoint {
         &self.base
     }
 
-    /// A request to `/segment/segment`, each segment percent-encoded, in the name of the current request.
+    /// A request to `/segment/segment` with the current request id. Each segment is percent-encoded.
     pub fn request(&self, method: Method, segments: &[&str]) -> RequestBuilder {
         let mut url = self.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -94,7 +95,8 @@ impl Endpoint {
         }
     }
 
-    /// Sends it and gives the answer's head if it is a success. `deadline` bounds the wait for all of the answer, or nothing does.
+    /// Sends the request and returns the answer's head if it is a success. `deadline` limits the wait for the whole
+    /// answer. Without it there is no limit.
     pub async fn send(
         &self,
         request: RequestBuilder,
@@ -111,7 +113,7 @@ impl Endpoint {
         Err(self.refusal(response).await)
     }
 
-    /// Sends it with what there is to show, and gives whatever is answered.
+    /// Sends the request with the client's token, and returns any answer.
     async fn answer(
         &self,
         request: RequestBuilder,
@@ -136,7 +138,7 @@ impl Endpoint {
         })
     }
 
-    /// Sends it and decodes the answer.
+    /// Sends the request and decodes the answer.
     pub async fn fetch<T: DeserializeOwned + Send + 'static>(
         &self,
         request: RequestBuilder,
@@ -147,7 +149,7 @@ impl Endpoint {
         self.read(text).await
     }
 
-    /// The text of an answer. It is counted as it comes, and the first byte too many ends it.
+    /// The text of an answer. It fails at the first byte over the limit.
     async fn text(
         &self,
         mut response: Response,
@@ -164,7 +166,7 @@ impl Endpoint {
         Ok(text)
     }
 
-    /// The value of a text that [`Self::text`] let through.
+    /// The value of a text from [`Self::text`].
     async fn read<T: DeserializeOwned + Send + 'static>(
         &self,
         text: Vec<u8>,
@@ -173,7 +175,7 @@ impl Endpoint {
         read.map_err(|error| self.malformed(&error.to_string()))
     }
 
-    /// The value of one text among others of an answer, such as a line of it.
+    /// The value of one text of a larger answer, such as a line of it.
     pub(super) async fn document<T: DeserializeOwned + Send + 'static>(
         &self,
         text: String,
@@ -188,7 +190,7 @@ impl Endpoint {
         })
     }
 
-    /// As [`Self::fetch`], tried again while the service is away: only for what is safe to repeat.
+    /// [`Self::fetch`] with retries while the service is unreachable. Only for requests that are safe to repeat.
     pub async fn fetch_repeatedly<T: DeserializeOwned + Send + 'static>(
         &self,
         request: impl Fn() -> RequestBuilder,
@@ -206,7 +208,7 @@ impl Endpoint {
         self.fetch(request(), deadline).await
     }
 
-    /// `GET`, tried again while the service is away.
+    /// `GET` with retries while the service is unreachable.
     pub async fn get<T: DeserializeOwned + Send + 'static>(
         &self,
         segments: &[&str],
@@ -217,7 +219,7 @@ impl Endpoint {
             .await
     }
 
-    /// A request with a query; what has no value is left out.
+    /// A request with a query. Parameters without a value are left out.
     pub fn with_query(
         &self,
         method: Method,
@@ -295,7 +297,7 @@ impl Endpoint {
     async fn refusal(&self, response: Response) -> ClientError {
         let status = response.status();
         let retry_after = seconds(response.headers());
-        // What broke off says as little as what is no error body.
+        // An incomplete body is treated like one that is not an error body.
         let text = match self.text(response, Limits::ERROR, None).await {
             Err(error @ ClientError::TooLarge { .. }) => return error,
             text => text.unwrap_or_default(),
@@ -305,7 +307,7 @@ impl Endpoint {
                 body.retry_after = retry_after;
                 ClientError::Answered(Box::new(body))
             }
-            // A server closes a connection that had no request for long with 408, and may do so while one is on its way.
+            // A server closes an idle connection with 408, possibly while a request is arriving.
             Err(_) if matches!(status.as_u16(), 408 | 503) => {
                 self.broken_off(format!("it answered {status}"))
             }
@@ -314,19 +316,19 @@ impl Endpoint {
     }
 }
 
-/// `Retry-After` in seconds (RFC 9110); as a date it is not used among these services.
+/// `Retry-After` in seconds (RFC 9110). These services do not use its date form.
 fn seconds(headers: &HeaderMap) -> Option<u64> {
     headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// A client builder with TLS by rustls and ring: no C library, the same everywhere.
+/// A client builder with TLS by rustls and ring: no C library, the same on all platforms.
 pub fn builder() -> reqwest::ClientBuilder {
-    // `Err` means that a provider is installed already, by an earlier call.
+    // `Err` means that an earlier call has installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
 }
 
-/// reqwest's own texts repeat the URL; the innermost cause says what happened.
+/// reqwest's own texts repeat the URL. The innermost cause says what happened.
 fn root_cause(error: &reqwest::Error) -> String {
     let start: &(dyn std::error::Error + 'static) = error;
     std::iter::successors(Some(start), |error| error.source())
@@ -334,7 +336,7 @@ fn root_cause(error: &reqwest::Error) -> String {
         .map_or_else(String::new, ToString::to_string)
 }
 
-/// The code for what a service without an answer means to a caller, used where no table says otherwise.
+/// The code for an unreachable service, if no table has a better one.
 impl From<ClientError> for ErrorBody {
     fn from(error: ClientError) -> Self {
         error.into_body(ErrorCode::Unavailable)

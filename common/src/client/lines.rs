@@ -1,4 +1,4 @@
-//! A streamed answer, line by line: each line a JSON document.
+//! A streamed answer, line by line. Each line is a JSON document.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use tokio_util::io::StreamReader;
 use super::error::ClientError;
 use super::http::Endpoint;
 
-/// One line holds at most a report over all resources of a deployment.
+/// The largest line is a report over all resources of a deployment.
 const LINE_BYTES: usize = 64 * 1024 * 1024;
 
-/// The documents of the answer. Silence for longer than `idle` is an error, and so is a line that does not decode.
+/// The documents of the answer. No line for longer than `idle` is an error, and so is a line that cannot be decoded.
 pub(super) fn documents<T: DeserializeOwned + Send + 'static>(
     endpoint: Endpoint,
     response: Response,

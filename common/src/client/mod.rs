@@ -1,4 +1,5 @@
-//! Typed HTTP clients, one a service: deadlines, request ids, retries of what is safe to repeat, decoded errors.
+//! Typed HTTP clients, one per service: deadlines, request ids, retries of requests that are safe to repeat, decoded
+//! errors.
 
 pub mod access;
 pub mod deployer;

@@ -1,7 +1,7 @@
-//! Server-sent events, as the HTML standard has them: what the manager streams about an operation.
+//! Server-sent events as in the HTML standard. The manager streams an operation with them.
 //!
-//! Reads fields, joins data lines and leaves comments out. It refuses to know how to connect again: the caller has the
-//! id of the last event and decides.
+//! Reads fields, joins data lines and leaves comments out. It does not reconnect: the caller has the id of the last
+//! event and decides.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use tokio_util::io::StreamReader;
 use super::error::ClientError;
 use super::http::Endpoint;
 
-/// One event, and so one line of it, holds at most an operation with the errors of all its resources.
+/// The largest event, and so the longest line, is an operation with the errors of all its resources.
 const EVENT_BYTES: usize = 64 * 1024 * 1024;
 
-/// One event. Fields that it does not have are empty.
+/// One event. Missing fields are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerSent {
-    /// What to send as `Last-Event-ID` to go on after this one.
+    /// The value for `Last-Event-ID`, to continue after this event.
     pub id: String,
     pub event: String,
     pub data: String,
 }
 
 impl ServerSent {
-    /// Takes a line in; gives the event that an empty line ends, if it has data.
+    /// Reads a line. Returns the event that an empty line ends, if it has data.
     fn take(&mut self, line: &str) -> Option<ServerSent> {
         if line.is_empty() {
             let event = std::mem::take(self);
@@ -39,14 +39,14 @@ impl ServerSent {
             "event" => value.clone_into(&mut self.event),
             "data" if self.data.is_empty() => value.clone_into(&mut self.data),
             "data" => self.data.extend(["\n", value]),
-            // Comments have no field name; what else there is, is not for us.
+            // Comments have no field name. Other fields are not used here.
             _ => {}
         }
         None
     }
 }
 
-/// The events of the answer. Silence, comments included, for longer than `idle` is an error.
+/// The events of the answer. No line for longer than `idle` is an error. Comments count as lines.
 pub(super) fn events(
     endpoint: Endpoint,
     response: Response,

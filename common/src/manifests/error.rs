@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::yaml::{Pointer, YamlError};
 
-/// Where an object stands.
+/// The location of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// What the user calls the file.
+    /// The user's name for the file.
     pub file: String,
     /// The line where the object's document begins, from 1.
     pub line: usize,
@@ -24,7 +24,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a text's objects cannot be deployed as they stand.
+/// Why the objects of a text cannot be deployed.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
     #[error("'{file}' cannot be read: {source}")]
@@ -44,7 +44,7 @@ pub enum ManifestError {
 }
 
 impl ManifestError {
-    /// The file that is wrong, and the line in it, from 1.
+    /// The file of the fault, and its line from 1.
     pub fn location(&self) -> (&str, usize) {
         match self {
             Self::Yaml { file, source } => (file, source.location.line),

@@ -1,7 +1,7 @@
-//! Kubernetes objects as their authors keep them: several documents to a file, `List`s, YAML or JSON.
+//! Files of Kubernetes objects: several documents per file, `List`s, YAML or JSON.
 //!
-//! Responsible for which texts hold such objects, for reading them with their places, and for what each object is called
-//! as a resource ([`named`]). It refuses to know what the objects mean.
+//! Recognises texts with objects, reads the objects with their locations, and names each object as a resource
+//! ([`named`]). It does not know what the objects mean.
 
 mod error;
 mod names;
@@ -15,10 +15,10 @@ pub use error::{ManifestError, Place};
 pub use names::named;
 pub use object::Object;
 
-/// What the name of a file that holds objects ends with.
+/// The endings of files that hold objects.
 pub const ENDINGS: [&str; 3] = [".yaml", ".yml", ".json"];
 
-/// Whether documents are Kubernetes objects: one of them states `apiVersion` and `kind`, and is no configuration.
+/// Whether documents are Kubernetes objects: one of them has `apiVersion` and `kind`, and is not a configuration.
 pub fn recognises(documents: &[Document]) -> bool {
     let states = |value: &Value, key: &str| value.get(key).is_some_and(Value::is_string);
     documents.iter().any(|Document { value, .. }| {
@@ -32,7 +32,7 @@ pub fn is_manifests(text: &str) -> bool {
         .is_ok_and(|documents| recognises(&documents))
 }
 
-/// The objects of a text, in their order. `file` is what errors call it.
+/// The objects of a text, in their order. `file` is its name in errors.
 ///
 /// # Errors
 /// The text is not YAML, or one of its documents is no object.
@@ -45,7 +45,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Object>, ManifestError> {
     objects(file, documents)
 }
 
-/// The objects of documents that were read; what stands in a `List` is as if it stood by itself.
+/// The objects of parsed documents. An object in a `List` is like an object of its own.
 ///
 /// # Errors
 /// One of the documents is neither empty nor an object.
@@ -64,7 +64,7 @@ pub fn objects(file: &str, documents: Vec<Document>) -> Result<Vec<Object>, Mani
     Ok(found)
 }
 
-/// Recurses as deep as YAML is read, which is bounded.
+/// The recursion is as deep as the YAML, whose depth is limited.
 fn unfold(value: Value, place: Place, found: &mut Vec<Object>) -> Result<(), ManifestError> {
     match list(value) {
         Err(value) => {

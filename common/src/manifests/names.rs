@@ -1,7 +1,7 @@
-//! What objects are called as resources.
+//! The resource names of objects.
 //!
-//! A resource is named as its object; where several objects have one name, each gets its kind behind it, and where that is
-//! not enough, its namespace and its API's group. Names depend on which objects there are, and not on their order.
+//! A resource has the name of its object. If several objects have that name, the kind is added. If that is not enough,
+//! the namespace and then the API group are added. Names do not depend on the order of the objects.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use super::{ManifestError, Object};
 
 /// The longest name of a resource, in characters.
 const NAME_CHARS: usize = 253;
-/// Steps from the shortest to the longest way to call an object: name, kind, namespace, group, and all of them with `/`
-/// between, which no name has in it.
+/// The possible names of an object, from the shortest to the longest: name, kind, namespace, group. The last has all of
+/// them with `/` between, which no name contains.
 const LONGEST: usize = 5;
 
-/// Each object with a name that no other one has.
+/// Each object with a unique name.
 ///
 /// # Errors
 /// An object is there twice: same group, kind, namespace and name.
@@ -34,7 +34,7 @@ pub fn named(objects: Vec<Object>) -> Result<Vec<(String, Object)>, ManifestErro
             .zip(&names)
             .filter(|(_, name)| alike(name))
         {
-            // In the last round nothing may collide any more.
+            // The names of the last round are unique.
             *length = if round == LONGEST {
                 LONGEST
             } else {
@@ -53,7 +53,7 @@ fn names(objects: &[Object], lengths: &[usize]) -> Vec<String> {
         .collect()
 }
 
-/// The longer, the more it says.
+/// A higher number gives a longer name.
 fn name(object: &Object, length: usize) -> String {
     let namespace = object.namespace.as_deref().unwrap_or_default();
     if length == LONGEST {

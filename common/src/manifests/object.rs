@@ -11,14 +11,14 @@ pub struct Object {
     pub value: Value,
     pub place: Place,
     pub(super) name: String,
-    /// Absent where the object states none.
+    /// Absent if the object has none.
     pub(super) namespace: Option<String>,
     /// The API group, `""` for the core group.
     pub(super) group: String,
 }
 
 impl Object {
-    /// The reason, where a value is no object.
+    /// Why a value is not an object.
     pub(super) fn new(value: Value, place: Place) -> Result<Self, String> {
         let Value::Object(map) = &value else {
             return Err("it is not a map".to_owned());
@@ -49,14 +49,14 @@ impl Object {
         })
     }
 
-    /// What no two objects share: group, kind, namespace, name.
+    /// The identity of the object: group, kind, namespace, name. No two objects share it.
     pub(super) fn identity(&self) -> [&str; 4] {
         let namespace = self.namespace.as_deref().unwrap_or_default();
         [&self.group, &self.kind, namespace, &self.name]
     }
 }
 
-/// A key's text, unless it is empty.
+/// The text of a key, unless it is empty.
 fn text<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
     let text = map.get(key).and_then(Value::as_str);
     text.filter(|text| !text.is_empty())
@@ -73,7 +73,7 @@ fn group(version: &str) -> Result<&str, String> {
     }
 }
 
-/// Kubernetes' rule for a segment of a path: the least that holds for the names of all kinds.
+/// Kubernetes' rule for a segment of a path: the weakest rule for names of any kind.
 fn check(name: &str) -> Result<(), String> {
     match name.contains(['/', '%']) || name.chars().any(char::is_control) {
         true => Err(format!(

@@ -159,7 +159,7 @@ fn manifests_are_recognised_by_their_content() {
     }
 }
 
-/// Few words, so that objects share names in every way.
+/// Few words, so that many objects share a name.
 fn objects_with_distinct_identities() -> impl Strategy<Value = Vec<Value>> {
     let word = || {
         prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! The file at a registry's root that says where its collections are.
+//! The file at the root of a registry that lists its collections.
 //!
 //! ```yaml
 //! collections:
@@ -6,9 +6,9 @@
 //!   signals: templates/signals
 //! ```
 //!
-//! The seed leaves its name open; here it is `registry.yaml`. Without the file, and for a name that is not in it, a
-//! collection is the top-level folder of its name. A file that cannot be read is an error, not an absent one: else a
-//! slip in it would lead references to other folders.
+//! The file is `registry.yaml`. Without the file, or for a name that is not in it, a collection is the top-level folder
+//! with its name. An unreadable file is an error, not a missing file: otherwise a mistake in it would lead references
+//! to other folders.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::yaml::{self, Duplicates, Limits};
 pub const FILE: &str = "registry.yaml";
 const KEY: &str = "collections";
 const COLLECTIONS: usize = 1_000;
-/// How many faults of the file one error tells.
+/// How many faults of the file one error lists.
 const FAULTS: usize = 10;
 
 /// Names of collections, and their folders.
@@ -29,12 +29,12 @@ const FAULTS: usize = 10;
 pub struct Collections(BTreeMap<String, FilePath>);
 
 impl Collections {
-    /// Of the file's text; otherwise all that is wrong with it.
+    /// Reads the text of the file. Returns all faults in it.
     pub fn parse(text: &str) -> Result<Self, Vec<String>> {
         parse(text)
     }
 
-    /// The folder of a collection, whether or not there is one.
+    /// The folder of a collection. The folder may not exist.
     pub fn folder(&self, name: &str) -> Result<FilePath, PathError> {
         match self.0.get(name) {
             Some(folder) => Ok(folder.clone()),

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-/// Zero or more names joined by `/`; the empty one is the root.
+/// Zero or more names joined by `/`. The empty path is the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FilePath(String);
 
-/// Why a text is no path within a registry.
+/// Why a text is not a path within a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no path within a registry: {rule}")]
 pub struct PathError {
@@ -21,7 +21,7 @@ impl FilePath {
         Self::default()
     }
 
-    /// `.` is dropped; whatever could lead elsewhere is refused.
+    /// `.` is dropped. Anything that could lead out of the registry is rejected.
     pub fn parse(text: &str) -> Result<Self, PathError> {
         let refused = |rule| PathError {
             text: text.chars().take(80).collect(),
@@ -40,7 +40,7 @@ impl FilePath {
         Ok(Self(names.join("/")))
     }
 
-    /// The path of `below`, seen from this folder.
+    /// The path of `below` relative to this folder.
     pub fn join(&self, below: &FilePath) -> FilePath {
         match (self.0.is_empty(), below.0.is_empty()) {
             (true, _) => below.clone(),
@@ -49,18 +49,18 @@ impl FilePath {
         }
     }
 
-    /// As [`Self::join`], of a text that is checked.
+    /// [`Self::join`] for a text that is checked.
     pub fn join_text(&self, below: &str) -> Result<FilePath, PathError> {
         Ok(self.join(&Self::parse(below)?))
     }
 
-    /// The folder that it is in.
+    /// The folder of this path.
     pub fn parent(&self) -> FilePath {
         let folder = self.0.rsplit_once('/').map_or("", |(folder, _)| folder);
         FilePath(folder.to_owned())
     }
 
-    /// The same with an ending, such as `.schema`.
+    /// The same path with an ending, such as `.schema`.
     pub fn with_ending(&self, ending: &str) -> FilePath {
         FilePath(format!("{}{ending}", self.0))
     }

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use super::FilePath;
 use crate::canonical::digest_bytes;
 
-/// What such a list is called; it does not list itself.
+/// The file name of such a list. A list does not contain itself.
 pub const FILE: &str = "SHA256SUMS";
-/// Of a list that minisign has signed, the ending of the signature's name.
+/// The ending of a minisign signature of the list.
 pub const MINISIG: &str = ".minisig";
-/// Of a list that `cosign sign-blob` or `openssl dgst -sign` has signed.
+/// The ending of a signature by `cosign sign-blob` or `openssl dgst -sign`.
 pub const SIG: &str = ".sig";
 
 const DIGEST_CHARS: usize = 64;
@@ -30,7 +30,7 @@ pub fn parse(text: &str, limit: usize) -> Result<Vec<(FilePath, String)>, String
             })
             .ok_or_else(|| fault("no line of sha256sum"))?;
         let path = path.strip_prefix("./").unwrap_or(path);
-        // Hidden files are in no template; whoever lists a whole checkout lists them too.
+        // Templates have no hidden files, but a list of a whole checkout contains some.
         if path
             .split('/')
             .any(|name| name.starts_with('.') && name != "..")
@@ -54,7 +54,7 @@ pub fn write<'a>(files: impl IntoIterator<Item = (&'a FilePath, &'a [u8])>) -> S
     list
 }
 
-/// A content's SHA-256, as lists have it.
+/// The SHA-256 of a content, as in lists.
 pub fn hex(content: &[u8]) -> String {
     let digest = digest_bytes(content).to_string();
     digest.trim_start_matches("sha256:").to_owned()

@@ -1,4 +1,4 @@
-//! `HEAD`: whatever answers a GET answers it too, with everything but the body (RFC 9110).
+//! `HEAD`: each route with GET also answers it, with the same head and no body (RFC 9110).
 
 use actix_web::body::{BodySize, BoxBody, MessageBody, None};
 use actix_web::dev::{ServiceRequest, ServiceResponse};

@@ -40,7 +40,7 @@ impl<T: DeserializeOwned + Send + 'static> FromRequest for Body<T> {
     }
 }
 
-/// The extractor of a body that somebody else reads: its bytes, within the limits of all bodies.
+/// The extractor of a raw body: its bytes, within the limits of all bodies.
 #[derive(Debug)]
 pub struct RawBody {
     pub format: Format,
@@ -62,7 +62,7 @@ impl FromRequest for RawBody {
     }
 }
 
-/// Counts so many bytes of an answer among the bodies in memory, until the request is answered.
+/// Counts this many bytes of an answer among the bodies in memory, until the request is answered.
 ///
 /// # Errors
 /// `Unavailable` if all bodies together take as much memory as they may.
@@ -73,7 +73,7 @@ pub fn hold(request: &HttpRequest, bytes: usize) -> Result<(), ApiError> {
     }
 }
 
-/// How a body is written.
+/// The format of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
     Json,
@@ -108,7 +108,7 @@ impl Format {
 
 fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-    // serde would take a list for the values of an object's fields in their order.
+    // serde would accept a list as the fields of an object.
     if !matches!(first, Some(b'{')) {
         return Err(no_object());
     }
@@ -139,7 +139,7 @@ fn no_object() -> ApiError {
     invalid("the body must be an object: { and its fields".to_owned())
 }
 
-/// In which of the body's fields.
+/// The field of the body with the fault.
 fn place(path: &serde_path_to_error::Path) -> String {
     match path.iter().next() {
         Some(_) => format!(" at {path}"),
@@ -168,7 +168,7 @@ fn not_json(place: &str, error: &serde_json::Error) -> ApiError {
     )
 }
 
-/// A body as it comes, and what it takes of the memory for all bodies.
+/// A body while it arrives, and the memory that it uses.
 struct Intake {
     bytes: Vec<u8>,
     /// Counts the values of JSON. The YAML reader counts its own.
@@ -197,7 +197,7 @@ impl Intake {
     }
 }
 
-/// All of the body, within its limits and what all bodies together may take until the request is answered.
+/// The whole body, within its own limits and the shared limit on memory until the request is answered.
 async fn read(
     request: &HttpRequest,
     format: Format,

@@ -1,5 +1,5 @@
-//! What every request passes before it gets to a route, in this order: is there room for it, is its head an honest one,
-//! may its caller call at all. Who is refused here has cost next to nothing.
+//! The checks of each request before routing, in this order: capacity, a valid head, authentication. A request that is
+//! rejected here has cost very little.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -19,11 +19,11 @@ pub(super) async fn pass<B: MessageBody>(
     mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {
-    // Whoever looks whether the process lives must hear so under any load.
+    // Liveness probes must get an answer under any load.
     if request.path() == "/healthz" {
         return Ok(next.call(request).await?.map_into_left_body());
     }
-    // Held until the answer's head is made.
+    // Held until the head of the answer is ready.
     let room = limits.take();
     let checked = room.and_then(|room| Ok((room, check(door, &request)?)));
     let _held = match checked {
@@ -52,7 +52,7 @@ fn check(door: &Door, request: &ServiceRequest) -> Result<Admission, ApiError> {
                 &address.map_or_else(String::new, |address| address.to_string()),
             )
         }
-        // The route finds out who it is, and admits them.
+        // The route authenticates these callers.
         Door::Checked => Ok(Admission::default()),
         Door::Manager(callers) => {
             match callers.admit(head) {

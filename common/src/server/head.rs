@@ -1,4 +1,4 @@
-//! A request's head, before anybody acts on it: what no honest client sends is answered here.
+//! Checks the head of a request first: heads that no valid client sends are rejected here.
 //!
 //! actix itself refuses heads over 128 KiB, more than 96 headers, a repeated Content-Length, Transfer-Encoding or Host,
 //! and folded headers, and closes the connection.

@@ -1,4 +1,4 @@
-//! Around every request: its id, its span, its line in the log, its place in the metrics.
+//! Wraps each request: its id, its span, its log line, its metrics.
 
 use std::borrow::Cow;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection, as far as the connection itself tells.
+//! The client at the other end of a connection, as far as the connection shows.
 
 use std::any::Any;
 use std::net::IpAddr;
@@ -29,7 +29,7 @@ impl Peer {
     }
 }
 
-/// A client that reads nothing for this long is gone, or holds the memory of the answer on purpose.
+/// A client that reads nothing for this long is gone, or keeps the answer in memory on purpose.
 const UNREAD_MS: u32 = 60_000;
 
 /// Records the peer of a new connection, once for all its requests.

@@ -40,18 +40,18 @@ pub struct Listen {
     pub tls: Tls,
     #[command(flatten)]
     pub limits: LimitFlags,
-    /// The service's own decision, and no flag.
+    /// Decided by the service, without a flag.
     #[arg(skip)]
     pub hang_up: HangUp,
 }
 
-/// What becomes of a request whose client hangs up before the answer.
+/// What happens to a request whose client disconnects before the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HangUp {
-    /// It goes on: what it has begun to write must be finished.
+    /// It continues: its writes must be finished.
     #[default]
     GoesOn,
-    /// It is dropped where it waits: it has no effects, and nobody wants the answer.
+    /// It is cancelled: it has no effects, and no client waits for the answer.
     Ends,
 }
 
@@ -152,7 +152,7 @@ struct StopAtTheEnd(ServerHandle);
 
 impl Drop for StopAtTheEnd {
     fn drop(&mut self) {
-        // The command is on its way at once; that it was carried out is not waited for.
+        // The stop command is sent. Its completion is not awaited.
         drop(self.0.stop(false));
     }
 }

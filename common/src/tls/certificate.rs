@@ -1,4 +1,4 @@
-//! What a peer's certificate says of it. Only read once the chain is verified.
+//! The names in a peer's certificate. The chain is verified before they are read.
 
 use sha2::{Digest, Sha256};
 use x509_cert::der::asn1::ObjectIdentifier;

@@ -1,4 +1,4 @@
-//! A certificate and its key: who this process is to its peers.
+//! A certificate and its key: the identity of this process for its peers.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -1,4 +1,4 @@
-//! The authorities in a file: whose certificates a peer may show.
+//! The authorities in a file. A peer's certificate must be signed by one of them.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
-//! From text to a tree of nodes with their places.
+//! Parses text to a tree of nodes with their locations.
 //!
-//! Responsible for syntax: documents, nesting, anchors. It refuses to know what a scalar means or
-//! which tags there are. Aliases stay references, so a tree is never larger than its text; the
-//! stack of open collections is explicit, so nesting costs no native stack.
+//! Responsible for syntax: documents, nesting, anchors. It does not know scalars or tags. Aliases stay references, so a
+//! tree is never larger than its text. The stack of open collections is explicit, so nesting needs no native stack.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,7 +13,7 @@ use super::Limits;
 use super::error::{Location, YamlError, YamlErrorKind};
 use super::respace::respace;
 
-/// The place of a node in its tree.
+/// The index of a node in its tree.
 pub(super) type NodeId = usize;
 
 pub(super) struct Node<'a> {
@@ -31,7 +30,7 @@ pub(super) enum NodeKind<'a> {
 }
 
 impl Node<'_> {
-    /// Without the text it was read from, at its place in another one.
+    /// The error without its text, at its location in another text.
     fn owned<'b>(self, place: impl Fn(Location) -> Location) -> Node<'b> {
         let kind = match self.kind {
             NodeKind::Scalar { text, plain } => NodeKind::Scalar {
@@ -52,14 +51,14 @@ impl Node<'_> {
 
 /// All nodes of a text and the roots of its documents.
 pub(super) struct Tree<'a> {
-    /// What was parsed: the text without its byte order mark.
+    /// The parsed text: without the byte order mark.
     pub text: &'a str,
     pub nodes: Vec<Node<'a>>,
     pub roots: Vec<NodeId>,
 }
 
 impl<'a> Tree<'a> {
-    /// The node itself, or the one that an alias repeats.
+    /// The node itself, or the target of an alias.
     pub fn target(&self, id: NodeId) -> &Node<'a> {
         match self.nodes[id].kind {
             // An alias refers to an anchored node, and an alias cannot have an anchor.
@@ -104,8 +103,8 @@ fn parse<'a>(text: &'a str, limits: &Limits) -> Result<Tree<'a>, YamlError> {
     Ok(composer.tree)
 }
 
-/// Where each scalar stands, in bytes, by its node; nothing for what is no scalar. Of a text that [`compose`] has read, and
-/// that needed no further spaces for it.
+/// The byte offset of each scalar, by its node. `None` for other nodes. For a text that [`compose`] accepts without
+/// added spaces.
 pub(super) fn spans(text: &str) -> Option<Vec<Option<Range<usize>>>> {
     let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     let byte = |mark: Marker| places.get(mark.index()).copied().unwrap_or(text.len());
@@ -123,7 +122,7 @@ pub(super) fn spans(text: &str) -> Option<Vec<Option<Range<usize>>>> {
     Some(spans)
 }
 
-/// With the spaces that PyYAML would not have asked for; none if that changes nothing.
+/// The text with the spaces that PyYAML does not require. `None` if none are missing.
 fn again<'a>(text: &'a str, limits: &Limits) -> Option<Result<Tree<'a>, YamlError>> {
     let respaced = respace(text)?;
     let place = |at| respaced.original(at);
@@ -148,7 +147,7 @@ fn location(mark: Marker) -> Location {
     }
 }
 
-/// The parser takes a NUL for the end of the text, which would hide all behind it.
+/// The parser treats a NUL as the end of the text, which would hide the rest.
 fn refuse_control_characters(text: &str) -> Result<(), YamlError> {
     let forbidden = |c: char| {
         matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
@@ -175,8 +174,8 @@ struct Composer<'t, 'a> {
     unterminated_at: Option<usize>,
 }
 
-/// What there is to parse: the byte order mark is no character of the first line, and blanks behind
-/// the last line break are no line (the parser would count them to a block text before).
+/// The text to parse. The byte order mark is not a character of the first line. Blanks after the last line break are
+/// not a line, although the parser adds them to a block text before.
 fn body(text: &str) -> &str {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let trimmed = text.trim_end_matches([' ', '\t']);
@@ -184,17 +183,17 @@ fn body(text: &str) -> &str {
     if whole_lines { trimmed } else { text }
 }
 
-/// Where the text ends, in characters, if it does so without a line break: there a block text has
-/// none either, although the parser adds it.
+/// The length of a text without a final line break, in characters. A block text at its end has no line break either,
+/// although the parser adds one.
 fn unterminated_end(text: &str) -> Option<usize> {
     let unterminated = !text.is_empty() && !text.ends_with(['\n', '\r']);
     unterminated.then(|| text.chars().count())
 }
 
-/// A collection whose end has not come yet.
+/// A collection that is still open.
 struct Open {
     id: NodeId,
-    /// The key that waits for its value, in a map.
+    /// The key whose value is next, in a map.
     key: Option<NodeId>,
 }
 
@@ -225,7 +224,7 @@ impl<'a> Composer<'_, 'a> {
             Event::SequenceEnd | Event::MappingEnd => {
                 self.open.pop();
             }
-            // An anchor is of its document.
+            // Anchors are valid within one document.
             Event::DocumentEnd => self.anchors.clear(),
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) => {}
         }
@@ -252,7 +251,7 @@ impl<'a> Composer<'_, 'a> {
         Ok(id)
     }
 
-    /// Hangs a node into the collection that is open, or makes it the root of its document.
+    /// Adds a node to the open collection, or makes it the root of its document.
     fn attach(&mut self, id: NodeId) {
         let Some(open) = self.open.last_mut() else {
             self.tree.roots.push(id);
@@ -302,7 +301,7 @@ impl<'a> Composer<'_, 'a> {
 
     fn syntax_error(&self, error: &ScanError) -> YamlError {
         let at = location(*error.marker());
-        // The parser tells its errors by their words alone; tests hold these two to them.
+        // The parser's errors differ only in their texts. Tests check these two.
         if error.info().contains("unknown anchor") {
             return self.unknown_alias(at);
         }

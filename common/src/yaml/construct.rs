@@ -1,7 +1,7 @@
-//! From the tree of nodes to JSON values: tags, scalars, keys, merges, duplicates, aliases.
+//! Builds JSON values from the tree of nodes: tags, scalars, keys, merges, duplicates, aliases.
 //!
-//! Aliases are expanded here, so here is where the size of the result is bounded. Recursion is as
-//! deep as [`Limits::depth`] allows and no deeper.
+//! Aliases are expanded here, so the size of the result is limited here. Recursion is never deeper than
+//! [`Limits::depth`].
 
 use std::collections::HashSet;
 
@@ -12,10 +12,10 @@ use super::error::{YamlError, YamlErrorKind};
 use super::scalar::{self, Meaning, NumberError, Plain};
 use super::{Document, Duplicates, Limits, Warning};
 
-/// Where the tags of YAML's own types begin.
+/// The prefix of the tags of YAML's own types.
 const YAML_TAG: &str = "tag:yaml.org,2002:";
 
-/// So many warnings are kept for a document: more would only repeat the point.
+/// How many warnings of a document are kept.
 const MAX_WARNINGS: usize = 100;
 
 pub(super) struct Constructor<'t, 'a> {
@@ -23,15 +23,15 @@ pub(super) struct Constructor<'t, 'a> {
     limits: &'t Limits,
     duplicates: Duplicates,
     warnings: Vec<Warning>,
-    /// Values made so far, in all documents of the text.
+    /// How many values exist so far, in all documents of the text.
     nodes: usize,
-    /// Bytes of the text and of what aliases have repeated.
+    /// Bytes of the text and of repeated aliases.
     bytes: usize,
-    /// How many aliases lead to where we are.
+    /// How many aliases lead to the current node.
     within_aliases: usize,
 }
 
-/// What a scalar is once its tag or its text has been understood.
+/// The meaning of a scalar, by its tag or its text.
 enum Scalar {
     Value(Value),
     Merge,
@@ -72,7 +72,7 @@ impl<'t, 'a> Constructor<'t, 'a> {
         }
     }
 
-    /// Does `step` for what an alias stands for.
+    /// Runs `step` on the target of an alias.
     fn repeat<T>(&mut self, step: impl FnOnce(&mut Self) -> T) -> T {
         self.within_aliases += 1;
         let result = step(self);
@@ -115,7 +115,7 @@ impl<'t, 'a> Constructor<'t, 'a> {
         items.iter().map(|item| self.value(*item, depth)).collect()
     }
 
-    /// Merged entries come first, as PyYAML has them, and give way to the map's own.
+    /// Merged entries come first, as in PyYAML. The map's own entries override them.
     fn map(&mut self, node: &Node<'a>, depth: usize) -> Result<Map<String, Value>, YamlError> {
         self.check_tag(node, &["map", "set"])?;
         let depth = self.deeper(node, depth)?;
@@ -156,7 +156,7 @@ impl<'t, 'a> Constructor<'t, 'a> {
             NodeKind::Map(_) => map.extend(self.map(node, depth)?),
             NodeKind::List(items) => {
                 let depth = self.deeper(node, depth)?;
-                // Of several maps in a list the first one wins.
+                // The first of several merged maps wins.
                 for item in items.iter().rev() {
                     if !matches!(tree.target(*item).kind, NodeKind::Map(_)) {
                         return Err(self.error(YamlErrorKind::InvalidMerge, &tree.nodes[*item]));
@@ -177,7 +177,7 @@ impl<'t, 'a> Constructor<'t, 'a> {
         before: &[(String, NodeId, NodeId)],
     ) -> Result<(), YamlError> {
         let node = &self.tree.nodes[key];
-        // What an alias repeats was reported at its anchor.
+        // Duplicates in an alias were reported at its anchor.
         if self.within_aliases > 0 || self.warnings.len() >= MAX_WARNINGS {
             return Ok(());
         }
@@ -198,7 +198,7 @@ impl<'t, 'a> Constructor<'t, 'a> {
         }
     }
 
-    /// The text of a key, or nothing for the merge key.
+    /// The text of a key. `None` for the merge key.
     fn key(&mut self, id: NodeId) -> Result<Option<String>, YamlError> {
         let tree = self.tree;
         let node = tree.target(id);
@@ -281,7 +281,7 @@ impl<'t, 'a> Constructor<'t, 'a> {
         self.error(kind, node)
     }
 
-    /// Refuses a tag on a collection that is not one of those `fitting`.
+    /// Rejects a tag on a collection if it is not in `fitting`.
     fn check_tag(&self, node: &Node<'a>, fitting: &[&str]) -> Result<(), YamlError> {
         let Some(tag) = &node.tag else {
             return Ok(());
@@ -303,7 +303,7 @@ impl<'t, 'a> Constructor<'t, 'a> {
     }
 }
 
-/// A tag as its author wrote it.
+/// A tag as the author wrote it.
 fn shown(tag: &str) -> String {
     match tag.strip_prefix(YAML_TAG) {
         Some(name) => format!("!!{name}"),

@@ -1,8 +1,8 @@
-//! What can be wrong with YAML text, where, and how it is shown.
+//! Faults of a YAML text, their locations, and how they are shown.
 
 use std::fmt;
 
-/// A place in a text; both count from 1, columns in characters.
+/// A location in a text. Both numbers count from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
     pub line: usize,
@@ -10,7 +10,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// Where every text begins.
+    /// The start of a text.
     pub const START: Location = Location { line: 1, column: 1 };
 }
 
@@ -31,7 +31,7 @@ pub struct YamlError {
     line_text: Option<Box<str>>,
 }
 
-/// What is wrong with a text. Every limit is a kind of its own.
+/// What is wrong with a text. Each limit has its own kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum YamlErrorKind {
@@ -76,7 +76,7 @@ pub enum YamlErrorKind {
 }
 
 impl YamlErrorKind {
-    /// Whether the text may be well written, and merely asks for more than a reader gives.
+    /// Whether the text may be valid and only exceeds a limit.
     pub fn is_limit(&self) -> bool {
         matches!(
             self,
@@ -95,7 +95,7 @@ impl YamlError {
         }
     }
 
-    /// The line that is meant, with a caret below the column; empty at the end of the text.
+    /// The line of the fault, with a caret below the column. Empty at the end of the text.
     pub fn excerpt(&self) -> String {
         self.line_text
             .as_deref()
@@ -104,15 +104,15 @@ impl YamlError {
     }
 }
 
-/// The line of `text` at `location`, with a caret below the column: for errors that callers find
-/// in the text, at the place that [`super::locate`] returns.
+/// The line of `text` at `location`, with a caret below the column. For errors that callers find, at a location from
+/// [`super::locate`].
 pub fn excerpt(text: &str, location: Location) -> String {
     line(text, location.line)
         .map(|line| render(line, location))
         .unwrap_or_default()
 }
 
-/// How much of a long line an excerpt shows on either side of the caret, in characters.
+/// The length of an excerpt on either side of the caret, in characters.
 const CONTEXT: usize = 60;
 
 fn render(line: &str, location: Location) -> String {

@@ -1,14 +1,14 @@
-//! Finds the place of a value in a text, only when an error needs it.
+//! Finds the location of a value in a text, only when an error needs it.
 
 use super::compose::{Node, NodeId, NodeKind, Tree, compose};
 use super::error::Location;
 use super::scalar::{self, Plain};
 use super::{Limits, Pointer};
 
-/// A text in which places are looked for: read again, so that reading one which is right costs nothing extra, and once
-/// for however many places.
+/// A text to search for locations. It is parsed a second time, once for all locations, so that a valid text costs
+/// nothing extra.
 pub struct Places<'a> {
-    /// Nothing for a text that cannot be read.
+    /// Empty for a text that cannot be read.
     tree: Option<Tree<'a>>,
 }
 
@@ -18,15 +18,15 @@ impl<'a> Places<'a> {
         Self { tree }
     }
 
-    /// The place of the value that a JSON pointer (RFC 6901) names in the first document.
+    /// The location of the value that a JSON pointer (RFC 6901) names in the first document.
     ///
-    /// An entry of a map is at its key (a merged one at its `<<`), an item of a list at the item. If the path is longer than the
-    /// text is deep, this is the place of its deepest existing part.
+    /// The location of a map entry is its key (for a merged one, its `<<`). The location of a list item is the item. If
+    /// the pointer is deeper than the text, the result is the deepest existing part.
     pub fn at(&self, pointer: &str) -> Option<Location> {
         self.find(&Pointer::new(0, pointer))
     }
 
-    /// [`Self::at`], in any of the documents.
+    /// [`Self::at`] in any of the documents.
     pub fn find(&self, pointer: &Pointer) -> Option<Location> {
         let tree = self.tree.as_ref()?;
         let mut id = *tree.roots.get(pointer.document)?;
@@ -43,12 +43,12 @@ impl<'a> Places<'a> {
     }
 }
 
-/// [`Places::at`], for who looks for one place only.
+/// [`Places::at`] for a single location.
 pub fn locate(text: &str, pointer: &str, limits: &Limits) -> Option<Location> {
     Places::of(text, limits).at(pointer)
 }
 
-/// The value below a segment of a pointer, and the node at which it is found.
+/// The value below a segment of a pointer, and the node at its location.
 pub(super) fn step(tree: &Tree<'_>, id: NodeId, segment: &str) -> Option<(Location, NodeId)> {
     let (at, next) = match &tree.target(id).kind {
         NodeKind::List(items) => {
@@ -61,7 +61,7 @@ pub(super) fn step(tree: &Tree<'_>, id: NodeId, segment: &str) -> Option<(Locati
     Some((tree.nodes[at].at, next))
 }
 
-/// The last entry of that name, for the last one counts; else the merge that brings it in.
+/// The last entry of that name, because the last one wins. Otherwise the merge that adds it.
 fn entry(tree: &Tree<'_>, entries: &[(NodeId, NodeId)], name: &str) -> Option<(NodeId, NodeId)> {
     let last = |wanted: &str| {
         let mut entries = entries.iter().rev();

@@ -1,4 +1,4 @@
-//! Puts something else in the place of values, and leaves the rest of the text as it was written.
+//! Replaces values in a text and keeps the rest unchanged.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use super::locate::step;
 use super::replace::behind_properties;
 use super::{Limits, Pointer};
 
-/// The text with `mask` for every scalar at or below what the pointers lead to, in whatever style it is
-/// written; of aliases, for what they repeat. A pointer that leads nowhere is fine.
+/// Replaces each scalar at or below the pointers with `mask`, in any style. For aliases, it replaces their targets.
+/// Pointers without a value have no effect.
 ///
-/// `None` for a text that cannot be read, or whose values are not distinct by their places. Read the result to check it.
+/// `None` for a text that cannot be read, or in which two values have the same location. Parse the result to check it.
 pub fn mask(text: &str, pointers: &[Pointer], mask: &str) -> Option<String> {
     let tree = compose(text, &Limits::DEFAULT).ok()?;
     let spans = spans(tree.text)?;
@@ -23,9 +23,9 @@ pub fn mask(text: &str, pointers: &[Pointer], mask: &str) -> Option<String> {
     let (mut whole, mut end) = (String::with_capacity(tree.text.len()), 0);
     for id in masked {
         let span = spans.get(id)?.clone()?;
-        // The line breaks behind a block are not its own.
+        // The line breaks after a block do not belong to it.
         let behind = span.start + tree.text.get(span.clone())?.trim_end().len();
-        // An anchor stays: an alias elsewhere may need it.
+        // An anchor stays: an alias may need it.
         let start = behind_properties(tree.text.get(..behind)?, span.start).unwrap_or(span.start);
         whole.push_str(tree.text.get(end..start)?);
         whole.push_str(mask);

@@ -1,9 +1,8 @@
-//! YAML in and out, as [`serde_json::Value`]s.
+//! Reads and writes YAML as [`serde_json::Value`]s.
 //!
-//! Responsible for one dialect: YAML 1.1 the way PyYAML reads it, because that is what the
-//! configurations, schemas and templates of Deployment Manager were written for. `yes` is a
-//! boolean, `0755` is 493, `22:30` is 1350, `1e3` is text. It refuses to know what a configuration
-//! is: callers find what they need in the value and ask [`locate`] for its place.
+//! Responsible for one dialect: YAML 1.1 as PyYAML reads it, because configurations, schemas and templates of
+//! Deployment Manager are written for it. `yes` is a boolean, `0755` is 493, `22:30` is 1350, `1e3` is text. It does
+//! not know what a configuration is: callers find what they need in the value, and ask [`locate`] for its location.
 //!
 //! ```text
 //! text ── compose ──► tree of nodes with places ── construct ──► value      (read)
@@ -11,17 +10,15 @@
 //! value ── write ──► text        text ── replace ──► text with other scalars, all else as it was
 //! ```
 //!
-//! Where JSON has no such thing, text is kept: dates and time stamps stay as they were written,
-//! keys become what Python's `json.dumps` makes of them. What would be lost is an error instead:
-//! integers beyond 64 bits, infinities, unknown tags, keys that are lists or maps.
+//! Values that JSON does not have stay text: dates and time stamps are not changed, keys become what Python's
+//! `json.dumps` makes of them. Values that would be lost are an error: integers beyond 64 bits, infinities, unknown
+//! tags, keys that are lists or maps.
 //!
-//! Known differences from PyYAML: the parser follows YAML 1.2 where that is the more liberal one
-//! (tabs between tokens, anchors given again, keys left out); `1` and `true` are two keys. Where it
-//! is the stricter one, spaces are put in.
+//! Known differences from PyYAML: the parser follows YAML 1.2 where that is more liberal (tabs between tokens, repeated
+//! anchors, missing keys), and `1` and `true` are two keys. Where YAML 1.2 is stricter, spaces are added.
 //!
-//! Why two libraries: `serde_yaml` cannot tell `yes` from `"yes"` once it has parsed them and knows
-//! neither places nor duplicates, so reading stands on parser events. Writing is its part; this
-//! is the only module that calls it.
+//! Why two libraries: `serde_yaml` cannot distinguish `yes` from `"yes"` after parsing, and knows neither locations nor
+//! duplicates. So reading uses parser events, and writing uses `serde_yaml`. Only this module calls it.
 
 mod compose;
 mod construct;
@@ -43,24 +40,24 @@ pub use mask::mask;
 pub use replace::{ReplaceError, Replacement, replace};
 pub use write::{WriteError, write};
 
-/// How much a text may ask of its reader.
+/// The limits of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of text, with what aliases repeat counted again.
+    /// Bytes of text. Repeated aliases count each time.
     pub bytes: usize,
-    /// Collections within collections. Reading recurses as deep, so keep it in the hundreds.
+    /// How deep collections may be nested. Reading recurses as deep, so keep it in the hundreds.
     pub depth: usize,
-    /// Values (keys, items, collections), with what aliases repeat counted again.
+    /// Values (keys, items, collections). Repeated aliases count each time.
     pub nodes: usize,
 }
 
 impl Limits {
-    /// For everything that arrives over the network or from a template.
+    /// For text from the network or from a template.
     ///
-    /// 16 MiB is about a hundred times the largest configuration known, and a thousand instances
-    /// of one template with a large manifest still fit. Nobody nests 100 levels by hand, and
-    /// `serde_json` would refuse to read back more than 127. A million values is what 16 MiB of
-    /// ordinary YAML hold, and takes some hundred MiB of memory at worst.
+    /// 16 MiB is about a hundred times the largest known configuration, and enough for a thousand instances of a
+    /// template with a large manifest. Hand-written text never nests 100 levels, and `serde_json` cannot read back more
+    /// than 127. A million values is the content of 16 MiB of ordinary YAML, and takes some hundred MiB of memory at
+    /// worst.
     pub const DEFAULT: Limits = Limits {
         bytes: 16 * 1024 * 1024,
         depth: 100,
@@ -74,12 +71,12 @@ impl Default for Limits {
     }
 }
 
-/// What to do about a key that a map has twice. PyYAML silently takes the last one.
+/// What to do about a key that occurs twice in a map. PyYAML silently takes the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplicates {
-    /// Refuse the text.
+    /// Reject the text.
     Error,
-    /// The last one wins, and the document says so.
+    /// The last one wins, and the document has a warning.
     Warn,
 }
 
@@ -87,13 +84,13 @@ pub enum Duplicates {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     pub value: Value,
-    /// Where its value begins.
+    /// The location of its value.
     pub location: Location,
     /// At most a hundred.
     pub warnings: Vec<Warning>,
 }
 
-/// Which value of a text is meant.
+/// Identifies a value of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer {
     /// The document, counted from 0.
@@ -111,11 +108,11 @@ impl Pointer {
     }
 }
 
-/// A key that a map has twice.
+/// A key that occurs twice in a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     pub key: String,
-    /// Where the one stands that counts, or did until the next.
+    /// The location of the key that wins, or that won until the next one.
     pub location: Location,
     pub first: Location,
 }
@@ -157,7 +154,7 @@ pub fn read(text: &str, limits: &Limits, duplicates: Duplicates) -> Result<Docum
     }
 }
 
-/// Reads all documents of a text; the limits are for all of them together.
+/// Reads all documents of a text. The limits apply to all of them together.
 pub fn read_all(
     text: &str,
     limits: &Limits,

@@ -1,14 +1,14 @@
-//! Other scalars in a text, all else of it byte for byte as it was: comments, order, quotes.
+//! Replaces scalars in a text and keeps all other bytes: comments, order, quotes.
 
 use super::compose::{NodeId, NodeKind, Tree, compose};
 use super::error::Location;
 use super::locate::step;
 use super::{Duplicates, Limits, YamlError, read};
 
-/// One scalar that is to be another one.
+/// One scalar to replace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
-    /// Where it stands, as a JSON pointer (RFC 6901).
+    /// Its JSON pointer (RFC 6901).
     pub pointer: String,
     pub from: String,
     pub to: String,
@@ -26,8 +26,8 @@ pub enum ReplaceError {
     More { pointer: String, from: String },
 }
 
-/// Replaces scalars that are written as they read, with or without quotes. The new text is read again: nothing but these
-/// values may be another.
+/// Replaces scalars that have no escapes, with or without quotes. The new text is parsed again: only these values may
+/// differ.
 pub fn replace(
     text: &str,
     replacements: &[Replacement],
@@ -72,7 +72,7 @@ fn place(tree: &Tree<'_>, replacement: &Replacement) -> Option<usize> {
         .then_some(at)
 }
 
-/// Behind the anchor and the tag that may stand before a scalar.
+/// The position after the anchor and the tag that may precede a scalar.
 pub(super) fn behind_properties(text: &str, mut at: usize) -> Option<usize> {
     while text.get(at..)?.starts_with(['&', '!']) {
         let rest = text.get(at..)?;
@@ -94,7 +94,7 @@ fn find(tree: &Tree<'_>, pointer: &str) -> Option<NodeId> {
 
 fn byte(text: &str, at: Location) -> Option<usize> {
     let line = text.split_inclusive('\n').nth(at.line - 1)?;
-    // Lines are parts of the same text, so their distance is the offset.
+    // Both lines are parts of the same text, so their distance is the offset.
     let start = line.as_ptr() as usize - text.as_ptr() as usize;
     let within = line.char_indices().nth(at.column - 1)?.0;
     Some(start + within)

@@ -1,35 +1,35 @@
-//! Spaces that YAML 1.2 wants and PyYAML does not, and characters that JSON writes in two halves.
+//! Adds spaces that YAML 1.2 requires and PyYAML does not, and joins characters that JSON writes as two escapes.
 //!
-//! People write `[` at the end of a line and its `]` below the key, or go on with a quoted text at
-//! the start of a line; PyYAML looks at no indentation there, the parser insists on it. It also
-//! wants a blank before a comment that follows a bracket or a quote. JSON writes a character beyond 16 bits as two
-//! escapes (`"\ud83d\ude00"`, RFC 8259 §7), which the parser refuses: here they become one. Responsible for these
-//! edits, and for saying where a place in the new text was in the old one.
+//! People write `[` at the end of a line and its `]` below the key, or continue a quoted text at the start of a line.
+//! PyYAML ignores indentation there, the parser requires it. The parser also requires a blank before a comment after a
+//! bracket or a quote. JSON writes a character beyond 16 bits as two escapes (`"\ud83d\ude00"`, RFC 8259 §7), which the
+//! parser rejects: here they become one. Responsible for these edits, and for mapping locations in the new text to the
+//! old one.
 //!
-//! It looks at a text only after the parser has refused it, so it may guess: what it gets wrong
-//! stays refused. It knows of YAML what it needs to find brackets and quotes that mean something:
-//! where plain and block texts begin and end, and how deep the block around is.
+//! It sees a text only after the parser has rejected it, so a wrong guess changes nothing: the text stays rejected. It
+//! knows enough YAML to find the brackets and quotes that have a meaning: where plain and block texts begin and end,
+//! and the indentation of the enclosing block.
 
 use super::error::Location;
 
-/// A text with spaces put in.
+/// A text with added spaces.
 pub(super) struct Respaced {
     pub text: String,
     edits: Vec<Edit>,
 }
 
 struct Edit {
-    /// From 0, in bytes of the old text.
+    /// The byte offset in the old text, from 0.
     at: usize,
-    /// What goes, in bytes, each of them a character.
+    /// How many bytes are removed. Each is one character.
     removed: usize,
     put_in: String,
-    /// In the old text.
+    /// The location in the old text.
     location: Location,
 }
 
 impl Respaced {
-    /// Where a place of the new text was in the old one.
+    /// Maps a location in the new text to the old one.
     pub fn original(&self, location: Location) -> Location {
         let first = self
             .edits
@@ -49,7 +49,7 @@ impl Respaced {
     }
 }
 
-/// Puts in what is missing; nothing if there is nothing to put in.
+/// Adds the missing spaces. `None` if none are missing.
 pub(super) fn respace(text: &str) -> Option<Respaced> {
     let mut scanner = Scanner {
         bytes: text.as_bytes(),
@@ -86,13 +86,13 @@ struct Scanner<'t> {
     at: usize,
     line_start: usize,
     line: usize,
-    /// Where the innermost block list or map around begins.
+    /// The column of the innermost block list or map.
     block_column: Option<usize>,
     edits: Vec<Edit>,
 }
 
 impl Scanner<'_> {
-    /// What stands in blocks. None: this is nothing that PyYAML reads either.
+    /// The content of a block. `None`: PyYAML cannot read it either.
     fn document(&mut self) -> Option<()> {
         while let Some(byte) = self.peek(0) {
             let column = self.column();
@@ -129,7 +129,7 @@ impl Scanner<'_> {
         self.bytes.get(self.at + ahead).copied()
     }
 
-    /// Whether nothing or white space follows.
+    /// Whether white space or the end follows.
     fn is_blank(&self, ahead: usize) -> bool {
         self.peek(ahead)
             .is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
@@ -165,7 +165,7 @@ impl Scanner<'_> {
             && self.is_blank(3)
     }
 
-    /// The `:` that makes a key of what began at `column`.
+    /// The `:` after a key that began at `column`.
     fn key(&mut self, column: usize) {
         let from = self.at;
         while matches!(self.peek(0), Some(b' ' | b'\t')) {
@@ -179,7 +179,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A plain text, with the lines that go on with it; or a key.
+    /// A plain text with its continuation lines, or a key.
     fn plain(&mut self, column: usize) {
         loop {
             while let Some(byte) = self.peek(0).filter(|byte| *byte != b'\n') {
@@ -207,13 +207,13 @@ impl Scanner<'_> {
         self.at == self.line_start || matches!(self.bytes[self.at - 1], b' ' | b'\t')
     }
 
-    /// How far the line behind this line break is indented; blank lines are none.
+    /// The indentation of the line after this line break. Blank lines do not count.
     fn next_indent(&self) -> Option<usize> {
         let line = self.bytes.get(self.at + 1..)?;
         Some(line.iter().take_while(|byte| **byte == b' ').count())
     }
 
-    /// A text behind `|` or `>`: all lines deeper than the block around.
+    /// A text after `|` or `>`: all lines that are deeper than the enclosing block.
     fn block_text(&mut self) {
         let least = self.block_column.map_or(1, |column| column + 1);
         let header = self.bytes[self.at..]
@@ -238,14 +238,14 @@ impl Scanner<'_> {
         }
     }
 
-    /// Brackets and all that is between them.
+    /// Brackets and everything between them.
     fn flow(&mut self) -> Option<()> {
         let mut depth = 0_usize;
         loop {
             match self.peek(0)? {
                 b'\n' => self.continued()?,
                 b' ' | b'\t' | b'\r' | b',' => self.at += 1,
-                // Between brackets PyYAML needs no blank behind it.
+                // Between brackets PyYAML does not require a blank after it.
                 b':' => {
                     self.at += 1;
                     if !self.is_blank(0) {
@@ -308,7 +308,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// An escape; two that are the halves of one character become one.
+    /// An escape. Two escapes that are the halves of one character become one.
     fn escape(&mut self) {
         let halves = [self.half(0), self.half(HALF)].map(|half| half.unwrap_or(0));
         let mut characters = char::decode_utf16(halves);
@@ -330,7 +330,7 @@ impl Scanner<'_> {
         u16::from_str_radix(digits, 16).ok()
     }
 
-    /// A line within brackets or quotes: deeper than the block around.
+    /// A line within brackets or quotes must be deeper than the enclosing block.
     fn continued(&mut self) -> Option<()> {
         let indent = self.next_indent()?;
         self.newline();

@@ -1,39 +1,38 @@
-//! What a plain scalar means in YAML 1.1, as PyYAML's resolver and constructors have it.
+//! The meaning of a plain scalar in YAML 1.1, as in PyYAML's resolver and constructors.
 //!
-//! Responsible for text alone: it knows nothing of documents, places or tags. The scanners are
-//! written by hand and chosen by the first character, because most scalars are ordinary words and
-//! must be recognised as such at once.
+//! Responsible for text only: it does not know documents, locations or tags. The scanners are written by hand and
+//! chosen by the first character, because most scalars are ordinary words that must be recognised quickly.
 
 use serde_json::{Number, Value};
 
-/// The meaning that the text of a plain scalar has.
+/// The meaning of a plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Null,
     Bool(bool),
     Int,
     Float,
-    /// A date or a time stamp. JSON has none, so it keeps its text.
+    /// A date or a time stamp. JSON has no such type, so it stays text.
     Timestamp,
     /// `<<`, which merges maps when it is a key.
     Merge,
-    /// `=`, the "default value" of YAML 1.1, which nobody can read.
+    /// `=`, the "default value" of YAML 1.1, which cannot be read.
     Default,
     Text,
 }
 
-/// Why text that was taken for a number cannot become one.
+/// Why a number cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberError {
-    /// It has no digits, or digits that its base does not have.
+    /// It has no digits, or digits that do not belong to its base.
     Malformed,
     /// An integer beyond 64 bits.
     TooLarge,
-    /// An infinity or not a number: JSON cannot tell either.
+    /// An infinity or not a number. JSON has neither.
     NotFinite,
 }
 
-/// What a plain scalar is.
+/// The meaning of a plain scalar.
 pub(super) enum Plain {
     Value(Value),
     Merge,
@@ -53,7 +52,7 @@ pub(super) fn plain(text: &str) -> Result<Plain, NumberError> {
     }))
 }
 
-/// The text of a key: one that is no text becomes what Python's `json.dumps` makes of it.
+/// The text of a key. Other types become what Python's `json.dumps` makes of them.
 pub(super) fn key_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -65,7 +64,7 @@ pub(super) fn key_text(value: &Value) -> String {
     }
 }
 
-/// Tells what the text of a plain scalar means.
+/// Returns the meaning of a plain scalar.
 pub(super) fn meaning(text: &str) -> Meaning {
     let Some(first) = text.bytes().next() else {
         return Meaning::Null;
@@ -108,7 +107,7 @@ fn unsigned(text: &str) -> &str {
     text.strip_prefix(['+', '-']).unwrap_or(text)
 }
 
-/// Cuts the longest beginning whose bytes all pass.
+/// Cuts the longest prefix whose bytes all match.
 fn cut(text: &str, pass: impl Fn(u8) -> bool) -> (&str, &str) {
     let end = text.bytes().position(|b| !pass(b)).unwrap_or(text.len());
     text.split_at(end)
@@ -138,7 +137,7 @@ fn is_int(text: &str) -> bool {
     }
 }
 
-/// `[1-9][0-9_]*`, with sexagesimal places behind it or without.
+/// `[1-9][0-9_]*`, optionally with sexagesimal places.
 fn is_decimal_int(body: &str) -> bool {
     if !body.starts_with(|c: char| c.is_ascii_digit()) {
         return false;
@@ -147,7 +146,7 @@ fn is_decimal_int(body: &str) -> bool {
     places.is_empty() || sexagesimal_places(places) == Some("")
 }
 
-/// Cuts `(:[0-5]?[0-9])+` and gives what follows.
+/// Cuts `(:[0-5]?[0-9])+` and returns the rest.
 fn sexagesimal_places(mut text: &str) -> Option<&str> {
     if !text.starts_with(':') {
         return None;
@@ -179,7 +178,7 @@ fn is_float(text: &str) -> bool {
         .is_some_and(|fraction| fraction.bytes().all(digit_or_underscore))
 }
 
-/// What may follow a leading dot. PyYAML takes a sign before infinities only: `-.5` is text.
+/// The text after a leading dot. PyYAML accepts a sign before infinities only: `-.5` is text.
 fn is_float_without_integer(fraction: &str, signed: bool) -> bool {
     match fraction {
         "inf" | "Inf" | "INF" => true,
@@ -192,7 +191,7 @@ fn is_float_without_integer(fraction: &str, signed: bool) -> bool {
     }
 }
 
-/// Nothing, or `[eE][-+][0-9]+`: YAML 1.1 wants the sign.
+/// Nothing, or `[eE][-+][0-9]+`: YAML 1.1 requires the sign.
 fn is_exponent(text: &str) -> bool {
     let Some(rest) = text.strip_prefix(['e', 'E']) else {
         return text.is_empty();
@@ -224,7 +223,7 @@ fn is_timestamp(text: &[u8]) -> bool {
         && rest.fraction_and_zone()
 }
 
-/// A cursor for the time-stamp grammar: each step takes what it names or leaves all as it was.
+/// A cursor for the time-stamp grammar: each step consumes its part or changes nothing.
 struct Scan<'a>(&'a [u8]);
 
 impl Scan<'_> {
@@ -266,7 +265,7 @@ impl Scan<'_> {
     }
 }
 
-/// Reads the integer that `text` spells in any of the notations of YAML 1.1.
+/// Reads an integer in any of the notations of YAML 1.1.
 pub(super) fn int(text: &str) -> Result<Number, NumberError> {
     let digits = without_underscores(text);
     let body = unsigned(&digits);
@@ -306,7 +305,7 @@ fn sexagesimal_int(body: &str) -> Result<u64, NumberError> {
     })
 }
 
-/// Reads the float that `text` spells.
+/// Reads a float in any of the notations of YAML 1.1.
 pub(super) fn float(text: &str) -> Result<Number, NumberError> {
     let digits = without_underscores(text).to_ascii_lowercase();
     let body = unsigned(&digits);
@@ -324,7 +323,7 @@ pub(super) fn float(text: &str) -> Result<Number, NumberError> {
     Number::from_f64(value).ok_or(NumberError::NotFinite)
 }
 
-/// Rust's own parser would also take `inf` and `nan`.
+/// Rust's own parser would also accept `inf` and `nan`.
 fn decimal_float(text: &str) -> Result<f64, NumberError> {
     let spelled = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'+' | b'-');
     if !text.bytes().all(spelled) {

@@ -1,31 +1,30 @@
-//! From values to YAML text that every reader takes for the same values.
+//! Writes values as YAML text that every reader reads as the same values.
 //!
-//! `serde_yaml` lays the text out: blocks, literal texts, escapes. It quotes what *it* would read
-//! as something else, which is YAML 1.2; a reader of YAML 1.1 would take its `yes`, `0755` or
-//! `1e16` for something else, and it has no option for that. So such scalars are marked
-//! before, and the marks are removed from its text:
+//! `serde_yaml` writes the text: blocks, literal texts, escapes. It quotes text that *it* would read as another type,
+//! by YAML 1.2. A reader of YAML 1.1 would also read its `yes`, `0755` or `1e16` as another type, and there is no
+//! option for that. So such scalars are marked before, and the marks are removed from the written text:
 //!
-//! - a text to be quoted begins with a BEL, which has no other spelling than `"\a…"`;
-//! - a float in exponent form is a text, plain because of its mark, for a float would be spelled
-//!   without the dot and sign that YAML 1.1 wants.
+//! - a text to be quoted begins with a BEL, whose only spelling is `"\a…"`;
+//! - a float in exponent form is a text, plain because of its mark: `serde_yaml` would write a float without the dot
+//! and sign that YAML 1.1 requires.
 //!
-//! Behind BEL, or alone, stands a run of U+E000 that is longer than any in the values. No other
-//! text can spell it, so nothing else is ever taken out.
+//! After the BEL, or alone, is a run of U+E000 that is longer than any in the values. No other text contains it, so
+//! nothing else is ever removed.
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::Value;
 
 use super::scalar::{self, Meaning};
 
-/// A value that could not be written, which only a lack of memory should bring about.
+/// A value that could not be written, probably because of a lack of memory.
 #[derive(Debug, thiserror::Error)]
 #[error("write a value as YAML")]
 pub struct WriteError(#[source] serde_yaml::Error);
 
-/// A character for private use: rare in any text, and printed as it is.
+/// A private-use character: rare in any text, and written unescaped.
 const MARK: char = '\u{e000}';
 
-/// Writes a value as a YAML document in block style, with the newline at its end.
+/// Writes a value as a YAML document in block style, with a newline at its end.
 pub fn write(value: &Value) -> Result<String, WriteError> {
     let plain: String = std::iter::repeat_n(MARK, longest_run(value) + 1).collect();
     let quoted = format!("\u{7}{plain}");
@@ -35,7 +34,7 @@ pub fn write(value: &Value) -> Result<String, WriteError> {
         quoted: &quoted,
     };
     let text = serde_yaml::to_string(&marked).map_err(WriteError)?;
-    // The longer mark goes first, for it holds the other.
+    // The longer mark is removed first, because it contains the other.
     Ok(text.replace(&format!("\\a{plain}"), "").replace(&plain, ""))
 }
 
@@ -59,7 +58,7 @@ fn longest_run_in(text: &str) -> usize {
     runs.max().unwrap_or(0)
 }
 
-/// A value on its way through `serde_yaml`.
+/// A value that `serde_yaml` serializes.
 #[derive(Clone, Copy)]
 struct Marked<'a> {
     value: &'a Value,
@@ -105,7 +104,7 @@ impl Marked<'_> {
     }
 }
 
-/// `1.0e+16`, which both YAML 1.1 and 1.2 take for a float; nothing for floats without exponent.
+/// `1.0e+16`, which both YAML 1.1 and 1.2 read as a float. `None` for floats without exponent.
 fn exponent_form(number: &serde_json::Number) -> Option<String> {
     let float = number.as_f64().filter(|_| number.is_f64())?;
     let text = scalar::float_text(float);
@@ -114,7 +113,7 @@ fn exponent_form(number: &serde_json::Number) -> Option<String> {
     Some(format!("{mantissa}{dot}e{exponent}"))
 }
 
-/// Whether a reader of YAML 1.1 or 1.2 could take the text, left to `serde_yaml`, for another.
+/// Whether a reader of YAML 1.1 or 1.2 could read the unquoted text as another type.
 fn must_be_quoted(text: &str) -> bool {
     scalar::meaning(text) != Meaning::Text
         || is_word(text)
@@ -122,7 +121,7 @@ fn must_be_quoted(text: &str) -> bool {
         || is_fragile(text)
 }
 
-/// Words that one reader or another takes for a boolean or null, in any case.
+/// Words that some reader reads as a boolean or null, in any case.
 fn is_word(text: &str) -> bool {
     const WORDS: [&str; 10] = [
         "y", "n", "yes", "no", "on", "off", "true", "false", "null", "~",
@@ -130,7 +129,7 @@ fn is_word(text: &str) -> bool {
     text.len() <= 5 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// The numbers of YAML 1.2's core schema, generously: `1e3`, `-.5`, `08`, `0o17`, `+.INF`.
+/// The numbers of YAML 1.2's core schema, and more: `1e3`, `-.5`, `08`, `0o17`, `+.INF`.
 fn is_number_of_1_2(text: &str) -> bool {
     let body = text.strip_prefix(['+', '-']).unwrap_or(text);
     let lower = body.to_ascii_lowercase();
@@ -142,7 +141,7 @@ fn is_number_of_1_2(text: &str) -> bool {
             && lower.parse::<f64>().is_ok()
 }
 
-/// Characters that readers of 1.1 and 1.2 treat in different ways, or not at all.
+/// Characters that readers of 1.1 and 1.2 treat differently, or reject.
 fn is_fragile(text: &str) -> bool {
     let separator = |c| {
         matches!(

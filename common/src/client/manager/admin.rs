@@ -1,4 +1,4 @@
-//! The store as a whole.
+//! The whole store.
 
 use bytes::Bytes;
 use futures::{Stream, TryStreamExt};
@@ -9,8 +9,8 @@ use crate::api::admin::{ARCHIVE, Restored, Rotated, Verification};
 use crate::client::error::ClientError;
 
 impl ManagerClient {
-    /// All of the store, as it is now, while the manager goes on: an archive for [`Self::restore`]. It is whole if the
-    /// stream ends without an error.
+    /// The present contents of the store, as an archive for [`Self::restore`]. The manager keeps working. The archive
+    /// is complete if the stream ends without an error.
     pub async fn backup(
         &self,
     ) -> Result<impl Stream<Item = Result<Bytes, ClientError>> + use<>, ClientError> {
@@ -34,13 +34,13 @@ impl ManagerClient {
         self.endpoint.fetch(request, None).await
     }
 
-    /// Makes a new key for the store, and seals all in it anew.
+    /// Makes a new key for the store, and seals all entries with it.
     pub async fn rotate(&self) -> Result<Rotated, ClientError> {
         let request = self.endpoint.request(Method::POST, &["admin", "rotate"]);
         self.endpoint.fetch(request, None).await
     }
 
-    /// Reads all of the store, and tells what is not as it must be.
+    /// Reads the whole store and reports faults in it.
     pub async fn verify(&self) -> Result<Verification, ClientError> {
         let request = self.endpoint.request(Method::GET, &["admin", "verify"]);
         self.endpoint.fetch(request, None).await

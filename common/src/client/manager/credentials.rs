@@ -1,4 +1,4 @@
-//! What opens registries; a secret is never given back.
+//! Credentials of registries. The secret is never returned.
 
 use reqwest::Method;
 
@@ -23,7 +23,7 @@ impl ManagerClient {
         self.read(&["credentials", name.as_str()]).await
     }
 
-    /// Makes it, or gives it a new secret.
+    /// Creates the credential, or gives it a new secret.
     pub async fn set_credential(
         &self,
         name: &CredentialName,

@@ -1,4 +1,4 @@
-//! Deployments: their writes, and how they are.
+//! Deployments: writes to them, and their state.
 
 use reqwest::Method;
 
@@ -73,7 +73,7 @@ impl ManagerClient {
             .await
     }
 
-    /// To the configuration of an earlier manifest, as a new manifest.
+    /// Returns to the configuration of an earlier manifest, as a new manifest.
     pub async fn rollback(
         &self,
         name: &DeploymentName,
@@ -94,7 +94,7 @@ impl ManagerClient {
         self.post(&path, write, request, Answer::AtOnce).await
     }
 
-    /// To the same configuration with another version of one template.
+    /// Applies the same configuration with another version of one template.
     pub async fn upgrade(
         &self,
         name: &DeploymentName,
@@ -115,7 +115,7 @@ impl ManagerClient {
         self.post(&path, write, request, Answer::AtOnce).await
     }
 
-    /// Stops the running operation; nothing is undone. Gives it as it ended.
+    /// Stops the running operation, and returns it after its end. Nothing is undone.
     pub async fn stop(
         &self,
         name: &DeploymentName,
@@ -126,7 +126,7 @@ impl ManagerClient {
             .await
     }
 
-    /// What an update to the configuration, or to a stored manifest, would do now; nothing is stored. The deployment
+    /// What an update to the configuration, or to a stored manifest, would do now. Nothing is stored. The deployment
     /// need not exist.
     pub async fn diff(
         &self,
@@ -147,7 +147,7 @@ impl ManagerClient {
         self.read(&["deployments", name.as_str(), "preview"]).await
     }
 
-    /// Drops the preview; the deployment stays as it is.
+    /// Deletes the preview. The deployment does not change.
     pub async fn drop_preview(
         &self,
         name: &DeploymentName,

@@ -1,4 +1,4 @@
-//! What deployments were asked to be.
+//! Manifests of deployments.
 
 use super::{ManagerClient, READ};
 use crate::api::manager::{ManifestDiff, ManifestSummary};
@@ -26,7 +26,7 @@ impl ManagerClient {
             .await
     }
 
-    /// What going from another manifest to this one asks for.
+    /// The changes from another manifest to this one.
     pub async fn manifest_diff(
         &self,
         name: &DeploymentName,

@@ -23,7 +23,7 @@ use write::NOTHING;
 
 pub use write::{Answer, Write};
 
-/// Reads answer at once; listing a registry over a slow network is the slowest of them.
+/// The deadline of reads. The slowest of them lists a registry over a slow network.
 const READ: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub struct ManagerClient {
 }
 
 impl ManagerClient {
-    /// Of a manager that asks nobody who they are.
+    /// The client of a manager without authentication.
     pub fn new(url: &str) -> Result<Self, ClientError> {
         Self::with(url, &Access::default())
     }
@@ -43,7 +43,7 @@ impl ManagerClient {
         })
     }
 
-    /// What the service says of itself, ready or not.
+    /// The service's readiness report, ready or not.
     pub async fn readiness(&self) -> Result<Readiness, ClientError> {
         self.endpoint.readiness(READ).await
     }

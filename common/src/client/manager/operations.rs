@@ -14,7 +14,7 @@ use crate::client::http::Endpoint;
 use crate::client::server_sent::{self, ServerSent};
 use crate::model::{DeploymentName, Operation, OperationId};
 
-/// The manager sends a comment every 10 s where there is nothing to tell; after so long the connection is dead.
+/// The manager sends a comment every 10 s if nothing else happens. After this long without one, the connection is dead.
 const IDLE: Duration = Duration::from_secs(30);
 
 impl ManagerClient {
@@ -39,7 +39,7 @@ impl ManagerClient {
         self.read(&["operations", id.as_str()]).await
     }
 
-    /// As [`Self::stop`], by the operation.
+    /// [`Self::stop`] by the id of the operation.
     pub async fn cancel(&self, id: &OperationId) -> Result<Operation, ClientError> {
         let path = ["operations", id.as_str(), "cancel"];
         let write = Write::default();
@@ -47,8 +47,8 @@ impl ManagerClient {
             .await
     }
 
-    /// The events of an operation until it is done, each with its id; those after `last`, if that is given. The stream ends
-    /// early where the manager stops.
+    /// The events of an operation until its end, each with its id. With `last`, only the events after that id. The
+    /// stream ends early if the manager stops.
     pub async fn events(
         &self,
         id: &OperationId,
@@ -81,7 +81,7 @@ impl ManagerClient {
     }
 }
 
-/// Nothing for an event of a name that a later version may have.
+/// `None` for an event name of a later version.
 async fn read(
     endpoint: &Endpoint,
     sent: ServerSent,

@@ -1,4 +1,4 @@
-//! Where templates come from.
+//! Template registries.
 
 use bytes::Bytes;
 use reqwest::Method;
@@ -40,7 +40,7 @@ impl ManagerClient {
         self.endpoint.fetch(request, READ.into()).await
     }
 
-    /// The templates whose names the regular expression matches; all, if there is none.
+    /// The templates whose names the regular expression matches. Without one, all templates.
     pub async fn templates(
         &self,
         registry: &str,
@@ -74,7 +74,7 @@ impl ManagerClient {
         response.bytes().await.map_err(failed)
     }
 
-    /// The registry that a template reference means.
+    /// The registry that a template reference belongs to.
     pub async fn registry_of(&self, type_name: &str) -> Result<RegistrySummary, ClientError> {
         self.read(&["types", type_name, "registry"]).await
     }

@@ -1,4 +1,4 @@
-//! Templates and kinds, who uses them, and what they make.
+//! Templates and kinds, their instances, and their expansion.
 
 use reqwest::Method;
 
@@ -9,7 +9,7 @@ use crate::api::upgrade::{WhatIf, WhatIfPage, WhatIfQuery};
 use crate::client::error::ClientError;
 
 impl ManagerClient {
-    /// Expands as a create would; nothing is stored or applied.
+    /// Expands as a create would. Nothing is stored or applied.
     pub async fn expand(&self, request: &Expand) -> Result<Expansion, ClientError> {
         let send = || {
             self.endpoint
@@ -19,7 +19,7 @@ impl ManagerClient {
         self.endpoint.fetch_repeatedly(send, READ).await
     }
 
-    /// What deployments would be with a template at another version. A page takes as long as its expansions.
+    /// What deployments would become with another version of a template. A page takes as long as its expansions.
     pub async fn whatif(
         &self,
         request: &WhatIf,

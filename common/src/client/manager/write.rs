@@ -1,4 +1,4 @@
-//! What all writes have in common: their query, their conditions, and how they are sent.
+//! The shared part of all writes: their query, their conditions, and how they are sent.
 
 use reqwest::{Method, RequestBuilder};
 use serde::Serialize;
@@ -8,20 +8,21 @@ use super::ManagerClient;
 use crate::api::manager::{IDEMPOTENCY_KEY, WriteQuery};
 use crate::client::error::ClientError;
 
-/// What a write answers: the result, or with `Prefer: respond-async` the operation.
+/// The answer to a write: the result, or the operation with `Prefer: respond-async`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     WhenDone,
     AtOnce,
 }
 
-/// What goes with a write beside its body.
+/// The parts of a write beside its body.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Write {
     pub query: WriteQuery,
-    /// The deployment's fingerprint: the write is refused if it has another one by then.
+    /// The fingerprint of the deployment. The write is rejected if the deployment has another one then.
     pub if_match: Option<String>,
-    /// The same key again gets the answer of the first time: with one, a write is repeated until it is answered.
+    /// A repeated request with the same key gets the first answer. With a key, the client repeats a write until it has
+    /// an answer.
     pub idempotency_key: Option<String>,
 }
 
@@ -46,7 +47,7 @@ impl Write {
     }
 }
 
-/// The body of a write that has none.
+/// The body of a write without a body.
 pub(super) const NOTHING: Option<&()> = None;
 
 impl ManagerClient {
@@ -61,8 +62,8 @@ impl ManagerClient {
             .await
     }
 
-    /// Sent once, as whether a write that got no answer was done, only the deployment tells; with an idempotency key
-    /// repeatedly. The manager bounds the time.
+    /// With an idempotency key, the write is repeated until there is an answer. Without one it is sent once, because
+    /// only the deployment shows whether an unanswered write was done. The manager limits the time.
     pub(super) async fn write<T: DeserializeOwned + Send + 'static>(
         &self,
         method: Method,

@@ -1,12 +1,12 @@
-//! What a registry asks for when it refuses a request: `WWW-Authenticate` (RFC 9110, section 11).
+//! The challenge of a registry that refuses a request: `WWW-Authenticate` (RFC 9110, section 11).
 
 use url::Url;
 
-/// The way in that a registry offers.
+/// The authentication that a registry offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Challenge {
     Basic,
-    /// A token of this server, for this service and scope.
+    /// A token from this server, for this service and scope.
     Bearer {
         realm: Url,
         service: Option<String>,
@@ -15,7 +15,7 @@ pub enum Challenge {
 }
 
 impl Challenge {
-    /// The first that is understood, of one header's value; a value has one challenge in practice.
+    /// The first challenge of a header value that is understood. In practice a value has one challenge.
     pub fn parse(value: &str) -> Option<Self> {
         let (scheme, rest) = value.trim().split_once(' ').unwrap_or((value.trim(), ""));
         if scheme.eq_ignore_ascii_case("basic") {
@@ -39,7 +39,7 @@ impl Challenge {
     }
 }
 
-/// `name="value", name=value`: commas may stand in quotes.
+/// `name="value", name=value`. Quoted values may contain commas.
 fn parameters(text: &str) -> Vec<(String, String)> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((name, after)) = rest.split_once('=') {

@@ -1,8 +1,8 @@
-//! The distribution protocol (OCI distribution specification 1.1): tags, manifests, blobs, and who asks.
+//! The distribution protocol (OCI distribution specification 1.1): tags, manifests, blobs, authentication.
 //!
-//! How a request travels is the [`Transport`]'s: which addresses may be asked, how long, how often. The client follows
-//! redirects itself. A login is sent to the registry and to the token server that it names, and nowhere else: a blob that is
-//! kept on another host is fetched without, and must have the digest that it was asked by.
+//! The [`Transport`] decides which addresses are allowed, deadlines and retries. The client follows redirects itself. A
+//! login is sent only to the registry and to the token server that the registry names. A blob on another host is
+//! fetched without the login, and must have the expected digest.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -21,38 +21,38 @@ use super::manifest::{self, Descriptor, Manifest};
 use crate::address::loggable;
 use crate::canonical::{Digest, digest_bytes};
 
-/// As the specification has registries take at least.
+/// The maximum size of a manifest: the specification's minimum for registries.
 const MANIFEST_BYTES: usize = 4 * 1024 * 1024;
-/// A page of a list, or a token.
+/// The maximum size of a page of a list, or of a token.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// Asked for; a registry may give fewer.
+/// The requested page size. A registry may return fewer items.
 const PAGE: &str = "1000";
 const PAGES: usize = 1_000;
-/// Names of one list in all: ten times the templates of the largest registry that is meant to be quick.
+/// The maximum number of names in one list: ten times the templates of the largest registry that must be fast.
 const NAMES: usize = 10_000;
 const REDIRECTS: usize = 5;
-/// Repositories whose tokens are kept; when there are more, all are asked for again.
+/// How many repositories' tokens are kept. Beyond that, all are requested again.
 const TOKENS: usize = 1_000;
 
-/// How requests reach a registry.
+/// Sends requests to the registry.
 pub trait Transport: Send + Sync {
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Sends it as it is, and follows no redirect. The answer's body has at most `limit` bytes, or it is an error.
+    /// Sends the request unchanged, and follows no redirect. A body of more than `limit` bytes is an error.
     fn send(
         &self,
         request: Request,
         limit: usize,
     ) -> impl Future<Output = Result<Answer, Self::Error>> + Send;
 
-    /// Who asks, as `Authorization: Basic …`; `None` if anybody does.
+    /// The login as `Authorization: Basic …`. `None` for anonymous access.
     fn login(&self) -> impl Future<Output = Result<Option<HeaderValue>, Self::Error>> + Send;
 }
 
 /// An answer of any status.
 #[derive(Debug)]
 pub struct Answer {
-    /// What was asked.
+    /// The URL of the request.
     pub url: Url,
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -106,12 +106,12 @@ fn who(login: bool) -> &'static str {
     }
 }
 
-/// One registry, for whoever the transport's login is.
+/// One registry, with the login of the transport.
 #[derive(Debug)]
 pub struct Client<T> {
     transport: T,
     base: Url,
-    /// By repository and what is done there.
+    /// Tokens, by repository and action.
     tokens: Mutex<HashMap<String, HeaderValue>>,
 }
 
@@ -140,7 +140,7 @@ struct Token {
 type Outcome<T, E> = Result<T, OciError<E>>;
 
 impl<T: Transport> Client<T> {
-    /// `base` is the host's root.
+    /// `base` is the root URL of the host.
     pub fn new(transport: T, base: Url) -> Self {
         Self {
             transport,
@@ -149,13 +149,13 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// The tags of a repository; `None` if there is no such repository.
+    /// The tags of a repository. `None` if there is no such repository.
     pub async fn tags(&self, repository: &str) -> Outcome<Option<BTreeSet<String>>, T::Error> {
         let url = self.url(repository, &["tags", "list"]);
         self.list(url, repository, |page: Tags| page.tags).await
     }
 
-    /// All repositories; `None` if the registry does not tell, or not to everybody.
+    /// All repositories. `None` if the registry does not list them for this login.
     pub async fn catalog(&self) -> Outcome<Option<BTreeSet<String>>, T::Error> {
         let mut url = self.base.clone();
         url.set_path("v2/_catalog");
@@ -170,7 +170,7 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// The manifest of a tag, with its digest; `None` if there is no such tag.
+    /// The manifest of a tag, with its digest. `None` if there is no such tag.
     pub async fn manifest(
         &self,
         repository: &str,
@@ -211,12 +211,12 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// Where a content is, for people.
+    /// The location of a content, for messages.
     pub fn blob_url(&self, repository: &str, digest: &Digest) -> Url {
         self.url(repository, &["blobs", &digest.to_string()])
     }
 
-    /// Puts a content there, unless it is there.
+    /// Uploads a content, unless the registry has it.
     pub async fn push_blob(&self, repository: &str, content: &[u8]) -> Outcome<(), T::Error> {
         let digest = digest_bytes(content);
         let url = self.blob_url(repository, &digest);
@@ -244,7 +244,7 @@ impl<T: Transport> Client<T> {
         self.created(request, repository).await
     }
 
-    /// Gives a manifest whose contents are there a tag.
+    /// Tags a manifest whose contents are uploaded.
     pub async fn push_manifest(
         &self,
         repository: &str,
@@ -287,7 +287,7 @@ impl<T: Transport> Client<T> {
         url
     }
 
-    /// The pages of a list, each of which says where the next is.
+    /// The pages of a list. Each page has the URL of the next.
     async fn list<P: DeserializeOwned>(
         &self,
         mut url: Url,
@@ -315,7 +315,7 @@ impl<T: Transport> Client<T> {
         })
     }
 
-    /// A success, or `None` for what is not there.
+    /// A success, or `None` if it does not exist.
     async fn found(
         &self,
         mut request: Request,
@@ -337,7 +337,7 @@ impl<T: Transport> Client<T> {
         Err(OciError::Redirects { url })
     }
 
-    /// Follows a blob to wherever it is kept, without saying who asks.
+    /// Follows the redirects of a blob without the login.
     async fn elsewhere(&self, first: Answer, limit: usize) -> Outcome<Answer, T::Error> {
         let mut answer = first;
         for _ in 0..REDIRECTS {
@@ -353,7 +353,7 @@ impl<T: Transport> Client<T> {
         Err(OciError::Redirects { url })
     }
 
-    /// Sends a request with the token that is held, or with a new one if the registry asks for it.
+    /// Sends a request with the current token, or with a new one if the registry asks for it.
     async fn authorized(
         &self,
         request: Request,
@@ -386,7 +386,7 @@ impl<T: Transport> Client<T> {
         tokens.insert(held, token);
     }
 
-    /// What a challenge is answered with; `None` if there is nothing to say.
+    /// The answer to a challenge. `None` if there is no login for it.
     async fn answer(
         &self,
         challenge: Option<Challenge>,
@@ -421,7 +421,7 @@ impl<T: Transport> Client<T> {
         if !answer.status.is_success() {
             return Err(self.refused(&answer).await);
         }
-        // The parser's own words could quote the token.
+        // The parser's own message could quote the token.
         let given: Option<Token> = serde_json::from_slice(&answer.body).ok();
         let token = given.and_then(|given| given.token.or(given.access_token));
         let header = token.and_then(bearer);
@@ -446,7 +446,7 @@ impl<T: Transport> Client<T> {
         }
     }
 
-    /// Where an answer leads on; not to another host, which must not learn who asks.
+    /// The URL of the next request. It must be on the same host, because another host must not receive the login.
     fn location(&self, answer: &Answer) -> Outcome<Url, T::Error> {
         match answer.header(LOCATION) {
             Some(to) => self.within(&answer.url, to),
@@ -479,7 +479,7 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// Bodies here are bytes at hand, so a request can be sent twice.
+/// The bodies are in memory, so a request can be sent twice.
 fn copied(request: &Request) -> Request {
     let mut copy = Request::new(request.method().clone(), request.url().clone());
     *copy.headers_mut() = request.headers().clone();
@@ -501,7 +501,7 @@ fn bearer(token: String) -> Option<HeaderValue> {
     Some(header)
 }
 
-/// What came by TLS does not go on without.
+/// A request over TLS is not redirected to one without TLS.
 fn keeps_tls(from: &Url, to: &Url) -> bool {
     to.scheme() == "https" || to.scheme() == from.scheme()
 }

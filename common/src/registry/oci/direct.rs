@@ -1,4 +1,4 @@
-//! Requests of a program to the registry that its own user names: no address is out of reach.
+//! Requests of the command line to a registry that its user names. All addresses are allowed.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Direct {
         Ok(Self { client, login })
     }
 
-    /// In a user's name, with their password.
+    /// A transport with a user name and password.
     pub fn of(login: Option<(&str, &Secret)>) -> Result<Self, DirectError> {
         Self::new(login.map(basic).transpose()?)
     }
@@ -89,7 +89,7 @@ impl Transport for Direct {
     }
 }
 
-/// reqwest's own texts repeat the URL; the innermost cause says what happened.
+/// reqwest's own texts repeat the URL. The innermost cause says what happened.
 fn innermost(error: &reqwest::Error) -> String {
     let start: &(dyn std::error::Error + 'static) = error;
     std::iter::successors(Some(start), |error| error.source())

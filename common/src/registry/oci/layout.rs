@@ -1,15 +1,16 @@
-//! What lies where in an OCI registry.
+//! The layout of templates in an OCI registry.
 //!
-//! Repositories and tags take fewer names than folders do: small letters, digits and separators. Of a path, the first part
-//! behind another that is a version is a tag; what is before it is the repository, what is behind it is in the artifact.
+//! Repositories and tags allow fewer names than folders do: lower-case letters, digits and separators. In a path, the
+//! first part after another part that is a version becomes the tag. The parts before it are the repository, the parts
+//! after it are inside of the artifact.
 
 use super::place::is_component;
 use crate::model::Version;
 use crate::registry::FilePath;
 
-/// The tag of the files at the registry's root: it is no name of a template.
+/// The tag of the files at the registry's root. No template can have this name.
 pub const ROOT_TAG: &str = "_root";
-/// Between the parts of a path in a tag; no part of a repository's name has it.
+/// Separates the parts of a path in a tag. No part of a repository's name contains it.
 const JOIN: &str = "..";
 const TAG_CHARS: usize = 128;
 const REPOSITORY_CHARS: usize = 255;
@@ -17,9 +18,9 @@ const REPOSITORY_CHARS: usize = 255;
 /// What a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spot {
-    /// The root, or a path that is above all versions: a collection, a template, or a file at the root.
+    /// The root, or a path above all versions: a collection, a template, or a file at the root.
     Above,
-    /// In a version, or the version itself if the path is empty.
+    /// A path in a version. Empty for the version itself.
     Within {
         template: FilePath,
         version: String,
@@ -43,7 +44,7 @@ pub fn spot(path: &FilePath) -> Spot {
     }
 }
 
-/// Parts of a path that was valid stay valid.
+/// Parts of a valid path are valid.
 fn joined(names: &[&str]) -> FilePath {
     FilePath::parse(&names.join("/")).unwrap_or_default()
 }
@@ -65,7 +66,7 @@ pub fn repository(prefix: &str, folder: &FilePath) -> Option<String> {
     (name.len() <= REPOSITORY_CHARS).then_some(name)
 }
 
-/// The tag that stands for a template in the index; `None` if none can.
+/// The tag of a template in the index. `None` if its name cannot be a tag.
 pub fn index_tag(template: &FilePath) -> Option<String> {
     let names: Vec<&str> = template.names().collect();
     let tag = names.join(JOIN);
@@ -73,7 +74,7 @@ pub fn index_tag(template: &FilePath) -> Option<String> {
     (fits && tag.len() <= TAG_CHARS).then_some(tag)
 }
 
-/// The template that a tag of the index stands for.
+/// The template of a tag in the index.
 pub fn template_of(index_tag: &str) -> Option<FilePath> {
     let names: Vec<&str> = index_tag.split(JOIN).collect();
     names

@@ -1,4 +1,4 @@
-//! The manifest of an artifact (OCI image specification 1.1): which files it has, and what each must hold.
+//! The manifest of an artifact (OCI image specification 1.1): its files and their digests.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use crate::canonical::{Digest, digest_bytes};
 use crate::registry::{FilePath, VERSION_FILES as LAYERS};
 
 pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
-/// Of a template's version, and of the files at a registry's root.
+/// The artifact type of a template's version, and of the files at a registry's root.
 pub const TEMPLATE: &str = "application/vnd.deployment-manager.template.v1";
-/// Of the one artifact that the index's tags have.
+/// The type of the single artifact that all tags of the index have.
 pub const INDEX: &str = "application/vnd.deployment-manager.index.v1";
 const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 const FILE: &str = "application/vnd.deployment-manager.file.v1";
-/// The file's path.
+/// The annotation with the path of a file.
 const TITLE: &str = "org.opencontainers.image.title";
-/// What `oras` says of a folder that it packed into a layer.
+/// The annotation of `oras` for a folder that is packed into a layer.
 const UNPACK: &str = "io.deis.oras.content.unpack";
-/// What an artifact holds that needs no content.
+/// The media type of an empty content.
 const EMPTY_CONTENT: &[u8] = b"{}";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct Manifest {
     annotations: BTreeMap<String, String>,
 }
 
-/// A content: what it is, and its digest.
+/// The descriptor of a content: its type, size and digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
@@ -55,14 +55,14 @@ impl Descriptor {
         }
     }
 
-    /// Whether these bytes are what is described.
+    /// Whether the bytes match the descriptor.
     pub fn describes(&self, content: &[u8]) -> bool {
         digest_bytes(content) == self.digest
     }
 }
 
 impl Manifest {
-    /// The same files have the same manifest, wherever and whenever it is made.
+    /// The same files always give the same manifest.
     pub fn of_files<'a>(files: impl IntoIterator<Item = (&'a FilePath, &'a [u8])>) -> Self {
         let layer = |(path, content): (&FilePath, &[u8])| Descriptor {
             annotations: BTreeMap::from([(TITLE.to_owned(), path.to_string())]),
@@ -86,12 +86,12 @@ impl Manifest {
         }
     }
 
-    /// The content of the config, and of the index's only layer.
+    /// The content of the config, and of the only layer of the index.
     pub const fn empty_content() -> &'static [u8] {
         EMPTY_CONTENT
     }
 
-    /// The files, by their paths; says what is wrong with it as a template's version.
+    /// The files by their paths, or what is wrong with the manifest as a template's version.
     pub fn files(self) -> Result<BTreeMap<FilePath, Descriptor>, String> {
         if self.layers.len() > LAYERS {
             return Err(format!("it has more than {LAYERS} layers"));

@@ -7,11 +7,11 @@
 //! <prefix>:_root                                    the files at the registry's root, such as registry.yaml
 //! ```
 //!
-//! A version's files are layers with the annotation `org.opencontainers.image.title`, as `oras push` makes them. The index
-//! is there because a registry need not list its repositories (`/v2/_catalog`), and most that are shared do not.
-//! It is made of tags because one can be added without reading the others: of two who publish at once, neither is lost. A
-//! registry without an index is listed by its catalog. [`layout`] says what lies where, [`client`] speaks the distribution
-//! protocol, [`place`] reads addresses.
+//! The files of a version are layers with the annotation `org.opencontainers.image.title`, as `oras push` makes them.
+//! The index exists because a registry need not list its repositories (`/v2/_catalog`), and most shared ones do not. It
+//! consists of tags, because a tag can be added without reading the others: if two authors publish at the same time,
+//! both entries stay. A registry without an index is listed by its catalog. [`layout`] maps paths to repositories and
+//! tags, [`client`] speaks the distribution protocol, [`place`] parses addresses.
 
 mod challenge;
 pub mod client;

@@ -1,22 +1,22 @@
-//! Where a registry is: `oci://host[:port]/prefix`.
+//! The address of a registry: `oci://host[:port]/prefix`.
 
 use url::{Host, Url};
 
 const OCI: &str = "oci";
-/// Without TLS, also where that is not on this machine.
+/// Without TLS, also on another machine.
 const PLAIN: &str = "oci+http";
 const WRITTEN: &str = "write it like oci://host/prefix, or oci+http://host/prefix without TLS";
 
-/// A registry's address: the host's, and the repository that all others are below.
+/// The address of a registry: the host, and the repository prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The host's root, by `https` or `http`.
+    /// The root URL of the host, with `https` or `http`.
     pub base: Url,
     pub prefix: String,
 }
 
 impl Place {
-    /// A loopback address is spoken to without TLS, as OCI tools do.
+    /// Loopback addresses are used without TLS, as OCI tools do.
     pub fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|error| error.to_string())?;
         let (Some(rest), Some(_)) = (text.strip_prefix(url.scheme()), url.host()) else {
@@ -57,7 +57,7 @@ pub fn is_component(text: &str) -> bool {
         && separators.into_iter().all(is_separator)
 }
 
-/// The scheme is not the web's, so a host keeps the form that it was written in.
+/// The scheme is not special to URL parsers, so the host stays as written.
 fn is_loopback(text: &str) -> bool {
     let as_web = Url::parse(&text.replacen(OCI, "http", 1));
     match as_web.as_ref().ok().and_then(Url::host) {
@@ -105,7 +105,7 @@ mod tests {
             "oci://host/t?x",
             "oci://host/t:v1",
         ] {
-            // `a/../../b` is `b` to every reader of URLs.
+            // URL parsers read `a/../../b` as `b`.
             let place = Place::parse(bad);
             let climbs =
                 bad.contains("..") && place.as_ref().is_ok_and(|place| place.prefix == "b");

@@ -1,4 +1,4 @@
-//! A package's `Chart.yaml`: what it is called, and which version it is. What else is in it is for others.
+//! The `Chart.yaml` of a package: its name and its version. Other fields have no meaning here.
 
 use super::PackageError;
 use crate::model::Version;
@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chart {
-    /// As a template's is written: `v` before what the file says.
+    /// Written like a template's version: `v` and the version of the file.
     pub version: String,
     parsed: Version,
     description: Option<String>,
 }
 
 impl Chart {
-    /// `name` is its folder's.
+    /// `name` is the name of its folder.
     pub fn parse(text: &str, name: &str) -> Result<Self, String> {
         let read = yaml::read(text, &Limits::DEFAULT, Duplicates::Error);
         let Value::Object(map) = read.map_err(|error| error.to_string())?.value else {
@@ -42,12 +42,12 @@ impl Chart {
         self.parsed
     }
 
-    /// Whether this is its version, however it is written.
+    /// Whether this is its version, in any spelling.
     pub fn is(&self, version: &str) -> bool {
         version.parse() == Ok(self.parsed)
     }
 
-    /// The package's schema, as YAML: it takes no properties. `name` is its folder's.
+    /// The schema of the package, as YAML: it has no properties. `name` is the name of its folder.
     ///
     /// # Errors
     /// The description cannot be written as YAML.
@@ -68,7 +68,7 @@ fn version(map: &Map<String, Value>) -> Result<(String, Version), String> {
     let text = match map.get("version") {
         None | Some(Value::Null) => return Err(format!("it has no version; {RULE}")),
         Some(Value::String(text)) => text,
-        // 1.10 would be 1.1.
+        // YAML would read 1.10 as 1.1.
         Some(Value::Number(number)) => {
             return Err(format!(
                 "its version {number} is a number; {RULE}, or put it into quotes"

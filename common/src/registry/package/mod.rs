@@ -1,7 +1,7 @@
-//! The original's packages: a folder with a `Chart.yaml`, and Kubernetes objects as they are in `manifests`.
+//! Packages: a folder with a `Chart.yaml`, and Kubernetes objects in `manifests`.
 //!
-//! Such a folder is a template without properties that has a resource for each object. Responsible for what is a package,
-//! and what it takes. It refuses to know where the folder is, and what the objects mean.
+//! Such a folder is a template without properties that has one resource per object. Decides which folders are packages,
+//! and checks them. It does not know where the folder is, and what the objects mean.
 
 mod chart;
 mod error;
@@ -11,9 +11,9 @@ use crate::manifests;
 pub use chart::Chart;
 pub use error::PackageError;
 
-/// What describes a package, in its folder.
+/// The file that describes a package, in its folder.
 pub const CHART: &str = "Chart.yaml";
-/// The folder of its objects, in its folder.
+/// The folder of the objects, in the package's folder.
 pub const MANIFESTS: &str = "manifests";
 /// As many as a template's schema may import.
 pub const MANIFEST_FILES: usize = super::TEMPLATE_IMPORTS;
@@ -26,7 +26,7 @@ pub fn is_manifest(name: &str) -> bool {
     !name.starts_with('.') && endings.any(|ending| name.ends_with(ending))
 }
 
-/// Checks a package's objects. `folder` is what errors call it; `manifests` are the files' names and texts.
+/// Checks the objects of a package. `folder` is its name in errors. `manifests` are the names and texts of the files.
 ///
 /// # Errors
 /// A file cannot be read, an object is there twice, or there are none or too many.
@@ -49,7 +49,7 @@ pub fn check<'a>(
     Ok(())
 }
 
-/// What a configuration looks like that uses it.
+/// An example configuration that uses it.
 pub fn example(name: &str, type_name: &str) -> String {
     format!("resources:\n- name: {name}\n  type: {type_name}\n")
 }

@@ -1,4 +1,5 @@
-//! The memory that requests' bodies take, all together: counted as they come, given back when the request is answered.
+//! The memory of all request bodies together. Bytes count when they arrive, and are released when the request is
+//! answered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

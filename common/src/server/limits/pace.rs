@@ -1,4 +1,4 @@
-//! Bodies that come too slowly, or stop coming, end: a connection is not held for nothing.
+//! Ends bodies that arrive too slowly or stop, so that they do not hold a connection.
 
 use std::future::Future;
 use std::io::{Error, ErrorKind};

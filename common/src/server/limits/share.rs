@@ -226,7 +226,7 @@ mod tests {
         }))
     }
 
-    /// How many of `asked` are let in, each answered at once.
+    /// How many of `asked` requests are accepted, each answered immediately.
     fn admitted(shares: &Arc<Shares>, who: &str, reads: bool, asked: usize, now: Instant) -> usize {
         let admit = |_: &usize| shares.admit_at(who, reads, now).is_ok();
         (0..asked).filter(admit).count()
