@@ -1,4 +1,4 @@
-//! The routes, and the stream of events that a write answers with.
+//! The routes, and the stream of events in the answer to a write.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -25,12 +25,12 @@ use crate::apply::{Events, Stopped};
 use crate::kubectl::Halt;
 use crate::service::Deployer;
 
-/// A caller takes silence of 30 s for a broken connection.
+/// Callers treat silence of 30 s as a broken connection.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// Events on their way to a slow caller.
+/// Events that wait for a slow caller.
 const BUFFERED: usize = 64;
 
-/// Every route. Jobs run on threads of their own, not on those that serve requests.
+/// Every route. Jobs run on their own threads, not on those that serve requests.
 pub fn routes(deployer: Arc<Deployer>) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = Data::new(LocalPoolHandle::new(threads));
@@ -172,7 +172,7 @@ async fn review_access(
     Ok(HttpResponse::Ok().json(deployer.review_access(review).await?))
 }
 
-/// Where to look; every namespace, if none is named.
+/// The namespace. Default: all namespaces.
 #[derive(Debug, serde::Deserialize)]
 struct Where {
     namespace: Option<Namespace>,
@@ -195,8 +195,8 @@ async fn get(
     answer(found.await?).await
 }
 
-/// Answers at once, and does the work while the answer's body is read. If the caller goes away, nothing more is sent to
-/// the API server, and the work ends when what was sent is answered.
+/// Answers immediately, and does the work while the caller reads the body of the answer. If the caller goes away,
+/// nothing more is sent to the API server, and the work ends when the API server has answered all requests.
 fn streamed<W, F>(jobs: &LocalPoolHandle, work: W) -> HttpResponse
 where
     W: FnOnce(Events) -> F + Send + 'static,
@@ -206,7 +206,7 @@ where
     let events = Events::new(sender);
     let id = request_id::current().unwrap_or_else(request_id::fresh);
     let span = Span::current();
-    // It goes on by itself, and its end is in the stream.
+    // The task runs by itself. Its end is an event of the stream.
     drop(jobs.spawn_pinned(move || {
         let work = finish(work(events.clone()), events);
         request_id::scope(id, work.instrument(span))

@@ -1,4 +1,4 @@
-//! The process: flags, wiring, and nothing else.
+//! The process: flags and wiring only.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,7 +14,7 @@ use resourcifier::http;
 use resourcifier::kubectl::{NOT_RUN, Settings, ThroughProxy, become_program};
 use resourcifier::service::{Deployer, Nameless};
 
-/// Where it listens if nobody says otherwise.
+/// The default address to listen on.
 const DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8082);
 
 /// Starts kubectl, in the mode of [`become_program`].
@@ -64,7 +64,7 @@ async fn run() -> anyhow::Result<()> {
     served.context("the service stopped")
 }
 
-/// The service starts without kubectl or a cluster and recovers by itself, but never silently.
+/// The service starts without kubectl or a cluster and recovers by itself, but it logs that.
 async fn tell_what_is_missing(deployer: &Deployer) {
     for check in deployer.checks().await {
         match check.ready {

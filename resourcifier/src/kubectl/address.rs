@@ -1,9 +1,9 @@
-//! How a cluster addresses objects: the kinds that it serves, and an object's identity in one of them.
+//! How a cluster addresses objects: the kinds that it serves, and the identity of an object of such a kind.
 
 use common::model::ObjectRef;
 use serde_json::Value;
 
-/// No kind takes a longer name: Kubernetes' limit for subdomains.
+/// The maximum length of a kind's name: Kubernetes' limit for subdomains.
 const NAME_BYTES: usize = 253;
 
 /// A kind in one version of its group.
@@ -11,22 +11,22 @@ const NAME_BYTES: usize = 253;
 pub struct ServedKind {
     pub api_version: String,
     pub kind: String,
-    /// The plural that paths use.
+    /// The plural name in paths.
     pub resource: String,
     pub namespaced: bool,
-    /// Whether objects of it can be applied; a `TokenReview` cannot.
+    /// Whether objects of the kind can be applied. A `TokenReview` cannot.
     pub applicable: bool,
 }
 
 impl ServedKind {
-    /// The API group; empty for the core group.
+    /// The API group. Empty for the core group.
     pub fn group(&self) -> &str {
         let parts = self.api_version.split_once('/');
         parts.map_or("", |(group, _)| group)
     }
 }
 
-/// The identity that an object states; what it leaves out is empty.
+/// The identity of an object, from its own fields. Missing fields are empty.
 pub fn object_ref(object: &Value) -> ObjectRef {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     ObjectRef {
@@ -37,7 +37,7 @@ pub fn object_ref(object: &Value) -> ObjectRef {
     }
 }
 
-/// Whether a text is one segment of a path, and stays the same in a URL.
+/// Whether a text is a single segment of a path, and stays unchanged in a URL.
 pub fn is_segment(text: &str) -> bool {
     !matches!(text, "" | "." | "..")
         && text.len() <= NAME_BYTES

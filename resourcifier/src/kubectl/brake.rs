@@ -1,27 +1,27 @@
-//! Slows all calls down when the API server says that there are too many.
+//! Delays all calls when the API server reports too many requests.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// What the API server usually asks for.
+/// The delay that the API server usually asks for.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// Whatever it asks for: the callers have deadlines of their own.
+/// The maximum delay. Callers have their own deadlines.
 const LONGEST: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]
 pub struct Brake(Mutex<Option<Instant>>);
 
 impl Brake {
-    /// Nothing more is sent for a while; `attempt` counts the tries of the call that was turned away.
+    /// Delays all calls. `attempt` is the number of tries of the rejected call.
     pub fn press(&self, retry_after: Option<Duration>, attempt: u32) {
         let until = Instant::now() + pause(retry_after, attempt);
         let mut held = self.lock();
         *held = (*held).max(Some(until));
     }
 
-    /// Returns when calls may go on.
+    /// Returns when calls may continue.
     pub async fn wait(&self) {
         loop {
             let until = *self.lock();
@@ -32,7 +32,7 @@ impl Brake {
         }
     }
 
-    /// The value is one instant: a panic while it was held left it whole.
+    /// The value is a single instant, so a panic of a holder cannot leave it half written.
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
         self.0
             .lock()
@@ -40,7 +40,7 @@ impl Brake {
     }
 }
 
-/// As long as the answer asked for, or twice as long each time when it asked for nothing.
+/// The delay that the answer asks for. Without one, a delay that doubles with each attempt.
 fn pause(retry_after: Option<Duration>, attempt: u32) -> Duration {
     let doubled = SHORTEST.saturating_mul(2_u32.saturating_pow(attempt));
     retry_after.unwrap_or(doubled).clamp(SHORTEST, LONGEST)

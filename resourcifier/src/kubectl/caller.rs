@@ -1,9 +1,10 @@
-//! In whose name a request reaches the API server.
+//! The identity of a request to the API server.
 //!
-//! The kubeconfig's own credentials carry every request; in somebody's name it has impersonation headers besides, which
-//! `kubectl proxy` passes on. They are never on a command line, and the API server decides by the named one's rights.
+//! Every request has the credentials of the kubeconfig. A request for a user also has impersonation headers, which
+//! `kubectl proxy` passes on. They are never on a command line. The API server checks the permissions of the
+//! impersonated user.
 //!
-//! The user agent names the operation that a request is part of, so that the API server's audit log does.
+//! The user agent contains the operation of the request, so that the API server's audit log shows it.
 
 use common::model::{Identity, OperationId};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -16,8 +17,8 @@ const UID: HeaderName = HeaderName::from_static("impersonate-uid");
 const GROUP: HeaderName = HeaderName::from_static("impersonate-group");
 const EXTRA: &str = "impersonate-extra-";
 const AGENT: &str = concat!("resourcifier/", env!("CARGO_PKG_VERSION"));
-/// What is encoded in the name of a header. The API server reads names in lower case and then decodes them: a capital
-/// letter survives only encoded.
+/// The characters to encode in the name of a header. The API server converts names to lower case and then decodes them,
+/// so an upper-case letter must be encoded.
 const ENCODED: &AsciiSet = &with_capitals(NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_'));
 
 const fn with_capitals(mut set: AsciiSet) -> AsciiSet {
@@ -29,7 +30,7 @@ const fn with_capitals(mut set: AsciiSet) -> AsciiSet {
     set
 }
 
-/// Whom a request is made for.
+/// The user of a request.
 #[derive(Debug, Clone)]
 pub struct Caller {
     headers: HeaderMap,
@@ -37,7 +38,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The service itself: what its kubeconfig may do.
+    /// The service itself, with the permissions of its kubeconfig.
     pub fn itself() -> Self {
         Self {
             headers: HeaderMap::from_iter([(USER_AGENT, HeaderValue::from_static(AGENT))]),
@@ -65,7 +66,7 @@ impl Caller {
         })
     }
 
-    /// Every request from now on names the operation.
+    /// Adds the operation to every request from now on.
     ///
     /// # Errors
     /// Never for an operation's id: it is a label.
@@ -94,7 +95,7 @@ fn name(key: &str) -> Result<HeaderName, KubectlError> {
     HeaderName::from_bytes(encoded.as_bytes()).map_err(|_| unfit(key))
 }
 
-/// Identities are checked where they are made: this is a fault of that check.
+/// Identities are checked when they are made, so this is a fault of that check.
 fn unfit(text: &str) -> KubectlError {
     KubectlError::Malformed {
         call: "impersonation",

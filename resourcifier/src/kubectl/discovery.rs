@@ -1,5 +1,5 @@
-//! Which kinds a cluster serves, read from its discovery documents: all at once, or, from servers before 1.26, one
-//! group version after the other.
+//! Reads the kinds that a cluster serves from its discovery documents: all at once, or one group version after another
+//! from servers before 1.26.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use super::error::KubectlError;
 use super::proxy::Proxy;
 use super::request::{Request, version};
 
-/// All groups in one document, where the server can.
+/// All groups in one document, if the server supports it.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
-/// Legacy documents asked for at once.
+/// Legacy documents that are requested at the same time.
 const AT_ONCE: usize = 16;
 
 /// `/api` and `/apis`, in either form.
@@ -34,7 +34,7 @@ enum Document {
 struct DiscoveredGroup {
     #[serde(default)]
     metadata: Metadata,
-    /// The preferred one first.
+    /// The preferred version first.
     versions: Vec<DiscoveredVersion>,
 }
 
@@ -49,7 +49,7 @@ struct DiscoveredVersion {
     version: String,
     #[serde(default)]
     resources: Vec<DiscoveredResource>,
-    /// `Stale` where the server behind an API service is away.
+    /// `Stale` if the server of an API service is unreachable.
     #[serde(default)]
     freshness: String,
 }
@@ -98,7 +98,7 @@ struct Resource {
     verbs: Vec<String>,
 }
 
-/// The kinds of one group: each of its versions, the preferred one first.
+/// The kinds of one group, by version, the preferred version first.
 type Versions = Vec<Vec<ServedKind>>;
 
 /// Every kind, in the version that the cluster prefers.
@@ -107,7 +107,7 @@ pub async fn preferred(proxy: &Proxy, within: Duration) -> Result<Vec<ServedKind
     Ok(core.into_iter().chain(groups).flat_map(best).collect())
 }
 
-/// The kinds of one version; none if it is not served.
+/// The kinds of one version. Empty if the version is not served.
 pub async fn of_version(
     proxy: &Proxy,
     api_version: &str,
@@ -227,7 +227,7 @@ fn is_applicable(verbs: &[String]) -> bool {
     verbs.iter().any(|verb| verb == "patch")
 }
 
-/// Each kind once: where the preferred version lacks it, in the next that has it.
+/// Each kind once: in the preferred version, or in the next version that has it.
 fn best(versions: Versions) -> Vec<ServedKind> {
     let mut found: Vec<ServedKind> = Vec::new();
     for kind in versions.into_iter().flatten() {

@@ -1,10 +1,10 @@
-//! Why a call did not succeed.
+//! Why a call failed.
 
 use common::api::error::{ErrorBody, ErrorCode};
 
 use super::gate::Halt;
 
-/// Why a call brought no result.
+/// Why a call has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KubectlError {
     #[error("kubectl cannot be run ({program}: {reason}); install it, or name it with --kubectl")]
@@ -19,7 +19,7 @@ pub enum KubectlError {
     TooMany { limit: usize },
     #[error("the answer to {call} is not understood: {reason}")]
     Malformed { call: &'static str, reason: String },
-    /// The call was not made, or its answer was not waited for, because the job may not go on.
+    /// The job must not continue: the call was not made, or its answer was not awaited.
     #[error(transparent)]
     Halted(#[from] Halt),
     /// The API server's own answer.
@@ -51,12 +51,12 @@ impl KubectlError {
         }
     }
 
-    /// Whether it says nothing of the object: the same call may succeed a little later, or where the job goes on.
+    /// Whether the error is independent of the object: the same call may succeed later, or in a job that continues.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Halted(_)) || self.code() == ErrorCode::ClusterUnavailable
     }
 
-    /// What the API server has against this very object, if it is that.
+    /// The API server's objection to this object, if that is the error.
     pub fn fault(&self) -> Option<ObjectFault> {
         match self {
             Self::Object(error) => Some(error.fault),
@@ -64,7 +64,7 @@ impl KubectlError {
         }
     }
 
-    /// Whether somebody else wrote first, so that what was read does not count any more.
+    /// Whether another client wrote first, so that the object must be read again.
     pub fn is_lost_race(&self) -> bool {
         matches!(
             self.fault(),
@@ -72,7 +72,7 @@ impl KubectlError {
         )
     }
 
-    /// The fields that other managers own, if that is why.
+    /// The fields that other managers own, if they are the reason.
     pub fn conflicts(&self) -> &[Cause] {
         match self {
             Self::Object(error) if error.fault == ObjectFault::Conflict => &error.causes,
@@ -82,7 +82,7 @@ impl KubectlError {
 }
 
 impl Halt {
-    /// What the caller is answered: whether to try again, or that it is over.
+    /// The answer to the caller: try again, or stopped.
     pub fn code(self) -> ErrorCode {
         match self {
             Self::CallerGone | Self::Expired => ErrorCode::DeployerUnavailable,
@@ -105,46 +105,46 @@ impl From<KubectlError> for ErrorBody {
     }
 }
 
-/// Why the API server did not do what it was asked, in its words.
+/// Why the API server rejected the request, in its words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct ObjectError {
     pub fault: ObjectFault,
     pub text: String,
-    /// What is wrong with which field, where it says so.
+    /// The faulty fields, if the API server lists them.
     pub causes: Vec<Cause>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectFault {
-    /// The API server does not take it, and will not on the next try.
+    /// The API server rejects it, also on the next try.
     Refused,
-    /// The API server's validation refuses values or changes of fields; each field is one of the causes.
+    /// The API server's validation rejects values or changes of fields. Each field is one of the causes.
     Invalid,
-    /// The caller lacks the right.
+    /// The caller lacks a permission.
     Forbidden,
-    /// There is no such object, or not the namespace that it is to be in.
+    /// The object does not exist, or its namespace does not.
     Missing,
-    /// An object of that name is there, but with another UID.
+    /// There is an object of that name, but with another UID.
     OtherUid,
-    /// The object is not as the precondition says: somebody else wrote first. Read it again.
+    /// The object does not match the precondition, because another client wrote first. Read it again.
     Changed,
-    /// An object of that name exists already.
+    /// An object of that name already exists.
     Exists,
-    /// Other field managers own fields of it; each is one of the causes.
+    /// Other field managers own some of its fields. Each field is one of the causes.
     Conflict,
     /// The API server does not serve the kind, or not yet.
     Unserved,
-    /// The API server is away, overloaded, or has not caught up.
+    /// The API server is unreachable, overloaded, or out of date.
     Transient,
 }
 
-/// One field that is at fault.
+/// One faulty field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cause {
-    /// The API server's word for it, such as `FieldManagerConflict` or `FieldValueRequired`.
+    /// The API server's reason, such as `FieldManagerConflict` or `FieldValueRequired`.
     pub reason: String,
-    /// As the API server writes it: `.spec.replicas` in a conflict, `spec.replicas` where a value is invalid.
+    /// As the API server writes it: `.spec.replicas` for a conflict, `spec.replicas` for an invalid value.
     pub field: String,
     pub message: String,
 }

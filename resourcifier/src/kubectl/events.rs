@@ -1,4 +1,4 @@
-//! What the cluster noted about an object: core/v1 events, the newest last.
+//! The cluster's notes about an object: core/v1 events, the newest last.
 
 use common::model::ObjectRef;
 use reqwest::Method;
@@ -8,10 +8,10 @@ use super::ObjectEvent;
 use super::error::KubectlError;
 use super::request::Request;
 
-/// Events of one object are kept for an hour; of a bad hour these are enough.
+/// The cluster keeps events of an object for an hour. This many are enough.
 const READ: usize = 500;
 const TOLD: usize = 20;
-/// Where events about cluster-scoped objects are.
+/// The namespace of events about cluster-scoped objects.
 const OF_CLUSTER: &str = "default";
 
 pub fn request(object: &ObjectRef, uid: Option<&str>) -> Result<Request, KubectlError> {

@@ -1,7 +1,7 @@
 //! The private folder of one process, for the socket and kubectl's cache.
 //!
-//! It goes when its owner ends. An owner that was killed cannot tidy up, so the next one does: a lock, which
-//! the kernel releases with its holder, says whose folder is still in use.
+//! The folder is removed when its owner ends. A killed owner cannot remove it, so the next process does. A lock, which
+//! the kernel releases with its holder, shows which folders are in use.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Read, Seek, Write};
@@ -13,9 +13,9 @@ use nix::unistd::{Pid, Uid};
 use tempfile::TempDir;
 
 const PREFIX: &str = "resourcifier-";
-/// In the folder: locked as long as the owner lives; it names the process group that the owner started.
+/// A file in the folder, locked while the owner lives. It contains the process group that the owner started.
 const LOCK: &str = "lock";
-/// The socket's path has to fit into 107 bytes, with a name of its own.
+/// The path of the socket must fit into 107 bytes, with the name of the socket.
 const LONGEST: usize = 90;
 
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A new folder in `parent`, after those that killed owners left there are removed.
+    /// Removes the folders of killed owners, then makes a new folder in `parent`.
     pub fn new(parent: &Path) -> Result<Self, FolderError> {
         sweep(parent);
         loop {
@@ -47,7 +47,7 @@ impl Folder {
             if folder.path().as_os_str().len() > LONGEST {
                 return Err(FolderError::TooLong(folder.path().to_owned()));
             }
-            // Between its making and its locking, another process may have taken it for an abandoned one.
+            // Before the lock, another process may have removed the new folder as an abandoned one.
             if folder.path().join(LOCK).exists() {
                 return Ok(folder);
             }
@@ -73,7 +73,7 @@ impl Folder {
         self.folder.path()
     }
 
-    /// Notes which process group is to be killed if its owner is killed.
+    /// Records the process group to kill if its owner is killed.
     pub fn note(&self, group: Pid) -> std::io::Result<()> {
         let mut lock = &self.lock;
         lock.set_len(0)?;
@@ -82,7 +82,7 @@ impl Folder {
     }
 }
 
-/// Removes the folders of owners that are no more, and kills what they started.
+/// Removes the folders of ended owners, and kills their processes.
 fn sweep(parent: &Path) {
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
@@ -107,14 +107,14 @@ fn is_own(path: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == Uid::effective().as_raw())
 }
 
-/// The lock of a folder whose owner is gone, held now by us.
+/// The lock of a folder whose owner is gone, now held by this process.
 fn abandoned(path: &Path) -> Option<File> {
     let lock = File::open(path.join(LOCK)).ok()?;
     lock.try_lock().ok()?;
     Some(lock)
 }
 
-/// Its number may belong to others by now, so the process must have the folder on its command line.
+/// The number may belong to another process now, so the command line of the process must contain the folder.
 fn kill_group(mut lock: File, folder: &Path) {
     let mut text = String::new();
     let noted = lock.read_to_string(&mut text).ok();
@@ -157,7 +157,7 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // Only now it surely has its own command line.
+        // Before this, it may not have its own command line yet.
         child
             .stdout
             .as_mut()

@@ -1,20 +1,20 @@
-//! What the API server says where somebody lacks a right, in words that an administrator can act on.
+//! Turns the API server's answer about a missing permission into a sentence that an administrator can act on.
 //!
-//! The API server answers 403 for quotas and admission too: those say something else and are told as they are.
+//! The API server also answers 403 for quotas and admission. Those messages stay unchanged.
 
 use common::api::review::Access;
 
-/// Who may not do what.
+/// The user and the missing permission.
 #[derive(Debug, PartialEq)]
 struct Denial {
     user: String,
     access: Access,
 }
 
-/// The sentence, if the message is about a right that is missing.
+/// The sentence, if the message is about a missing permission.
 pub fn explained(message: &str) -> Option<String> {
     let Denial { user, access } = read(message)?;
-    // Since Kubernetes 1.35 also as `impersonate:user-info` and `impersonate-on:user-info:get`.
+    // Since Kubernetes 1.35 also `impersonate:user-info` and `impersonate-on:user-info:get`.
     if access.verb.starts_with("impersonate") {
         return Some(format!(
             "forbidden: resourcifier's own account {user} may not act for its callers; an administrator has to allow it to impersonate users, groups and service accounts, as the ClusterRole of the installation does"
@@ -26,7 +26,7 @@ pub fn explained(message: &str) -> Option<String> {
     ))
 }
 
-/// What an administrator could do.
+/// What an administrator can do.
 pub fn remedy(access: &Access) -> String {
     let role = match &access.namespace {
         Some(namespace) => format!("Role in namespace {namespace}"),
@@ -35,7 +35,8 @@ pub fn remedy(access: &Access) -> String {
     format!("a {role} with that verb on that resource, bound to them, would allow it")
 }
 
-/// `… User "jane" cannot patch resource "deployments" in API group "apps" in the namespace "shop"`, or `at the cluster scope`.
+/// `… User "jane" cannot patch resource "deployments" in API group "apps" in the namespace "shop"`, or `at the cluster
+/// scope`.
 fn read(message: &str) -> Option<Denial> {
     let (_, rest) = message.split_once("User \"")?;
     let (user, rest) = rest.split_once("\" cannot ")?;

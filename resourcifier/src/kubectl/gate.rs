@@ -1,16 +1,16 @@
-//! What each call of a job passes on its way to the API server, so that a job that is stopped writes nothing more.
+//! The gate that each call of a job passes on its way to the API server. A stopped job writes nothing more.
 //!
 //! ```text
 //! waiting ──first renewal──► open ──renewals──► open ──halt, or no renewal in time──► closed
 //! ```
-//! A write passes at the last moment, when nothing is left but to send it. The gate bounds it by the time that the job may
-//! still write, here and at the API server (`timeout`), so that a closed gate and the end of that time are the end of all
-//! writes. A read that waits is given up when the gate closes.
+//! A write passes at the last moment, directly before it is sent. The gate limits it to the time that the job may still
+//! write, here and at the API server (`timeout`). So after a closed gate and the end of that time there are no more
+//! writes. A closing gate cancels waiting reads.
 //!
-//! A write without an answer is remembered: the API server may still do it, until its time is over. A later answer to the
-//! same call settles it, because the API server did one of them last.
+//! A write without an answer is recorded: until its time is over, the API server may still do it. A later answer to the
+//! same call removes the record, because the API server does them one after the other.
 //!
-//! The gate knows nothing of deployments, operations or jobs.
+//! The gate does not know deployments, operations or jobs.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,12 +19,12 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// The longest that one write may take. A webhook has up to 30 s.
+/// The maximum time of one write. A webhook has up to 30 s.
 const WRITE: Duration = Duration::from_secs(30);
-/// The API server counts from when a write arrives, which is a little later than when it is sent.
+/// The API server's time starts when a write arrives, a little after it is sent.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// Why a job may not go on.
+/// Why a job must not continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Halt {
     #[error("the caller went away")]
@@ -46,20 +46,20 @@ pub struct Gate {
 
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// Whether anything may be written yet.
+    /// Whether writes are allowed yet.
     is_granted: bool,
-    /// Nothing is written after this; without it, for as long as nobody halts it.
+    /// Nothing is written after this time. Without it, writing ends only when the gate closes.
     until: Option<Instant>,
     halted: Option<Halt>,
 }
 
 impl Gate {
-    /// Open until it is halted: for who only looks, and for a request that no operation stands behind.
+    /// Open until it is closed: for reads, and for a request without an operation.
     pub fn open() -> Self {
         Self::new(true, None)
     }
 
-    /// Lets reads pass at once, and writes from the first renewal on. It closes where none comes for so long.
+    /// Reads pass immediately, and writes from the first renewal on. The gate closes if none comes for this long.
     pub fn leased(lease: Duration) -> Self {
         Self::new(false, Some(Instant::now() + lease))
     }
@@ -75,7 +75,7 @@ impl Gate {
         }
     }
 
-    /// Writes may pass until then. Nothing opens a closed gate again.
+    /// Writes may pass until then. A closed gate stays closed.
     pub fn renew(&self, until: Instant) {
         if self.halted().is_some() {
             return;
@@ -86,7 +86,7 @@ impl Gate {
         });
     }
 
-    /// Nothing more passes; the first reason counts.
+    /// Closes the gate. The first reason stays.
     pub fn halt(&self, reason: Halt) {
         self.state.send_modify(|state| {
             state.halted.get_or_insert(reason);
@@ -100,12 +100,12 @@ impl Gate {
     }
 
     /// # Errors
-    /// Nothing passes any more.
+    /// The gate is closed.
     pub fn check(&self) -> Result<(), Halt> {
         self.halted().map_or(Ok(()), Err)
     }
 
-    /// Returns when nothing passes any more.
+    /// Returns when the gate is closed.
     pub async fn closed(&self) -> Halt {
         let mut states = self.state.subscribe();
         loop {
@@ -121,13 +121,13 @@ impl Gate {
             };
             tokio::select! {
                 () = end => {}
-                // The sender is in self.
+                // `self` holds the sender.
                 _ = states.changed() => {}
             }
         }
     }
 
-    /// Gives the work up when the gate closes.
+    /// Cancels the work when the gate closes.
     pub async fn while_open<T>(&self, work: impl Future<Output = T>) -> Result<T, Halt> {
         tokio::select! {
             biased;
@@ -136,7 +136,7 @@ impl Gate {
         }
     }
 
-    /// The way through for one write, which is to be sent at once.
+    /// The permission for one write, which must be sent immediately.
     pub async fn enter(&self, call: String) -> Result<Pass<'_>, Halt> {
         let mut states = self.state.subscribe();
         let granted = states.wait_for(|state| state.is_granted);
@@ -150,7 +150,7 @@ impl Gate {
         })
     }
 
-    /// Waits until the API server does nothing more of what was sent.
+    /// Waits until the API server has finished all requests.
     pub async fn settled(&self) {
         let last = self.unanswered().values().max().copied();
         if let Some(last) = last {
@@ -159,14 +159,14 @@ impl Gate {
     }
 
     fn unanswered(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
-        // Nothing panics while it holds the lock.
+        // No holder of the lock panics.
         self.unanswered
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A write on its way. Dropped without an answer, it may still be done.
+/// A write that was sent. If it is dropped without an answer, the API server may still do it.
 #[derive(Debug)]
 pub struct Pass<'g> {
     gate: &'g Gate,
@@ -181,7 +181,7 @@ impl Pass<'_> {
         self.within
     }
 
-    /// The API server said what it did: neither this nor an earlier try of the same call is under way any more.
+    /// The API server has answered: neither this call nor an earlier try of it is running any more.
     pub fn answered(mut self) {
         if let Some(call) = self.call.take() {
             self.gate.unanswered().remove(&call);
@@ -218,7 +218,7 @@ mod tests {
         gate.renew(Instant::now() + LEASE);
         let within = write(&gate).await.unwrap();
         assert!(within > LEASE / 2 && within <= LEASE, "{within:?}");
-        // A renewal never takes time away.
+        // A renewal never shortens the time.
         gate.renew(Instant::now());
         assert!(write(&gate).await.unwrap() > LEASE / 2);
     }

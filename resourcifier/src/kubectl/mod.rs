@@ -1,18 +1,19 @@
 //! The port to the cluster: what the service asks for, and what each call promises.
 //!
-//! Promises of every adapter, held by one conformance suite (`tests/kubectl.rs`):
-//! - A call ends within its `within`, and what it answers is bounded.
-//! - Calls may run at once; the adapter bounds how many do, and slows all of them down when the cluster says so.
-//! - Each call without a [`Precondition`] can be repeated: what is applied or deleted already is a success again.
-//! - A [`Precondition`] holds at the write itself: the API server checks it in the transaction that writes. What does not hold
-//!   is [`ObjectFault::Changed`], and nothing was written.
-//! - No error carries a Secret's values.
-//! - A write passes the [`Gate`] right before it is sent, and tells it when it is answered.
+//! Promises of every adapter, tested by one conformance suite (`tests/kubectl.rs`):
+//! - A call ends within its `within`, and its answer has a maximum size.
+//! - Calls may run at the same time. The adapter limits their number, and delays all of them when the cluster asks for
+//! it.
+//! - Each call without a [`Precondition`] can be repeated: applying or deleting again is a success.
+//! - A [`Precondition`] is checked by the API server in the transaction that writes. If it does not hold, the error is
+//! [`ObjectFault::Changed`], and nothing was written.
+//! - No error contains the values of a Secret.
+//! - A write passes the [`Gate`] directly before it is sent, and reports its answer to the gate.
 //!
-//! - Objects are only reached in somebody's name: [`Cluster::acting_for`] says whose, and the API server decides by that one's
-//!   rights. What the service asks in its own name ([`Cluster`]) has no objects in it.
+//! - Objects are only accessed for a user: [`Cluster::acting_for`] sets the user, and the API server checks that user's
+//! permissions. Requests of the service itself ([`Cluster`]) do not concern objects.
 //!
-//! The port knows nothing of deployments, waves or readiness.
+//! The port does not know deployments, waves or readiness.
 
 mod address;
 mod brake;
@@ -54,32 +55,32 @@ pub use parent::{NOT_RUN, become_program};
 pub use session::Settings;
 pub use through_proxy::ThroughProxy;
 
-/// What became of each of several objects, in the order asked.
+/// The result for each of several objects, in the order of the request.
 pub type Outcomes<T> = Vec<Result<T, KubectlError>>;
 
-/// The objects that change, as they change.
+/// The changes of objects, as they happen.
 pub type Watch = BoxStream<'static, Result<Change, KubectlError>>;
 
-/// What is asked in the service's own name: what the cluster is, and who others are. No objects.
+/// Requests of the service itself: about the cluster and about users, not about objects.
 #[async_trait]
 pub trait Cluster: Send + Sync {
-    /// Fails only where kubectl itself cannot be run.
+    /// Fails only if kubectl itself cannot be run.
     async fn versions(&self, within: Duration) -> Result<Versions, KubectlError>;
 
     /// Every kind that the cluster serves, in the version that it prefers.
     async fn kinds(&self) -> Result<Vec<ServedKind>, KubectlError>;
 
-    /// The kinds of one version of a group; none if it is not served.
+    /// The kinds of one version of a group. Empty if the version is not served.
     async fn kinds_of(&self, api_version: &str) -> Result<Vec<ServedKind>, KubectlError>;
 
-    /// Whose the token is. One that the cluster does not know is a verdict, not an error.
+    /// The user of a token. An unknown token is a valid answer, not an error.
     async fn review_token(
         &self,
         review: &TokenReview,
         within: Duration,
     ) -> Result<TokenVerdict, KubectlError>;
 
-    /// Whether somebody may do something.
+    /// Whether a user may do something.
     async fn review_access(
         &self,
         identity: &Identity,
@@ -87,28 +88,28 @@ pub trait Cluster: Send + Sync {
         within: Duration,
     ) -> Result<AccessVerdict, KubectlError>;
 
-    /// The way to the objects, in the caller's name and through the gate: each write passes it, and what waits for an
-    /// answer to a read is given up when it closes.
+    /// Access to the objects as the caller and through the gate: each write passes the gate, and a closing gate cancels
+    /// waiting reads.
     fn acting_for(self: Arc<Self>, caller: Caller, gate: Arc<Gate>) -> Arc<dyn Kubectl>;
 }
 
-/// The objects of the cluster, as far as one caller may reach them.
+/// The objects of the cluster that one caller has access to.
 #[async_trait]
 pub trait Kubectl: Send + Sync {
-    /// In whose name; `None` for the service itself.
+    /// The user to impersonate. `None` for the service itself.
     fn caller(&self) -> Option<&Identity>;
 
     /// Whether the caller may do something.
     async fn may(&self, access: &Access, within: Duration) -> Result<AccessVerdict, KubectlError>;
 
-    /// The live object; `None` if it does not exist.
+    /// The live object. `None` if it does not exist.
     async fn get(
         &self,
         object: &ObjectRef,
         within: Duration,
     ) -> Result<Option<Value>, KubectlError>;
 
-    /// One page of the objects of a kind. A page token that is too old is a transient error: begin again.
+    /// One page of the objects of a kind. An expired page token is a transient error: start again.
     async fn list(
         &self,
         query: Query<'_>,
@@ -116,7 +117,8 @@ pub trait Kubectl: Send + Sync {
         within: Duration,
     ) -> Result<Page, KubectlError>;
 
-    /// What changes from a list's version on. The stream ends by itself, at the latest after `within`; then list again.
+    /// The changes after the version of a list. The stream ends by itself, at the latest after `within`. Then list
+    /// again.
     async fn watch(
         &self,
         query: Query<'_>,
@@ -124,7 +126,7 @@ pub trait Kubectl: Send + Sync {
         within: Duration,
     ) -> Result<Watch, KubectlError>;
 
-    /// Server-side apply; gives the object as it is afterwards, or with `dry_run` as it would be.
+    /// Server-side apply. Returns the object after it, or the expected object for a `dry_run`.
     async fn apply(
         &self,
         object: &Value,
@@ -132,8 +134,9 @@ pub trait Kubectl: Send + Sync {
         within: Duration,
     ) -> Result<Value, KubectlError>;
 
-    /// Whether the object could be created if its name were free. Defaults, validation and admission are tried by a dry run
-    /// of a create under the same name; the API server looks at the name last. An error says why the create would fail.
+    /// Whether the object could be created if its name were not in use. A dry run of a create under the same name tries
+    /// defaults, validation and admission: the API server checks the name last. An error says why the create would
+    /// fail.
     async fn try_create(
         &self,
         object: &Value,
@@ -141,7 +144,7 @@ pub trait Kubectl: Send + Sync {
         within: Duration,
     ) -> Result<(), KubectlError>;
 
-    /// Asks for deletion and does not wait for it.
+    /// Requests deletion and does not wait for it.
     async fn delete(
         &self,
         object: &ObjectRef,
@@ -149,7 +152,7 @@ pub trait Kubectl: Send + Sync {
         within: Duration,
     ) -> Result<Deletion, KubectlError>;
 
-    /// JSON merge patch (RFC 7386) of an object; returns the object as it is afterwards, or `None` if it does not exist.
+    /// JSON merge patch (RFC 7386) of an object. Returns the object after it, or `None` if it does not exist.
     async fn patch(
         &self,
         object: &ObjectRef,
@@ -158,10 +161,10 @@ pub trait Kubectl: Send + Sync {
         within: Duration,
     ) -> Result<Option<Value>, KubectlError>;
 
-    /// The last lines that a container wrote, at most some 64 KiB of them.
+    /// The last lines of a container's log, at most about 64 KiB.
     async fn log(&self, log: Log<'_>, within: Duration) -> Result<String, KubectlError>;
 
-    /// The latest events about an object, the newest last; `uid` tells it from others of its name.
+    /// The latest events about an object, the newest last. `uid` distinguishes it from other objects of the same name.
     async fn events(
         &self,
         object: &ObjectRef,
@@ -170,53 +173,53 @@ pub trait Kubectl: Send + Sync {
     ) -> Result<Vec<ObjectEvent>, KubectlError>;
 }
 
-/// The versions that meet.
+/// The versions of kubectl and the API server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versions {
     pub client: String,
-    /// The API server's, or why it is not known.
+    /// The API server's version, or why it is not known.
     pub server: Result<String, String>,
-    /// Set when the two are further apart than Kubernetes supports.
+    /// Set if the two versions are further apart than Kubernetes supports.
     pub skew: Option<String>,
 }
 
-/// Which objects of a kind to look at.
+/// Which objects of a kind to read.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'a> {
     pub kind: &'a ServedKind,
-    /// Every namespace, if none is named.
+    /// The namespace. Default: all namespaces.
     pub namespace: Option<&'a str>,
-    /// A label selector, as `key=value,other=value`.
+    /// A label selector: `key=value,other=value`.
     pub selector: Option<&'a str>,
     /// Only `apiVersion`, `kind` and `metadata`.
     pub metadata_only: bool,
 }
 
-/// Which page of a list.
+/// A page of a list.
 #[derive(Debug, Clone, Copy)]
 pub struct PageRequest<'a> {
-    /// The most objects; an adapter may give fewer where they are large.
+    /// The maximum number of objects. An adapter may return fewer if they are large.
     pub limit: usize,
-    /// [`Page::next`] of the page before.
+    /// [`Page::next`] of the previous page.
     pub after: Option<&'a str>,
 }
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
     pub items: Vec<Value>,
-    /// Asks for the next page; `None` on the last.
+    /// The token of the next page. `None` on the last page.
     pub next: Option<String>,
-    /// From where to watch.
+    /// The version from which to watch.
     pub version: String,
 }
 
 /// One change of a watched object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// It is new, or looks like this now.
+    /// It is new or has changed. This is its present state.
     Is(Value),
-    /// It is gone; this is how it looked last.
+    /// It is deleted. This was its last state.
     Gone(Value),
 }
 
@@ -231,30 +234,30 @@ impl Change {
 /// How an object is applied.
 #[derive(Debug, Clone, Copy)]
 pub struct ApplyOptions<'a> {
-    /// Who owns the fields from now on.
+    /// The field manager that owns the fields after the write.
     pub manager: &'a str,
-    /// Whether fields are taken from other managers; else that is an [`ObjectFault::Conflict`].
+    /// Whether to take fields from other managers. If not, such fields are an [`ObjectFault::Conflict`].
     pub force: bool,
-    /// Nothing is written, but all is checked: defaults, admission and conflicts.
+    /// Checks defaults, admission and conflicts, and writes nothing.
     pub dry_run: bool,
     pub precondition: Precondition<'a>,
 }
 
-/// What must be so when the API server writes.
+/// The condition that the API server checks when it writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precondition<'a> {
-    /// The write goes through in any case.
+    /// No condition.
     None,
     /// No object has the name: the write creates the object or fails.
     Absent,
-    /// The object is the one that was read, and nobody has written to it since.
+    /// The object is the one that was read, and has not changed since.
     Unchanged { uid: &'a str, version: &'a str },
 }
 
 /// How an object is patched.
 #[derive(Debug, Clone, Copy)]
 pub struct PatchOptions<'a> {
-    /// Who owns the changed fields from now on.
+    /// The field manager that owns the changed fields after the write.
     pub manager: &'a str,
     /// Never [`Precondition::Absent`]: a patch creates nothing.
     pub precondition: Precondition<'a>,
@@ -263,45 +266,45 @@ pub struct PatchOptions<'a> {
 /// How an object is deleted.
 #[derive(Debug, Clone, Copy)]
 pub struct DeleteOptions<'a> {
-    /// Only the object with this UID is deleted.
+    /// Deletes only the object with this UID.
     pub uid: Option<&'a str>,
-    /// Only an object with this `resourceVersion` is deleted: nobody has written to it since it was read.
+    /// Deletes only an object with this `resourceVersion`: it has not changed since it was read.
     pub version: Option<&'a str>,
     pub cascade: Cascade,
 }
 
-/// How an object's dependants are deleted.
+/// How the dependants of an object are deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cascade {
-    /// The object stays until its dependants are gone: where it is gone, they are.
+    /// The object stays until its dependants are deleted.
     Foreground,
-    /// The object goes at once. For kinds that own nothing.
+    /// The object is deleted immediately. For kinds without dependants.
     Background,
 }
 
-/// What became of the wish to delete an object.
+/// The result of a request to delete an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
-    /// It is gone.
+    /// It is deleted.
     Gone,
-    /// It goes: at once, or when nothing holds it any more.
+    /// It is being deleted: immediately, or after its finalizers.
     Asked,
     /// There is no such object.
     Missing,
-    /// Another object has its name; it was left alone.
+    /// Another object has its name. That object was not changed.
     Replaced,
-    /// Somebody has written to it since it was read; it was left alone.
+    /// It has changed since it was read, and was not deleted.
     Changed,
 }
 
-/// Which lines of a log.
+/// Which lines of a log to read.
 #[derive(Debug, Clone, Copy)]
 pub struct Log<'a> {
     pub namespace: &'a str,
     pub pod: &'a str,
     pub container: &'a str,
     pub lines: usize,
-    /// Of the container before its last restart.
+    /// From the container before its last restart.
     pub previous: bool,
 }
 

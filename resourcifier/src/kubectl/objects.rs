@@ -1,4 +1,5 @@
-//! The objects of the cluster, in one caller's name: each call of the port as requests to the API server.
+//! The objects of the cluster, accessed as one caller: translates each call of the port into requests to the API
+//! server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,7 @@ use super::{
 };
 use super::{ServedKind, object_ref};
 
-/// The bytes of a log, whatever the number of lines.
+/// The maximum size of a log, for any number of lines.
 const LOG_BYTES: usize = 64 * 1024;
 const JSON: &str = "application/json";
 const APPLY: &str = "application/apply-patch+yaml";
@@ -37,7 +38,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Every request to an object goes through here or [`Self::watched`]: nothing is asked in another name.
+    /// Every request to an object uses this function or [`Self::watched`], so all have the caller's identity.
     async fn send(&self, request: &Request, within: Duration) -> Result<Answer, KubectlError> {
         let way = Way {
             caller: &self.caller,
@@ -56,7 +57,8 @@ impl Objects {
         self.gate.while_open(opened).await?
     }
 
-    /// A request to one object. Definitions go and come back with another plural: a kind that is not found is looked up anew.
+    /// A request to one object. A definition may be deleted and created with another plural name, so a kind that is not
+    /// found is looked up again.
     async fn ask(
         &self,
         object: &ObjectRef,
@@ -93,7 +95,7 @@ fn listing(call: &'static str, query: Query<'_>) -> Result<Request, KubectlError
     })
 }
 
-/// A list's items leave out what is the same for all of them.
+/// The items of a list do not have the fields that are the same for all of them.
 fn whole(mut item: Value, kind: &ServedKind) -> Value {
     if let Some(map) = item.as_object_mut() {
         map.insert("apiVersion".to_owned(), json!(kind.api_version));
@@ -102,7 +104,7 @@ fn whole(mut item: Value, kind: &ServedKind) -> Value {
     item
 }
 
-/// The answer is a success alone where the object is gone, and the object where something holds it.
+/// The answer is a success without an object if the object is deleted, and the object if something delays its deletion.
 fn deletion(answer: Value) -> Deletion {
     match answer["kind"] == "Status" {
         true => Deletion::Gone,
@@ -110,17 +112,17 @@ fn deletion(answer: Value) -> Deletion {
     }
 }
 
-/// No object has this version: etcd's first revision is that of the empty store. An apply with it creates the object or fails,
-/// because the API server compares versions only where an object exists.
+/// No object has this version: etcd's first revision is that of the empty store. The API server compares versions only
+/// if an object exists, so an apply with this version creates the object or fails.
 const NO_VERSION: &str = "1";
 
-/// The body with what the API server is to compare before it writes.
+/// The body with the values for the API server to compare before it writes.
 fn conditional(body: &Value, precondition: Precondition<'_>) -> Value {
     let mut body = body.clone();
     match precondition {
         Precondition::None => {}
         Precondition::Absent => body["metadata"]["resourceVersion"] = json!(NO_VERSION),
-        // The UID as well: an apply with a version alone would create an object that is gone.
+        // The UID too: an apply with only a version would create an object that is deleted.
         Precondition::Unchanged { uid, version } => {
             body["metadata"]["uid"] = json!(uid);
             body["metadata"]["resourceVersion"] = json!(version);
@@ -129,7 +131,7 @@ fn conditional(body: &Value, precondition: Precondition<'_>) -> Value {
     body
 }
 
-/// The object as it would be created beside the one that has its name: what only one object can have is left out.
+/// The object for a dry run of a create beside the existing one, without the fields that only one object can have.
 fn beside(object: &Value) -> Value {
     let mut object = object.clone();
     if object["apiVersion"] != "v1" || object["kind"] != "Service" {
@@ -190,7 +192,7 @@ impl Kubectl for Objects {
             None => request,
         };
         let answer = match self.send(&request, within).await {
-            // Large objects: fewer of them fit.
+            // The objects are large, so fewer fit into a page.
             Err(KubectlError::TooMuch { .. }) if page.limit > 1 => {
                 let fewer = PageRequest {
                     limit: page.limit / 8 + 1,

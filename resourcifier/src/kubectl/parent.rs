@@ -1,8 +1,8 @@
-//! kubectl ends with this process, however that ends: `kill -9` too.
+//! Ends kubectl with this process, even if this process is killed with `kill -9`.
 //!
-//! The kernel sends the signal (`PR_SET_PDEATHSIG`) that a process has asked for itself, and keeps the wish over an exec. So
-//! this program is started again, in a mode of its own, asks for the signal, and becomes kubectl. Without it a kubectl
-//! proxy would go on after its owner was killed, and the API server with the writes that it had passed on.
+//! A process can ask the kernel for a signal at its parent's end (`PR_SET_PDEATHSIG`), also for a program that it
+//! executes later. So this program starts itself in a special mode, asks for the signal, and then becomes kubectl.
+//! Otherwise, a kubectl proxy would continue after its owner was killed, and so would its writes at the API server.
 //!
 //! Not the standard library's `pre_exec`: it is unsafe, and this workspace forbids that.
 
@@ -15,12 +15,12 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::getppid;
 
-/// The first argument of the mode. Then come the parent's process id, the program, and its arguments.
+/// The first argument of the mode. The next ones are the parent's process id, the program, and its arguments.
 const MODE: &str = "run-with-parent";
-/// The exit code where the program cannot be run, as of a shell.
+/// The exit code if the program cannot be run, as in a shell.
 pub const NOT_RUN: u8 = 127;
 
-/// The command for the program, through `launcher` if there is one: a program that calls [`become_program`].
+/// The command for the program, started by `launcher` if there is one: a program that calls [`become_program`].
 pub fn command(launcher: Option<&Path>, program: &Path) -> Command {
     let Some(launcher) = launcher else {
         return Command::new(program);
@@ -31,8 +31,8 @@ pub fn command(launcher: Option<&Path>, program: &Path) -> Command {
     command
 }
 
-/// Becomes the program that the arguments name, if they ask for this mode. Returns the reason if that is not possible, and
-/// nothing if they do not ask for it.
+/// Becomes the program in the arguments, if they ask for this mode. Returns an error if that is not possible, and
+/// `None` if they do not ask for it.
 pub fn become_program(arguments: impl IntoIterator<Item = OsString>) -> Option<String> {
     let mut arguments = arguments.into_iter().skip(1);
     if arguments.next()? != MODE {
@@ -43,7 +43,7 @@ pub fn become_program(arguments: impl IntoIterator<Item = OsString>) -> Option<S
     if let Err(error) = prctl::set_pdeathsig(Signal::SIGKILL) {
         return Some(format!("the end of the parent cannot be watched: {error}"));
     }
-    // It may have ended before the signal was asked for.
+    // The parent may have ended before the signal was requested.
     if getppid().to_string() != *parent.to_string_lossy() {
         return Some("the parent has ended".to_owned());
     }

@@ -1,7 +1,7 @@
-//! kubectl as a process: started in a group of its own with a limited environment, bounded in time and output,
-//! killed with its children.
+//! kubectl as a process: in its own process group, with a limited environment, time and output, and killed with its
+//! children.
 //!
-//! It knows nothing of kubectl's commands.
+//! It does not know kubectl's commands.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -16,10 +16,10 @@ use tokio::process::{Child, Command};
 use super::error::KubectlError;
 use super::parent;
 
-/// What a call that tells about kubectl itself prints at most.
+/// The maximum output of a call about kubectl itself.
 const OUTPUT_BYTES: u64 = 1024 * 1024;
 
-/// Variables that kubectl and the credential plugins of a kubeconfig need; nothing else is passed on.
+/// Variables that kubectl and the credential plugins of a kubeconfig need. No others are passed on.
 const PASSED: &[&str] = &[
     "HOME",
     "PATH",
@@ -37,10 +37,10 @@ const PASSED: &[&str] = &[
     "KUBERNETES_SERVICE_HOST",
     "KUBERNETES_SERVICE_PORT",
 ];
-/// Prefixes of what credential plugins of cloud providers read.
+/// Prefixes of variables for the credential plugins of cloud providers.
 const PASSED_PREFIXES: &[&str] = &["AWS_", "AZURE_", "CLOUDSDK_", "GOOGLE_"];
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Finished {
     pub success: bool,
@@ -49,12 +49,12 @@ pub struct Finished {
     pub stderr: String,
 }
 
-/// Which program, and how it is started.
+/// The program, and how to start it.
 #[derive(Debug, Clone, Copy)]
 pub struct Program<'a> {
     pub path: &'a Path,
     pub kubeconfig: Option<&'a Path>,
-    /// Starts it so that it ends with this process.
+    /// Makes the program end with this process.
     pub launcher: Option<&'a Path>,
 }
 
@@ -67,7 +67,7 @@ impl Program<'_> {
     }
 }
 
-/// Starts it, with both outputs piped.
+/// Starts the program with both outputs piped.
 pub fn start(program: Program<'_>, arguments: &[OsString]) -> Result<(Child, Group), KubectlError> {
     let mut command = Command::from(parent::command(program.launcher, program.path));
     command
@@ -96,7 +96,7 @@ fn is_passed(name: &OsStr) -> bool {
     })
 }
 
-/// Runs it to its end. Dropping the future, or the deadline, kills the process and its children.
+/// Runs the program to its end. Dropping the future, or the deadline, kills the process and its children.
 pub async fn run(
     program: Program<'_>,
     call: &'static str,
@@ -122,7 +122,7 @@ pub async fn run(
     Ok(finished)
 }
 
-/// Whether the launcher could start it.
+/// Whether the launcher could start the program.
 pub fn is_run(status: std::process::ExitStatus) -> bool {
     status.code() != Some(i32::from(parent::NOT_RUN))
 }
@@ -147,7 +147,7 @@ async fn bounded(pipe: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8
     Ok(bytes)
 }
 
-/// The process group of a child: killed when dropped, unless the child has ended.
+/// The process group of a child. Dropping it kills the group, unless the child has ended.
 #[derive(Debug)]
 pub struct Group(Option<Pid>);
 
@@ -169,7 +169,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
-            // An error means that nothing of the group is left.
+            // An error means that the group has ended.
             let _ = killpg(group, Signal::SIGKILL);
         }
     }
@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    /// A killed process may stay a zombie where nobody reaps orphans.
+    /// A killed process may stay a zombie if no process reaps orphans.
     fn is_running(process: Pid) -> bool {
         std::fs::read_to_string(format!("/proc/{process}/stat"))
             .is_ok_and(|stat| !stat.contains(") Z "))

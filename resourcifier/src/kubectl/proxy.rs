@@ -1,7 +1,7 @@
-//! The transport of the adapter: requests through `kubectl proxy`, which is started when it is needed and again when it
+//! The transport of the adapter: requests through `kubectl proxy`, which is started on demand and restarted after it
 //! has died.
 //!
-//! Many requests run at once, up to a bound; when the API server says that there are too many, all of them wait.
+//! A limited number of requests run at the same time. When the API server reports too many, all of them wait.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,13 +20,13 @@ use super::request::Request;
 use super::session::{Session, Settings};
 use super::status;
 
-/// Requests at once: with more, an API server gets no faster, and its fairness rules turn them away.
+/// Requests at the same time. With more, an API server is not faster, and its fairness rules reject them.
 const AT_ONCE: usize = 32;
-/// Watches at once; whoever gets none looks again instead.
+/// Watches at the same time. Beyond that, callers poll instead.
 const WATCHES: usize = 32;
-/// Tries of a request that the API server turns away because of too many.
+/// Tries of a request that the API server rejects because of too many requests.
 const TRIES: u32 = 6;
-/// After a start that failed, callers are told the same for this long.
+/// After a failed start, callers get the same error for this long.
 const REST: Duration = Duration::from_secs(1);
 const MIB: usize = 1024 * 1024;
 
@@ -49,17 +49,17 @@ struct Running {
 /// A success of the API server.
 pub type Answer = Bytes;
 
-/// On which way a request goes to the API server: in whose name, and through which gate.
+/// The route of a request to the API server: its user, and its gate.
 #[derive(Debug, Clone, Copy)]
 pub struct Way<'a> {
     pub caller: &'a Caller,
     pub gate: &'a Gate,
 }
 
-/// What to do with an answer that came.
+/// What to do about an answer.
 enum Turn {
     Answer(Answer),
-    /// There are too many requests; the time is the one to wait, if it was told.
+    /// There are too many requests. The time is the delay that the answer asks for.
     Away(Option<Duration>, KubectlError),
 }
 
@@ -75,7 +75,7 @@ impl Proxy {
         }
     }
 
-    /// Asks in the service's own name, of what has no objects in it.
+    /// A request of the service itself, not about objects.
     pub async fn ask(&self, request: &Request, within: Duration) -> Result<Answer, KubectlError> {
         let way = Way {
             caller: &Caller::itself(),
@@ -84,7 +84,7 @@ impl Proxy {
         self.send(way, request, within).await
     }
 
-    /// Sends a request that is safe to repeat, until it is answered or the time is over.
+    /// Sends a request that is safe to repeat, until there is an answer or the time is over.
     pub async fn send(
         &self,
         way: Way<'_>,
@@ -145,7 +145,7 @@ impl Proxy {
         turn
     }
 
-    /// What came of a request that was answered, and whether the API server does nothing more of it.
+    /// The result of an answered request, and whether the API server has finished it.
     async fn answer(
         &self,
         caller: &Caller,
@@ -158,10 +158,10 @@ impl Proxy {
             return Ok((Ok(Turn::Answer(body)), true));
         }
         let error = status::error(code.as_u16(), &body);
-        // It is turned away before anything is done.
+        // The request is rejected before anything is done.
         let is_refused = code == StatusCode::TOO_MANY_REQUESTS
             || (code == StatusCode::SERVICE_UNAVAILABLE && retry_after.is_some());
-        // The API server gave up waiting for its store, or a proxy on the way for the API server.
+        // The API server timed out on its store, or a proxy in between timed out on the API server.
         let is_certain = is_refused || !(code.is_server_error() && error.is_transient());
         let turn = match is_refused {
             true => Ok(Turn::Away(retry_after, error)),
@@ -170,7 +170,7 @@ impl Proxy {
         Ok((turn, is_certain))
     }
 
-    /// The head of the answer; a proxy that cannot be reached is replaced, once.
+    /// The head of the answer. An unreachable proxy is restarted once.
     async fn response(&self, caller: &Caller, request: &Request) -> Result<Response, KubectlError> {
         let first = self.session().await?;
         match sent(&first, caller, request).await {
@@ -190,7 +190,7 @@ impl Proxy {
         })
     }
 
-    /// The head of a watch's answer, and what keeps its place.
+    /// The head of a watch's answer, and the guard of its slot.
     pub async fn watch(
         &self,
         caller: &Caller,
@@ -218,7 +218,7 @@ impl Proxy {
         ))
     }
 
-    /// The one that runs, or a new one.
+    /// The running proxy, or a new one.
     async fn session(&self) -> Result<Arc<Session>, KubectlError> {
         let mut running = self.running.lock().await;
         if let Some(session) = running
@@ -233,7 +233,7 @@ impl Proxy {
         {
             return Err(error.clone());
         }
-        // The old one ends before a new one starts: they would share the socket's path.
+        // The old proxy ends before a new one starts, because both would use the same socket.
         running.session = None;
         let started = Session::start(&self.settings, &self.folder.path().join("sock")).await;
         let session = started.inspect_err(|error| {
@@ -253,7 +253,7 @@ impl Proxy {
         }
     }
 
-    /// Ends it. The folder goes with the transport.
+    /// Ends the proxy. The folder is removed with the transport.
     pub async fn stop(&self) {
         self.slots.close();
         self.running.lock().await.session = None;
@@ -276,7 +276,7 @@ async fn sent(session: &Session, caller: &Caller, request: &Request) -> reqwest:
         .await
 }
 
-/// In seconds; the other form, a date, is not used by API servers.
+/// In seconds. API servers do not use the other form, a date.
 fn retry_after(response: &Response) -> Option<Duration> {
     let value = response.headers().get(header::RETRY_AFTER)?;
     value.to_str().ok()?.parse().ok().map(Duration::from_secs)
@@ -301,7 +301,7 @@ async fn bounded(mut response: Response, request: &Request) -> Result<Bytes, Kub
     }
 }
 
-/// reqwest's own texts repeat the URL; the innermost cause says what happened.
+/// reqwest's own texts repeat the URL. The innermost cause says what happened.
 pub fn root_cause(error: &reqwest::Error) -> String {
     let start: &(dyn std::error::Error + 'static) = error;
     std::iter::successors(Some(start), |error| error.source())

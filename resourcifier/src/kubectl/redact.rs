@@ -1,14 +1,14 @@
-//! Keeps the values of a Secret out of what the API server says about it.
+//! Removes the values of a Secret from the API server's messages about it.
 
 use common::redact::REDACTED;
 use serde_json::Value;
 
 use super::error::{KubectlError, ObjectError};
 
-/// Shorter values would garble every text that they happen to occur in; they are covered by [`quoted`].
+/// Shorter values occur in many texts by chance. [`quoted`] covers them.
 const SHORTEST: usize = 4;
 
-/// The error without any value of the object, if that is a Secret.
+/// The error without the values of the object, if that is a Secret.
 pub fn redacted(error: KubectlError, object: &Value) -> KubectlError {
     match error {
         KubectlError::Object(error) if object["kind"] == "Secret" => {
@@ -27,7 +27,7 @@ pub fn redacted(error: KubectlError, object: &Value) -> KubectlError {
     }
 }
 
-/// The longest first: one may be a part of another. As they are, and as they stand in quotes.
+/// The values as they are and in quotes, the longest first, because one may be a part of another.
 fn values(secret: &Value) -> Vec<String> {
     let maps = ["data", "stringData"].map(|field| secret[field].as_object());
     let mut values: Vec<String> = maps
@@ -62,7 +62,7 @@ fn without(text: &str, values: &[String]) -> String {
     }
 }
 
-/// From where on the API server quotes what stands in a field of values.
+/// The position after which the API server quotes the content of a field with values.
 fn quoted(text: &str) -> Option<usize> {
     const INVALID: &str = ": Invalid value: ";
     const UNSTRUCTURED: &str = "valueUnstructured";

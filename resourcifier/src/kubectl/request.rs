@@ -1,4 +1,4 @@
-//! One request to the API server, as it can be sent again.
+//! One request to the API server. It can be sent again.
 
 use std::time::Duration;
 
@@ -10,31 +10,31 @@ use serde_json::Value;
 use super::error::{KubectlError, ObjectError, ObjectFault};
 use super::{ServedKind, is_segment};
 
-/// The host is the socket; `kubectl proxy` accepts requests to this name only.
+/// The host is the socket. `kubectl proxy` accepts only requests with this host name.
 const BASE: &str = "http://localhost/";
 
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What errors and logs call it.
+    /// Its description in errors and logs.
     pub call: &'static str,
     pub method: Method,
     pub url: Url,
     pub accept: &'static str,
     pub content_type: &'static str,
     pub body: Bytes,
-    /// The most bytes of an answer.
+    /// The maximum size of an answer.
     pub limit: usize,
 }
 
-/// A large object has 1.5 MiB, and a page of a list many of them.
+/// A large object has 1.5 MiB, and a page of a list has many objects.
 pub const ANSWER_BYTES: usize = 32 * 1024 * 1024;
-/// Reviews are virtual objects: nothing of them is stored.
+/// Reviews are virtual objects: they are not stored.
 const AUTHENTICATION_PATH: &str = "/apis/authentication.k8s.io/";
 const AUTHORIZATION_PATH: &str = "/apis/authorization.k8s.io/";
 const JSON: &str = "application/json";
 
 impl Request {
-    /// Path segments and query are encoded here.
+    /// The path segments and the query are encoded here.
     pub fn new(
         call: &'static str,
         method: Method,
@@ -67,7 +67,7 @@ impl Request {
         })
     }
 
-    /// To one object.
+    /// A request to one object.
     pub fn of_object(
         call: &'static str,
         method: Method,
@@ -84,7 +84,7 @@ impl Request {
         self
     }
 
-    /// Whether it changes an object: neither a review, which is no object, nor a dry run does.
+    /// Whether it changes an object. A review and a dry run do not.
     pub fn is_write(&self) -> bool {
         let is_review = self.url.path().starts_with(AUTHENTICATION_PATH)
             || self.url.path().starts_with(AUTHORIZATION_PATH);
@@ -92,12 +92,12 @@ impl Request {
         self.method != Method::GET && !is_review && !is_dry_run
     }
 
-    /// What tells the call from all others: the API server does two of the same one after the other.
+    /// Identifies the call: the API server runs two equal calls one after the other.
     pub fn key(&self) -> String {
         format!("{} {}", self.method, self.url.path())
     }
 
-    /// The API server gives it up after so long, also when nobody waits for the answer any more.
+    /// The API server cancels the request after this long, also if no client waits for the answer any more.
     pub fn timed(mut self, within: Duration) -> Self {
         let within = format!("{}ms", within.as_millis().max(1));
         self.url.query_pairs_mut().append_pair("timeout", &within);
@@ -116,7 +116,7 @@ impl Request {
     }
 }
 
-/// The path of a kind's objects, in one namespace or in all.
+/// The path of the objects of a kind, in one namespace or in all.
 pub fn collection<'a>(kind: &'a ServedKind, namespace: Option<&'a str>) -> Vec<&'a str> {
     let mut segments = version(&kind.api_version);
     if let Some(namespace) = namespace.filter(|_| kind.namespaced) {
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Names that lead elsewhere, are read in two ways, or are no names, beside some that are good.
+    /// Names that lead elsewhere, are ambiguous, or are not names, and some that are valid.
     fn hostile() -> impl Strategy<Value = String> {
         let known = [
             "a",
@@ -233,7 +233,7 @@ mod tests {
         prop_oneof![4 => known, 1 => ".{0,6}", 1 => "[./%a]{0,6}", 1 => long]
     }
 
-    /// The paths of a configuration's objects, as far as it is a plan.
+    /// The paths of the objects in a configuration, if it can be planned.
     fn paths(resources: &Value) -> Result<Vec<(ObjectRef, String)>, ErrorBody> {
         let Ok(resources) = serde_json::from_value::<Vec<Resource>>(resources.clone()) else {
             return Ok(Vec::new());
@@ -269,7 +269,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every text of a configuration that becomes part of a path is hostile in turn.
+        /// Replaces each text of a configuration that becomes part of a path with a hostile one, one at a time.
         #[test]
         fn what_a_configuration_says_is_an_objects_own_path_or_an_error_with_its_place(
             place in 0..7usize,

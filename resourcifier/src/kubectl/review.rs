@@ -1,4 +1,4 @@
-//! Reviews: virtual objects by which the API server says who a token's bearer is, and what somebody may do.
+//! Reviews: virtual objects that ask the API server for the user of a token, and what a user may do.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use super::error::KubectlError;
 use super::proxy::Answer;
 use super::request::Request;
 
-/// A verdict is small; a bearer's groups may be many.
+/// An answer is small, but the groups of a user may be many.
 const VERDICT_BYTES: usize = 1024 * 1024;
 const AUTHENTICATION: &str = "authentication.k8s.io";
 const AUTHORIZATION: &str = "authorization.k8s.io";
 
-/// Who the bearer of a token is.
+/// The user of a token.
 pub fn of_token(review: &TokenReview) -> Result<Request, KubectlError> {
     let spec = json!({"token": review.token.reveal(), "audiences": review.audiences});
     request(AUTHENTICATION, "TokenReview", "tokenreviews", spec)
 }
 
-/// What somebody else may do.
+/// What another user may do.
 pub fn of_access(identity: &Identity, access: &Access) -> Result<Request, KubectlError> {
     let spec = json!({
         "user": identity.user(), "uid": identity.uid(), "groups": identity.groups(), "extra": identity.extra(),
@@ -37,7 +37,7 @@ pub fn of_access(identity: &Identity, access: &Access) -> Result<Request, Kubect
     )
 }
 
-/// What the one may do in whose name it is asked.
+/// What the user of this request may do.
 pub fn of_own_access(access: &Access) -> Result<Request, KubectlError> {
     let spec = json!({"resourceAttributes": attributes(access)});
     request(
@@ -91,7 +91,7 @@ struct User {
     extra: BTreeMap<String, Vec<String>>,
 }
 
-/// An API server that knows nothing of audiences names none: such a token is meant for itself, not for who asked.
+/// An API server without support for audiences returns none: such a token is meant for the API server itself.
 pub fn token_verdict(review: &TokenReview, answer: &Answer) -> Result<TokenVerdict, KubectlError> {
     let Reviewed { status } = read::<TokenStatus>("TokenReview", answer)?;
     let refused = |reason: String| TokenVerdict {

@@ -1,5 +1,5 @@
-//! One run of `kubectl proxy`: it carries TLS and the kubeconfig's credentials, we speak HTTP to it through a socket
-//! that nobody else can open.
+//! One run of `kubectl proxy`. It handles TLS and the credentials of the kubeconfig, and serves HTTP on a socket that
+//! no other user can open.
 //!
 //! ```text
 //! resourcifier ──HTTP──► socket in a private folder ──► kubectl proxy ──TLS, credentials──► API server
@@ -16,24 +16,24 @@ use tokio::process::Child;
 use super::error::KubectlError;
 use super::process::{self, Group, Program};
 
-/// Its own start is quick; credential plugins run only with the first request.
+/// Its own start is quick. Credential plugins run only with the first request.
 const START: Duration = Duration::from_secs(20);
-/// What it says when requests are welcome.
+/// Its message when it serves.
 const SERVING: &str = "Starting to serve on";
-/// What is kept of its complaints.
+/// How much of its error output is kept.
 const COMPLAINT_BYTES: usize = 8 * 1024;
-/// Nobody opens shells through it. The default also refuses objects named `exec…` in a namespace named `pods`.
+/// No shells are opened through it. The default also rejects objects named `exec…` in a namespace named `pods`.
 const REJECTED: &str =
     "--reject-paths=^/api/v1/namespaces/[^/]+/pods/[^/]+/(exec|attach|portforward)$";
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// Which kubectl, and which cluster.
+/// The kubectl and the cluster to use.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub program: PathBuf,
     pub kubeconfig: Option<PathBuf>,
     pub context: Option<String>,
-    /// A program that calls [`super::become_program`]: kubectl then ends with this process, also by `kill -9`.
+    /// A program that calls [`super::become_program`]: kubectl then ends with this process, also after `kill -9`.
     pub launcher: Option<PathBuf>,
 }
 
@@ -56,9 +56,9 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts it, and returns when it serves.
+    /// Starts the proxy, and returns when it serves.
     pub async fn start(settings: &Settings, socket: &Path) -> Result<Self, KubectlError> {
-        // A predecessor that was killed leaves its socket behind, and kubectl does not open over it.
+        // A killed predecessor leaves its socket, and kubectl does not replace it.
         let _ = std::fs::remove_file(socket);
         let arguments = arguments(settings, socket);
         let (mut child, group) = process::start(settings.kubectl(), &arguments)?;
@@ -96,7 +96,7 @@ impl Session {
         &self.group
     }
 
-    /// It could not be reached: nobody uses it again.
+    /// The proxy was unreachable: it is not used again.
     pub fn lose(&self) {
         self.is_lost.store(true, Ordering::Relaxed);
     }
@@ -118,7 +118,7 @@ fn arguments(settings: &Settings, socket: &Path) -> Vec<OsString> {
     arguments
 }
 
-/// Waits until it says that it serves, or gives what it complains of; what it says later goes to the log.
+/// Waits until the proxy serves, or returns its error output. Later output goes to the log.
 async fn serving(child: &mut Child) -> Result<(), String> {
     let stderr = child.stderr.take();
     let Some(stdout) = child.stdout.take() else {
@@ -135,7 +135,7 @@ async fn serving(child: &mut Child) -> Result<(), String> {
     }
     let mut complaint = Vec::new();
     if let Some(stderr) = stderr {
-        // A broken pipe leaves what was read so far.
+        // A broken pipe keeps what was read before.
         let _ = stderr
             .take(COMPLAINT_BYTES as u64)
             .read_to_end(&mut complaint)

@@ -1,4 +1,4 @@
-//! The API server's refusals: `Status` documents, read into errors. The one table of what each means.
+//! Reads the API server's refusals, `Status` documents, into errors. One table has the meaning of each.
 
 use serde::Deserialize;
 
@@ -8,17 +8,18 @@ use super::forbidden;
 /// The reason of one field in a conflict.
 const FIELD_CONFLICT: &str = "FieldManagerConflict";
 
-/// The reason of a status with faults of fields, and the reasons of faults that a change can have, though a new object with
-/// the same value would be valid. Admission policies and webhooks can use the first, but their causes name no field.
+/// The reason of a status with faults of fields, and the reasons of faults that only a change can have: a new object
+/// with the same value could be valid. Admission policies and webhooks can use the first, but their causes name no
+/// field.
 const INVALID: &str = "Invalid";
 const OF_CHANGES: &[&str] = &["FieldValueInvalid", "FieldValueForbidden"];
-/// Only a precondition has a UID in it, so this fault says that another object has the name.
+/// Only a precondition contains a UID, so this fault means that another object has the name.
 const UID_FIELD: &str = "metadata.uid";
 
-/// What each status means for the next try, the first row that fits: code, reason, a part of the message (`""`: any).
+/// What each status means for a retry. The first matching row wins: code, reason, part of the message (`""`: any).
 ///
-/// Server-side apply answers faults of the object's form with 500 and no reason, so 500 alone does not mean that
-/// the server is in trouble.
+/// Server-side apply answers malformed objects with 500 and no reason, so 500 alone does not mean that the server is in
+/// trouble.
 const TABLE: &[(u16, &str, &str, ObjectFault)] = {
     use ObjectFault::{Changed, Exists, Missing, OtherUid, Refused, Transient, Unserved};
     &[
@@ -62,7 +63,7 @@ struct Field {
     message: String,
 }
 
-/// The error that an answer means which is no success.
+/// The error for an answer that is not a success.
 pub fn error(code: u16, body: &[u8]) -> KubectlError {
     match serde_json::from_slice::<Status>(body) {
         Ok(status) if status.kind == "Status" => of_status(code, status),
@@ -106,7 +107,7 @@ fn of_status(code: u16, status: Status) -> KubectlError {
     })
 }
 
-/// What faults of fields mean. Only codes and fields count: messages are anybody's words.
+/// The meaning of faults in fields. Only codes and fields are used: messages may have any text.
 fn of_fields(reason: &str, causes: &[Cause]) -> Option<ObjectFault> {
     let is_of_change =
         |cause: &Cause| !cause.field.is_empty() && OF_CHANGES.contains(&cause.reason.as_str());
@@ -133,7 +134,8 @@ fn fault(code: u16, reason: &str, message: &str) -> ObjectFault {
         .map_or(ObjectFault::Refused, |row| row.3)
 }
 
-/// Text alone comes from the mux, for paths that are not served, or from kubectl, where the API server is away.
+/// Plain text comes from the API server's router for paths that are not served, or from kubectl if the API server is
+/// unreachable.
 fn without_status(code: u16, text: &str) -> KubectlError {
     let text = one_line(text);
     match code {

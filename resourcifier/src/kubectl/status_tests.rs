@@ -1,4 +1,4 @@
-//! What API servers really say, captured from Kubernetes 1.36.
+//! Answers of real API servers, captured from Kubernetes 1.36.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! The adapter: the cluster through `kubectl proxy`. What it serves is asked in the service's own name; the objects are
-//! reached in their callers' (`objects`).
+//! The adapter: the cluster through `kubectl proxy`. Discovery uses the identity of the service. Objects are accessed
+//! as their callers (`objects`).
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -18,17 +18,17 @@ use super::proxy::Proxy;
 use super::session::Settings;
 use super::{Cluster, Gate, Kubectl, Versions, discovery, review, versions};
 
-/// Discovery is a handful of requests.
+/// Discovery needs few requests.
 const DISCOVERY: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub struct ThroughProxy {
     pub(super) proxy: Proxy,
-    /// By version and kind: where the objects of a kind are.
+    /// The served kinds, by version and kind.
     routes: RwLock<HashMap<(String, String), ServedKind>>,
 }
 
 impl ThroughProxy {
-    /// Nothing is started yet: the first call does.
+    /// Starts nothing yet: the first call does.
     pub fn new(settings: Settings) -> Result<Self, FolderError> {
         let folder = Folder::new(&std::env::temp_dir())?;
         Ok(Self {
@@ -37,12 +37,12 @@ impl ThroughProxy {
         })
     }
 
-    /// Ends `kubectl proxy`. No call succeeds afterwards.
+    /// Ends `kubectl proxy`. Calls fail afterwards.
     pub async fn stop(&self) {
         self.proxy.stop().await;
     }
 
-    /// Where the object is, asked of the cluster once for each kind.
+    /// The address of the object. The cluster is asked once for each kind.
     pub(super) async fn route(&self, object: &ObjectRef) -> Result<ServedKind, KubectlError> {
         let key = (object.api_version.clone(), object.kind.clone());
         let known = self
@@ -74,7 +74,7 @@ impl ThroughProxy {
         })
     }
 
-    /// Definitions go and come back with another plural: the kind is looked up anew.
+    /// A definition may be deleted and created with another plural name: the kind is looked up again.
     pub(super) fn forget(&self, object: &ObjectRef) {
         let key = (object.api_version.clone(), object.kind.clone());
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);

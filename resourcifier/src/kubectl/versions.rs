@@ -1,4 +1,4 @@
-//! Which kubectl meets which API server, and whether they go together.
+//! The versions of kubectl and the API server, and whether they fit together.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use super::request::Request;
 
 /// The oldest minor version of kubectl that is tested.
 const OLDEST: u64 = 28;
-/// How far Kubernetes lets the two be apart.
+/// The maximum difference that Kubernetes supports.
 const SKEW: u64 = 1;
 
-/// Asks both.
+/// Asks both for their versions.
 pub async fn of(proxy: &Proxy, within: Duration) -> Result<Versions, KubectlError> {
     let client = client(proxy, within).await?;
     let server = server(proxy, within)

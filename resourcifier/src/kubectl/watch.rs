@@ -1,4 +1,4 @@
-//! A watch's answer: one JSON document a line, for each change.
+//! The answer to a watch: one JSON document per line, for each change.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ struct Source {
     _place: OwnedSemaphorePermit,
 }
 
-/// The changes, until the answer or the time ends; an error is the last.
+/// The changes, until the answer or the time ends. An error is the last item.
 pub fn changes(response: Response, place: OwnedSemaphorePermit, within: Duration) -> Watch {
     let source = Source {
         response,

@@ -1,7 +1,7 @@
-//! Whether an object has an address in the API server: each part of it becomes a segment of a path.
+//! Checks that an object has a valid address in the API server: each part of it becomes a segment of a path.
 //!
-//! The rules are Kubernetes' own (`ValidatePathSegmentName`, RFC 1123 labels for namespaces). What a name of one kind must
-//! look like beyond that, only the API server knows.
+//! The rules are Kubernetes' own (`ValidatePathSegmentName`, RFC 1123 labels for namespaces). Only the API server knows
+//! further rules for names of one kind.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{Namespace, ObjectRef, Resource};
@@ -12,7 +12,7 @@ use crate::kubectl::{ServedKind, is_segment};
 const NAME_RULE: &str =
     "use 1 to 253 characters without '/', '%' and control characters, and neither '.' nor '..'";
 
-/// Refuses an object without an address, with the field that is wrong.
+/// Rejects an object without a valid address, and names the faulty field.
 pub fn check(resource: &Resource, id: &ObjectRef, kind: &ServedKind) -> Result<(), ErrorBody> {
     if let Some(namespace) = &id.namespace
         && let Err(error) = Namespace::parse(namespace.as_str())
@@ -28,7 +28,7 @@ pub fn check(resource: &Resource, id: &ObjectRef, kind: &ServedKind) -> Result<(
         return Err(at(resource, "metadata.name", &reason));
     }
     let version = id.api_version.as_str();
-    // As paths have it: what follows the group is one segment.
+    // In a path, everything after the group is one segment.
     let (group, version) = version.split_once('/').unwrap_or((version, version));
     let mut parts = [group, version, kind.resource.as_str()].into_iter();
     match parts.find(|part| !is_segment(part)) {
@@ -53,7 +53,7 @@ fn at(resource: &Resource, path: &str, reason: &str) -> ErrorBody {
     fault
 }
 
-/// A longer text than this is clipped when an error quotes it.
+/// An error clips a quoted text that is longer than this.
 const QUOTED_CHARS: usize = 80;
 
 fn clipped(text: &str) -> String {

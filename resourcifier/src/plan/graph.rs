@@ -1,4 +1,4 @@
-//! What depends on what, and whether that can be done at all.
+//! Which resource depends on which, and whether that order is possible.
 
 use std::collections::HashMap;
 
@@ -15,18 +15,18 @@ use super::uses::Uses;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {
     pub on: usize,
-    /// Whether it must be ready, or only be there and have the value that is referred to.
+    /// Whether it must be ready, or only exist and have the value that is referred to.
     pub ready: bool,
     pub because: EdgeReason,
-    /// What of the resource makes it wait.
+    /// The part of the resource that makes it wait.
     pub detail: String,
 }
 
-/// Dependencies of all resources together. Real ones have some ten each; of 10,000 resources that all depend on all there
-/// would be 100 million.
+/// Dependencies of all resources together. Real resources have about ten each. 10,000 resources that all depend on each
+/// other would have 100 million.
 const DEPENDENCIES: usize = 500_000;
 
-/// The dependencies of each resource: those written down, and those that follow from the objects.
+/// The dependencies of each resource: those in `dependsOn`, and those that follow from the objects.
 pub fn edges(drafts: &[Draft<'_>], objects: &[Object]) -> Vec<Result<Vec<Dependency>, ErrorBody>> {
     let names = Names::new(drafts.iter().map(|draft| draft.resource.name.as_str()));
     let (hosts, uses) = (Hosts::new(objects), Uses::new(objects));
@@ -62,7 +62,7 @@ fn too_many(resource: &Resource) -> ErrorBody {
     fault(ErrorCode::TooManyReferences, resource, message)
 }
 
-/// Those of `dependsOn`: all that bear the name, but not the resource itself where another bears it too.
+/// The resources in `dependsOn`: all with that name, except the resource itself.
 fn named(
     index: usize,
     draft: &Draft<'_>,
@@ -113,18 +113,18 @@ fn bearers<'n>(
     Ok(bearers)
 }
 
-/// In order, each once; readiness is the stronger demand, and what is written down the better reason.
+/// Sorts the dependencies and removes duplicates. Readiness is the stronger demand, and `dependsOn` the better reason.
 fn merged(mut dependencies: Vec<Dependency>) -> Vec<Dependency> {
     dependencies.sort_by_key(|dependency| (dependency.on, !dependency.ready, dependency.because));
     dependencies.dedup_by_key(|dependency| dependency.on);
     dependencies
 }
 
-/// Takes back, where resources depend on each other in a circle, what nobody has written down: an object that uses another
-/// can do without it for a while, but a circle cannot be applied at all.
+/// Removes implicit dependencies from circles. An object that uses another one can exist without it for a while, but a
+/// circle cannot be applied at all.
 ///
-/// What waits for no circle settles first. Each resource that is left gives up its uses of others that are left. So each
-/// dependency is looked at twice, however long the chains are.
+/// Resources that wait for no circle settle first. Each remaining resource then gives up its uses of other remaining
+/// ones. So each dependency is visited twice, even in long chains.
 pub fn loosen(edges: &mut [Vec<Dependency>]) {
     let mut dependants: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
     for (index, dependencies) in edges.iter().enumerate() {
@@ -152,15 +152,15 @@ pub fn loosen(edges: &mut [Vec<Dependency>]) {
 
 /// Which resources can be applied, as far as it is known.
 struct Settling {
-    /// Who waits for each.
+    /// The resources that wait for each resource.
     dependants: Vec<Vec<usize>>,
-    /// For how many each waits that are not settled.
+    /// For how many unsettled resources each waits.
     waits: Vec<usize>,
     settled: Vec<bool>,
 }
 
 impl Settling {
-    /// Settles these, and all that wait for nothing else.
+    /// Settles these resources, and all that wait for nothing else.
     fn settle(&mut self, mut free: Vec<usize>) {
         while let Some(index) = free.pop() {
             self.settled[index] = true;
@@ -174,7 +174,7 @@ impl Settling {
     }
 }
 
-/// The namespaces and definitions of the request: objects in them, or of them, need them first.
+/// The namespaces and definitions of the request. Objects in these namespaces, or of these kinds, need them first.
 struct Hosts<'a> {
     namespaces: HashMap<&'a str, usize>,
     definitions: HashMap<(&'a str, &'a str), usize>,
@@ -221,7 +221,7 @@ impl<'a> Hosts<'a> {
     }
 }
 
-/// How deep in the graph each resource is; a cycle is named in full.
+/// The depth of each resource in the graph. For a cycle, an error that lists all its resources.
 pub fn waves(edges: &[Vec<Dependency>], resources: &[Resource]) -> Result<Vec<usize>, ErrorBody> {
     let mut waves = vec![None; edges.len()];
     for start in 0..edges.len() {
@@ -233,7 +233,7 @@ pub fn waves(edges: &[Vec<Dependency>], resources: &[Resource]) -> Result<Vec<us
     Ok(waves.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// Depth first, without recursion: a chain may be as long as there are resources. Fails with the cycle that it found.
+/// Depth first, without recursion: a chain may be as long as the list of resources. Fails with the first cycle.
 fn descend(
     start: usize,
     edges: &[Vec<Dependency>],

@@ -1,12 +1,13 @@
-//! The part of JSONPath that conditions need, as kubectl writes it: `{.status.conditions[?(@.type=="Ready")].status}`.
+//! The part of JSONPath that conditions need, in kubectl's notation: `{.status.conditions[?(@.type=="Ready")].status}`.
 //!
-//! Keys (`.a`, `['a.b']`, `.a\.b`), places (`[0]`), all items (`[*]`) and filters for equality. No scripts, no slices, no `..`.
+//! Keys (`.a`, `['a.b']`, `.a\.b`), indices (`[0]`), all items (`[*]`) and filters for equality. No scripts, no slices,
+//! no `..`.
 
 use serde_json::Value;
 
 use super::Path;
 
-/// Longer ones are no conditions.
+/// The maximum length of a path.
 const LENGTH: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +15,7 @@ enum Step {
     Key(String),
     Index(usize),
     All,
-    /// Items of which the value at the path, as text, is this.
+    /// Items whose value at the path, as text, equals this text.
     Where(Path, String),
 }
 
@@ -22,7 +23,7 @@ enum Step {
 pub struct JsonPath(Vec<Step>);
 
 impl JsonPath {
-    /// Reads `.a.b[0]`, without its braces. The error says at which text it fails.
+    /// Reads `.a.b[0]`, without its braces. The error quotes the text at which it fails.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim().strip_prefix('$').unwrap_or(text.trim());
         if text.len() > LENGTH {
@@ -41,7 +42,7 @@ impl JsonPath {
         Ok(Self(steps))
     }
 
-    /// Every value there, in its order; a null counts as nothing.
+    /// All values at the path, in their order. A null is not a value.
     pub fn find<'a>(&self, object: &'a Value) -> Vec<&'a Value> {
         let mut found = vec![object];
         for step in &self.0 {
@@ -71,14 +72,14 @@ impl Step {
     }
 }
 
-/// A scalar as people write it.
+/// A scalar as text.
 pub fn text_of(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The first step, and what follows it.
+/// The first step, and the rest of the path.
 fn step(text: &str) -> Option<(Step, &str)> {
     if let Some(rest) = text.strip_prefix('.') {
         return match rest.strip_prefix('*') {
@@ -102,7 +103,7 @@ fn step(text: &str) -> Option<(Step, &str)> {
     Some((step, after))
 }
 
-/// A key up to the next step; `\.` is a dot of the key.
+/// A key up to the next step. `\.` is a dot in the key.
 fn key(text: &str) -> Option<(Step, &str)> {
     let (mut name, mut rest) = (String::new(), text);
     while let Some(c) = rest.chars().next().filter(|c| !matches!(c, '.' | '[')) {

@@ -40,7 +40,7 @@ impl fmt::Display for Wanted {
     }
 }
 
-/// Why no kind is meant.
+/// Why a type means no kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KindError {
     #[error("the cluster serves no kind {wanted}{}", suggestion(.near))]
@@ -62,11 +62,11 @@ fn suggestion(near: &[String]) -> String {
 pub struct Catalog {
     /// Each kind of each group, in the version that the cluster prefers.
     preferred: BTreeMap<String, Vec<ServedKind>>,
-    /// Versions asked for by name; the empty ones are not served.
+    /// Versions that were requested by name. Those without kinds are not served.
     versions: BTreeMap<String, Vec<ServedKind>>,
 }
 
-/// How far two names may differ to be taken for a slip.
+/// The maximum edit distance of a suggestion.
 const NEAR: usize = 3;
 const SUGGESTIONS: usize = 3;
 
@@ -87,12 +87,12 @@ impl Catalog {
         self.versions.insert(api_version.to_owned(), kinds);
     }
 
-    /// Whether the cluster has been asked for this very version already.
+    /// Whether the cluster was already asked for this version.
     pub fn knows_version(&self, api_version: &str) -> bool {
         self.versions.contains_key(api_version)
     }
 
-    /// Adds the kinds that a CustomResourceDefinition is going to define; those that are served already stay as they are.
+    /// Adds the kinds that a CustomResourceDefinition is going to define. Kinds that are already served do not change.
     pub fn add_definition(&mut self, definition: &Value) {
         for kind in defined_kinds(definition) {
             let known = self.preferred.entry(kind.kind.clone()).or_default();
@@ -112,7 +112,7 @@ impl Catalog {
         self.preferred.values().flatten()
     }
 
-    /// The kind that is meant.
+    /// The kind that a type or an object means.
     pub fn find(&self, wanted: &Wanted) -> Result<&ServedKind, KindError> {
         match &wanted.api_version {
             Some(api_version) => self
@@ -139,7 +139,7 @@ impl Catalog {
             .find(|served| served.api_version == api_version && served.kind == kind)
     }
 
-    /// The kind of an object on record, in a version that is served now.
+    /// The kind of a recorded object, in a version that is served now.
     pub fn current(&self, object: &ObjectRef) -> Option<&ServedKind> {
         let exact = self.in_version(&object.api_version, &object.kind);
         exact.or_else(|| {
@@ -150,7 +150,7 @@ impl Catalog {
         })
     }
 
-    /// The object on record in a version that is served now; `None` if its kind is not served any more.
+    /// The recorded object in a version that is served now. `None` if its kind is not served any more.
     pub fn served(&self, object: &ObjectRef) -> Option<ObjectRef> {
         Some(ObjectRef {
             api_version: self.current(object)?.api_version.clone(),
@@ -158,7 +158,7 @@ impl Catalog {
         })
     }
 
-    /// Core before the rest, Kubernetes' own groups before others, stable before beta before alpha.
+    /// The core group first, then Kubernetes' own groups, then others. Stable before beta before alpha.
     fn best(&self, wanted: &Wanted) -> Result<&ServedKind, KindError> {
         let served = self
             .preferred
@@ -202,12 +202,12 @@ impl Catalog {
         }
     }
 
-    /// Kinds by slips of the pen, and by their plural.
+    /// Kinds with a similar name, or with this plural.
     fn similar(&self, text: &str) -> Vec<String> {
         let text = text.to_lowercase();
         let limit = NEAR.min(text.chars().count() / 3 + 1);
         let length = text.chars().count();
-        // A name that is much longer or shorter is no slip; comparing takes the product of both lengths.
+        // The comparison takes the product of both lengths, so names of very different lengths are skipped.
         let to = |other: &str| match other.chars().count().abs_diff(length) > limit {
             true => usize::MAX,
             false => distance(&text, other),

@@ -1,23 +1,23 @@
-//! What Deployment Manager writes on every object: to whom it belongs, and what a later deletion must know.
+//! The labels and annotations of Deployment Manager on every object: its deployment, and what a later deletion needs.
 //!
-//! Only the object's own metadata is touched: never a selector, never a pod template.
+//! They are only in the object's own metadata: never in a selector or a pod template.
 
 use common::model::{DeletePolicy, DeploymentName, ResourceName};
 use serde_json::{Map, Value, json};
 
-/// What all labels and annotations of ours begin with.
+/// The prefix of all our labels and annotations.
 pub const PREFIX: &str = "deployment-manager.dev/";
-/// The label that says to which deployment an object belongs: the mark of ownership, and a selector for people.
+/// The label with the deployment of an object: the mark of ownership, and a selector for users.
 pub const DEPLOYMENT: &str = "deployment-manager.dev/deployment";
-/// The annotation with the resource's name, which may be any text.
+/// The annotation with the name of the resource, which may be any text.
 pub const RESOURCE: &str = "deployment-manager.dev/resource";
-/// The annotation with the delete policy, where it is not the default.
+/// The annotation with the delete policy, if it is not the default.
 pub const DELETE_POLICY: &str = "deployment-manager.dev/delete-policy";
-/// The annotation with the wave, where it is not the first: deletion goes backwards through the waves.
+/// The annotation with the wave, if it is not the first. Deletion visits the waves in reverse.
 pub const WAVE: &str = "deployment-manager.dev/wave";
-/// The annotation of an object that was there before the deployment: what was taken from it (`apply/acquired.rs`).
+/// The annotation of an object that existed before the deployment: what was taken from it (`apply/acquired.rs`).
 pub const ACQUIRED: &str = "deployment-manager.dev/acquired";
-/// Kubernetes' recommended label, put on where the user set none.
+/// Kubernetes' recommended label. It is added if the user set none.
 pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 pub const MANAGER: &str = "deployment-manager";
 
@@ -36,7 +36,7 @@ pub struct Mark<'a> {
 }
 
 impl Mark<'_> {
-    /// The object with the marks. Its `metadata` is a map.
+    /// The object with the marks. Its `metadata` must be a map.
     pub fn put_on(self, mut object: Value) -> Value {
         extend(&mut object, "labels", |labels| {
             labels.insert(DEPLOYMENT.to_owned(), json!(self.deployment));
@@ -55,7 +55,7 @@ impl Mark<'_> {
     }
 }
 
-/// Adds to a map of the metadata. `plan::object` has refused whatever is neither absent nor a map.
+/// Adds to a map of the metadata. `plan::object` has rejected values that are neither absent nor a map.
 fn extend(object: &mut Value, section: &str, entries: impl FnOnce(&mut Map<String, Value>)) {
     let section = &mut object["metadata"][section];
     let mut map = section.as_object().cloned().unwrap_or_default();

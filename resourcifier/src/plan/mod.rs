@@ -1,6 +1,6 @@
-//! What is to be done, worked out before anything is: each resource as an object, what it depends on, and in which order.
+//! Plans a deployment before anything is written: each resource as an object, its dependencies, and the order.
 //!
-//! Pure: it takes what the cluster serves as a value, and knows nothing of live objects, kubectl or time.
+//! Pure: it takes the served kinds as a value, and does not know live objects, kubectl or time.
 
 mod address;
 mod graph;
@@ -41,29 +41,29 @@ pub use rule::{FAIL_WHEN, READY_WHEN, Rule, RuleError, rule_of};
 #[derive(Debug, Clone, Copy)]
 pub struct Desired<'a> {
     pub deployment: &'a DeploymentName,
-    /// Where namespaced objects go that name no namespace.
+    /// The namespace of namespaced objects that name none.
     pub namespace: &'a Namespace,
     pub resources: &'a [Resource],
     pub outputs: &'a [Output],
     pub policies: Policies,
 }
 
-/// One resource, ready to be applied once what it depends on is there.
+/// One resource, ready to be applied after its dependencies.
 #[derive(Debug, Clone)]
 pub struct Node {
     pub resource: Resource,
     pub metadata: ResourceMetadata,
     pub object: ObjectRef,
-    /// The object as it is to be applied, marked as the deployment's; values of other resources still stand as references.
+    /// The object to apply, with the deployment's marks. It still contains references to values of other resources.
     pub template: Value,
-    /// In the order of the resources: what must be there first.
+    /// Its dependencies, in the order of the resources.
     pub dependencies: Vec<Dependency>,
     pub references: Vec<Reference>,
-    /// How many others must be there first, one after the other. Deletion goes from the highest to the lowest.
+    /// The length of the longest chain of dependencies below it. Deletion goes from the highest to the lowest.
     pub wave: usize,
 }
 
-/// All of it, in the order of the request.
+/// All resources, in the order of the request.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     pub nodes: Vec<Node>,
@@ -71,7 +71,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What waits for what.
+    /// The dependencies.
     pub fn edges(&self) -> Vec<Edge> {
         let edges = self.nodes.iter().enumerate().flat_map(|(resource, node)| {
             node.dependencies.iter().map(move |dependency| Edge {
@@ -86,7 +86,7 @@ impl Plan {
     }
 }
 
-/// The plan, or every fault of it, each tied to its resource.
+/// The plan, or all its faults, each with its resource.
 pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, ErrorBody> {
     let count = desired.resources.len();
     if count > limits::RESOURCES {
@@ -136,7 +136,7 @@ pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, ErrorBody> 
     })
 }
 
-/// What the resources need to know of the cluster.
+/// What the resources need to know about the cluster.
 pub fn wanted(resources: &[Resource]) -> Vec<Wanted> {
     resources
         .iter()

@@ -1,4 +1,4 @@
-//! A resource as a Kubernetes object: what its properties leave out is filled in.
+//! A resource as a Kubernetes object: missing parts of its properties are filled in.
 
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ fn invalid(resource: &Resource, message: String) -> ErrorBody {
     fault(ErrorCode::InvalidConfiguration, resource, message)
 }
 
-/// The kind that the type and the properties name together.
+/// The kind from the type and the properties.
 pub fn wanted(resource: &Resource) -> Result<Wanted, ErrorBody> {
     let mut wanted = Wanted::parse(resource.type_name.as_str());
     let properties = resource.properties.as_ref().and_then(Value::as_object);
@@ -85,7 +85,7 @@ fn stated<'a>(
     }
 }
 
-/// Each resource with its kind. The definitions among them come first: they make kinds that others may be of.
+/// Each resource with its kind. Definitions are handled first, because other resources may be of their kinds.
 pub fn drafts<'a>(
     resources: &'a [Resource],
     catalog: &Catalog,
@@ -241,8 +241,8 @@ fn namespace(
     }
 }
 
-/// A part of the object's identity. It must be known before anything is applied, so it may refer only to
-/// the written identity of another resource.
+/// A part of the object's identity. It must be known before anything is applied, so it may refer only to the written
+/// identity of another resource.
 fn identity(
     draft: &Draft<'_>,
     field: &str,
@@ -300,7 +300,7 @@ fn written_identity(draft: &Draft<'_>, path: &str) -> Option<String> {
     }
 }
 
-/// Refuses conditions of readiness that cannot be read. Where a reference stands in one, it is read once it is applied.
+/// Rejects malformed readiness conditions. A condition with a reference is checked when it is applied.
 pub fn rules(objects: &[Object], resources: &[Resource]) -> Vec<Result<(), ErrorBody>> {
     let check = |(object, resource): (&Object, &Resource)| {
         for annotation in [READY_WHEN, FAIL_WHEN] {
@@ -325,7 +325,7 @@ pub fn rules(objects: &[Object], resources: &[Resource]) -> Vec<Result<(), Error
     objects.iter().zip(resources).map(check).collect()
 }
 
-/// Refuses two resources that are one object.
+/// Rejects two resources that are the same object.
 pub fn distinct(objects: &[Object], resources: &[Resource]) -> Vec<Result<(), ErrorBody>> {
     let mut seen: HashMap<(&str, &str, Option<&str>, &str), usize> = HashMap::new();
     let mut results = Vec::new();

@@ -1,8 +1,8 @@
-//! The order of kinds that nobody has to write down: what others need comes first within one call of kubectl.
+//! The implicit order of kinds within one call of kubectl: objects that others need come first.
 
 use common::model::ObjectRef;
 
-/// Lower goes first. Kinds that nothing waits for, custom ones among them, go with the workloads.
+/// Lower numbers first. Kinds that nothing waits for, including custom ones, come with the workloads.
 pub fn rank(object: &ObjectRef) -> usize {
     match object.kind.as_str() {
         "Namespace" => 0,

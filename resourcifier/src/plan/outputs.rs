@@ -1,4 +1,4 @@
-//! The configuration's outputs: their references are checked with those of the resources.
+//! The outputs of the configuration. Their references are checked with those of the resources.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::Output;
@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::Desired;
 use super::references::{self, Names, Reference};
 
-/// An output whose references are known to mean something.
+/// An output with valid references.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedOutput {
     pub name: String,
-    /// References still stand in it.
+    /// Contains unreplaced references.
     pub value: Value,
     pub references: Vec<Reference>,
 }

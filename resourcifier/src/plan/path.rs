@@ -9,7 +9,7 @@ use super::marks::ACQUIRED;
 /// The annotation in which kubectl keeps the whole object.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Where an object that is a Secret has its values.
+/// The fields of a Secret that have its values.
 const SECRET: [&[&str]; 4] = [
     &["data"],
     &["stringData"],
@@ -17,7 +17,7 @@ const SECRET: [&[&str]; 4] = [
     &["metadata", "annotations", ACQUIRED],
 ];
 
-/// Deeper paths than this are no paths into Kubernetes objects.
+/// The maximum depth of a path into a Kubernetes object.
 const STEPS: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ enum Step {
 pub struct Path(Vec<Step>);
 
 impl Path {
-    /// Reads what follows a resource's name: `.a.b[0]['c']`. `None` if it is malformed.
+    /// Reads the part after a resource's name: `.a.b[0]['c']`. `None` if it is malformed.
     pub fn parse(text: &str) -> Option<Self> {
         let (mut steps, mut rest) = (Vec::new(), text);
         while !rest.is_empty() {
@@ -55,7 +55,7 @@ impl Path {
         Self(steps)
     }
 
-    /// Whether the other is this one, or lies within it.
+    /// Whether the other path is equal to this one, or below it.
     pub fn holds(&self, other: &Path) -> bool {
         other.0.starts_with(&self.0)
     }
@@ -67,7 +67,7 @@ impl Path {
             .all(|key| matches!(steps.next(), Some(Step::Key(step)) if step == key))
     }
 
-    /// Whether in a Secret there are values of it, at this place or in it.
+    /// Whether this place of a Secret contains values of it.
     pub fn meets_secret(&self) -> bool {
         SECRET.iter().any(|keys| {
             let keys = &keys[..keys.len().min(self.0.len())];
@@ -75,12 +75,12 @@ impl Path {
         })
     }
 
-    /// Whether it leads to the metadata, or into it.
+    /// Whether it is the metadata, or a part of it.
     pub fn is_metadata(&self) -> bool {
         self.begins(&["metadata"])
     }
 
-    /// Takes the value there out of the object; later items of a list move up.
+    /// Removes the value at the path from the object. Later items of a list move up.
     pub fn take(&self, object: &mut Value) -> Option<Value> {
         let (last, parents) = self.0.split_last()?;
         let parent = parents.iter().try_fold(object, |value, step| match step {
@@ -96,7 +96,7 @@ impl Path {
         }
     }
 
-    /// The value there; a null counts as nothing.
+    /// The value at the path. A null counts as no value.
     pub fn find<'a>(&self, object: &'a Value) -> Option<&'a Value> {
         let found = self.0.iter().try_fold(object, |value, step| match step {
             Step::Key(key) => value.as_object()?.get(key),
@@ -126,7 +126,7 @@ fn step(text: &str) -> Option<(Step, &str)> {
     Some((Step::Index(index.parse().ok()?), rest))
 }
 
-/// What needs no quotes within a path.
+/// Text that needs no quotes within a path.
 fn is_identifier(key: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');
     !key.is_empty() && key.chars().all(is_plain)

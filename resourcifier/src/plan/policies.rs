@@ -1,13 +1,13 @@
-//! Which policies hold for a resource: its own, under those of the whole request.
+//! The policies of a resource: its own, overridden by those of the whole request.
 //!
-//! A request that says REPLACE does not mean objects that hold data, or that others live in: their data would go
-//! with them. Each of those has to say it itself.
+//! REPLACE for a whole request does not apply to objects that hold data or contain other objects, because the data
+//! would be lost. Such an object needs the policy in its own metadata.
 
 use common::api::deployer::Policies;
 use common::model::{ObjectRef, ResourceMetadata, UpdatePolicy};
 
-/// The metadata with the request's policies over its own. The delete policy is the request's own affair: what an object is
-/// marked with is what its resource says.
+/// The metadata with the policies of the request. The delete policy of the request is not included: an object is marked
+/// with the policy of its own resource.
 pub fn overridden(
     own: ResourceMetadata,
     request: Policies,
@@ -24,7 +24,7 @@ pub fn overridden(
     }
 }
 
-/// Whether data, or objects of others, may go when objects of the kind are deleted.
+/// Whether deleting objects of the kind may delete data, or objects of others.
 pub fn holds_data(object: &ObjectRef) -> bool {
     matches!(
         (object.group(), object.kind.as_str()),

@@ -1,6 +1,6 @@
-//! `$(ref.NAME.PATH)`: found, checked and replaced.
+//! Finds, checks and replaces `$(ref.NAME.PATH)`.
 //!
-//! A string that is one reference and nothing else takes the value with its type; within a longer string it is text.
+//! A string that is exactly one reference becomes the value with its type. In a longer string, the value becomes text.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,13 +16,13 @@ pub struct Reference {
     /// The index of the resource.
     pub target: usize,
     pub path: Path,
-    /// As it was written.
+    /// The text of the reference.
     pub text: String,
-    /// Whether it leads to values of a Secret: those go into the cluster, and nowhere else.
+    /// Whether it leads to values of a Secret. Those may only be sent to the cluster.
     pub is_secret: bool,
 }
 
-/// Tells those that lead to values of Secrets, once it is known which resources are Secrets.
+/// Marks references to values of Secrets, once it is known which resources are Secrets.
 pub fn mark_secret(references: &mut [Reference], is_secret: impl Fn(usize) -> bool) {
     for reference in references {
         reference.is_secret = is_secret(reference.target) && reference.path.meets_secret();
@@ -56,11 +56,11 @@ fn hint(known: &[String]) -> String {
     }
 }
 
-/// The names that references can use, with the resources that bear them.
+/// The names for references, with their resources.
 #[derive(Debug)]
 pub struct Names<'a> {
     resources: HashMap<&'a str, Vec<usize>>,
-    /// How long names are, the longest first.
+    /// The lengths of the names, the longest first.
     lengths: Vec<usize>,
     listed: Vec<String>,
 }
@@ -90,9 +90,9 @@ impl<'a> Names<'a> {
             .unwrap_or_default()
     }
 
-    /// Splits `NAME.PATH`. A name may contain dots, so the longest that exists is taken.
+    /// Splits `NAME.PATH`. A name may contain dots, so the longest existing name wins.
     fn split<'t>(&self, inner: &'t str) -> Option<(&[usize], &'t str)> {
-        // There may be as many dots as bytes, so only those are looked at where a name can end.
+        // There may be as many dots as bytes, so only positions where a name can end are checked.
         let is_end = |end: &&usize| matches!(inner.as_bytes().get(**end), Some(b'.' | b'['));
         let ends = self.lengths.iter().filter(is_end);
         ends.map(|&end| inner.split_at(end))
@@ -131,7 +131,7 @@ impl<'a> Names<'a> {
 #[derive(Debug, PartialEq, Eq)]
 enum Piece<'t> {
     Text(&'t str),
-    /// What stands between `$(ref.` and `)`.
+    /// The text between `$(ref.` and `)`.
     Inner(&'t str),
 }
 
@@ -153,7 +153,7 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, ReferenceError> {
     Ok(pieces)
 }
 
-/// The closing parenthesis: one within a quoted key, `data['a)b']`, is none.
+/// The closing parenthesis. One within a quoted key, `data['a)b']`, does not count.
 fn closing(text: &str) -> Option<usize> {
     let mut quote = None;
     let mut before = ' ';
@@ -170,7 +170,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// Every reference in a value, in its order, each checked.
+/// Every reference in a value, in its order and checked.
 pub fn collect(value: &Value, names: &Names<'_>) -> Result<Vec<Reference>, ReferenceError> {
     let mut found = Vec::new();
     visit(value, &mut |text| {
@@ -196,7 +196,7 @@ fn visit(
     }
 }
 
-/// The value with its references replaced; `lookup` knows them by their text.
+/// The value with its references replaced. `lookup` returns values by the text of the reference.
 pub fn substitute(value: &Value, lookup: &impl Fn(&str) -> Option<Value>) -> Value {
     match value {
         Value::String(text) if !is_plain(text) => {
@@ -232,7 +232,7 @@ fn as_text(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// One text with its references replaced; `None` if one of them is not known.
+/// One text with its references replaced. `None` if one of them is not known.
 pub fn substitute_text(
     text: &str,
     names: &Names<'_>,

@@ -1,11 +1,11 @@
-//! What an object's metadata may not say, whoever wrote the template.
+//! What the metadata of an object must not contain, in any template.
 //!
-//! Our own marks decide what a deployment may touch and what its deletion does; the API server's own fields are conditions
-//! on a state that no template knows; and an owner that is no part of the deployment lets the garbage collector delete the
-//! object behind its back, or lets the object hold up the deletion of what belongs to others. Such a template is wrong or
-//! hostile, and nothing of it is applied.
+//! Our own marks decide what a deployment may change and delete. The API server's own fields are conditions on a state
+//! that no template knows. An owner outside of the deployment makes the garbage collector delete the object
+//! unexpectedly, or lets the object block the deletion of other users' objects. A template with one of these is wrong
+//! or hostile, and nothing of it is applied.
 //!
-//! It looks at the object's own metadata only: what pod templates say is theirs.
+//! It checks the object's own metadata only, not that of pod templates.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::Resource;
@@ -16,7 +16,7 @@ use super::marks::PREFIX;
 use super::references::Reference;
 use super::rule::{FAIL_WHEN, READY_WHEN};
 
-/// Fields of the metadata that only the API server writes, and that mean something else in a request.
+/// Fields of the metadata that only the API server writes, and that have another meaning in a request.
 const OF_THE_SERVER: &[&str] = &[
     "uid",
     "resourceVersion",
@@ -24,10 +24,10 @@ const OF_THE_SERVER: &[&str] = &[
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
 ];
-/// Those that it passes over in a request; objects that somebody read from a cluster have them.
+/// Fields that the API server ignores in a request. Objects that were read from a cluster have them.
 const PASSED_OVER: &[&str] = &["creationTimestamp", "generation", "selfLink"];
 
-/// Takes out what means nothing, and refuses the first thing that may not be said. `references` are the resource's own.
+/// Removes fields without a meaning, and rejects the first forbidden one. `references` are the resource's own.
 pub fn check(
     resource: &Resource,
     metadata: &mut Map<String, Value>,
@@ -55,7 +55,7 @@ pub fn check(
 /// Where something is wrong, and what.
 type Fault = (String, String);
 
-/// One of our own labels or annotations, except those that are made for users.
+/// One of our own labels or annotations, except those for users.
 fn marked(metadata: &Map<String, Value>) -> Option<Fault> {
     ["labels", "annotations"].into_iter().find_map(|section| {
         let keys = metadata.get(section)?.as_object()?.keys();
@@ -85,7 +85,7 @@ fn foreign(metadata: &Map<String, Value>) -> Option<Fault> {
     })
 }
 
-/// An owner that is no resource of the deployment. Only a reference proves that it is one.
+/// An owner that is not a resource of the deployment. Only a reference proves that it is one.
 fn owned(metadata: &Map<String, Value>, references: &[Reference]) -> Option<Fault> {
     const FIELD: &str = "metadata.ownerReferences";
     let Some(owners) = metadata.get("ownerReferences")?.as_array() else {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::plan::references::{self, Names};
 
-    /// The metadata as it may be applied, or what is wrong with it. There is another resource, `own`.
+    /// The metadata to apply, or what is wrong with it. There is another resource, `own`.
     fn checked(metadata: Value) -> Result<Value, ErrorBody> {
         let resource = json!({"name": "it", "type": "ConfigMap"});
         let resource: Resource = serde_json::from_value(resource).unwrap();

@@ -1,8 +1,8 @@
-//! Readiness by a condition of the user's own, for kinds that no built-in rule fits.
+//! Readiness by a user's condition, for kinds without a built-in rule.
 //!
-//! The annotations `deployment-manager.dev/ready-when` and `…/fail-when` hold a condition as `kubectl wait` takes it:
-//! `{.status.phase}=Ready`, `{.status.conditions[?(@.type=="Synced")].status}!=False`, or `{.status.address}` for a value
-//! that has to be there at all. The braces may be left out.
+//! The annotations `deployment-manager.dev/ready-when` and `…/fail-when` hold a condition in the notation of `kubectl
+//! wait`: `{.status.phase}=Ready`, `{.status.conditions[?(@.type=="Synced")].status}!=False`, or `{.status.address}`
+//! for a value that must exist. The braces are optional.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::json_path::{JsonPath, text_of, unquoted};
 
-/// The object is ready when the condition holds; its kind's own rule does not count.
+/// The object is ready when the condition holds. The rule of its kind does not apply.
 pub const READY_WHEN: &str = "deployment-manager.dev/ready-when";
-/// The object has failed, and nothing is waited for, when the condition holds.
+/// The object has failed when the condition holds, and waiting ends.
 pub const FAIL_WHEN: &str = "deployment-manager.dev/fail-when";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Rule {
         })
     }
 
-    /// Whether there is a value, and every value there passes.
+    /// Whether there is a value, and every value passes.
     pub fn holds(&self, object: &Value) -> bool {
         let found = self.path.find(object);
         !found.is_empty()
@@ -78,7 +78,7 @@ impl Rule {
             })
     }
 
-    /// What is there now, for a sentence.
+    /// The present values, for a sentence.
     pub fn seen(&self, object: &Value) -> String {
         let found: Vec<String> = self.path.find(object).into_iter().map(text_of).collect();
         match found.is_empty() {
@@ -94,13 +94,13 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The condition of an object under one of the two annotations.
+/// The condition of an object in one of the two annotations.
 pub fn rule_of(object: &Value, annotation: &str) -> Result<Option<Rule>, RuleError> {
     let text = object["metadata"]["annotations"].get(annotation);
     text.and_then(Value::as_str).map(Rule::parse).transpose()
 }
 
-/// The path and what follows it: by its braces, or up to a comparison outside of brackets.
+/// The path and the rest: divided at the braces, or at a comparison outside of brackets.
 fn split(text: &str) -> Option<(&str, &str)> {
     if let Some(inner) = text.strip_prefix('{') {
         return inner.split_once('}');

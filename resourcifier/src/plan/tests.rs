@@ -1,4 +1,4 @@
-//! Configurations and what becomes of them, without a cluster.
+//! Configurations and their plans, without a cluster.
 
 use super::*;
 use crate::kubectl::ServedKind;
@@ -466,7 +466,7 @@ fn more_dependencies_than_are_followed_are_refused_by_a_code_of_their_own() {
 
 #[test]
 fn a_long_chain_of_uses_that_ends_in_a_circle_is_loosened_in_one_go() {
-    // Each workload mounts the config map of the next, and the first and the last wait for each other.
+    // Each workload mounts the config map of the next one, and the first and the last wait for each other.
     let chain = (0..2_000).map(|index| {
         let mounts = json!([{"name": "v", "configMap": {"name": format!("c{}", index + 1)}}]);
         let next = format!("$(ref.p{}.metadata.name)", index + 1);
@@ -484,6 +484,6 @@ fn a_long_chain_of_uses_that_ends_in_a_circle_is_loosened_in_one_go() {
         .map_err(|error| error.message)
         .unwrap();
     assert_eq!(plan.nodes.len(), 4_001);
-    // What is written down stays: each config map waits for the next workload.
+    // Explicit dependencies stay: each config map waits for the next workload.
     assert_eq!(plan.nodes[1].dependencies[0].on, 2);
 }

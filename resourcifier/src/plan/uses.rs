@@ -1,8 +1,8 @@
-//! The order that nobody has to write down: which objects use which others, read from their fields.
+//! The implicit order: which objects use which others, read from their fields.
 //!
-//! A pod does not start without its config maps, an API server refuses one without its service account or priority class, a
-//! webhook without its server stops all who come after it. Only what is in the same deployment is looked for, and it
-//! only has to be there; servers of webhooks and of API groups have to be ready.
+//! A pod does not start without its config maps. An API server rejects a pod without its service account or priority
+//! class. A webhook without its server blocks all later objects. Only objects of the same deployment are considered,
+//! and they only have to exist. Servers of webhooks and of API groups must be ready.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::graph::Dependency;
 use super::object::Object;
 
-/// Quotas and limits of one namespace that its pods wait for; nobody has more.
+/// Quotas and limits of one namespace that its pods wait for. Real namespaces have fewer.
 const LIMITS: usize = 16;
 
 const CORE: &str = "";
@@ -21,19 +21,19 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 /// Group, kind, namespace and name.
 type Key<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
 
-/// Who may be used.
+/// The objects that others may use.
 pub struct Uses<'a> {
     objects: HashMap<Key<'a>, usize>,
-    /// Bindings by the namespace and name of a service account that they bind.
+    /// Bindings, by the namespace and name of a service account that they bind.
     bindings: HashMap<(&'a str, &'a str), Vec<usize>>,
-    /// Quotas and limits by their namespace.
+    /// Quotas and limits, by their namespace.
     limits: HashMap<&'a str, Vec<usize>>,
-    /// Pods and what makes pods: the namespace, the labels of the pods, the index.
+    /// Pods and objects that create pods: the namespace, the labels of the pods, the index.
     servers: Vec<(Option<&'a str>, &'a Value, usize)>,
     values: Vec<&'a Value>,
 }
 
-/// One use: the other, and the field that names it.
+/// One use: the other object, and the field that names it.
 struct Use<'a> {
     key: Key<'a>,
     field: &'static str,
@@ -74,7 +74,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    /// All that the object uses.
+    /// All uses of the object.
     pub fn of(&self, object: &'a Object) -> Vec<Dependency> {
         let mut found: Vec<Dependency> = fields(object)
             .into_iter()
@@ -89,7 +89,7 @@ impl<'a> Uses<'a> {
         found
     }
 
-    /// The rights of a pod's service account, and the limits of its namespace.
+    /// The permissions of a pod's service account, and the limits of its namespace.
     fn of_pod(&self, object: &'a Object, spec: &'a Value) -> impl Iterator<Item = Dependency> {
         let namespace = object.id.namespace.as_deref().unwrap_or_default();
         let bindings = self.bindings.get(&(namespace, account(spec)));
@@ -104,7 +104,7 @@ impl<'a> Uses<'a> {
         )
     }
 
-    /// A service and the pods behind it.
+    /// A service uses the pods behind it.
     fn behind(&self, service: Key<'a>) -> Vec<Dependency> {
         let Some(&index) = self.objects.get(&service) else {
             return Vec::new();
@@ -166,7 +166,7 @@ fn account(spec: &Value) -> &str {
         .unwrap_or("default")
 }
 
-/// The specification and the labels of the pods that the object is or makes.
+/// The specification and the labels of the pods that the object is or creates.
 fn pod(object: &Object) -> Option<(&Value, &Value)> {
     let value = &object.value;
     let template = match (object.id.group(), object.id.kind.as_str()) {
@@ -208,7 +208,7 @@ fn service_references(object: &Object) -> Vec<&Value> {
     }
 }
 
-/// What the object's own fields name.
+/// The names in the object's own fields.
 fn fields(object: &Object) -> Vec<Use<'_>> {
     let (spec, namespace) = (&object.value["spec"], object.id.namespace.as_deref());
     let mut named = Named {
@@ -247,7 +247,7 @@ fn fields(object: &Object) -> Vec<Use<'_>> {
     named.found
 }
 
-/// What is named so far, by an object of this namespace.
+/// The names found so far, in an object of this namespace.
 struct Named<'a> {
     namespace: Option<&'a str>,
     found: Vec<Use<'a>>,

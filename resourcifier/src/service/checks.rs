@@ -1,4 +1,4 @@
-//! What the service depends on, and how that is.
+//! The dependencies of the service, and their state.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use common::server::health::Check;
 
 use super::Deployer;
 
-/// For what probes ask every few seconds.
+/// How long a result is reused, because probes ask every few seconds.
 const PROBE: Duration = Duration::from_secs(5);
 
 impl Deployer {
-    /// What `/readyz` tells.
+    /// The checks of `/readyz`.
     pub async fn checks(&self) -> Vec<Check> {
         match self.cluster.versions(PROBE).await {
             Err(error) => vec![

@@ -1,8 +1,8 @@
-//! The jobs of this process: at most one a deployment writes, an older one never after a newer one, and who stops one is
-//! answered when it has ended.
+//! The jobs of this process. At most one job per deployment writes, and never an older one after a newer one. A request
+//! to stop jobs is answered when they have ended.
 //!
-//! It remembers the highest fence of each deployment, so that a request that arrives late begins nothing. It refuses to
-//! know what other processes do: their jobs end with their leases.
+//! The highest fence of each deployment is remembered, so that a late request starts nothing. Jobs of other processes
+//! are not known here: they end with their leases.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::convert::Infallible;
@@ -19,18 +19,18 @@ use tokio::time::Instant;
 use crate::apply::Events;
 use crate::kubectl::{Gate, Halt};
 
-/// Beats of one lease: some may be late, and the job still goes on.
+/// Beats per lease. Some may be late, and the job still continues.
 const BEATS: u32 = 8;
-/// The longest lease that a request may ask for.
+/// The maximum lease of a request.
 const LEASE: Duration = Duration::from_secs(120);
-/// Takes of one deployment that are remembered. A manager that is killed again and again asks for a few.
+/// Remembered takes of one deployment. A manager that is killed repeatedly needs a few.
 const TAKES: usize = 16;
-/// Deployments that are remembered. Of more, those that were written longest ago are forgotten.
+/// Remembered deployments. Beyond that, those with the oldest writes are forgotten.
 const REMEMBERED: usize = 100_000;
 
-/// A take, and the attempt of it.
+/// A take and its attempt.
 type Order = (u64, u32);
-/// By the store that the fences are of.
+/// By the store of the fences.
 type Key = (String, DeploymentName);
 
 #[derive(Debug, Default)]
@@ -38,13 +38,13 @@ pub struct Jobs {
     known: Mutex<HashMap<Key, Entry>>,
 }
 
-/// What is known of one deployment.
+/// What is known about one deployment.
 #[derive(Debug)]
 struct Entry {
-    /// Nothing lower begins.
+    /// The lowest take that may start.
     least: Order,
     running: Vec<Arc<Running>>,
-    /// The last takes that ran here, and their attempts that ended.
+    /// The last takes that ran here, and their ended attempts.
     ended: BTreeMap<u64, Vec<u32>>,
     at: Instant,
 }
@@ -58,17 +58,17 @@ struct Running {
     ended: watch::Sender<bool>,
 }
 
-/// The last beats, with the moments at which they were sent.
+/// The last beats, with the times at which they were sent.
 #[derive(Debug, Default)]
 struct Beats {
     next: u64,
     sent: VecDeque<(u64, Instant)>,
 }
 
-/// A job of this process; it has ended when this is dropped.
+/// A job of this process. Dropping it ends the job.
 #[derive(Debug)]
 pub struct Job {
-    /// Absent where the request has no fence.
+    /// Absent if the request has no fence.
     registered: Option<Registered>,
     gate: Arc<Gate>,
 }
@@ -78,11 +78,11 @@ struct Registered {
     jobs: Arc<Jobs>,
     key: Key,
     running: Arc<Running>,
-    /// Those that must end first.
+    /// The jobs that must end first.
     earlier: Vec<Arc<Running>>,
 }
 
-/// The gate that a request's calls pass.
+/// The gate for the calls of a request.
 pub fn gate(fence: Option<&Fence>) -> Arc<Gate> {
     Arc::new(match fence {
         Some(fence) => Gate::leased(lease(fence)),
@@ -90,14 +90,14 @@ pub fn gate(fence: Option<&Fence>) -> Arc<Gate> {
     })
 }
 
-/// A little less than was granted: the API server counts the time of a write from when it arrives.
+/// A little less than the granted lease: the API server counts the time of a write from its arrival.
 fn lease(fence: &Fence) -> Duration {
     let granted = Duration::from_millis(fence.lease_ms).min(LEASE);
     granted - granted / 30
 }
 
 impl Jobs {
-    /// Takes the place of earlier jobs of the deployment, which end.
+    /// Replaces earlier jobs of the deployment, which end.
     ///
     /// # Errors
     /// A job with a higher number was here, or this one was stopped before it came.
@@ -144,7 +144,7 @@ impl Jobs {
         })
     }
 
-    /// The manager is alive; gives whether the job runs here.
+    /// The manager is alive. Returns whether the job runs here.
     pub fn renew(&self, renewal: &Renewal) -> bool {
         let fence = &renewal.fence;
         let key = (fence.store.clone(), renewal.deployment.clone());
@@ -163,7 +163,7 @@ impl Jobs {
         true
     }
 
-    /// Ends the jobs up to a fence; returns when nothing of them reaches the cluster any more.
+    /// Ends the jobs up to a fence. Returns when they write nothing to the cluster any more.
     pub async fn stop(&self, stop: &StopJobs) -> JobsStopped {
         let number = stop.fence.number;
         let key = (stop.fence.store.clone(), stop.deployment.clone());
@@ -208,7 +208,7 @@ impl Entry {
     }
 }
 
-/// Makes room, for a quarter of all at once, so that it happens seldom.
+/// Forgets a quarter of the deployments at once, so that it happens rarely.
 fn forget_old(known: &mut HashMap<Key, Entry>) {
     if known.len() < REMEMBERED {
         return;
@@ -222,11 +222,11 @@ fn forget_old(known: &mut HashMap<Key, Entry>) {
 impl Running {
     async fn has_ended(&self) {
         let mut ended = self.ended.subscribe();
-        // The sender is in self.
+        // `self` holds the sender.
         let _ = ended.wait_for(|ended| *ended).await;
     }
 
-    /// A new beat. It counts from now, which is a little before it is sent.
+    /// A new beat. It counts from now, a little before it is sent.
     fn beat(&self) -> u64 {
         let mut beats = lock(&self.beats);
         let beat = beats.next;
@@ -240,8 +240,8 @@ impl Running {
 }
 
 impl Job {
-    /// Does the work once earlier jobs of the deployment have ended, asks the caller for signs of life meanwhile, and
-    /// returns when the API server does nothing more of what the work has sent.
+    /// Does the work after earlier jobs of the deployment have ended. Asks the caller for signs of life meanwhile, and
+    /// returns when the API server has finished all requests of the work.
     pub async fn run<T>(self, events: &Events, work: impl Future<Output = T>) -> T {
         let work = async {
             for earlier in self.registered.iter().flat_map(|job| &job.earlier) {
@@ -252,7 +252,7 @@ impl Job {
             done
         };
         tokio::select! {
-            // A caller that has gone is seen before the work takes its next step.
+            // A missing caller is noticed before the next step of the work.
             biased;
             never = self.caller(events) => match never {},
             never = self.beats(events) => match never {},
@@ -274,7 +274,7 @@ impl Job {
         std::future::pending().await
     }
 
-    /// A caller that reads no more has gone away.
+    /// A caller that does not read has gone away.
     async fn caller(&self, events: &Events) -> Infallible {
         events.gone().await;
         self.gate.halt(Halt::CallerGone);
@@ -305,7 +305,7 @@ fn order(fence: &Fence) -> Order {
     (fence.number, fence.attempt)
 }
 
-/// The lowest that may follow.
+/// The lowest fence that may follow.
 fn after(fence: &Fence) -> Order {
     (fence.number, fence.attempt.saturating_add(1))
 }
@@ -317,7 +317,7 @@ fn superseded(deployment: &DeploymentName) -> ErrorBody {
     ErrorBody::new(ErrorCode::Superseded, message)
 }
 
-/// Nothing panics while it holds a lock.
+/// No holder of the lock panics.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -374,7 +374,7 @@ mod tests {
             earlier.collect::<Vec<_>>(),
             [(5, vec![0, 1, 3]), (6, vec![0])]
         );
-        // Of another store the numbers say nothing.
+        // Numbers of another store cannot be compared.
         let other = Fence {
             store: "other".to_owned(),
             ..fence(1, 0)

@@ -1,4 +1,4 @@
-//! The use cases: what a request means, in terms of plan and apply.
+//! The use cases: what each request means for plan and apply.
 
 mod checks;
 mod jobs;
@@ -27,13 +27,13 @@ use prepared::{Apply, Delete, Ground};
 
 pub use prepared::Prepared;
 
-/// For what only looks.
+/// The deadline of reads.
 const LOOK: Duration = Duration::from_secs(20);
 
-/// What becomes of a request that names nobody in whose name the cluster is to be asked.
+/// What to do about a request without a user to impersonate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nameless {
-    /// The kubeconfig's own rights are used: for a service that only trusted callers reach.
+    /// Use the permissions of the kubeconfig: for a service that only trusted callers can reach.
     AsItself,
     Refused,
 }
@@ -55,14 +55,14 @@ impl Deployer {
         }
     }
 
-    /// The way to the objects in somebody's name, for who only looks.
+    /// Access to the objects as a user, for reads.
     fn kubectl(&self, on_behalf_of: Option<&Identity>) -> Result<Arc<dyn Kubectl>, ErrorBody> {
         let caller = self.caller(on_behalf_of)?;
         let gate = Arc::new(Gate::open());
         Ok(self.cluster.clone().acting_for(caller, gate))
     }
 
-    /// The gate of a job, and the way to the objects through it.
+    /// The gate of a job, and access to the objects through it.
     fn gated(
         &self,
         on_behalf_of: Option<&Identity>,
@@ -88,19 +88,19 @@ impl Deployer {
         }
     }
 
-    /// The manager is alive; gives whether the job runs here.
+    /// The manager is alive. Returns whether the job runs here.
     pub fn renew(&self, renewal: &Renewal) -> Renewed {
         Renewed {
             known: self.jobs.renew(renewal),
         }
     }
 
-    /// Ends jobs; returns when nothing of them reaches the cluster any more.
+    /// Ends jobs. Returns when they write nothing to the cluster any more.
     pub async fn stop(&self, stop: &StopJobs) -> JobsStopped {
         self.jobs.stop(stop).await
     }
 
-    /// Plans it; fails for all that can be told without looking at objects.
+    /// Plans the request. Fails for all faults that are visible without live objects.
     pub async fn prepare_apply(&self, request: ApplyRequest) -> Result<Prepared<Apply>, ErrorBody> {
         let deadline = Deadline::after(request.timeout_ms);
         let (gate, kubectl) = self.gated(request.on_behalf_of.as_ref(), request.fence.as_ref())?;
@@ -128,7 +128,8 @@ impl Deployer {
         })
     }
 
-    /// Works out which objects the unconfirmed resources would be. One that can be none has left nothing behind.
+    /// Finds the objects of the unconfirmed resources. A resource that cannot be an object has left nothing in the
+    /// cluster.
     pub async fn prepare_delete(
         &self,
         request: DeleteRequest,
@@ -178,7 +179,7 @@ impl Deployer {
     }
 }
 
-/// How large planning the resources is: by their bytes, and by their number.
+/// The size of the planning work: by the bytes and the number of the resources.
 fn size(resources: &[Resource]) -> usize {
     let properties = resources.iter().flat_map(|resource| {
         let metadata = resource.metadata.iter();
@@ -197,8 +198,8 @@ fn desired(request: &ApplyRequest) -> Desired<'_> {
     }
 }
 
-/// Together if they make a plan; else those that have an identity alone. One of a kind that the cluster does not serve has
-/// none: its objects went with their definition.
+/// The plan of all resources, if it is valid. Otherwise, only resources with an identity. A kind that the cluster does
+/// not serve has no objects: they were deleted with their definition.
 fn unconfirmed(request: &DeleteRequest, catalog: &Catalog) -> Vec<(Resource, ObjectRef)> {
     let planned = |resources: &[Resource]| {
         let plan = plan::plan(
@@ -232,8 +233,7 @@ fn unconfirmed(request: &DeleteRequest, catalog: &Catalog) -> Vec<(Resource, Obj
     planned(&request.unconfirmed).unwrap_or_else(|_| one_by_one())
 }
 
-/// The resource with no more than what says which object it is: a reference in another field leads nowhere where the
-/// resource stands alone.
+/// The resource with only its identity, because references in other fields are unknown for a resource alone.
 fn identity_of(resource: &Resource) -> Resource {
     let stated = resource.properties.as_ref().and_then(Value::as_object);
     let properties = stated.map(|stated| {
@@ -253,7 +253,7 @@ fn identity_of(resource: &Resource) -> Resource {
     });
     Resource {
         properties,
-        // What it depends on does not stand here either.
+        // Its dependencies are not included either.
         metadata: None,
         ..resource.clone()
     }

@@ -1,4 +1,4 @@
-//! A write that was found possible, and how it is done. Nothing is looked up any more: all that it needs goes with it.
+//! A write that passed all checks. It contains everything that it needs, and looks nothing up.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct Prepared<W> {
     pub(super) ground: Ground,
 }
 
-/// What a write stands on: the cluster, what it serves, and the time that there is.
+/// The context of a write: the cluster, its kinds, and the deadline.
 pub struct Ground {
     pub(super) kubectl: Arc<dyn Kubectl>,
     pub(super) catalog: Arc<Catalog>,
@@ -44,7 +44,7 @@ impl Ground {
         self.jobs.begin(deployment, fence, self.gate.clone())
     }
 
-    /// The caller that stopped the job reads what it did. Any other reader learns why there is no complete report.
+    /// The caller that stopped the job reads the report. Another reader gets the reason why the report is incomplete.
     fn concluded(&self, report: Report) -> Result<Report, Stopped> {
         match self.gate.halted() {
             Some(halt) if report.stopped && halt != Halt::Stopped => Err(halt.into()),
@@ -59,7 +59,7 @@ pub struct Apply {
 }
 
 impl Prepared<Apply> {
-    /// The objects of the plan, and what waits for what: for a caller that only asks whether it is possible.
+    /// The objects of the plan and their dependencies, for a caller that only checks a request.
     pub async fn checked(self) -> CheckResponse {
         let Apply { request, plan } = self.work;
         let checked = move || CheckResponse {
@@ -90,7 +90,7 @@ impl Prepared<Apply> {
         self.ground.concluded(applied?)
     }
 
-    /// What an apply would do; nothing is changed.
+    /// What an apply would do. Nothing is changed.
     pub async fn diff(self, events: &Events) -> Result<DiffReport, Stopped> {
         let Apply { request, plan } = self.work;
         let context = self.ground.context(&request.deployment, events);

@@ -1,4 +1,4 @@
-//! Live objects as they are, for whoever looks for one.
+//! Live objects for readers.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{Namespace, ObjectRef};
@@ -11,7 +11,7 @@ use crate::kubectl::{self, Query, ServedKind};
 use crate::plan::{ACQUIRED, LAST_APPLIED, Wanted};
 
 impl Deployer {
-    /// Live objects of a type, or one of them; the values of Secrets are left out.
+    /// Live objects of a type, or one of them, without the values of Secrets.
     pub async fn read(
         &self,
         type_name: &str,
@@ -86,7 +86,7 @@ fn without_secrets(mut found: Value) -> Value {
                 .flat_map(|map| map.values_mut())
                 .for_each(|value| *value = json!(REDACTED));
         }
-        // kubectl keeps the whole Secret in one, and we keep in the other what was taken from it.
+        // One annotation is kubectl's copy of the whole Secret. The other is our record of what was taken from it.
         for key in [LAST_APPLIED, ACQUIRED] {
             let annotations = object.pointer_mut("/metadata/annotations");
             let kept = annotations.and_then(|all| all.get_mut(key));

@@ -1,4 +1,4 @@
-//! What the cluster says of callers: who bears a token, and what somebody may do. Asked in the service's own name.
+//! The cluster's answers about callers: the user of a token, and what a user may do. Asked as the service itself.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::review::{AccessReview, AccessVerdicts, TokenReview, TokenVerdict};
@@ -8,7 +8,7 @@ use futures::{StreamExt, TryStreamExt};
 use super::{Deployer, LOOK};
 use crate::apply::AT_ONCE;
 
-/// Audiences of one token that are asked for.
+/// The maximum number of audiences of one token.
 const AUDIENCES: usize = 16;
 
 impl Deployer {

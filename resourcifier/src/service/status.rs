@@ -1,4 +1,4 @@
-//! How recorded objects are, and where they differ from what their deployment asks for.
+//! The state of recorded objects, and their drift.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::apply::{self, AT_ONCE, BATCH, Deadline, Drift, Secrets, Source, is_un
 use crate::kubectl::{Kubectl, KubectlError, ObjectFault};
 use crate::plan::{self, Catalog, Desired, Node, Plan};
 
-/// A caller waits as long for all of it.
+/// The deadline of the whole request.
 const STATUS: Duration = Duration::from_secs(60);
-/// Objects that others are asked about: each costs some calls.
+/// Objects whose related objects are read as well. Each costs some calls.
 const ASKED: usize = 200;
 
 impl Deployer {
@@ -61,7 +61,7 @@ impl Deployer {
         Ok(statuses)
     }
 
-    /// What is served, and, where drift is looked for, what is asked for.
+    /// The served kinds, and, if drift is requested, the desired objects.
     async fn planned(
         &self,
         request: &StatusRequest,
@@ -88,23 +88,23 @@ impl Deployer {
     }
 }
 
-/// Whose the objects are, if the request says so.
+/// The deployment of the objects, if the request names it.
 fn deployment(request: &StatusRequest) -> Option<&DeploymentName> {
     let desired = request.desired.as_ref();
     let desired = desired.map(|desired| &desired.deployment);
     request.deployment.as_ref().or(desired)
 }
 
-/// The objects that are asked about, and what is asked for them.
+/// The objects of the request, and their desired state.
 struct Wanted<'a> {
     objects: &'a [AppliedObject],
     deployment: Option<&'a DeploymentName>,
     manager: String,
-    /// What is asked for each of the objects, if anything is.
+    /// The desired state of each object, if there is one.
     nodes: Vec<Option<&'a Node>>,
-    /// By their place in the plan: where the objects of resources are.
+    /// The objects of resources, by their index in the plan.
     places: HashMap<usize, usize>,
-    /// Whether others refer to the object's values.
+    /// Whether others refer to the values of the object.
     is_referenced: Vec<bool>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Wanted<'a> {
         wanted
     }
 
-    /// Whether the live object alone tells that it has not drifted.
+    /// Whether the live object alone shows that there is no drift.
     fn is_as_asked(&self, place: usize, live: &Value) -> bool {
         let is_same = |node: &Node| {
             node.references.is_empty() && is_unchanged(&node.template, live, &self.manager)
@@ -148,7 +148,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// How the objects are, and those that there is more to ask about, by their places.
+/// The states of the objects, and the indices of those that need more requests.
 #[derive(Default)]
 struct Seen {
     statuses: BTreeMap<usize, ObjectStatus>,
@@ -184,7 +184,7 @@ async fn read(source: Source<'_>, objects: &[AppliedObject], found: Found<'_>) {
     apply::many(source, &served, &mut of_served).await;
 }
 
-/// The same without a deployment whose label they bear.
+/// The same without a deployment, so without its label.
 async fn read_each(
     kubectl: &dyn Kubectl,
     catalog: &Catalog,
@@ -201,7 +201,7 @@ async fn read_each(
     }
 }
 
-/// The objects whose kind is served, with their places. The others are not there.
+/// The objects whose kind is served, with their indices. The others do not exist.
 fn served(
     catalog: &Catalog,
     objects: &[AppliedObject],
@@ -220,7 +220,7 @@ fn served(
     (served, places)
 }
 
-/// What others say about those that are not ready.
+/// The related objects of those that are not ready.
 async fn ask_others(
     kubectl: &dyn Kubectl,
     lives: &HashMap<usize, Value>,
@@ -246,7 +246,7 @@ async fn ask_others(
     }
 }
 
-/// Fills in the drift of each object that is there and asked for.
+/// Adds the drift of each object that exists and has a desired state.
 async fn look_for_drift(
     drift: Drift<'_>,
     wanted: &Wanted<'_>,
@@ -291,7 +291,7 @@ async fn look_for_drift(
     }
 }
 
-/// `deployment`: whose objects these are, if that is known. The record may be older than an object that it made.
+/// `deployment`: the owner of the objects, if it is known. The record may be older than an object of it.
 fn status(
     applied: &AppliedObject,
     live: &Result<Option<Value>, KubectlError>,
