@@ -1,7 +1,7 @@
-//! Kubernetes objects as they stand: a file of them, or a package (a folder with a `Chart.yaml` and files in `manifests/`).
+//! Kubernetes objects without templates: a file of them, or a package (a folder with a `Chart.yaml` and files in
+//! `manifests/`).
 //!
-//! Responsible for which files hold the objects. It refuses to know what the objects are called as resources: that is
-//! the expansion's.
+//! Decides which files hold the objects. It does not name the objects as resources: the expansion does.
 
 use common::api::error::ErrorCode;
 use common::manifests::{self, ManifestError, Object};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{Engine, EngineError, Instance, Output, Rendered};
 
-/// The folder of a package's objects, in the package.
+/// The folder of the objects, in the package.
 const FOLDER: &str = "manifests/";
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,7 +43,7 @@ impl Engine for Manifests {
     }
 }
 
-/// Directly in the folder: what lies deeper belongs to something else.
+/// Files directly in the folder. Files in subfolders do not count.
 fn is_manifest(path: &str) -> bool {
     let mut endings = manifests::ENDINGS.iter();
     path.strip_prefix(FOLDER).is_some_and(|name| {
@@ -53,7 +53,7 @@ fn is_manifest(path: &str) -> bool {
     })
 }
 
-/// Objects that stand as they are have no place for a property.
+/// Plain objects cannot use properties.
 fn check_properties(instance: &Instance<'_>) -> Result<(), EngineError> {
     let is_empty = match instance.properties {
         None | Some(Value::Null) => true,

@@ -1,7 +1,7 @@
-//! The port through which an expansion runs templates: one engine a file.
+//! The port through which an expansion runs templates. Each engine has its own file.
 //!
-//! Promises of every engine: the same instance gives the same result; a template can change
-//! nothing that another one sees; what goes wrong is told with the template's file and line.
+//! Promises of every engine: the same instance gives the same result. A template cannot change anything that another
+//! one sees. An error has the template's file and line.
 
 pub mod jinja;
 pub mod manifests;
@@ -17,15 +17,15 @@ pub trait Engine {
     fn render(&mut self, instance: &Instance<'_>) -> Result<Output, EngineError>;
 }
 
-/// What a template is given.
+/// The input of a template.
 #[derive(Debug, Clone)]
 pub struct Instance<'a> {
     pub template: &'a Import,
     pub language: Language,
-    /// Of a template that is a folder, the files in it by their paths there; else none.
+    /// The files of a template that is a folder, by their paths in it. Otherwise empty.
     pub tree: Vec<(&'a str, &'a Import)>,
     pub env: &'a Map<String, Value>,
-    /// None: the resource has no properties, which is not the same as empty ones.
+    /// `None`: the resource has no properties, which differs from empty properties.
     pub properties: Option<&'a Value>,
 }
 
@@ -37,7 +37,7 @@ impl Instance<'_> {
     }
 }
 
-/// What a template returned, and what its author should know.
+/// The result of a template, and warnings for its author.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
     pub result: Rendered,
@@ -48,13 +48,13 @@ pub struct Output {
 pub enum Rendered {
     /// YAML: a map with `resources`.
     Text(String),
-    /// The value itself, without the detour.
+    /// The value itself.
     Data(Value),
-    /// Kubernetes objects: each becomes a resource.
+    /// Kubernetes objects. Each becomes a resource.
     Objects(Vec<Object>),
 }
 
-/// Why a template has no result, and where in it.
+/// Why a template has no result, and where it failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EngineError {
@@ -63,7 +63,7 @@ pub struct EngineError {
     pub file: Option<String>,
     pub line: Option<u32>,
     pub column: Option<u32>,
-    /// The line that is meant, with a caret; or the template's own frames.
+    /// The line of the fault, with a caret, or the template's own frames.
     pub excerpt: String,
 }
 

@@ -1,6 +1,6 @@
-//! Python templates, in the sandbox: one session an expansion, opened by the first of them.
+//! Python templates, in the sandbox: one session per expansion. The first Python template opens it.
 //!
-//! Blocks the thread that it is called on. The server ends the expansion at its deadline.
+//! Blocks the current thread. The server ends the expansion at its deadline.
 
 use std::io::{Read, Write};
 
@@ -13,14 +13,14 @@ use crate::sandbox::{
     self, Conversation, Ended, Failure, HowEnded, SandboxError, TemplateResult, ended,
 };
 
-/// Where processes for Python templates come from.
+/// The source of processes for Python templates.
 pub trait Sessions {
     type Stream: Read + Write;
 
     /// The stream of a process that waits for a session.
     fn open(&mut self) -> Result<Self::Stream, SandboxError>;
 
-    /// How the process ended that closed its stream. `opened`: it had a template.
+    /// How a process with a closed stream ended. `opened`: it had a template.
     fn how_it_ended(&mut self, opened: bool) -> Result<HowEnded, SandboxError>;
 }
 
@@ -30,11 +30,11 @@ pub struct Python<S: Sessions> {
     session: Option<Conversation<S::Stream>>,
 }
 
-/// What a session is opened with.
+/// The settings of a session.
 pub struct Opening {
     pub files: Files,
     pub limits: sandbox::Limits,
-    /// What clocks show: the input's own time, so that the same input gives the same bytes.
+    /// The time of all clocks: the time in the input, so that the same input gives the same output.
     pub current_time: i64,
     pub seed: u64,
 }
@@ -106,7 +106,7 @@ impl<S: Sessions> Engine for Python<S> {
     }
 }
 
-/// Whoever prints wants it to be seen; the result is no place for it.
+/// Printed output is for the author to see, and cannot be part of the result.
 fn printed(text: &str, file: &str) -> Vec<String> {
     const SHOWN: usize = 200;
     let text = text.trim();
@@ -120,7 +120,7 @@ fn printed(text: &str, file: &str) -> Vec<String> {
     vec![format!("{file} printed, outside of its result: {shown}")]
 }
 
-/// The template's innermost frame is the place; the others are shown above it.
+/// The location is the template's innermost frame. The other frames are shown above it.
 fn described(error: &SandboxError, file: &str) -> EngineError {
     let failure = error.failure();
     let innermost = failure.and_then(|failure| failure.frames.last());
@@ -132,7 +132,7 @@ fn described(error: &SandboxError, file: &str) -> EngineError {
     EngineError {
         code: error.code(),
         message: match error.code() {
-            // The template has nothing to do with it.
+            // The template is not the cause.
             ErrorCode::ExpanderUnavailable | ErrorCode::Unavailable => error.to_string(),
             _ => message,
         },
@@ -157,7 +157,7 @@ fn frames(failure: &Failure) -> String {
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// The time that templates see: `env.current_time`, in seconds since 1970, as a number or as text; 0 without it.
+/// The time that templates see: `env.current_time`, in seconds since 1970, as a number or a text. Default: 0.
 pub fn current_time(env: &Map<String, Value>) -> i64 {
     match env.get("current_time") {
         Some(Value::Number(number)) => number.as_i64().unwrap_or_default(),

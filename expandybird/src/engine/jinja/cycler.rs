@@ -1,4 +1,4 @@
-//! `cycler('odd', 'even')`: gives its items in turn, again and again.
+//! `cycler('odd', 'even')`: returns its items in turn, again and again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! A map that templates can change; its keys stay in the order in which they came.
+//! A map that templates can change. Its keys stay in insertion order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use minijinja::{Error, ErrorKind, Value};
 use super::signature::Call;
 use super::{filters, meter, python, repr, values};
 
-/// What minijinja's own maps are made of.
+/// The type behind minijinja's own maps.
 pub type Entries = IndexMap<Value, Value>;
 
 /// Entries of one map.
@@ -25,7 +25,7 @@ pub struct Dict {
 }
 
 impl Dict {
-    /// Of values that are bounded already.
+    /// From values whose size is already limited.
     pub fn unchecked(entries: Entries) -> Value {
         Value::from_object(Self {
             entries: Mutex::new(entries),
@@ -68,7 +68,7 @@ impl Dict {
         found(&self.entries(), key).cloned()
     }
 
-    /// What another map or pairs hold, and what is named.
+    /// The entries of another map or of pairs, and the keyword arguments.
     pub fn update(&self, other: &Value, named: Vec<(String, Value)>) -> Result<(), Error> {
         let pairs = match other.kind() {
             ValueKind::Undefined => Vec::new(),
@@ -124,7 +124,7 @@ pub fn construct(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     Ok(Value::from_dyn_object(dict))
 }
 
-/// `namespace(a=1)`, also from a map: what a loop can assign to.
+/// `namespace(a=1)`, also from a map: an object that a loop can assign to.
 pub fn namespace(call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let defaults = construct(call)?;
     minijinja::functions::namespace(Some(from_args::<(ValueOrKwargs,)>(&[defaults])?.0))
@@ -144,7 +144,7 @@ fn insert(entries: &mut Entries, key: Value, value: Value) -> Result<(), Error> 
     Ok(())
 }
 
-/// Lists and maps cannot be keys, nor tuples that hold some.
+/// Lists and maps cannot be keys, and neither can tuples that contain one.
 pub fn check_key(key: &Value) -> Result<(), Error> {
     if let Some(tuple) = key.downcast_object_ref::<Tuple>() {
         return tuple.iter().try_for_each(check_key);
@@ -160,7 +160,7 @@ pub fn check_key(key: &Value) -> Result<(), Error> {
     }
 }
 
-/// A key as others are compared with it: a boolean is the integer that it equals.
+/// A key for comparisons: a boolean equals its integer.
 pub fn hashed(key: Value) -> Value {
     match key.kind() {
         ValueKind::Bool => Value::from(i64::from(key.is_true())),
@@ -168,7 +168,7 @@ pub fn hashed(key: Value) -> Value {
     }
 }
 
-/// The key that is in the map already and equals this one, or else this one.
+/// The existing key that equals this one, otherwise this one.
 fn own_key(entries: &Entries, key: &Value) -> Value {
     let equal = [Value::from(false), Value::from(true)];
     let equal = equal.into_iter().find(|flag| hashed(flag.clone()) == *key);

@@ -1,4 +1,4 @@
-//! What a template's author reads when it fails: what is wrong, where, and what was meant perhaps.
+//! The error text for a template's author: what is wrong, where, and a suggestion.
 
 use common::api::error::ErrorCode;
 use minijinja::{Error, ErrorKind};
@@ -8,9 +8,9 @@ use super::super::{EngineError, Instance};
 use super::{callables, rewrite};
 use crate::input::Files;
 
-/// How alike a name must be to be taken for the one that was meant: from 0, nothing in common, to 1, the same.
+/// How similar a name must be for a suggestion: from 0, nothing in common, to 1, equal.
 const ALIKE: f64 = 0.7;
-/// Characters of a line that are shown.
+/// The shown characters of a line.
 const SHOWN: usize = 120;
 
 /// One failure of a rendering.
@@ -25,7 +25,7 @@ pub struct Failure<'a> {
 }
 
 impl<'a> Failure<'a> {
-    /// The error of an included file, a macro or a block, where it happened.
+    /// The error of an included file, a macro or a block, at its own location.
     pub fn new(error: &'a Error, files: &'a Files, instance: &'a Instance<'a>) -> Self {
         let error = innermost(error);
         let template = error
@@ -86,7 +86,7 @@ impl<'a> Failure<'a> {
         rewrite::undone(&sentence)
     }
 
-    /// The expression that is undefined: minijinja puts it into backticks.
+    /// The undefined expression: minijinja puts it into backticks.
     pub fn undefined_name(&self) -> Option<&'a str> {
         let (_, name) = self.error.detail()?.split_once('`')?;
         name.split_once('`').map(|(name, _)| name)
@@ -100,7 +100,7 @@ impl<'a> Failure<'a> {
         format!("'{name}' is undefined{}", suggestion(near.as_deref()))
     }
 
-    /// Names that could stand in the place of an undefined one.
+    /// Names that could replace an undefined one.
     fn defined(&self, name: &str) -> Vec<String> {
         let keys = |prefix: &str, map: Option<&serde_json::Map<String, Json>>| {
             let keys = map.into_iter().flat_map(|map| map.keys());
@@ -135,7 +135,7 @@ impl<'a> Failure<'a> {
         )
     }
 
-    /// The detail is `string has no method named uper`, perhaps with an undefined value behind it.
+    /// The detail is `string has no method named uper`, possibly followed by an undefined value.
     fn unknown_method(&self) -> String {
         let detail = self.error.detail().unwrap_or_default();
         if let Some(name) = self.undefined_name() {
@@ -155,13 +155,13 @@ impl<'a> Failure<'a> {
         )
     }
 
-    /// The line, with a caret under the character that is meant.
+    /// The line, with a caret under the character of the fault.
     fn excerpt(&self) -> Option<String> {
         let number = self.line?;
         let line = self.source.lines().nth(number.checked_sub(1)?)?;
         let indent = line.chars().take_while(|c| c.is_whitespace()).count();
         let caret = self.column.map_or(indent, |column| column - 1);
-        // Of a long line the part is shown that the caret stands in.
+        // Of a long line, only the part around the caret is shown.
         let from = if caret < SHOWN { 0 } else { caret - SHOWN / 2 };
         let text: String = line.chars().skip(from).take(SHOWN).collect();
         let (margin, caret) = (number.to_string().len(), caret - from);

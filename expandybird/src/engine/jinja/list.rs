@@ -19,7 +19,7 @@ pub struct List {
 }
 
 impl List {
-    /// Of values that are bounded already.
+    /// From values whose size is already limited.
     pub fn unchecked(items: Vec<Value>) -> Value {
         Value::from_object(Self {
             items: Mutex::new(items),

@@ -1,11 +1,10 @@
-//! Counts what a rendering writes and makes.
+//! Counts what a rendering writes and creates.
 //!
-//! Text that a template doubles again and again would take all memory long before its steps are
-//! used up; so everything that makes text or lists asks here first. Time is not counted here: the server
-//! ends a process whose deadline has passed.
+//! A text that a template doubles repeatedly would use all memory long before its steps are used up. So all code that
+//! creates texts or lists asks here first. Time is not counted here: the server ends a process at its deadline.
 //!
-//! What is made is counted per thread, because a rendering has one to itself and most of those who
-//! make something have no access to its state.
+//! Created values are counted per thread, because each rendering has its own thread and most of the code has no access
+//! to its state.
 
 use std::cell::Cell;
 use std::fmt::{self, Write};
@@ -14,21 +13,21 @@ use minijinja::{Error, ErrorKind, Output, State, Value};
 
 use super::repr;
 
-/// The largest text that one operation may make.
+/// The largest text that one operation may create.
 pub const TEXT_BYTES: usize = 4 * 1024 * 1024;
-/// All that one rendering makes: texts, items of lists, entries of maps, also those that are gone.
+/// The total that one rendering may create: texts, items of lists, entries of maps, including dropped ones.
 const MADE_BYTES: usize = 256 * 1024 * 1024;
 
 thread_local! {
     static MADE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A rendering begins on this thread.
+/// Starts a rendering on this thread.
 pub fn start() {
     MADE.set(0);
 }
 
-/// For what is made, in bytes.
+/// Counts created bytes.
 pub fn charge(bytes: usize) -> Result<(), Error> {
     let made = MADE.get().saturating_add(bytes);
     MADE.set(made);
@@ -41,14 +40,14 @@ pub fn charge(bytes: usize) -> Result<(), Error> {
     }
 }
 
-/// Of one rendering; lives in its [`State`].
+/// The counter of one rendering, in its [`State`].
 #[derive(Debug, Default)]
 pub struct Meter {
     written_bytes: usize,
     pub printed_undefined: bool,
 }
 
-/// The formatter: what `{{ value }}` does.
+/// The formatter: it runs for each `{{ value }}`.
 pub fn print(
     out: &mut Output<'_>,
     state: &mut State<'_, '_>,
@@ -69,7 +68,7 @@ pub fn print(
     outcome.map_err(|_| too_large(limit))
 }
 
-/// A text that must not become larger than [`TEXT_BYTES`].
+/// A text that must not exceed [`TEXT_BYTES`].
 pub fn text(write: impl FnOnce(&mut dyn Write) -> fmt::Result) -> Result<String, Error> {
     let mut text = String::new();
     let mut bounded = Bounded {
@@ -81,7 +80,7 @@ pub fn text(write: impl FnOnce(&mut dyn Write) -> fmt::Result) -> Result<String,
     Ok(text)
 }
 
-/// Before a text of a known size is made.
+/// Call before you create a text of a known size.
 pub fn check(bytes: usize) -> Result<(), Error> {
     match bytes > TEXT_BYTES {
         true => Err(too_large(TEXT_BYTES)),

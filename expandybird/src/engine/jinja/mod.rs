@@ -1,12 +1,11 @@
-//! Jinja templates, in process: minijinja with Jinja2's Python flavour.
+//! Jinja templates, in this process: minijinja with the Python behaviour of Jinja2.
 //!
-//! Responsible for what a template author knows from Jinja2; COMPATIBILITY.md lists what differs.
-//! Bounded by steps (fuel), bytes written and recursion; nothing of one rendering is seen by the
-//! next. A set of files is compiled once and kept, by content.
+//! Responsible for the behaviour that template authors know from Jinja2. COMPATIBILITY.md lists the differences. Steps
+//! (fuel), written bytes and recursion are limited. Renderings do not see each other's state. A set of files is
+//! compiled once and cached by content.
 //!
-//! Operators, literals and some statements are rewritten into calls before a template is compiled
-//! ([`rewrite`]), because minijinja's own can neither format text, nor be bounded, nor make values
-//! that a template can change.
+//! Operators, literals and some statements are rewritten into calls before a template is compiled ([`rewrite`]),
+//! because minijinja's own cannot format text, have no limits, and make values that a template cannot change.
 
 mod cycler;
 mod dict;
@@ -43,26 +42,26 @@ use dict::Dict;
 use failure::Failure;
 use meter::Meter;
 
-/// Sets of templates kept compiled.
+/// How many compiled sets of templates are cached.
 const KEPT: usize = 128;
-/// Nested macros, includes and blocks; each is a few frames of the thread's stack.
+/// How deep macros, includes and blocks may nest. Each needs a few frames of the thread's stack.
 const RECURSION: usize = 100;
 
-/// What an error says that was a panic.
+/// The error text of a panic.
 pub const PANICKED: &str =
     "the template engine itself failed here; please report it with the template";
 
-/// What one rendering may take.
+/// The limits of one rendering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Limits {
-    /// Steps of the template; a loop of three expressions takes about ten a round.
+    /// Steps of the template. A loop with three expressions takes about ten per iteration.
     pub fuel: u64,
-    /// Bytes that are written, into variables as well.
+    /// Written bytes, including those written into variables.
     pub written_bytes: usize,
 }
 
 impl Default for Limits {
-    /// Two million steps take under a second; no real template is known to take a hundredth.
+    /// Two million steps take less than a second. Real templates take less than a hundredth of them.
     fn default() -> Self {
         Self {
             fuel: 2_000_000,
@@ -124,7 +123,7 @@ impl Templates {
     }
 }
 
-/// Everything that a template can call by a name, in groups, each name with its parameters as Python writes them.
+/// The named functions of templates, in groups, each with its parameters in Python's notation.
 pub fn callables() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
     let groups = [
         ("filters", filters::ROWS),
@@ -188,7 +187,7 @@ impl Jinja {
             context.push(("properties", values::from_json(properties)));
         }
         let context = Value::from_pairs(context);
-        // A panic of the library is this template's failure, and nobody else's.
+        // A panic of the library is a failure of this template only.
         let rendering = AssertUnwindSafe(|| template.render_captured(context));
         let captured = catch_unwind(rendering)
             .map_err(|_| Error::new(ErrorKind::InvalidOperation, PANICKED))??;
@@ -199,8 +198,8 @@ impl Jinja {
         Ok((captured.into_output(), printed_undefined))
     }
 
-    /// Where the first undefined value is used. A second rendering, strict in this one point,
-    /// finds out: the first one cannot know its line.
+    /// The location where the first undefined value is used. A second rendering, strict about undefined values, finds
+    /// it, because the first one does not know its line.
     fn undefined_at(&self, instance: &Instance<'_>) -> String {
         let mut strict = self.templates.environment.clone();
         strict.set_undefined_behavior(UndefinedBehavior::SemiStrict);

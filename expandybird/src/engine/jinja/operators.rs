@@ -1,5 +1,5 @@
-//! Arithmetic, comparison, slices and literals as Python has them, bounded; [`super::rewrite`] turns operators into calls
-//! of these.
+//! Arithmetic, comparison, slices and literals like Python's, with limits. [`super::rewrite`] turns operators into
+//! calls of these functions.
 
 use minijinja::value::{Rest, Tuple, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Value};
@@ -19,23 +19,23 @@ pub const FLOOR: &str = "__floordiv__";
 pub const POWER: &str = "__pow__";
 pub const NEGATIVE: &str = "__neg__";
 pub const POSITIVE: &str = "__pos__";
-/// Around a literal, and around what is assigned: makes it a template's own.
+/// Wraps a literal or an assigned value: makes a copy that the template can change.
 pub const OWN: &str = "__own__";
-/// Around what a loop goes through.
+/// Wraps the value that a loop iterates over.
 pub const EACH: &str = "__each__";
-/// Around a macro that takes any arguments.
+/// Wraps a macro that takes any arguments.
 pub const VARIADIC: &str = "__variadic__";
-/// In place of a default that is evaluated later: never defined.
+/// Replaces a default that is evaluated later: never defined.
 pub const LATER: &str = "__later__";
 pub const MULTIPLY: &str = "__mul__";
-/// Values, and what stands between them.
+/// A chain of values and comparison operators.
 pub const COMPARE: &str = "__compare__";
-/// In place of the arguments of `loop.cycle()`, which minijinja divides by.
+/// Replaces the arguments of `loop.cycle()`, because minijinja divides by their number.
 pub const NO_ITEMS: &str = "__no_items__";
-/// A method of everything: `x[a:b:c]`.
+/// A method of all values: `x[a:b:c]`.
 pub const SLICE: &str = "__slice__";
 
-/// What an operator does with two values.
+/// An operator with two values.
 pub type Binary = fn(&Value, &Value) -> Result<Value, Error>;
 
 /// The calls that operators become, and the operators.
@@ -95,7 +95,7 @@ fn join(a: &Value, b: &Value) -> Result<Value, Error> {
     }
 }
 
-/// Numbers, or a text or a list so many times.
+/// The product of numbers, or a repeated text or list.
 pub fn multiply(a: &Value, b: &Value) -> Result<Value, Error> {
     match (number(a), number(b)) {
         (Some(Number::Int(a)), Some(Number::Int(b))) => {
@@ -154,7 +154,7 @@ pub fn modulo(a: &Value, b: &Value) -> Result<Value, Error> {
     }
 }
 
-/// A quotient without its fraction, and the remainder, which has the sign of the divisor: CPython's `float_divmod`.
+/// The quotient without its fraction, and the remainder with the sign of the divisor: CPython's `float_divmod`.
 fn float_parts(a: f64, b: f64) -> (f64, f64) {
     let mut rest = a % b;
     let mut quotient = (a - rest) / b;
@@ -188,7 +188,7 @@ fn subtract(a: &Value, b: &Value) -> Result<Value, Error> {
     }
 }
 
-/// A float, whatever the operands are.
+/// A float for any operands.
 fn divide(a: &Value, b: &Value) -> Result<Value, Error> {
     match (number(a), number(b)) {
         (Some(_), Some(b)) if b.float() == 0.0 => Err(invalid("division by zero")),
@@ -198,15 +198,15 @@ fn divide(a: &Value, b: &Value) -> Result<Value, Error> {
     }
 }
 
-/// The float nearest to the quotient of two integers, as Python has it: floats of large integers are no longer exact.
+/// The float nearest to the quotient of two integers, like Python's: large integers are not exact as floats.
 #[expect(
     clippy::cast_precision_loss,
     reason = "the digits that are lost are rounded as Python rounds them"
 )]
 fn quotient(a: i128, b: i128) -> f64 {
-    /// Integers up to here are exact as floats.
+    /// Integers up to this value are exact as floats.
     const EXACT: u128 = 1 << 53;
-    /// Bits of a quotient that is rounded once only, with one for what is left over.
+    /// Bits of a quotient that is rounded only once, with one bit for the remainder.
     const BITS: u32 = 62;
     let (top, bottom) = (a.unsigned_abs(), b.unsigned_abs());
     let sign = if (a < 0) == (b < 0) { 1.0 } else { -1.0 };
@@ -331,7 +331,7 @@ pub fn integer(number: i128) -> Value {
     i64::try_from(number).map_or_else(|_| Value::from(number), Value::from)
 }
 
-/// A list or a tuple; a range can be neither added nor repeated.
+/// A list or a tuple. A range can be neither added nor repeated.
 fn is_list(value: &Value) -> bool {
     python::is_list(value) && value.downcast_object_ref::<Range>().is_none()
 }

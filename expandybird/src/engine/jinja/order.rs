@@ -1,5 +1,5 @@
-//! How Python orders values: numbers among numbers, texts among texts, lists item by item; anything
-//! else is an error.
+//! The order of values in Python: numbers with numbers, texts with texts, lists item by item. Other comparisons are
+//! errors.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use minijinja::{Error, ErrorKind, Value};
 use super::range::Range;
 use super::{dict, python, repr, values};
 
-/// Sorts by a key, and keeps the order of what is equal.
+/// Sorts by a key. Equal items stay in their order.
 pub fn sort(
     items: &mut Vec<Value>,
     reverse: bool,
@@ -32,7 +32,7 @@ pub fn sort(
     failure.map_or(Ok(()), Err)
 }
 
-/// `a < b <= c`, as `a`, `'<'`, `b`, `'<='`, `c`: whether all of it holds.
+/// `a < b <= c`, as `a`, `'<'`, `b`, `'<='`, `c`: whether the whole chain holds.
 pub fn holds(chain: &[Value]) -> Result<bool, Error> {
     for link in chain.windows(3).step_by(2) {
         let [a, operator, b] = link else { continue };
@@ -54,7 +54,7 @@ pub fn holds(chain: &[Value]) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// `a == b`: numbers by their value, lists and maps by what they hold, anything else by what it is.
+/// `a == b`: numbers by value, lists and maps by content, other values by identity.
 pub fn equal(a: &Value, b: &Value) -> Result<bool, Error> {
     if is_number(a) && is_number(b) {
         return Ok(number(a) == number(b) && !is_nan(a));
@@ -126,7 +126,7 @@ fn invalid(message: String) -> Error {
     Error::new(ErrorKind::InvalidOperation, message)
 }
 
-/// A number that has no order.
+/// A number without an order.
 fn is_nan(value: &Value) -> bool {
     value.kind() == ValueKind::Number && f64::try_from(value.clone()).is_ok_and(f64::is_nan)
 }

@@ -1,4 +1,4 @@
-//! The tests of Jinja 3.1: what stands behind `is`.
+//! The tests of Jinja 3.1, which follow `is`.
 
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, Value};
@@ -94,7 +94,7 @@ fn is_integer(value: &Value) -> bool {
     value.kind() == ValueKind::Number && value.is_integer()
 }
 
-/// What has a length and items; an undefined value has both.
+/// A value with a length and items. An undefined value has both.
 fn is_sequence(value: &Value) -> bool {
     matches!(
         value.kind(),
@@ -131,7 +131,7 @@ fn upper(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     Ok(Value::from(is_upper))
 }
 
-/// The same object; of scalars the same value of the same type.
+/// The same object. For scalars, the same value of the same type.
 fn sameas(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, other] = call.arguments::<2>().map(Argument::value);
     let is_same = minijinja::tests::is_sameas(&value, &other);

@@ -1,4 +1,4 @@
-//! `pprint`: values over several lines where one is too short, as Python's `pprint` lays them out.
+//! `pprint`: long values on several lines, in the layout of Python's `pprint`.
 
 use minijinja::value::ValueKind;
 use minijinja::{Error, Value};
@@ -15,7 +15,7 @@ pub fn pretty(value: &Value) -> Result<String, Error> {
     Ok(out)
 }
 
-/// A value that begins at a column; behind it stands so much more.
+/// A value that begins at a column, followed by this many characters.
 fn write(value: &Value, column: usize, behind: usize, out: &mut String) -> Result<(), Error> {
     let flat = flat(value)?;
     let fits = column + flat.chars().count() + behind <= WIDTH;
@@ -72,7 +72,7 @@ fn write_map(value: &Value, column: usize, behind: usize, out: &mut String) -> R
     Ok(())
 }
 
-/// On one line, with the keys of maps in order.
+/// On one line, with sorted keys of maps.
 fn flat(value: &Value) -> Result<String, Error> {
     match value.kind() {
         ValueKind::Map if repr::is_dict(value) => {
@@ -97,7 +97,7 @@ fn flat(value: &Value) -> Result<String, Error> {
     }
 }
 
-/// By key; keys without an order by their types.
+/// By key. Keys without an order are sorted by their types.
 fn sorted(map: &Value) -> Result<Vec<(Value, Value)>, Error> {
     let mut pairs = python::pairs(map)?;
     let mut failure = None;

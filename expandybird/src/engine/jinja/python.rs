@@ -1,4 +1,4 @@
-//! What Python does with values before it works with them: conversions, iteration, equality, attributes.
+//! Python's conversions, iteration, equality and attributes of values.
 
 use minijinja::value::{Tuple, ValueKind};
 use minijinja::{Error, ErrorKind, Value};
@@ -11,7 +11,7 @@ pub fn invalid(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidOperation, message.into())
 }
 
-/// For what cannot be done with an undefined value; minijinja adds its name.
+/// An operation that an undefined value does not support. minijinja adds its name.
 pub fn undefined(value: &Value, what: &str) -> Error {
     match value.get_attr("") {
         Err(error) => error,
@@ -22,7 +22,7 @@ pub fn undefined(value: &Value, what: &str) -> Error {
     }
 }
 
-/// An integer, also from a boolean, and from nothing else. Beyond 64 bits it is the nearest that fits.
+/// An integer or a boolean as an integer. Beyond 64 bits, the nearest value that fits.
 pub fn integer(value: &Value) -> Result<i64, Error> {
     match value.kind() {
         ValueKind::Bool => Ok(i64::from(value.is_true())),
@@ -39,7 +39,7 @@ pub fn integer(value: &Value) -> Result<i64, Error> {
     }
 }
 
-/// A number of characters or items: negative ones count as none.
+/// A number of characters or items. Negative numbers count as zero.
 pub fn count(value: &Value) -> Result<usize, Error> {
     Ok(usize::try_from(integer(value)?.max(0)).unwrap_or(usize::MAX))
 }
@@ -57,7 +57,7 @@ pub fn float(value: &Value) -> Result<f64, Error> {
     }
 }
 
-/// A text, and nothing else.
+/// A text. Other types are errors.
 pub fn text(value: &Value) -> Result<&str, Error> {
     value.as_str().ok_or_else(|| {
         invalid(format!(
@@ -67,7 +67,7 @@ pub fn text(value: &Value) -> Result<&str, Error> {
     })
 }
 
-/// What `str()` makes of a value; of an undefined one nothing.
+/// `str()` of a value. Empty for an undefined one.
 pub fn string(value: &Value) -> Result<String, Error> {
     meter::text(|out| repr::write_str(out, value))
 }
@@ -76,7 +76,7 @@ pub fn is_tuple(value: &Value) -> bool {
     value.downcast_object_ref::<Tuple>().is_some()
 }
 
-/// A list, and neither a tuple nor a range, which cannot be changed.
+/// A list. Not a tuple or a range, because they cannot be changed.
 pub fn is_mutable_list(value: &Value) -> bool {
     let is_fixed = is_tuple(value)
         || value.downcast_object_ref::<Range>().is_some()
@@ -84,12 +84,12 @@ pub fn is_mutable_list(value: &Value) -> bool {
     is_list(value) && !is_fixed
 }
 
-/// A map whose keys are its items: neither a namespace nor a module.
+/// A map whose keys are its items. Not a namespace or a module.
 pub fn is_map(value: &Value) -> bool {
     repr::is_dict(value)
 }
 
-/// What has items: a namespace has none, though it has attributes.
+/// A value with items. A namespace has attributes but no items.
 pub fn is_iterable(value: &Value) -> bool {
     value.kind() != ValueKind::Map || is_map(value)
 }
@@ -98,7 +98,7 @@ pub fn is_list(value: &Value) -> bool {
     matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable)
 }
 
-/// Items of a list, keys of a map, characters of a text; of an undefined value none.
+/// Items of a list, keys of a map, characters of a text. Nothing for an undefined value.
 pub fn items(value: &Value) -> Result<Vec<Value>, Error> {
     values::items(value)
 }
@@ -113,7 +113,7 @@ pub fn pairs(map: &Value) -> Result<Vec<(Value, Value)>, Error> {
     .collect()
 }
 
-/// What `environment.getitem` gives: an item, or else an attribute; undefined if there is neither.
+/// `environment.getitem`: an item, otherwise an attribute, otherwise undefined.
 pub fn item(value: &Value, key: &Value) -> Result<Value, Error> {
     if value.is_undefined() {
         return Err(undefined(value, "has no attributes"));
@@ -135,7 +135,7 @@ fn character(text: &str, index: i64) -> Value {
     found.map(Value::from).unwrap_or_default()
 }
 
-/// The path that an `attribute=` names: `a.0.b`, or an integer.
+/// The path in an `attribute=`: `a.0.b`, or an integer.
 pub fn path(attribute: &Value) -> Vec<Value> {
     match attribute.as_str() {
         Some(text) => text.split('.').map(step).collect(),
@@ -152,7 +152,7 @@ fn step(name: &str) -> Value {
     }
 }
 
-/// What the path leads to; the default, where there is one, in place of what is undefined on the way.
+/// The value at the path. The default, if there is one, replaces undefined values on the path.
 pub fn follow(value: &Value, path: &[Value], default: Option<&Value>) -> Result<Value, Error> {
     path.iter().try_fold(value.clone(), |value, step| {
         let found = item(&value, step)?;
@@ -163,7 +163,7 @@ pub fn follow(value: &Value, path: &[Value], default: Option<&Value>) -> Result<
     })
 }
 
-/// For comparing without regard to case.
+/// For comparisons without regard to case.
 pub fn folded(value: Value, case_sensitive: bool) -> Value {
     match value.as_str() {
         Some(text) if !case_sensitive => Value::from(text.to_lowercase()),
@@ -171,26 +171,26 @@ pub fn folded(value: Value, case_sensitive: bool) -> Value {
     }
 }
 
-/// White space, as `str.isspace` has it.
+/// White space, as in `str.isspace`.
 pub fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
 }
 
-/// A capital, and small letters behind it.
+/// A capital, followed by lower-case letters.
 pub fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().map(titled).unwrap_or_default();
     first + &characters.as_str().to_lowercase()
 }
 
-/// A character as it begins a word: `ß` as `Ss`.
+/// A character at the start of a word: `ß` as `Ss`.
 pub fn titled(character: char) -> String {
     let mut upper = character.to_uppercase();
     let first: String = upper.by_ref().take(1).collect();
     first + &upper.collect::<String>().to_lowercase()
 }
 
-/// Which ends of a text are stripped.
+/// Which ends of a text to strip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sides {
     Both,
@@ -198,7 +198,7 @@ pub enum Sides {
     End,
 }
 
-/// Without these characters at its ends, or without white space.
+/// The text without these characters, or without white space, at its ends.
 pub fn stripped(text: &str, characters: Option<Value>, sides: Sides) -> Result<&str, Error> {
     let set = characters.as_ref().map(self::text).transpose()?;
     let is_in = |c: char| set.map_or_else(|| is_space(c), |set| set.contains(c));
@@ -209,7 +209,7 @@ pub fn stripped(text: &str, characters: Option<Value>, sides: Sides) -> Result<&
     })
 }
 
-/// The lines of a text, as `str.splitlines` finds them.
+/// The lines of a text, as in `str.splitlines`.
 pub fn lines(text: &str, keep_ends: bool) -> Vec<&str> {
     let is_end = |c: char| {
         matches!(

@@ -1,5 +1,5 @@
-//! What Jinja leaves to chance: here the same for the same files, environment and place in the
-//! rendering, for the same input must give the same output.
+//! Randomness in Jinja. Here it is the same for the same files, environment and position in the rendering, because the
+//! same input must give the same output.
 
 use std::cell::Cell;
 
@@ -12,7 +12,7 @@ thread_local! {
     static STATE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Paragraphs of one call of `lipsum`, and words of one of them.
+/// Paragraphs of one call of `lipsum`, and words of one paragraph.
 const PARAGRAPHS: usize = 100;
 const WORDS: usize = 1000;
 const LOREM: [&str; 24] = [
@@ -46,7 +46,7 @@ pub fn seed(seed: u64) {
     STATE.set(seed);
 }
 
-/// A number below the bound: SplitMix64, of which the remainder is even enough.
+/// A number below the bound: SplitMix64, whose remainder is even enough.
 fn below(bound: usize) -> usize {
     let state = STATE.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
     STATE.set(state);
@@ -63,7 +63,7 @@ pub fn random(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     Ok(items.get(below(items.len())).cloned().unwrap_or_default())
 }
 
-/// Paragraphs of words that mean nothing.
+/// Paragraphs of meaningless words.
 pub fn lipsum(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [count, html, least, most] = call.arguments();
     let count = python::count(&count.or(5))?.min(PARAGRAPHS);

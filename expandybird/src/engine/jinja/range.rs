@@ -1,4 +1,4 @@
-//! `range(…)`, which prints as itself and makes its numbers when they are asked for.
+//! `range(…)`, which prints as itself and makes its numbers on demand.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ fn invalid(message: String) -> Error {
 }
 
 impl Range {
-    /// `range(…)[start:stop:step]`, a range as well.
+    /// `range(…)[start:stop:step]`, which is also a range.
     pub fn slice(&self, start: Option<i64>, stop: Option<i64>, step: i64) -> Result<Value, Error> {
         let len = usize::try_from(self.len).unwrap_or(usize::MAX);
         let (start, stop) = slice::adjusted(len, start, stop, step);

@@ -9,10 +9,10 @@ use super::dict::{Dict, Entries};
 use super::filters::Group;
 use super::range::Range;
 
-/// Lists within lists. Deeper ones are shown as dots, as Python shows a list in itself.
+/// How deep lists are printed. Deeper ones are shown as dots, as Python shows a list that contains itself.
 const DEPTH: usize = 250;
 
-/// What `{{ value }}` prints: text as it is, everything else as its `repr`.
+/// The text of `{{ value }}`: a text unchanged, other values as their `repr`.
 pub fn write_str<W: Write + ?Sized>(out: &mut W, value: &Value) -> fmt::Result {
     match value.as_str() {
         Some(text) => out.write_str(text),
@@ -21,7 +21,7 @@ pub fn write_str<W: Write + ?Sized>(out: &mut W, value: &Value) -> fmt::Result {
     }
 }
 
-/// What a value looks like in a template's source.
+/// A value in the notation of a template.
 pub fn write_repr<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {
     if depth > DEPTH {
         return out.write_str("...");
@@ -45,7 +45,7 @@ fn write_number<W: Write + ?Sized>(out: &mut W, value: &Value) -> fmt::Result {
     }
 }
 
-/// What Python calls the type of a value.
+/// Python's name of the value's type.
 pub fn type_name(value: &Value) -> &'static str {
     match value.kind() {
         ValueKind::Undefined => "Undefined",
@@ -65,13 +65,13 @@ pub fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// A map whose keys are its items, and no object with names of its own.
+/// A map whose keys are its items, not an object with attributes.
 pub fn is_dict(value: &Value) -> bool {
     value.downcast_object_ref::<Dict>().is_some()
         || value.downcast_object_ref::<Entries>().is_some()
 }
 
-/// A float as Python writes it: the shortest digits that read back, with an exponent below 1e-4 and from 1e16 on.
+/// A float in Python's notation: the shortest digits that read back, with an exponent below 1e-4 and from 1e16 on.
 pub fn float(number: f64) -> String {
     if !number.is_finite() {
         let infinite = if number.is_sign_negative() {
@@ -126,7 +126,8 @@ fn write_escaped<W: Write + ?Sized>(out: &mut W, character: char) -> fmt::Result
     }
 }
 
-/// Whether `repr` writes a character as it is: none of controls, marks of direction, separators and private ones.
+/// Whether `repr` writes a character unescaped. It escapes control characters, marks of direction, separators and
+/// private characters.
 pub fn is_printable(character: char) -> bool {
     let is_hidden = matches!(
         character,
@@ -163,7 +164,7 @@ fn write_list<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fm
     out.write_char(close)
 }
 
-/// A pair of `groupby`, which has names for its two parts.
+/// A pair of `groupby`, whose two parts also have names.
 fn is_group(value: &Value) -> bool {
     value.downcast_object_ref::<Group>().is_some()
 }

@@ -1,4 +1,4 @@
-//! Signatures as Python writes them, and arguments sorted into their parameters: by place, by name, the rest.
+//! Signatures in Python's notation, and the assignment of arguments to parameters: by position, by name, the rest.
 //!
 //! Every filter, test, function and method has one row in a table, so the rules of calls are written once.
 //! `tests/differ` compares the rows with the signatures that the real Jinja2 and Python report.
@@ -10,14 +10,14 @@ use minijinja::{Error, ErrorKind, State, Value};
 
 use super::python;
 
-/// A row of a table: names, parameters, and what is done.
+/// A row of a table: names, parameters, and the function.
 pub type Row = (&'static str, &'static str, Body);
 pub type Body = fn(Call<'_, '_, '_>) -> Result<Value, Error>;
 
-/// What can be called: rows by their names.
+/// The callable rows, by their names.
 pub type Table = HashMap<&'static str, Function>;
 
-/// What one name calls.
+/// The row of one name.
 #[derive(Debug, Clone)]
 pub struct Function {
     name: &'static str,
@@ -47,9 +47,9 @@ enum Kind {
 pub struct Call<'c, 't, 'e> {
     pub state: &'c mut State<'t, 'e>,
     values: std::vec::IntoIter<Argument>,
-    /// What `*args` takes.
+    /// The arguments for `*args`.
     pub rest: Vec<Value>,
-    /// What `**kwargs` takes.
+    /// The arguments for `**kwargs`.
     pub named: Vec<(String, Value)>,
 }
 
@@ -113,7 +113,7 @@ impl Function {
         move |state, by_place, by_name| self.call(state, &by_place, &by_name)
     }
 
-    /// As a test: whether the result is true.
+    /// As a test: returns whether the result is true.
     pub fn into_test(
         self,
     ) -> impl Fn(&mut State<'_, '_>, Rest<Value>, Kwargs) -> Result<bool, Error> {
@@ -195,7 +195,7 @@ impl Function {
         }
     }
 
-    /// Arguments with names that are no parameters.
+    /// Named arguments that are not parameters.
     fn others(&self, by_name: &Kwargs, used: &[&str]) -> Result<Vec<(String, Value)>, Error> {
         let takes_any = self
             .parameters
@@ -232,7 +232,7 @@ impl Call<'_, '_, '_> {
         std::array::from_fn(|_| self.values.next().unwrap_or_default())
     }
 
-    /// The first argument: what a filter or a method is applied to.
+    /// The first argument: the value that a filter or a method is applied to.
     pub fn subject(&mut self) -> Value {
         self.values.next().unwrap_or_default().value()
     }
@@ -247,7 +247,7 @@ impl Argument {
         self.0.unwrap_or_else(|| default.into())
     }
 
-    /// The argument, unless it is left out or none.
+    /// The argument, unless it is missing or none.
     pub fn some(self) -> Option<Value> {
         self.0.filter(|value| !value.is_none())
     }
@@ -256,17 +256,17 @@ impl Argument {
         self.0.map_or(default, |value| value.is_true())
     }
 
-    /// An integer that says yes or no; anything else is an error. No where it is left out.
+    /// An integer as a boolean. Other types are errors. False if it is missing.
     pub fn switch(self) -> Result<bool, Error> {
         Ok(self.integer()?.unwrap_or(0) != 0)
     }
 
-    /// An integer; none where it is left out.
+    /// An integer. `None` if it is missing.
     pub fn integer(self) -> Result<Option<i64>, Error> {
         self.0.map(|value| python::integer(&value)).transpose()
     }
 
-    /// A text, and nothing else; none where it is left out.
+    /// A text. Other types are errors. `None` if it is missing.
     pub fn text(self) -> Result<Option<String>, Error> {
         self.0
             .map(|value| python::text(&value).map(str::to_owned))

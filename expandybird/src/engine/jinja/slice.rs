@@ -1,4 +1,4 @@
-//! `x[start:stop:step]`, as Python cuts texts, lists and tuples.
+//! `x[start:stop:step]` of texts, lists and tuples, like Python.
 
 use minijinja::value::Tuple;
 use minijinja::{Error, Value};
@@ -48,7 +48,7 @@ fn bound(value: &Value) -> Result<Option<i64>, Error> {
         .transpose()
 }
 
-/// Where Python begins and ends: `slice.indices`, CPython's `PySlice_AdjustIndices`.
+/// The start and the end in Python: `slice.indices`, CPython's `PySlice_AdjustIndices`.
 pub fn adjusted(len: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> (i64, i64) {
     let len = i64::try_from(len).unwrap_or(i64::MAX);
     let (least, most) = if step < 0 { (-1, len - 1) } else { (0, len) };

@@ -1,13 +1,13 @@
-//! Values that templates can change: where they come from, and how they stay bounded.
+//! Values that templates can change: where they come from, and how their size stays limited.
 //!
-//! minijinja's own lists and maps never change; Jinja2's do, and real templates rely on it
-//! (`{% set _ = names.append(name) %}`). So literals, properties, what is assigned and what is put
-//! into a list become a [`List`] or a [`Dict`]. Each rendering has its own: nothing that a template
-//! changes is seen by its caller, its siblings or the next request.
+//! minijinja's own lists and maps never change. Jinja2's do, and real templates rely on it (`{% set _ =
+//! names.append(name) %}`). So literals, properties, assigned values and new items of lists become a [`List`] or a
+//! [`Dict`]. Each rendering has its own copies: its changes are not visible in its caller, its siblings or the next
+//! request.
 //!
-//! Lists within lists are bounded, and none holds itself: each knows a *level* that is larger than
-//! that of every list around it. Putting one into another raises the levels of all it holds, and
-//! what would have to be raised for ever is refused.
+//! Nesting is limited, and no list contains itself: each has a *level* that is larger than that of every list around
+//! it. Adding one to another raises the levels of all its contents. An addition that would raise levels for ever is
+//! rejected.
 
 use minijinja::value::{Tuple, ValueKind};
 use minijinja::{Error, ErrorKind, Value};
@@ -18,10 +18,10 @@ use super::filters::Group;
 use super::list::List;
 use super::{meter, python};
 
-/// Lists and maps within each other: more than YAML may nest, and few enough for recursion.
+/// How deep lists and maps may nest: deeper than YAML may, and little enough for recursion.
 const LEVELS: usize = 200;
 
-/// A configuration's value, as a template's own copy.
+/// A value of the configuration, as a template's own copy.
 pub fn from_json(json: &Json) -> Value {
     match json {
         Json::Null => Value::from(()),
@@ -41,7 +41,7 @@ pub fn from_json(json: &Json) -> Value {
     }
 }
 
-/// The value itself if it can be changed already, or a copy that can.
+/// The value itself if it can be changed, otherwise a copy that can.
 pub fn own(value: Value) -> Result<Value, Error> {
     match value.kind() {
         ValueKind::String => {
@@ -53,7 +53,7 @@ pub fn own(value: Value) -> Result<Value, Error> {
     }
 }
 
-/// What a loop goes through, in a way that ends with the request.
+/// The value that a loop iterates over, in a form that ends with the request.
 pub fn each(value: Value) -> Result<Value, Error> {
     match value.kind() {
         ValueKind::None => Err(not_iterable(&value)),
@@ -85,9 +85,9 @@ fn collection(value: Value) -> Result<Value, Error> {
         );
     }
     match value.kind() {
-        // A slice, or what a filter gives item by item.
+        // A slice, or a filter's result that is produced item by item.
         ValueKind::Iterable => List::make(items(&value)?.into_iter()),
-        // Things with a meaning of their own: namespaces, loops, modules, groups.
+        // Special objects: namespaces, loops, modules, groups.
         _ => Ok(value),
     }
 }
@@ -113,7 +113,7 @@ fn not_iterable(value: &Value) -> Error {
     )
 }
 
-/// Makes all that the values hold deeper than `level`.
+/// Moves all contents of the values deeper than `level`.
 pub fn raise_all<'v>(
     values: impl IntoIterator<Item = &'v Value>,
     level: usize,
@@ -146,7 +146,7 @@ fn raise(value: &Value, level: usize) -> Result<(), Error> {
     }
 }
 
-/// `value` is about to be put into what is at `level`; afterwards that must still be its level.
+/// Call before you put `value` into a container at `level`. The container must keep its level.
 pub fn admit(
     value: Value,
     level: usize,

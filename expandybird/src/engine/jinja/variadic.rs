@@ -1,4 +1,4 @@
-//! A macro that takes whatever it is given: the rest is in `varargs` and `kwargs`.
+//! A macro that takes any arguments: the rest is in `varargs` and `kwargs`.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use minijinja::{Error, State, Value};
 use super::dict::Dict;
 use super::python;
 
-/// The parameter that takes what is given by place beyond the macro's own.
+/// The parameter for further positional arguments.
 const REST: &str = "varargs";
-/// The parameter that takes what is given by names that are not the macro's own.
+/// The parameter for named arguments that are not the macro's own parameters.
 const NAMES: &str = "kwargs";
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Variadic {
         }))
     }
 
-    /// The arguments of the call, as the macro inside takes them.
+    /// The arguments of the call in the form for the inner macro.
     fn sorted(&self, args: &[Value]) -> Result<Vec<Value>, Error> {
         let (by_place, by_name) = match args.split_last() {
             Some((last, by_place)) if last.is_kwargs() => {
@@ -66,7 +66,7 @@ impl Variadic {
         Ok(sorted)
     }
 
-    /// The arguments by name: those of the macro go into `known`, the others are returned.
+    /// The named arguments: those of the macro are added to `known`, the others are returned.
     fn named(
         &self,
         by_name: &Kwargs,

@@ -1,4 +1,4 @@
-//! `map`, `select`, `reject` and their like: another filter or test for every item.
+//! `map`, `select`, `reject` and similar: another filter or test for every item.
 
 use minijinja::value::Kwargs;
 use minijinja::{Error, Value};
@@ -42,7 +42,7 @@ impl Attribute {
     }
 }
 
-/// `attribute=`, perhaps with `default=`, and nothing else.
+/// `attribute=`, optionally with `default=`.
 fn attribute(call: &mut Call<'_, '_, '_>) -> Result<Option<Attribute>, Error> {
     let is_attribute =
         call.rest.is_empty() && call.named.iter().any(|(name, _)| name == "attribute");
@@ -67,7 +67,7 @@ fn attribute(call: &mut Call<'_, '_, '_>) -> Result<Option<Attribute>, Error> {
     Ok(Some(attribute))
 }
 
-/// A filter or a test by its name, and what it is given behind the item.
+/// A filter or a test by its name, and its further arguments.
 struct Passed {
     name: String,
     rest: Vec<Value>,
@@ -75,7 +75,7 @@ struct Passed {
 }
 
 impl Passed {
-    /// From the argument at this place on; none if there is none.
+    /// From the argument at this index on. `None` if there is none.
     fn take(call: &mut Call<'_, '_, '_>, at: usize) -> Result<Option<Self>, Error> {
         let mut rest = std::mem::take(&mut call.rest).into_iter().skip(at);
         let Some(name) = rest.next() else {
@@ -111,7 +111,7 @@ pub fn rejectattr(call: Call<'_, '_, '_>) -> Result<Value, Error> {
     chosen(call, false, true)
 }
 
-/// The items that pass a test, or whose attribute does; without a test, those that are true.
+/// The items that pass a test, or whose attribute does. Without a test, the items that are true.
 fn chosen(mut call: Call<'_, '_, '_>, wanted: bool, by_attribute: bool) -> Result<Value, Error> {
     let value = call.subject();
     if !value.is_true() {

@@ -1,4 +1,4 @@
-//! Lists in parts: rows, columns, groups of what is equal, and each thing once.
+//! Divides lists: rows, columns, groups of equal items, unique items.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::engine::jinja::list::List;
 use crate::engine::jinja::signature::Call;
 use crate::engine::jinja::{dict, meter, order, python};
 
-/// Rows of so many items each.
+/// Rows with this many items each.
 pub fn batch(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, count, fill] = call.arguments();
     let (count, fill) = (count.value(), fill.some());
@@ -37,7 +37,7 @@ pub fn batch(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     List::make(rows.into_iter())
 }
 
-/// So many columns, the first ones longer by one.
+/// This many columns. The first ones may be longer by one.
 pub fn slice(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, slices, fill] = call.arguments();
     let items = python::items(&value.value())?;
@@ -61,7 +61,7 @@ pub fn slice(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     List::make(columns.into_iter())
 }
 
-/// Each item once: the first of those whose keys are equal.
+/// Each item once: the first of those with equal keys.
 pub fn unique(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, case_sensitive, attribute] = call.arguments();
     let case_sensitive = case_sensitive.flag(false);
@@ -78,7 +78,7 @@ pub fn unique(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     List::make(kept.into_iter())
 }
 
-/// Items by what an attribute of theirs is, in its order.
+/// Items grouped by an attribute, in its order.
 pub fn groupby(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, attribute, default, case_sensitive] = call.arguments();
     let case_sensitive = case_sensitive.flag(false);
@@ -105,7 +105,7 @@ pub fn groupby(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     List::make(groups.into_iter())
 }
 
-/// A pair that has names for its two parts.
+/// A pair whose two parts also have names.
 #[derive(Debug)]
 pub struct Group {
     grouper: Value,

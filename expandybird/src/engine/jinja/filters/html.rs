@@ -8,7 +8,7 @@ use crate::engine::jinja::python::{self, string};
 use crate::engine::jinja::signature::Call;
 use crate::engine::jinja::{meter, repr, values};
 
-/// What Python's `urllib.parse.quote` leaves as it is, apart from letters and digits.
+/// The characters that Python's `urllib.parse.quote` does not change, apart from letters and digits.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'.')
@@ -16,7 +16,7 @@ const QUERY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~');
 const PATH: &AsciiSet = &QUERY.remove(b'/');
 
-/// `&`, `<`, `>` and quotes; what is escaped already stays.
+/// `&`, `<`, `>` and quotes. Text that is already escaped stays unchanged.
 pub fn escape(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     escaped_once(&call.subject())
 }
@@ -38,7 +38,7 @@ fn escaped_again(value: &Value) -> Result<Value, Error> {
     Ok(Value::from_safe_string(escaped))
 }
 
-/// A text that is escaped already.
+/// A text that is already escaped.
 pub fn safe(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     string(&call.subject()).map(Value::from_safe_string)
 }
@@ -58,7 +58,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Without tags and comments, white space as single blanks, entities as what they stand for.
+/// Removes tags and comments, reduces white space to single blanks, decodes entities.
 pub fn striptags(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let text = without(&string(&call.subject())?, "<!--", "-->");
     let text = without(&text, "<", ">");
@@ -120,7 +120,7 @@ fn entity(name: &str) -> Option<char> {
     }
 }
 
-/// ` a="1" b="x"`, without what is none or undefined.
+/// ` a="1" b="x"`, without entries that are none or undefined.
 pub fn xmlattr(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, autospace] = call.arguments();
     let mut attributes = Vec::new();
@@ -182,7 +182,7 @@ fn quoted(value: &Value, set: &'static AsciiSet) -> Result<String, Error> {
     Ok(utf8_percent_encode(&text, set).to_string())
 }
 
-/// What holds two items.
+/// A value with exactly two items.
 pub fn pair(value: Value) -> Result<(Value, Value), Error> {
     if value.is_undefined() {
         return Err(python::undefined(&value, "is no pair"));

@@ -6,10 +6,10 @@ use minijinja::{Error, Value};
 use crate::engine::jinja::signature::Call;
 use crate::engine::jinja::{meter, order, python, repr};
 
-/// Lists and maps within each other, as deep as values can be.
+/// How deep lists and maps may be nested in values.
 const DEPTH: usize = 250;
 
-/// As `json.dumps` writes it, with what HTML would misread escaped.
+/// Like `json.dumps`, with characters escaped that have a meaning in HTML.
 pub fn tojson(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, indent] = call.arguments();
     let mut writer = Writer {
@@ -119,7 +119,7 @@ impl Writer {
     }
 }
 
-/// Keys in order, as Jinja's policy has it, each as a text.
+/// Sorted keys, as Jinja's policy requires, each as a text.
 fn sorted(pairs: Vec<(Value, Value)>) -> Result<Vec<(Option<String>, Value)>, Error> {
     let mut keys: Vec<Value> = pairs.iter().map(|(key, _)| key.clone()).collect();
     order::sort(&mut keys, false, |key| Ok(key.clone()))?;

@@ -1,4 +1,4 @@
-//! Lists: joined, sorted, added up, their ends and their length.
+//! Lists: join, sort, sum, first, last, length.
 
 use minijinja::value::{Tuple, ValueKind};
 use minijinja::{Error, Value};
@@ -26,7 +26,7 @@ pub fn join(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     text.map(Value::from)
 }
 
-/// By the whole item, or by attributes with commas between them; texts without regard to case.
+/// By the whole item, or by comma-separated attributes. Texts are compared case-insensitively.
 pub fn sort(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, reverse, case_sensitive, attribute] = call.arguments();
     let case_sensitive = case_sensitive.flag(false);
@@ -93,7 +93,7 @@ pub fn pairs(map: &Value) -> Result<Vec<Value>, Error> {
         .collect())
 }
 
-/// The pairs of a map; of nothing, none.
+/// The pairs of a map. Empty for an undefined value.
 pub fn items(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let value = call.subject();
     match value.is_undefined() {
@@ -130,7 +130,7 @@ pub fn last(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     Ok(python::items(&call.subject())?.pop().unwrap_or_default())
 }
 
-/// A text or a list from its end.
+/// A reversed text or list.
 pub fn reverse(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let value = call.subject();
     if value.as_str().is_some() {
@@ -147,7 +147,7 @@ pub fn max(call: Call<'_, '_, '_>) -> Result<Value, Error> {
     extreme(call, std::cmp::Ordering::is_gt)
 }
 
-/// The first item whose key is beyond that of all others.
+/// The first item with the largest (or smallest) key.
 fn extreme(
     mut call: Call<'_, '_, '_>,
     is_beyond: fn(std::cmp::Ordering) -> bool,
@@ -180,7 +180,7 @@ pub fn sum(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
         })
 }
 
-/// What is undefined, and on demand what is empty, is replaced.
+/// Replaces an undefined value, and on request an empty one.
 pub fn default(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, default, boolean] = call.arguments();
     let value = value.value();
@@ -188,7 +188,7 @@ pub fn default(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     Ok(if is_missing { default.or("") } else { value })
 }
 
-/// An attribute, and never an item.
+/// An attribute, never an item.
 pub fn attr(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, name] = call.arguments::<2>().map(Argument::value);
     if value.is_undefined() {

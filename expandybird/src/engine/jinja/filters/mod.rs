@@ -19,7 +19,7 @@ pub use lists::pairs;
 pub use numbers::truncated;
 pub use text::{center, replaced};
 
-/// Every filter: `urlize` alone is missing, which makes links for web pages.
+/// All filters except `urlize`, which makes links for web pages.
 pub const ROWS: &[Row] = &[
     ("abs", "x, /", numbers::abs),
     ("attr", "obj, name", lists::attr),

@@ -1,4 +1,4 @@
-//! Numbers out of texts, rounded, and for people to read.
+//! Numbers: parse texts, round, format for people.
 
 use minijinja::{Error, Value};
 
@@ -6,7 +6,7 @@ use crate::engine::jinja::operators::{self, Number, integer, number};
 use crate::engine::jinja::python;
 use crate::engine::jinja::signature::Call;
 
-/// The largest power of ten that one rounds to; beyond it nothing is left of a number.
+/// The largest power of ten for rounding. Beyond it, nothing of a number is left.
 const DIGITS: i64 = 400;
 
 pub fn abs(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
@@ -20,7 +20,7 @@ pub fn abs(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     }
 }
 
-/// As Python's `int()`, with a default where that would fail.
+/// Like Python's `int()`, with a default for values that fail.
 pub fn int(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, default, base] = call.arguments();
     let (value, default) = (value.value(), default.or(0));
@@ -46,7 +46,7 @@ pub fn int(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     }
 }
 
-/// Python takes an underscore between two digits.
+/// Python accepts an underscore between two digits.
 fn without_underscores(text: &str) -> Option<String> {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
@@ -93,7 +93,7 @@ pub fn truncated(number: f64) -> Option<i128> {
     (number.abs() < 1.7e38).then_some(number as i128)
 }
 
-/// As Python's `float()`, with a default where that would fail.
+/// Like Python's `float()`, with a default for values that fail.
 pub fn float(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, default] = call.arguments();
     let (value, default) = (value.value(), default.or(0.0));
@@ -106,7 +106,7 @@ pub fn float(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     }
 }
 
-/// Half to even and by the exact value, as in Python; an integer stays one.
+/// Half to even and by the exact value, as in Python. An integer stays an integer.
 pub fn round(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, precision, method] = call.arguments();
     let (value, precision) = (value.value(), precision.or(0));
@@ -154,7 +154,7 @@ fn rounded(number: i128, digits: i64) -> i128 {
     (whole + i128::from(is_up && unit > 1)).saturating_mul(unit)
 }
 
-/// Rust's formatting rounds the exact decimal value half to even, which is what Python does.
+/// Rust's formatting rounds the exact decimal value half to even, like Python.
 fn half_even(number: f64, digits: i64) -> f64 {
     if !number.is_finite() {
         return number;
@@ -164,7 +164,7 @@ fn half_even(number: f64, digits: i64) -> f64 {
         Err(_) => {
             let unit = 10f64.powi(i32::try_from(-digits).unwrap_or(i32::MAX));
             let rounded = (number / unit).round_ties_even();
-            // Nothing is left, apart from the sign.
+            // Only the sign is left.
             if rounded == 0.0 {
                 rounded
             } else {

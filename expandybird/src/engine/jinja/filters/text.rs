@@ -1,4 +1,4 @@
-//! Texts: cut, padded, indented, replaced, formatted.
+//! Texts: truncate, pad, indent, replace, format.
 
 use minijinja::value::Tuple;
 use minijinja::{Error, Value};
@@ -6,10 +6,10 @@ use minijinja::{Error, Value};
 use crate::engine::jinja::signature::{Argument, Call};
 use crate::engine::jinja::{meter, operators, pretty, python};
 
-/// Between these, `title` begins a word.
+/// `title` begins a word after these.
 const BEGINNINGS: &str = "-({[<";
 
-/// The text of what the filter is applied to.
+/// The text that the filter is applied to.
 fn subject(call: &mut Call<'_, '_, '_>) -> Result<String, Error> {
     python::string(&call.subject())
 }
@@ -30,7 +30,7 @@ pub fn capitalize(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     Ok(Value::from(python::capitalized(&subject(&mut call)?)))
 }
 
-/// Capitals where words begin: behind white space, hyphens and opening brackets.
+/// Capitals at the start of words: after white space, hyphens and opening brackets.
 pub fn title(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let text = subject(&mut call)?;
     let is_beginning = |c: char| python::is_space(c) || BEGINNINGS.contains(c);
@@ -63,7 +63,7 @@ pub fn replace(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     replaced(&text?, &old?, &new?, count.unwrap_or(-1)).map(Value::from)
 }
 
-/// At most so many times; all of them where the count is negative.
+/// At most this many times. All occurrences if the count is negative.
 pub fn replaced(text: &str, old: &str, new: &str, count: i64) -> Result<String, Error> {
     let found = text.matches(old).count();
     let times = usize::try_from(count).map_or(found, |count| count.min(found));
@@ -85,7 +85,7 @@ pub fn center(text: &str, width: usize, fill: &str) -> Result<String, Error> {
         text.len()
             .saturating_add(missing.saturating_mul(fill.len())),
     )?;
-    // Python puts the odd one left if the width is odd.
+    // For an odd width, Python puts the extra blank on the left.
     let left = missing / 2 + (missing & width & 1);
     Ok(format!(
         "{}{text}{}",
@@ -108,7 +108,7 @@ pub fn indent(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
             " ".repeat(width)
         }
     };
-    // The newline behind it keeps an empty last line.
+    // The newline at the end keeps an empty last line.
     let text = format!("{text}\n");
     let lines = python::lines(&text, false);
     let added = lines.len().saturating_mul(prefix.len());
@@ -136,7 +136,7 @@ pub fn format(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     }
 }
 
-/// At most so many characters, cut between words unless they are to be killed.
+/// At most this many characters, cut between words unless `killwords` is set.
 pub fn truncate(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, length, kill_words, end, leeway] = call.arguments();
     let value = value.value();
@@ -167,7 +167,7 @@ pub fn truncate(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     Ok(Value::from(format!("{kept}{end}")))
 }
 
-/// What is no text stays as it is while it is short enough.
+/// A short value that is not a text stays unchanged.
 fn unchanged(value: Value, most: i64) -> Result<Value, Error> {
     let length = if value.is_undefined() {
         Some(0)

@@ -1,4 +1,4 @@
-//! `wordwrap`, line by line as Python's `textwrap` does it.
+//! `wordwrap`, line by line like Python's `textwrap`.
 
 use minijinja::{Error, Value};
 
@@ -79,7 +79,7 @@ impl Wrapper {
         }
     }
 
-    /// Behind the last hyphen that fits, if anything stands before it.
+    /// After the last hyphen that fits, if there is text before it.
     fn hyphen(&self, long: &str, room: usize) -> Option<usize> {
         let fits: Vec<char> = long.chars().take(room).collect();
         let last = fits.iter().rposition(|c| *c == '-')?;
@@ -87,7 +87,7 @@ impl Wrapper {
         (self.break_on_hyphens && count(long) > room && has_text).then_some(last + 1)
     }
 
-    /// White space, and words; hyphenated ones in their parts.
+    /// White space, and words. Words are divided at hyphens.
     fn chunks(&self, text: &str) -> Vec<String> {
         let mut chunks: Vec<String> = Vec::new();
         let characters: Vec<char> = text.chars().collect();
@@ -104,7 +104,7 @@ impl Wrapper {
     }
 }
 
-/// Behind a hyphen with two letters before it, the nearer one no digit, and two behind it.
+/// After a hyphen with two letters before it, of which the nearer is not a digit, and two letters after it.
 fn is_break(characters: &[char], index: usize) -> bool {
     let is_word = |at: usize| {
         characters

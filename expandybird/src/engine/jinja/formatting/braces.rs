@@ -9,7 +9,7 @@ use crate::engine::jinja::operators::{Number, number};
 use crate::engine::jinja::python::{self, invalid};
 use crate::engine::jinja::{meter, repr};
 
-/// Fields within the specification of a field.
+/// How deep fields may be nested in format specifications.
 const DEPTH: usize = 2;
 
 pub fn format(text: &str, places: &[Value], names: &[(String, Value)]) -> Result<String, Error> {
@@ -24,7 +24,7 @@ pub fn format(text: &str, places: &[Value], names: &[(String, Value)]) -> Result
 struct Formatter<'a> {
     places: &'a [Value],
     names: &'a [(String, Value)],
-    /// The place of the next field without a name; none once one has a number.
+    /// The index of the next field without a name. `None` after a field with a number.
     next: Option<usize>,
 }
 
@@ -93,7 +93,7 @@ impl Formatter<'_> {
                 Some(inside) => inside
                     .split_once(']')
                     .ok_or_else(|| invalid("Missing ']' in format string"))?,
-                // Values of templates have no attributes but their methods.
+                // Values of templates have no attributes except their methods.
                 None => {
                     return Err(invalid(format!(
                         "'{}' object has no attribute '{}'",
@@ -151,7 +151,7 @@ impl Formatter<'_> {
     }
 }
 
-/// Where the field ends whose text begins here: fields may be within it, and brackets hold anything.
+/// The end of the field that begins here. It may contain fields, and brackets may contain anything.
 fn field_end(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut in_brackets = false;
@@ -279,7 +279,7 @@ fn float_in(number: f64, spec: &Spec) -> Result<String, Error> {
     Ok(number_in(before, &text, 3, spec))
 }
 
-/// Digits in groups, and zeros before them in groups as well.
+/// Digits in groups, with leading zeros in groups as well.
 fn number_in(before: &str, digits: &str, size: usize, spec: &Spec) -> String {
     let group = |digits: &str| match spec.grouping {
         Some(separator) => numbers::grouped(digits, separator, size),

@@ -1,7 +1,7 @@
-//! `'{:>5}'.format(x)` and `'%5s' % x`, as Python formats.
+//! `'{:>5}'.format(x)` and `'%5s' % x`, like Python.
 //!
-//! Not minijinja's `formatting`: it has no conversions (`!r`), no percentages, no widths that are arguments, and no
-//! precision of integers.
+//! Not minijinja's `formatting`: it lacks conversions (`!r`), percentages, widths from arguments, and precision for
+//! integers.
 
 mod braces;
 mod numbers;
@@ -15,7 +15,7 @@ use minijinja::{Error, ErrorKind, Value};
 
 use super::{meter, repr};
 
-/// Characters that one width or precision may ask for.
+/// The maximum of one width or precision.
 const WIDTH: usize = 99_999;
 
 fn bounded(width: usize) -> Result<usize, Error> {
@@ -28,7 +28,7 @@ fn bounded(width: usize) -> Result<usize, Error> {
     }
 }
 
-/// What `!r`, `!s` and `!a` make of a value.
+/// The conversions `!r`, `!s` and `!a` of a value.
 fn converted(value: &Value, conversion: char) -> Result<Value, Error> {
     match conversion {
         's' => meter::text(|out| repr::write_str(out, value)).map(Value::from),
@@ -40,7 +40,7 @@ fn converted(value: &Value, conversion: char) -> Result<Value, Error> {
     }
 }
 
-/// As Python's `ascii` writes what is none.
+/// Characters outside of ASCII, as Python's `ascii` writes them.
 fn write_ascii(out: &mut dyn std::fmt::Write, character: char) -> std::fmt::Result {
     match u32::from(character) {
         0..=0x7f => out.write_char(character),

@@ -2,7 +2,7 @@
 
 use crate::engine::jinja::repr;
 
-/// `e`, `f`, `g` and `%` of a number that is not negative; `alternate` keeps the point and the zeros.
+/// `e`, `f`, `g` and `%` of a number that is not negative. `alternate` keeps the point and the zeros.
 pub fn float(number: f64, kind: char, precision: usize, alternate: bool) -> String {
     if number.is_nan() {
         return cased("nan", kind);
@@ -18,7 +18,7 @@ pub fn float(number: f64, kind: char, precision: usize, alternate: bool) -> Stri
     cased(&digits, kind)
 }
 
-/// The form that has no letter: as `g`, with a digit behind the point.
+/// The form without a letter: like `g`, with a digit after the point.
 pub fn plain(number: f64, precision: Option<usize>) -> String {
     match precision {
         Some(precision) if number.is_finite() => general(number, precision, false, true),
@@ -83,7 +83,7 @@ fn without_zeros(digits: &str) -> &str {
     }
 }
 
-/// The digits of an integer, and what its form puts before them.
+/// The digits of an integer, and the prefix of its form.
 pub fn integer(number: u128, kind: char) -> (&'static str, String) {
     match kind {
         'b' => ("0b", format!("{number:b}")),

@@ -9,13 +9,13 @@ use crate::engine::jinja::operators::{Number, number};
 use crate::engine::jinja::python::{self, invalid};
 use crate::engine::jinja::{meter, repr};
 
-/// A tuple gives its items, a map its names, anything else itself.
+/// A tuple provides its items, a map its names, any other value itself.
 pub fn percent(text: &str, argument: &Value) -> Result<Value, Error> {
     let tuple = argument.downcast_object_ref::<Tuple>();
     let places = tuple.map_or_else(|| vec![argument.clone()], |tuple| tuple.to_vec());
     let mut formatter = Formatter {
         argument,
-        // A map or a list need not be used up.
+        // Items of a map or a list may stay unused.
         may_be_left: tuple.is_none()
             && (python::is_map(argument) || python::is_list(argument) || argument.is_undefined()),
         places: places.into_iter(),
@@ -62,7 +62,7 @@ impl Formatter<'_> {
         }
     }
 
-    /// What stands behind a `%`, formatted, and the text behind it.
+    /// The formatted part after a `%`, and the rest of the text.
     fn conversion<'t>(&mut self, text: &'t str) -> Result<(String, &'t str), Error> {
         let mut rest = text;
         let mut named = None;
@@ -140,7 +140,7 @@ impl Formatter<'_> {
     }
 }
 
-/// The bracket that closes a name, which may hold brackets.
+/// The bracket that closes a name. The name may contain brackets.
 fn name_end(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
@@ -246,7 +246,7 @@ fn wanted(what: &str, kind: char, value: &Value) -> Error {
     ))
 }
 
-/// An integer; of a float what is before its point.
+/// An integer. Of a float, the part before the point.
 fn whole(value: &Value) -> Result<i128, Error> {
     match number(value) {
         Some(Number::Int(number)) => Ok(number),

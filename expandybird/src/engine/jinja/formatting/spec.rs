@@ -5,7 +5,7 @@ use minijinja::Error;
 use super::bounded;
 use crate::engine::jinja::python::invalid;
 
-/// What a specification asks for.
+/// The parts of a specification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spec {
     pub fill: Option<char>,
@@ -50,7 +50,7 @@ impl Spec {
         }
     }
 
-    /// The text at its place in the width. Numbers keep their sign before the fill where it is `=`.
+    /// Pads the text to the width. With `=`, the sign of a number comes before the fill.
     pub fn padded(&self, sign: &str, text: &str, align: char) -> String {
         let fill = self.fill.unwrap_or(if self.zero { '0' } else { ' ' });
         let length = sign.chars().count() + text.chars().count();

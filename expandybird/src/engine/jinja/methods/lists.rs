@@ -68,7 +68,7 @@ fn count(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     Ok(Value::from(count))
 }
 
-/// Where the value stands, between two places.
+/// The index of the value within a range.
 fn index(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [list, wanted, start, stop] = call.arguments();
     let (items, wanted) = (python::items(&list.value())?, wanted.value());

@@ -24,7 +24,7 @@ pub const TYPES: [(&str, &[Row]); 4] = [
 static TABLES: LazyLock<[(&str, Table); 4]> =
     LazyLock::new(|| TYPES.map(|(name, rows)| (name, table(rows))));
 
-/// What is called where an object has no method of its own.
+/// Called for a method that an object does not have itself.
 pub fn call(
     state: &mut State<'_, '_>,
     value: &Value,

@@ -12,7 +12,7 @@ const PART: &str = "self, sub, start=None, end=None, /";
 const PADDED: &str = "self, width, fillchar=_, /";
 const STRIPPED: &str = "self, chars=None, /";
 
-/// Every method but `encode`, `maketrans` and `translate`, which are about bytes and tables of characters.
+/// Every method except `encode`, `maketrans` and `translate`, which need bytes and tables of characters.
 pub const ROWS: &[Row] = &[
     ("capitalize", "self, /", |call| {
         changed(call, python::capitalized)
@@ -120,7 +120,7 @@ fn is(mut call: Call<'_, '_, '_>, holds: fn(&str) -> bool) -> Result<Value, Erro
     Ok(Value::from(holds(python::text(&text)?)))
 }
 
-/// Whether there are characters, and all of them are such.
+/// Whether there are characters, and all of them pass.
 fn all(mut call: Call<'_, '_, '_>, is_such: fn(char) -> bool) -> Result<Value, Error> {
     let text = call.subject();
     let text = python::text(&text)?;
@@ -137,7 +137,7 @@ fn is_identifier(text: &str) -> bool {
     text.chars().all(is_name) && text.starts_with(|c: char| is_name(c) && !c.is_numeric())
 }
 
-/// Whether capitals begin the words, and only they do.
+/// Whether each word begins with its only capital.
 fn is_title(text: &str) -> bool {
     let mut in_word = false;
     let mut has_words = false;
@@ -164,7 +164,7 @@ fn swapped(text: &str) -> String {
     swapped
 }
 
-/// Capitals at the beginning of words, which are what has capitals and small letters.
+/// Capitals at the start of words. Words consist of cased characters.
 fn titled(text: &str) -> String {
     let mut titled = String::with_capacity(text.len());
     let mut in_word = false;
@@ -193,7 +193,7 @@ fn padded(
     pad(python::text(&text)?, width, &fill).map(Value::from)
 }
 
-/// What a text lacks to be so wide.
+/// The padding that a text needs for a width.
 fn missing(text: &str, width: usize, fill: &str) -> Result<String, Error> {
     let missing = width.saturating_sub(text.chars().count());
     meter::check(missing.saturating_mul(fill.len()))?;
@@ -259,7 +259,7 @@ fn format_map(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [text, map] = call.arguments::<2>().map(Argument::value);
     let pairs = match python::is_map(&map) {
         true => python::pairs(&map)?,
-        // It is looked at where the text has a field.
+        // It is evaluated only if the text has a field.
         false => Vec::new(),
     };
     let named = pairs.into_iter();
@@ -299,7 +299,7 @@ fn expandtabs(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     Ok(Value::from(expanded))
 }
 
-/// A part of a text between two places, and the characters before it. None if the first place is behind the end.
+/// A part of a text, and the number of characters before it. `None` if the start is after the end.
 fn part(text: &str, start: Argument, end: Argument) -> Result<Option<(usize, &str)>, Error> {
     let bound = |bound: Argument| Argument(bound.some()).integer();
     let length = text.chars().count();
@@ -332,7 +332,7 @@ fn count(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     ))
 }
 
-/// The place of a text in another one, in characters; -1 or an error where it is not in it.
+/// The index of a text in another one, in characters. If it is not found, -1 or an error.
 fn place(
     mut call: Call<'_, '_, '_>,
     find: fn(&str, &str) -> Option<usize>,
@@ -352,7 +352,7 @@ fn place(
     }
 }
 
-/// Whether a text, or one of several, is at an end of a part.
+/// Whether a part starts or ends with a text, or with one of several.
 fn ends(mut call: Call<'_, '_, '_>, is_at_end: fn(&str, &str) -> bool) -> Result<Value, Error> {
     let [text, wanted, start, end] = call.arguments();
     let (text, wanted) = (text.value(), wanted.value());

@@ -1,11 +1,11 @@
-//! What is put in, by place: calls around operands, literals and what is assigned.
+//! The insertions, by position: calls around operands, literals and assigned values.
 
 use std::borrow::Cow;
 
 use super::tokens::{Kind, Token};
 use crate::engine::jinja::operators::{BINARY, COMPARE, CONCAT, NEGATIVE, OWN, POSITIVE, SLICE};
 
-/// What is put in, by place.
+/// One insertion.
 #[derive(Debug, Default)]
 pub struct Edits {
     list: Vec<Edit>,
@@ -15,12 +15,12 @@ pub struct Edits {
 struct Edit {
     at: usize,
     rank: Rank,
-    /// How much is replaced, in bytes.
+    /// How many bytes it replaces.
     replaced: usize,
     put_in: String,
 }
 
-/// What comes first where several edits have one place.
+/// The order of several edits at the same position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
     Assignment,
@@ -47,19 +47,19 @@ impl Edits {
         });
     }
 
-    /// Puts other text in place of what is between, and of what was to be put in there.
+    /// Replaces the text between two positions, with all insertions in it.
     pub fn supersede(&mut self, start: usize, end: usize, put_in: &str) {
         self.list.retain(|edit| !(start..=end).contains(&edit.at));
         self.put(start, Rank::Replacement, end - start, put_in);
     }
 
-    /// `[…]` or `{…}` between two places.
+    /// `[…]` or `{…}` between two positions.
     pub fn literal(&mut self, start: usize, end: usize) {
         self.put(start, Rank::Literal, 0, &format!("{OWN}("));
         self.insert(end, ")");
     }
 
-    /// `x[a:b:c]` becomes a call of a method of `x`; `close` is the bracket at the end.
+    /// Turns `x[a:b:c]` into a call of a method of `x`. `close` is the bracket at the end.
     pub fn slice(&mut self, open: usize, inside: &[Token], close: Token, source: &str) {
         let colons = || inside.iter().filter(|token| token.of(source) == ":");
         if !(1..=2).contains(&colons().count()) {
@@ -96,7 +96,7 @@ impl Edits {
         }
     }
 
-    /// Values between `==`, `<`, `in` and their like.
+    /// Values between `==`, `<`, `in` and similar.
     fn comparison(&mut self, comparison: &[Token], source: &str) {
         let mut operators = comparison
             .iter()
@@ -124,7 +124,7 @@ impl Edits {
         }
     }
 
-    /// Calls for operators of one rank, from the left.
+    /// Calls for operators of one precedence, from the left.
     fn chain(&mut self, parts: &[(Option<Token>, &[Token])], source: &str) {
         let first = parts.first().and_then(|(_, part)| part.first());
         for (operator, part) in parts.iter().skip(1).rev() {
@@ -161,7 +161,7 @@ impl Edits {
         }
     }
 
-    /// `-x` and `+x`: a sign belongs to what follows up to a filter or a test.
+    /// `-x` and `+x`: a sign applies to the operand up to a filter or a test.
     fn signs(&mut self, operand: &[Token], source: &str) {
         let signs = operand
             .iter()
@@ -203,7 +203,7 @@ impl Edits {
             .collect()
     }
 
-    /// Where a place of the rewritten text was in the source; of what was put in, where it stands.
+    /// Maps a position of the rewritten text to the source. An insertion maps to its position.
     pub fn original(self, source: &str, at: usize) -> usize {
         let mut end = 0;
         for (place, piece) in self.pieces(source) {
@@ -217,8 +217,8 @@ impl Edits {
         source.len()
     }
 
-    /// What the rewritten text is made of: pieces of the source, and what is put in, each with its place in the source.
-    /// Outer calls were put in first, and stay first where they begin at the same place.
+    /// The parts of the rewritten text: pieces of the source, and insertions, each with its position in the source.
+    /// Outer calls are inserted first, and stay first at the same position.
     fn pieces(mut self, source: &str) -> Vec<(usize, Cow<'_, str>)> {
         self.list.sort_by_key(|edit| (edit.at, edit.rank));
         let mut pieces = Vec::with_capacity(2 * self.list.len() + 1);
@@ -233,7 +233,7 @@ impl Edits {
     }
 }
 
-/// Cut at operators that stand between operands; a sign before an operand is a part of it.
+/// Divides at operators between operands. A sign before an operand is a part of it.
 fn split<'t>(tokens: &'t [Token], operators: &[Kind]) -> Vec<(Option<Token>, &'t [Token])> {
     let mut parts = Vec::new();
     let mut operator = None;

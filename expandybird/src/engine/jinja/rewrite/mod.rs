@@ -1,18 +1,18 @@
 //! Turns the operators and slices of a template into calls of [`super::operators`].
 //!
-//! Works on the text, for minijinja lets nobody at its syntax tree: only calls and commas are put
-//! in, nothing is moved, so every line keeps its number. What it does not understand it leaves as
-//! it is, and minijinja says what is wrong with it.
+//! Works on the text, because minijinja gives no access to its syntax tree. Only calls and commas are inserted and
+//! nothing is moved, so every line keeps its number. Text that it does not understand stays unchanged, and minijinja
+//! reports what is wrong with it.
 //!
 //! ```text
 //! {{ a + b * c % d }}   ─►   {{ __add__(a , __mod__(__mul__(b , c) , d)) }}
 //! ```
 //!
-//! Literals of lists and maps are wrapped into a call that makes them a template's own, to be
-//! changed in place; [`statements`] do so with what they assign.
+//! Literals of lists and maps are wrapped into a call that makes a copy for the template to change. [`statements`] do
+//! so with assigned values.
 //!
-//! Long plain text gets an empty expression every few hundred bytes, so that a loop around it
-//! takes as many steps as it writes; a macro begins with one.
+//! Long plain text gets an empty expression every few hundred bytes, so that a loop over it takes steps in proportion
+//! to its output. A macro begins with one.
 
 mod edits;
 mod statements;
@@ -26,17 +26,17 @@ use edits::{Edits, Rank};
 use statements::{Statement, Statements};
 use tokens::{Kind, Token, kind, length};
 
-/// Plain text between two steps, in bytes: with two million steps, at most half a gigabyte.
+/// Plain text between two steps, in bytes: at most half a gigabyte for two million steps.
 const PLAIN_BYTES: usize = 256;
 const STEP: &str = "{{''}}";
 
-/// The template as minijinja takes it.
+/// The template in the form for minijinja.
 pub fn rewrite(source: &str) -> String {
     let source = with_newlines(source);
     edits(&source).apply(&source)
 }
 
-/// The line and the column, both from 1, of a byte of the rewritten template.
+/// The line and the column, both from 1, of a byte in the rewritten template.
 pub fn place(source: &str, at: usize) -> (usize, usize) {
     let source = with_newlines(source);
     let at = edits(&source).original(&source, at);
@@ -75,7 +75,7 @@ fn with_newlines(source: &str) -> Cow<'_, str> {
     }
 }
 
-/// What was put in, taken out of a message.
+/// A message without the insertions.
 pub fn undone(message: &str) -> String {
     let operators = BINARY
         .iter()
@@ -95,7 +95,7 @@ pub fn undone(message: &str) -> String {
     })
 }
 
-/// Steps within plain text, between two characters that no whitespace control can reach.
+/// Steps within plain text, between two characters that whitespace control cannot reach.
 fn steps(source: &str, from: usize, to: usize, edits: &mut Edits) {
     let mut last = from;
     for (index, pair) in source.as_bytes()[from..to].windows(2).enumerate() {
@@ -109,7 +109,7 @@ fn steps(source: &str, from: usize, to: usize, edits: &mut Edits) {
     }
 }
 
-/// `{% … %}`; what is between `raw` and `endraw` is no code.
+/// `{% … %}`. The text between `raw` and `endraw` is not code.
 fn statement(
     source: &str,
     start: usize,
@@ -138,7 +138,7 @@ fn statement(
     }
 }
 
-/// A bracket that is open.
+/// An open bracket.
 #[derive(Debug, Clone, Copy)]
 struct Bracket {
     start: usize,
@@ -155,12 +155,12 @@ enum BracketKind {
     Literal,
 }
 
-/// Whether `loop.cycle(` is the last that was read.
+/// Whether the text before is `loop.cycle(`.
 fn is_cycle(tokens: &[Token], source: &str) -> bool {
     matches!(tokens, [.., dot, name, _] if dot.of(source) == "." && name.of(source) == "cycle")
 }
 
-/// Rewrites what is between the delimiters, and returns where it ends. None if it does not.
+/// Rewrites the code between the delimiters, and returns its end. `None` if it has no end.
 fn code(
     source: &str,
     start: usize,
@@ -172,7 +172,7 @@ fn code(
     let mut brackets: Vec<Bracket> = Vec::new();
     let mut bracketed = Vec::new();
     let mut at = start + 2;
-    // The markers of whitespace control are no operators.
+    // The markers of whitespace control are not operators.
     at += usize::from(source[at..].starts_with(['-', '+']));
     let mut is_first = close == "%}";
     let mut is_loop = false;
@@ -207,7 +207,7 @@ fn code(
             kind = Kind::Separator;
             is_loop = source[at..end] == *"for";
         } else if is_loop && levels.len() == 1 && kind == Kind::Compare {
-            // The `in` of a loop is no operator.
+            // The `in` of a loop is not an operator.
             kind = Kind::Separator;
             is_loop = false;
         }

@@ -1,47 +1,46 @@
-//! Statements that need more than their expressions rewritten.
+//! Statements whose structure must be rewritten, not only their expressions.
 //!
-//! - `set NAMES = VALUE`: what is assigned becomes the template's own;
-//! - `for NAMES in VALUE`: what is gone through as well, and it may be a tuple without its brackets;
-//! - `macro`: one that mentions `varargs` or `kwargs` gets them as parameters, and is wrapped into
-//!   what fills them; a default that mentions an earlier parameter is evaluated in the body, for
-//!   minijinja evaluates the last one first;
-//! - `filter`: what it sets stays in it;
-//! - `with a = 1, b = 2`: no value sees the names beside it.
+//! - `set NAMES = VALUE`: the value becomes a copy of the template;
+//! - `for NAMES in VALUE`: the value too, and it may be a tuple without brackets;
+//! - `macro`: one that mentions `varargs` or `kwargs` gets them as parameters, and a wrapper fills them. A default that
+//! mentions an earlier parameter is evaluated in the body, because minijinja evaluates the last default first;
+//! - `filter`: its assignments stay local;
+//! - `with a = 1, b = 2`: a value does not see the other names.
 
 use super::STEP;
 use super::edits::{Edits, Rank};
 use super::tokens::{Kind, Token};
 use crate::engine::jinja::operators::{EACH, LATER, OWN, VARIADIC};
 
-/// Before the names of a `with` block while its values are computed.
+/// The prefix of the names of a `with` block while its values are computed.
 const OUTER: &str = "__outer_";
 
-/// A statement that has been read: `{% … %}`.
+/// A parsed statement: `{% … %}`.
 pub struct Statement<'t> {
-    /// What is outside of any brackets.
+    /// The tokens outside of brackets.
     pub tokens: &'t [Token],
-    /// What is in the last brackets.
+    /// The tokens in the last brackets.
     pub bracketed: &'t [Token],
-    /// Before its `{%`.
+    /// The position before its `{%`.
     pub start: usize,
-    /// Behind its `%}`.
+    /// The position after its `%}`.
     pub end: usize,
-    /// `-` if it takes away the white space behind it.
+    /// `-` if it removes the white space after it.
     pub strip: &'static str,
 }
 
-/// The macros and `with` blocks that are open.
+/// The open macros and `with` blocks.
 #[derive(Debug, Default)]
 pub struct Statements {
     macros: Vec<Macro>,
-    /// Whether there are two blocks in place of the one that was written.
+    /// Whether two blocks replace the written one.
     withs: Vec<bool>,
 }
 
 #[derive(Debug)]
 struct Macro {
     name: String,
-    /// Where the bracket behind its parameters stands.
+    /// The position of the bracket after its parameters.
     close: usize,
     has_parameters: bool,
     takes_rest: bool,
@@ -49,7 +48,7 @@ struct Macro {
 }
 
 impl Statements {
-    /// A name that an expression mentions.
+    /// A name in an expression.
     pub fn mention(&mut self, name: &str) {
         let Some(inner) = self.macros.last_mut() else {
             return;
@@ -118,7 +117,7 @@ impl Statements {
             }
             before.push(name.of(source));
         }
-        // A macro that calls itself is a loop: it takes a step that looks at the time.
+        // A macro that calls itself is a loop, so it takes a step that checks the limits.
         let step = format!(
             "{}{}}}}}",
             &STEP[..STEP.len() - "}}".len()],
@@ -155,7 +154,8 @@ impl Statements {
     }
 }
 
-/// `with a = 1, b = a`: each value is that of the names outside, so they are assigned in a block of their own. Whether they are.
+/// `with a = 1, b = a`: each value uses the names outside, so they are assigned in a block of their own. Returns
+/// whether they are.
 fn with(source: &str, statement: &Statement<'_>, edits: &mut Edits) -> bool {
     let Some((_, assignments)) = statement.tokens.split_first() else {
         return false;

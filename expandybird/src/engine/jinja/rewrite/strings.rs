@@ -1,12 +1,12 @@
-//! Escapes that Python knows in a text, and minijinja does not, or otherwise.
+//! Escapes in a text that minijinja does not know, or reads differently from Python.
 
-/// A literal as minijinja reads it alike; none if it is no text, or the same.
+/// A literal in the form for minijinja. `None` if it is not a text, or needs no change.
 pub fn rewritten(literal: &str) -> Option<String> {
     if !literal.starts_with(['\'', '"']) || !literal.contains('\\') {
         return None;
     }
     let mut text = String::with_capacity(literal.len());
-    // Breaks that are no part of the text stand behind it, so that lines keep their numbers.
+    // Escaped line breaks move to the end of the text, so that lines keep their numbers.
     let mut breaks = String::new();
     let mut rest = literal;
     while let Some((before, escaped)) = rest.split_once('\\') {
@@ -17,7 +17,7 @@ pub fn rewritten(literal: &str) -> Option<String> {
             '\n' => breaks.push('\n'),
             'a' => text.push_str("\\x07"),
             'v' => text.push_str("\\x0b"),
-            // No escape, in Python: the backslash stays.
+            // Not an escape in Python: the backslash stays.
             '/' => text.push_str("\\\\/"),
             'U' => {
                 let code = u32::from_str_radix(escaped.get(1..9)?, 16).ok()?;

@@ -1,4 +1,4 @@
-//! What is between the delimiters, in pieces; as much of Jinja's grammar as [`super`] needs.
+//! Divides code into tokens: as much of Jinja's grammar as [`super`] needs.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -31,7 +31,7 @@ impl Token {
     }
 }
 
-/// How long the token is that the text begins with.
+/// The length of the token at the start of the text.
 pub fn length(text: &str) -> Option<usize> {
     let first = text.chars().next()?;
     if first == '\'' || first == '"' {
@@ -61,7 +61,7 @@ pub fn length(text: &str) -> Option<usize> {
     Some(if double { 2 } else { first.len_utf8() })
 }
 
-/// `1`, `1_000`, `0x1f`, `1.5e+3`: a sign belongs to it only behind an exponent.
+/// `1`, `1_000`, `0x1f`, `1.5e+3`. A sign is a part of it only in the exponent.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -89,7 +89,7 @@ pub fn kind(token: &str, before: &[Token], source: &str) -> Kind {
         "**" => Kind::Power,
         "==" | "!=" | "<" | ">" | "<=" | ">=" => Kind::Compare,
         "," | ":" | "=" => Kind::Separator,
-        // `a.in` is an attribute; `is in` and `is not` belong to a test.
+        // `a.in` is an attribute. `is in` and `is not` belong to a test.
         _ if last == Some(".") => Kind::Operand,
         "not" | "in" if last == Some("is") || last == Some("not") && is_test(before, source) => {
             Kind::Operand
@@ -100,7 +100,7 @@ pub fn kind(token: &str, before: &[Token], source: &str) -> Kind {
     }
 }
 
-/// Whether what came before ends in `is not`.
+/// Whether the tokens before end in `is not`.
 fn is_test(before: &[Token], source: &str) -> bool {
     let [.., is, _] = before else {
         return false;
