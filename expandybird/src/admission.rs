@@ -1,7 +1,7 @@
-//! Who is served next: places, shared fairly among callers.
+//! The order of requests: a limited number of places, shared fairly among callers.
 //!
-//! Each caller has a queue of its own, and the queues are served in turn. One caller never holds all
-//! places: some stay free for the others. A full queue refuses at once.
+//! Each caller has its own queue, and the queues are served in turn. One caller never holds all places: some stay free
+//! for others. A full queue rejects requests immediately.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,29 +9,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-/// Requests of one caller that may wait: as many as a client opens that does not mean harm.
+/// Waiting requests of one caller: as many as a harmless client opens.
 const QUEUE: usize = 256;
-/// Requests of all callers that may wait.
+/// Waiting requests of all callers.
 const QUEUES: usize = 4096;
 
-/// Who asks: a digest of the caller's name, or nothing where the caller does not say.
+/// The caller: a digest of the user's name, or nothing if the request has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Caller(String);
 
 impl Caller {
-    /// Longer names are cut: they come from a header.
+    /// Longer names are cut, because they come from a header.
     pub fn new(name: &str) -> Self {
         const LENGTH: usize = 64;
         Self(name.chars().take(LENGTH).collect())
     }
 }
 
-/// Why a request does not get a place.
+/// Why a request gets no place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoPlace {
-    /// This caller has as many requests waiting as one may have.
+    /// This caller has the maximum number of waiting requests.
     QueueFull,
-    /// All callers together have.
+    /// All callers together have the maximum number.
     AllQueuesFull,
     /// The deadline passed in the queue.
     TooLate,
@@ -48,22 +48,22 @@ pub struct Places {
 struct State {
     taken: usize,
     by_caller: HashMap<Caller, Share>,
-    /// The callers that wait, the next one first. Each stands here once.
+    /// The callers that wait, the next one first. Each is listed once.
     turns: VecDeque<Caller>,
     waiting: usize,
 }
 
-/// What one caller holds and waits for.
+/// The places and waiting requests of one caller.
 #[derive(Debug, Default)]
 struct Share {
     held: usize,
     waiting: VecDeque<oneshot::Sender<Place>>,
 }
 
-/// One place. It is free again when this is dropped.
+/// One place. Dropping it frees the place.
 #[derive(Debug)]
 pub struct Place {
-    /// `None` after the place was given back by hand.
+    /// `None` after the place was returned explicitly.
     places: Option<Arc<Places>>,
     caller: Caller,
 }
@@ -80,7 +80,7 @@ impl Places {
         self.total
     }
 
-    /// The most that one caller holds: a quarter of the places, at least one, is for the others.
+    /// The maximum of one caller. A quarter of the places, at least one, is for the others.
     fn most_of_one(&self) -> usize {
         match self.total {
             0 | 1 => self.total,
@@ -121,7 +121,7 @@ impl Places {
         Ok(receiver)
     }
 
-    /// Gives free places to those whose turn it is.
+    /// Gives free places to the callers whose turn it is.
     fn serve(self: &Arc<Self>, state: &mut State) {
         let most = self.most_of_one();
         let mut passed_over = 0;
@@ -148,7 +148,7 @@ impl Places {
                         share.held += 1;
                         state.taken += 1;
                     }
-                    // It waits no more. The place was never counted.
+                    // The request no longer waits. The place was never counted.
                     Err(mut place) => place.places = None,
                 }
             }
@@ -218,7 +218,7 @@ mod tests {
         Instant::now() + Duration::from_secs(20)
     }
 
-    /// What a caller has at this moment.
+    /// The present use of a caller.
     fn granted(turn: &mut oneshot::Receiver<Place>) -> Option<Place> {
         turn.try_recv().ok()
     }
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(places.queue_up(&a).unwrap_err(), NoPlace::QueueFull);
         assert!(places.queue_up(&b).is_ok());
         drop(turns);
-        // Those who left make room.
+        // Cancelled requests make room.
         assert!(places.queue_up(&a).is_ok());
     }
 

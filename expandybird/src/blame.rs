@@ -1,4 +1,4 @@
-//! What has brought expansion processes down, by its digest: it is not tried again for a while.
+//! Remembers, by digest, the input that crashed expansion processes: it is not tried again for a while.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use crate::process::Digest;
 
-/// So many deaths are no accident.
+/// This many crashes are not an accident.
 const DEATHS: u32 = 2;
-/// Deaths so far apart have nothing to do with each other; what is refused is tried again after it.
+/// Crashes that are this far apart are unrelated. A rejected input is tried again after this time.
 const MEMORY: Duration = Duration::from_secs(5 * 60);
-/// How many digests are remembered. A caller who makes more of them makes each one new, and none twice.
+/// How many digests are remembered. A caller that makes more of them uses each only once.
 const DIGESTS: usize = 256;
 
 /// The table.
@@ -26,7 +26,7 @@ struct Entry {
 }
 
 impl Blame {
-    /// One more process died of it.
+    /// Records a crash of a process with this input.
     pub fn died(&self, digest: Digest, now: Instant) {
         let mut entries = self.entries(now);
         if entries.len() >= DIGESTS && !entries.contains_key(&digest) {
@@ -43,7 +43,7 @@ impl Blame {
         entry.last = now;
     }
 
-    /// What is not to be tried now.
+    /// The inputs that are not tried now.
     pub fn refused(&self, now: Instant) -> Vec<Digest> {
         let entries = self.entries(now);
         let refused = entries.iter().filter(|(_, entry)| entry.deaths >= DEATHS);

@@ -1,20 +1,19 @@
-//! Compiled things, found again by their content.
+//! A cache of compiled values, by their content.
 //!
-//! Responsible for sharing what is expensive to compile (schemas, sets of templates) between
-//! requests, within a bound. It refuses to know what it holds: the key is a digest of everything
-//! the compiled thing was made from, so an entry is never wrong, only forgotten.
+//! Shares values that are expensive to compile (schemas, sets of templates) between requests, within a limit. It does
+//! not know the values: the key is a digest of all sources of the value, so an entry is never wrong, only evicted.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
-/// SHA-256 of what a thing is compiled from.
+/// SHA-256 of the sources of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key([u8; 32]);
 
 impl Key {
-    /// The key of some texts; where one ends and the next begins makes a difference.
+    /// The key of some texts. It depends on where each text ends.
     pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut digest = Sha256::new();
         for text in texts {
@@ -28,7 +27,7 @@ impl Key {
         self.0
     }
 
-    /// Eight bytes of it, where a number is wanted that differs with the content.
+    /// Eight bytes of the key, as a number that differs with the content.
     pub fn number(self) -> u64 {
         self.0
             .iter()
@@ -37,7 +36,7 @@ impl Key {
     }
 }
 
-/// A bounded cache; the entry that was not asked for the longest goes first.
+/// A bounded cache. The least recently used entry is evicted first.
 #[derive(Debug)]
 pub struct Cache<T> {
     entries: Mutex<Entries<T>>,
@@ -65,7 +64,7 @@ impl<T> Cache<T> {
         Self { entries, capacity }
     }
 
-    /// The entry of that key, made now if it is not there. What cannot be made is not remembered.
+    /// The entry for the key. If it is missing, it is made now. A failure is not remembered.
     pub fn get_or_make<E>(
         &self,
         key: Key,
@@ -74,7 +73,7 @@ impl<T> Cache<T> {
         if let Some(found) = self.get(key) {
             return Ok(found);
         }
-        // Made without the lock: two callers may make the same, and none waits for the other.
+        // Made without the lock: two callers may make the same value, and neither waits for the other.
         let made = Arc::new(make()?);
         self.put(key, Arc::clone(&made));
         Ok(made)

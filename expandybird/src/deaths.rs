@@ -1,6 +1,6 @@
-//! Counts the processes that ended in the middle of a request: `dm_process_deaths_total`, by process and cause.
+//! Counts processes that ended during a request: `dm_process_deaths_total`, by process and cause.
 //!
-//! Not those that were ended because nobody waited for the answer any more, nor those that were replaced.
+//! It does not count processes that were ended because no client waited any more, or that were replaced.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ const SIGNAL: &str = "signal";
 const EXIT: &str = "exit";
 const LOST: &str = "lost";
 
-/// What each kind of process can die of.
+/// The possible causes for each kind of process.
 const SERIES: [(&str, &[&str]); 2] = [
     (
         EXPANSION,
@@ -48,7 +48,7 @@ static DEATHS: LazyLock<Option<IntCounterVec>> = LazyLock::new(|| {
     Some(counter)
 });
 
-/// Shows all series, at zero: what counts deaths must know of the time before the first.
+/// Shows all series at zero, so that the first increase is visible.
 pub fn show() {
     LazyLock::force(&DEATHS);
 }
@@ -78,7 +78,7 @@ pub fn python(how: HowEnded) {
             HowEnded::Exit(Exit::Signal(_)) => SIGNAL,
             HowEnded::Exit(Exit::Code(_)) => EXIT,
             HowEnded::Lost => LOST,
-            // It closed its stream and goes on.
+            // It closed its stream and still runs.
             HowEnded::Running => GARBLED,
         },
     );

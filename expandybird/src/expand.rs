@@ -1,7 +1,7 @@
-//! `expandybird expand FILE [IMPORT…]`: what the service answers, without the service.
+//! `expandybird expand FILE [IMPORT…]`: the service's answer, without the service.
 //!
-//! People name files and read YAML. Programs write the request that they would have sent to the service to standard input
-//! and read what it would have answered from standard output: `dm expand --local` does.
+//! Users name files and read YAML. Programs write a request for the service to standard input and read its answer from
+//! standard output: `dm expand --local` does.
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -25,8 +25,7 @@ pub async fn run(expander: &Expander, flags: &ExpandFlags) -> anyhow::Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// Standard input is local, but what is too large for the service is for this as well. The answer goes out as
-/// the process wrote it.
+/// Standard input is local, but the limits of the service apply too. The answer is written as the process returned it.
 async fn request(expander: &Expander) -> anyhow::Result<ExitCode> {
     let mut body = Vec::new();
     std::io::stdin()
@@ -108,9 +107,9 @@ fn import(path: &Path) -> anyhow::Result<Import> {
     })
 }
 
-/// The configuration's own `imports`, beside it, and each one's schema with what that asks for.
+/// The `imports` of the configuration, relative to it, each with its schema and that schema's imports.
 fn add_named_imports(content: &str, file: &Path, imports: &mut Vec<Import>) -> anyhow::Result<()> {
-    // A text that cannot be read has no imports; the expansion says what is wrong with it.
+    // An unreadable text has no imports. The expansion reports what is wrong with it.
     let Ok(document) = yaml::read(content, &yaml::Limits::DEFAULT, yaml::Duplicates::Warn) else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! The command line's grammar, apart from the program: man pages and reference pages are generated from it.
+//! The grammar of the command line, apart from the program: man pages and reference pages are generated from it.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;

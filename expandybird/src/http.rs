@@ -41,7 +41,7 @@ async fn expand(
     expander.answer(&asked, &room).await.map(passed_on)
 }
 
-/// Who asks, as the manager says it: nobody else may call.
+/// The caller, from the manager's header. Only the manager may call.
 fn caller(request: &HttpRequest) -> Caller {
     let name = request.headers().get(CALLER_HEADER);
     name.and_then(|name| name.to_str().ok())

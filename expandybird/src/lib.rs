@@ -1,4 +1,4 @@
-//! expandybird: expands configurations and their templates to primitives. It keeps nothing.
+//! expandybird: expands configurations and their templates to primitives. It stores nothing.
 //!
 //! ```text
 //! http ─► service ─► expansion (pure) ─► engine (port) ◄─ jinja, python ─► sandbox ─► protocol

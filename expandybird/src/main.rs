@@ -1,4 +1,4 @@
-//! The `expandybird` program: flags in, the service wired up, exit code out.
+//! The `expandybird` program: parses flags, starts the service, sets the exit code.
 
 mod expand;
 
@@ -24,7 +24,7 @@ const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCAL
 const MIB: u64 = 1024 * 1024;
 
 fn main() -> ExitCode {
-    // Not a flag of the service: this program starts itself so, without a runtime and its threads.
+    // Not a flag of the service: the program starts itself in this mode, without a runtime and its threads.
     if std::env::args_os()
         .nth(1)
         .is_some_and(|first| first == process::ARGUMENT)
@@ -69,7 +69,7 @@ async fn run(mut cli: Cli) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Says at start what Python templates can count on; Jinja works without.
+/// Logs at the start whether Python templates can run. Jinja templates always can.
 async fn report(expander: &Expander) {
     for check in expander.checks().await {
         match check.ready {

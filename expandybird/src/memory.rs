@@ -1,11 +1,11 @@
-//! How much memory there is, and how it is shared out so that it suffices at worst.
+//! Divides the available memory so that it suffices in the worst case.
 //!
 //! ```text
 //! server + bodies + expansions × (memory + stack) + sessions × (memory + reserve)  ≤  what there is
 //! ```
 //!
-//! What an operator does not set is derived from the memory of the container, or of the machine. What an
-//! operator sets is kept; if it cannot add up, the service does not start.
+//! Settings that the operator leaves out are derived from the memory of the container, or of the machine. The
+//! operator's own settings are kept. If they need too much memory, the service does not start.
 
 use common::memory::body_bytes;
 
@@ -13,15 +13,15 @@ use crate::process::STACK_BYTES;
 
 const MIB: u64 = 1 << 20;
 
-/// The server without bodies, and the warm Python: 65 MiB were seen under load.
+/// The server without bodies, and the warm Python: 65 MiB under load.
 const SERVER: u64 = 128 * MIB;
-/// What a Python process may use beyond its templates' memory, to describe how they ran out of it.
+/// Extra memory of a Python process beyond the limit of its templates, for the report of an exhausted limit.
 const RESERVE: u64 = 48 * MIB;
-/// More at once than this only wait for each other.
+/// More at the same time than this would only wait for each other.
 const MOST_AT_ONCE: usize = 16;
-/// Fewer at once than this, and smaller ones serve better.
+/// With fewer at the same time than this, smaller limits per process serve better.
 const FEW_AT_ONCE: usize = 3;
-/// Memory of an expansion and of its Python templates; the first that is not too large is taken.
+/// Memory of an expansion and of its Python templates. The first pair that fits is used.
 const SIZES: [(u64, u64); 4] = [
     (512 * MIB, 256 * MIB),
     (256 * MIB, 256 * MIB),
@@ -29,7 +29,7 @@ const SIZES: [(u64, u64); 4] = [
     (128 * MIB, 128 * MIB),
 ];
 
-/// What an operator set.
+/// The settings of the operator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wishes {
     pub expansions: Option<usize>,
@@ -39,20 +39,20 @@ pub struct Wishes {
     pub body_bytes: Option<u64>,
 }
 
-/// What is shared out.
+/// The division of the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     pub available_bytes: u64,
     pub body_bytes: u64,
-    /// Expansions at once, and the memory of each.
+    /// Expansions at the same time, and the memory of each.
     pub expansions: usize,
     pub expansion_bytes: u64,
-    /// Python processes at once, and the memory of the templates in each.
+    /// Python processes at the same time, and the memory of the templates in each.
     pub sessions: usize,
     pub template_bytes: u64,
 }
 
-/// It does not suffice.
+/// The memory does not suffice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the memory does not suffice: {0}; lower --max-expansions, --expansion-memory, --max-sessions, --template-memory or --max-body-memory, or give the service more memory"
@@ -72,7 +72,7 @@ impl Plan {
     fn of_size(available_bytes: u64, wishes: Wishes, (expansion, template): (u64, u64)) -> Self {
         let mut plan = Self {
             available_bytes,
-            // Answers too are counted among them.
+            // Answers count among the bodies too.
             body_bytes: wishes
                 .body_bytes
                 .unwrap_or_else(|| body_bytes(available_bytes)),
@@ -107,7 +107,7 @@ impl Plan {
         self.template_bytes + RESERVE
     }
 
-    /// All of it, at worst.
+    /// The total in the worst case.
     pub fn needed_bytes(&self) -> u64 {
         let expansions = self.of_one_expansion() * self.expansions as u64;
         let sessions = self.of_one_session() * self.sessions as u64;

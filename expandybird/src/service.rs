@@ -1,8 +1,8 @@
-//! The one use case: have a configuration expanded, within a deadline.
+//! The one use case: expand a configuration within a deadline.
 //!
-//! Everything that a stranger wrote is read in an expansion process ([`crate::process`]). The server
-//! admits requests, hands their bytes over, passes the answers on, and says what went wrong when a process
-//! ends without one. A caller that goes away, or a deadline that passes, ends the process.
+//! Untrusted input is parsed only in an expansion process ([`crate::process`]). The server admits requests, passes
+//! their bytes to a process, passes the answers on, and reports the reason if a process ends without an answer. The
+//! process is ended when its caller goes away, or at the deadline.
 
 mod conversation;
 
@@ -22,19 +22,19 @@ use crate::process::{Death, Expand, Limits, Named, Pool, PoolOptions};
 use crate::sandbox::Sandbox;
 use conversation::{Conversation, Outcome};
 
-/// What an operator may set.
+/// The settings of an operator.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Wall time of one expansion, all of its templates together.
+    /// Wall time of one expansion with all its templates.
     pub timeout: Duration,
-    /// Expansions at once, each in a process of its own.
+    /// Expansions at the same time, each in its own process.
     pub at_once: usize,
     pub limits: Limits,
-    /// The program that the processes run; by default this one.
+    /// The program of the processes. Default: this program.
     pub program: Option<PathBuf>,
 }
 
-/// A request, unread.
+/// A request that is not parsed.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub caller: Caller,
@@ -43,14 +43,14 @@ pub struct Asked {
     pub body: Vec<u8>,
 }
 
-/// An answer, unread: an `ExpandResponse` in JSON, or the error of this code.
+/// An answer that is not parsed: an `ExpandResponse` in JSON, or the error with this code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub code: Option<ErrorCode>,
     pub body: Vec<u8>,
 }
 
-/// Asked before an answer of so many bytes is taken into memory.
+/// Called before an answer of this size is read into memory.
 pub type Room<'a> = &'a dyn Fn(usize) -> Result<(), ApiError>;
 
 /// Has configurations expanded.
@@ -78,13 +78,13 @@ impl Expander {
         })
     }
 
-    /// The answer to a request. An error is the server's own: the request was not admitted, or its process
-    /// ended without an answer.
+    /// The answer to a request. An error is the server's own: the request was not admitted, or its process ended
+    /// without an answer.
     pub async fn answer(&self, asked: &Asked, room: Room<'_>) -> Result<Answer, ApiError> {
         let deadline = Instant::now() + self.timeout;
         let _place = self.place(&asked.caller, deadline).await?;
-        // An expansion has no effects: what was lost through no fault of its own begins again, and comes
-        // to the same bytes.
+        // An expansion has no effects, so one that was lost without fault of its input is repeated, and gives the same
+        // bytes.
         match self.attempt(asked, room, deadline).await? {
             Outcome::Lost(first) => {
                 tracing::warn!(error = %first, "an expansion lost its process; trying again");
@@ -97,7 +97,7 @@ impl Expander {
         }
     }
 
-    /// As [`Self::answer`], for a caller that has the request and wants the answer as values.
+    /// [`Self::answer`] for a caller that has the request and needs the answer as values.
     pub async fn expand(&self, request: ExpandRequest) -> Result<ExpandResponse, ApiError> {
         let body = serde_json::to_vec(&request).map_err(|error| ApiError::internal(&error))?;
         let asked = Asked {
@@ -165,7 +165,7 @@ impl Expander {
         Err(ApiError(error))
     }
 
-    /// Jinja needs a process; Python needs its worker too, and a kernel that locks it in.
+    /// Jinja needs a process. Python also needs its worker, and a kernel that can lock it down.
     pub async fn checks(&self) -> Vec<Check> {
         let jinja = self.pool.warm_up().await.map(|()| {
             format!(
@@ -190,7 +190,7 @@ impl Expander {
 }
 
 impl Answer {
-    /// The answer as values, for one who may die of it: `expandybird expand`, tests.
+    /// The answer as values, for callers that may crash while parsing it: `expandybird expand`, tests.
     pub fn read(&self) -> Result<ExpandResponse, ApiError> {
         let unreadable = |error: serde_json::Error| ApiError::internal(&error);
         match self.code {

@@ -1,12 +1,12 @@
-//! Ties the worker to the interpreter it is built for: where its shared library is, and its home.
-//! Puts the worker's own clocks in the place of the C library's.
+//! Links the worker with its interpreter: the location of the shared library, and the Python home. Replaces the clocks
+//! of the C library with the worker's own.
 
 use std::process::Command;
 
 fn main() {
     pyo3_build_config::add_libpython_rpath_link_args();
     own_clocks();
-    // An embedded interpreter would guess its home from a program's folder, which is not its own.
+    // An embedded interpreter would guess its home from the folder of the program, which is not its own.
     println!("cargo:rustc-env=WORKER_PYTHON_HOME={}", python_home());
 }
 
@@ -26,7 +26,7 @@ fn python_home() -> String {
     }
 }
 
-/// Nothing of ours calls these functions, so the linker must be asked to keep them.
+/// No code of ours calls these functions, so the linker must keep them explicitly.
 fn own_clocks() {
     const SOURCE: &str = "src/native/machine.c";
     println!("cargo:rerun-if-changed={SOURCE}");

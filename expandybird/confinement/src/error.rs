@@ -23,7 +23,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Names what was attempted when the system refuses it.
+    /// Names the action that the system refused.
     pub(crate) fn system(action: &'static str) -> impl FnOnce(Errno) -> Self {
         move |source| Self::System { action, source }
     }

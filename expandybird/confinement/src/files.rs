@@ -1,4 +1,4 @@
-//! Landlock: which files a process may read, and neither TCP nor signals to others.
+//! Landlock: which files a process may read. It also forbids TCP and signals to other processes.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, LandlockStatus, PathBeneath, PathFd, RestrictionStatus,
@@ -7,18 +7,18 @@ use landlock::{
 
 use crate::error::Error;
 
-/// The rules we know and have tested. An older kernel enforces what it knows of them.
+/// The rules that are known and tested. An older kernel enforces the part that it supports.
 const RULES: ABI = ABI::V7;
 
 /// Rules that are ready to be enforced.
 pub struct FileRules(RulesetCreated);
 
-/// What of the rules is in force.
+/// Which rules are in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Files {
     /// The Landlock version, if the kernel has Landlock.
     pub abi: Option<u32>,
-    /// No file but those below the folders, and these read-only.
+    /// Only files below the folders, and these read-only.
     pub files: bool,
     /// No TCP.
     pub network: bool,
@@ -50,7 +50,7 @@ impl FileRules {
         Ok(Self(rules))
     }
 
-    /// Enforces the rules upon this thread and all that it starts.
+    /// Enforces the rules on this thread and all that it starts.
     pub fn enforce(self) -> Result<Files, Error> {
         let status = self.0.restrict_self().map_err(Error::FileRules)?;
         Ok(in_force(&status))

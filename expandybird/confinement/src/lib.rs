@@ -1,8 +1,8 @@
-//! The kernel's means to take everything but computing from a process that runs code of strangers.
+//! Uses the kernel to leave a process that runs untrusted code only the ability to compute.
 //!
-//! Two programs use it: the worker that runs Python templates, and the processes in which the server
-//! expands configurations. Each has its own table of system calls and its own limits. This package knows
-//! neither templates nor messages. All that it takes away is gone for good: the process cannot get it back.
+//! Two programs use it: the worker that runs Python templates, and the processes in which the server expands
+//! configurations. Each has its own table of system calls and its own limits. This package does not know templates or
+//! messages. Its restrictions are permanent: the process cannot remove them.
 
 mod error;
 mod files;

@@ -10,10 +10,10 @@ use seccompiler::{
 
 use crate::error::Error;
 
-/// By the call's number: it passes if one of the rules fits; without rules it always passes.
+/// Rules by the number of the call: it passes if one of them matches. A call without rules always passes.
 pub type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// What becomes of a call that no rule lets pass.
+/// What happens to a call that matches no rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// It fails with `EPERM`.
@@ -34,7 +34,7 @@ impl Filter {
         Self::new(rules, SeccompAction::Allow, otherwise)
     }
 
-    /// The other way round: a call that one of the rules fits fails with `EPERM`, every other passes.
+    /// The reverse: a call that matches one of the rules fails with `EPERM`, every other call passes.
     pub fn refusing(rules: Rules) -> Result<Self, Error> {
         Self::new(rules, refuse(), SeccompAction::Allow)
     }
@@ -47,12 +47,12 @@ impl Filter {
             .map_err(explain)
     }
 
-    /// For this thread and all that it starts.
+    /// Installs it for this thread and all that it starts.
     pub fn install(&self) -> Result<(), Error> {
         seccompiler::apply_filter(&self.0).map_err(|error| Error::SystemCalls(error.to_string()))
     }
 
-    /// For all threads of this process.
+    /// Installs it for all threads of this process.
     pub fn install_everywhere(&self) -> Result<(), Error> {
         seccompiler::apply_filter_all_threads(&self.0)
             .map_err(|error| Error::SystemCalls(error.to_string()))
@@ -67,7 +67,7 @@ fn explain(error: BackendError) -> Error {
     Error::SystemCalls(error.to_string())
 }
 
-/// Calls that pass, whatever they ask for.
+/// Calls that pass with any arguments.
 pub fn always(calls: &[i64]) -> impl Iterator<Item = (i64, Vec<SeccompRule>)> {
     calls.iter().map(|&call| (call, Vec::new()))
 }
@@ -80,12 +80,12 @@ pub fn one_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, Error> {
         .collect()
 }
 
-/// The lower 32 bits of the argument (counted from 0) compare so with the value.
+/// The lower 32 bits of the argument (counted from 0) compare to the value in this way.
 pub fn rule(argument: u8, compare: SeccompCmpOp, value: u64) -> Result<SeccompRule, Error> {
     all_of(&[(argument, compare, value)])
 }
 
-/// As [`rule`], for several arguments or values, all of which have to compare so.
+/// [`rule`] for several arguments or values. All of the comparisons must hold.
 pub fn all_of(conditions: &[(u8, SeccompCmpOp, u64)]) -> Result<SeccompRule, Error> {
     let condition = |(argument, compare, value): &(u8, SeccompCmpOp, u64)| {
         SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, compare.clone(), *value)

@@ -1,6 +1,6 @@
-//! Between the server and the zygote: one JSON message a datagram, over a socket pair.
+//! Messages between the server and the zygote: one JSON message per datagram, over a socket pair.
 //!
-//! [`ToZygote::Start`] carries one file descriptor beside its bytes: the session's stream.
+//! [`ToZygote::Start`] carries one file descriptor beside its bytes: the stream of the session.
 
 use std::path::PathBuf;
 
@@ -9,40 +9,40 @@ use serde::{Deserialize, Serialize};
 /// The longest message: a few fixed fields, and a path or a reason.
 pub const MAX_MESSAGE_BYTES: usize = 16 << 10;
 
-/// What the zygote does: the first message is always `Configure`.
+/// Requests to the zygote. The first message is always `Configure`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ToZygote {
     Configure(Configuration),
-    /// Fork a process for this session, talking on the attached stream.
+    /// Fork a process for this session. It talks on the attached stream.
     Start {
         session: u64,
     },
-    /// End the session's process now; unknown and ended sessions are ignored.
+    /// End the process of the session now. Unknown and ended sessions are ignored.
     Kill {
         session: u64,
     },
 }
 
-/// How a zygote is set up, once.
+/// The settings of a zygote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Configuration {
-    /// The folder that holds yaml, six and jinja2; without it, the interpreter's own packages.
+    /// The folder with yaml, six and jinja2. Default: the interpreter's own packages.
     pub python_path: Option<PathBuf>,
-    /// Whether to run templates although the kernel cannot enforce the whole lockdown.
+    /// Whether to run templates although the kernel cannot enforce the whole sandbox.
     pub allow_weak_lockdown: bool,
 }
 
-/// What the zygote reports.
+/// Reports of the zygote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum FromZygote {
-    /// Warm: sessions may start.
+    /// The zygote is warm: sessions may start.
     Ready { python_version: String },
-    /// Not usable, and why; the zygote ends after saying so.
+    /// The zygote is not usable, and why. It ends after this message.
     Failed { reason: String },
-    /// A session's process is gone.
+    /// The process of a session has ended.
     Exited { session: u64, exit: Exit },
 }
 

@@ -1,7 +1,7 @@
 //! Frames: a little-endian `u32` length, then that many bytes of JSON.
 //!
-//! Both sides refuse a longer frame before reserving memory for it: the worker runs code of
-//! strangers, so nothing it sends is trusted.
+//! Both sides reject a frame that is too long before they reserve memory for it. The worker runs untrusted code, so its
+//! messages are not trusted.
 
 use std::io::{self, Read, Write};
 
@@ -9,11 +9,11 @@ use common_json::{JsonError, Limits, TooLarge};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What either side accepts in one frame: the bounds hold before a value is made of it. A session's
-/// imports travel in one frame as well, and the server takes no larger request.
+/// The maximum of one frame, checked before it is parsed. All imports of a session are in one frame, and the server
+/// accepts no larger request.
 pub const MAX_PAYLOAD: Limits = Limits::TEMPLATE;
 
-/// How many bytes announce the length of the payload.
+/// The size of the payload's length, in bytes.
 pub const HEADER_BYTES: usize = 4;
 
 /// Why a frame could not be written or read.
@@ -29,7 +29,7 @@ pub enum FrameError {
     Broken(#[source] io::Error),
 }
 
-/// One whole frame, header included.
+/// One whole frame with its header.
 pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, FrameError> {
     let mut bytes = vec![0; HEADER_BYTES];
     serde_json::to_writer(&mut bytes, message).map_err(FrameError::Malformed)?;
@@ -45,7 +45,7 @@ fn header(length: usize) -> Result<[u8; HEADER_BYTES], FrameError> {
     }
 }
 
-/// The length a header announces.
+/// The length in a header.
 pub fn payload_bytes(header: [u8; HEADER_BYTES]) -> Result<usize, FrameError> {
     match u32::from_le_bytes(header) as usize {
         bytes if bytes <= MAX_PAYLOAD.bytes => Ok(bytes),
@@ -67,7 +67,7 @@ pub fn write(stream: &mut impl Write, message: &impl Serialize) -> Result<(), Fr
     stream.write_all(&bytes).map_err(FrameError::Broken)
 }
 
-/// Reads one frame; `None` when the stream ended where a frame would begin.
+/// Reads one frame. `None` if the stream ends before a frame.
 pub fn read<T: DeserializeOwned>(stream: &mut impl Read) -> Result<Option<T>, FrameError> {
     let mut header = [0; HEADER_BYTES];
     if !read_header(stream, &mut header).map_err(FrameError::Broken)? {
@@ -80,7 +80,7 @@ pub fn read<T: DeserializeOwned>(stream: &mut impl Read) -> Result<Option<T>, Fr
     decode(&payload).map(Some)
 }
 
-/// False at the end of the stream; an end inside the header is an error.
+/// False at the end of the stream. An end inside of the header is an error.
 fn read_header(stream: &mut impl Read, header: &mut [u8]) -> io::Result<bool> {
     loop {
         match stream.read(&mut header[..1]) {

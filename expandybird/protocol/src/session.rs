@@ -1,16 +1,16 @@
-//! Between the server and the process of one session.
+//! Messages between the server and the process of one session.
 //!
-//! The server sends [`ToWorker::Open`], the worker answers [`FromWorker::Opened`] (or `Refused`)
-//! once it is locked down; then every [`ToWorker::Call`] is answered by `Returned` or `Failed`.
-//! A failed call leaves the session usable, except after [`FailureKind::Memory`].
+//! The server sends [`ToWorker::Open`]. The worker answers [`FromWorker::Opened`] (or `Refused`) after it is locked
+//! down. Every [`ToWorker::Call`] is then answered by `Returned` or `Failed`. A failed call leaves the session usable,
+//! except after [`FailureKind::Memory`].
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// How deep a template's result may nest: what a JSON reader accepts, less the frame's own levels.
+/// How deep the result of a template may nest: the limit of a JSON reader, minus the levels of the frame.
 pub const MAX_RESULT_DEPTH: usize = 100;
 
-/// What the server asks.
+/// Requests of the server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ToWorker {
@@ -18,16 +18,16 @@ pub enum ToWorker {
     Call(Call),
 }
 
-/// What all calls of a session share.
+/// The common input of all calls of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Open {
     /// Every import of the request: templates, helper modules and texts.
     pub imports: Vec<Import>,
     pub limits: Limits,
-    /// What every clock shows, in seconds since 1970 (UTC).
+    /// The time of all clocks, in seconds since 1970 (UTC).
     pub current_time: i64,
-    /// Where every source of randomness starts.
+    /// The seed of all sources of randomness.
     pub seed: u64,
 }
 
@@ -35,22 +35,22 @@ pub struct Open {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Import {
-    /// What `context.imports` calls it.
+    /// Its name in `context.imports`.
     pub name: String,
-    /// Where it lies; decides which helper modules are its neighbours, and names it in errors.
+    /// Its path. It decides which helper modules are neighbours, and appears in errors.
     pub path: String,
     pub content: String,
 }
 
-/// What the kernel holds a session to. Wall time is the server's.
+/// The limits that the kernel enforces on a session. The server limits wall time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// Address space of the process, the interpreter's own some 60 MiB included.
+    /// Address space of the process, in bytes, including about 60 MiB for the interpreter.
     pub memory_bytes: u64,
     /// Processor time of the session.
     pub cpu_seconds: u64,
-    /// Of one result.
+    /// Bytes of one result.
     pub output_bytes: usize,
 }
 
@@ -65,12 +65,12 @@ pub struct Call {
     pub properties: Option<Value>,
 }
 
-/// What the worker answers.
+/// Answers of the worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum FromWorker {
     Opened(Lockdown),
-    /// The kernel cannot enforce enough to run code of strangers, or would not.
+    /// The kernel cannot enforce enough to run untrusted code, or refused to.
     Refused {
         reason: String,
     },
@@ -78,28 +78,28 @@ pub enum FromWorker {
     Failed(Failure),
 }
 
-/// What is enforced upon a session's process.
+/// The protections of a session's process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Lockdown {
     /// The Landlock version in force, if the kernel has Landlock.
     pub landlock_abi: Option<u32>,
-    /// Landlock: no file but Python's library, and that read-only.
+    /// Landlock: only the files of Python's library, read-only.
     pub files: bool,
-    /// Landlock: no TCP. A second layer: seccomp refuses sockets as well.
+    /// Landlock: no TCP. A second layer: seccomp also refuses sockets.
     pub network: bool,
-    /// Landlock: no signal beyond itself. A second layer: seccomp refuses signals as well.
+    /// Landlock: no signals to other processes. A second layer: seccomp also refuses signals.
     pub signals: bool,
-    /// Only the system calls a computing interpreter needs.
+    /// Only the system calls that a computing interpreter needs.
     pub seccomp: bool,
-    /// No program can give it more rights.
+    /// No program can give the process more privileges.
     pub no_new_privileges: bool,
-    /// Memory, processor time, files, processes.
+    /// Limits on memory, processor time, files, processes.
     pub resource_limits: bool,
 }
 
 impl Lockdown {
-    /// What a hermetic session cannot do without and this one lacks, in words.
+    /// The protections that a hermetic session requires and this one lacks, in words.
     #[must_use]
     pub fn missing(&self) -> Vec<&'static str> {
         [
@@ -114,12 +114,12 @@ impl Lockdown {
     }
 }
 
-/// What a template returned.
+/// The result of a template.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     pub result: TemplateResult,
-    /// The beginning of what the template printed; empty for most.
+    /// The beginning of the template's printed output. Usually empty.
     pub printed: String,
 }
 
@@ -139,32 +139,32 @@ pub struct Failure {
     /// The exception's class, such as `KeyError`.
     pub exception: String,
     pub message: String,
-    /// Outermost first; the template's and its helpers' only.
+    /// Outermost first. Only frames of the template and its helpers.
     pub frames: Vec<Frame>,
-    /// What to change, where that is known (Python 2 idioms).
+    /// What to change, if that is known (Python 2 idioms).
     pub hint: Option<String>,
 }
 
-/// What a failure means to the one who asked.
+/// The kind of a failure, for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FailureKind {
-    /// The template raised, or is no valid Python.
+    /// The template raised an exception, or is not valid Python.
     Raised,
-    /// The template tried what no template may: a file, a socket, a process.
+    /// The template tried something forbidden: a file, a socket, a process.
     Forbidden,
-    /// The template imports what is neither in the set for templates nor among the imports.
+    /// The template imports a module that is neither available to templates nor among the imports.
     Import,
     /// The template has no `GenerateConfig`.
     MissingFunction,
-    /// The result is no JSON.
+    /// The result is not JSON.
     InvalidResult,
     Memory,
-    /// The result, or what was printed beside it.
+    /// The result, or the printed output, is too large.
     OutputTooLarge,
 }
 
-/// A line of a template on the way to its failure.
+/// A line of a template on the call stack of its failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Frame {
@@ -174,6 +174,6 @@ pub struct Frame {
     pub column: Option<u32>,
     /// `<module>` outside of functions.
     pub function: String,
-    /// The line itself, without its indentation.
+    /// The text of the line, without its indentation.
     pub source: String,
 }

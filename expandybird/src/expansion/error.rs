@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration, its templates and schemas; and where.
+//! Faults of a configuration, its templates and schemas, and their locations.
 
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::NameError;
@@ -9,8 +9,8 @@ use super::schema::SchemaFault;
 use crate::engine::EngineError;
 use crate::input::{AmbiguousImport, BudgetError};
 
-/// One variant for everything that is wrong in a different way. The wording of the original is
-/// kept where it is clear, capitals and full stops included: people search for it.
+/// One variant per kind of fault. The wording of Google's Deployment Manager is kept if it is clear, with its capitals
+/// and full stops, because users search for it.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     #[error("'{name}' is not valid YAML: {reason}")]
@@ -155,7 +155,7 @@ impl Fault {
         }
     }
 
-    /// The reference that is wrong, as it is written.
+    /// The faulty reference, as it is written.
     pub fn reference(&self) -> Option<&str> {
         match self {
             Self::MalformedReference { text, .. }
@@ -178,21 +178,21 @@ impl Fault {
     }
 }
 
-/// A fault at its place.
+/// A fault with its location.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .secrets.text(&.fault.to_string()))]
 pub struct ExpansionError {
     pub fault: Fault,
     pub location: Location,
-    /// The line that is meant, with a caret; empty where there is none.
+    /// The line of the fault, with a caret. Empty if there is none.
     pub excerpt: String,
     pub causes: Vec<ErrorBody>,
-    /// What is not told of it.
+    /// The values to redact in it.
     secrets: Redactor,
 }
 
 impl ExpansionError {
-    /// Told without these values.
+    /// The error with these values redacted.
     pub fn without(mut self, secrets: Redactor) -> Self {
         self.secrets = secrets;
         self
@@ -211,7 +211,7 @@ impl From<ExpansionError> for ErrorBody {
             message.push('\n');
             message.push_str(&error.excerpt);
         }
-        // Before it is clipped: of a value that is cut in two, nobody would find the first half.
+        // Before clipping, because half of a value could not be found.
         let message = error.secrets.text(&message).into_owned();
         let mut body = ErrorBody::new(error.fault.code(), message)
             .at(error.location)
@@ -221,7 +221,7 @@ impl From<ExpansionError> for ErrorBody {
     }
 }
 
-/// What a value is, for sentences.
+/// The type of a value, for sentences.
 pub fn kind(value: &serde_json::Value) -> &'static str {
     match value {
         serde_json::Value::Null => "null",

@@ -1,9 +1,8 @@
-//! From a configuration to primitives: the recursion, and what each level must fulfil.
+//! Expands a configuration to primitives: the recursion, and the rules of each level.
 //!
-//! Responsible for what a configuration means: which types are templates, what templates see, what
-//! names, schemas, outputs and references must be. It refuses to know how a template is run (the
-//! [`Engine`] port), what time it is and who asked: pure and synchronous, the same input gives the
-//! same output.
+//! Responsible for the meaning of a configuration: which types are templates, what templates see, and the rules of
+//! names, schemas, outputs and references. It does not know how a template is run (the [`Engine`] port), the time or
+//! the caller. It is pure and synchronous: the same input gives the same output.
 //!
 //! ```text
 //! content ─ YAML ─► resources ─┬─ primitive, Kubernetes object ───────────────► leaf
@@ -44,16 +43,16 @@ use template::{Failed, refused};
 use tree::{Body, Node};
 pub use watch::{At, Step, Unwatched, Watch};
 
-/// What is expanded.
+/// The input of an expansion.
 #[derive(Debug)]
 pub struct Input<'a> {
-    /// What errors call the configuration.
+    /// The name of the configuration in errors.
     pub name: &'a str,
     pub content: &'a str,
     pub files: &'a Files,
-    /// What every template sees, apart from `name` and `type`.
+    /// The environment of every template, apart from `name` and `type`.
     pub env: &'a Map<String, Value>,
-    /// Where the short references in a template lead, by its name.
+    /// The scope of the short references in a template, by its name.
     pub scopes: &'a BTreeMap<String, Scope>,
 }
 
@@ -115,18 +114,18 @@ struct Expander<'a> {
     schemas: &'a SchemaCache,
     budget: Budget,
     watch: &'a mut dyn Watch,
-    /// What every template sees, with the name and the type of the instance at hand.
+    /// The environment of a template, with the name and the type of its instance.
     env: Map<String, Value>,
-    /// By a template's name; none where the file is in no language.
+    /// By the name of a template. `None` if the file is in no language.
     languages: HashMap<String, Option<&'static language::Row>>,
     warnings: Vec<String>,
-    /// What schemas marked so far.
+    /// The values that schemas have marked so far.
     secrets: Vec<SecretValue>,
-    /// The values of Kubernetes Secrets so far: errors and warnings quote the lines that they stand in.
+    /// The values of Kubernetes Secrets so far, because errors and warnings quote their lines.
     hidden: Vec<Value>,
 }
 
-/// A list of resources, expanded, and the outputs beside it.
+/// An expanded list of resources, with its outputs.
 struct Level {
     nodes: Vec<Node>,
     outputs: Vec<Output>,
@@ -141,7 +140,7 @@ impl From<Vec<Node>> for Level {
     }
 }
 
-/// What a configuration comes to.
+/// The expansion of a configuration.
 struct Expanded {
     flat: Configuration,
     layout: Layout,
@@ -168,7 +167,7 @@ impl Expander<'_> {
         }
     }
 
-    /// The level of a configuration that holds Kubernetes objects as they stand.
+    /// The level of a configuration that is a file of Kubernetes objects.
     fn top_objects(
         &mut self,
         text: &Text<'_>,
@@ -207,7 +206,7 @@ impl Expander<'_> {
         })
     }
 
-    /// One configuration: the user's, or what a template returned. `chain` names the templates around it.
+    /// One configuration: the user's, or one that a template returned. `chain` names the templates around it.
     fn level(
         &mut self,
         text: &Text<'_>,
@@ -296,15 +295,16 @@ impl Expander<'_> {
         self.hidden.extend(values.cloned());
     }
 
-    /// Marks what an expansion that failed did not come to: errors show lines of the configuration, and a line may hold
-    /// several resources.
+    /// Marks the values that a failed expansion did not reach. Errors show lines of the configuration, and a line may
+    /// contain several resources.
     fn mark_all(&mut self, configuration: &Value) {
         let resources = configuration.get("resources").and_then(Value::as_array);
         for (index, resource) in resources.into_iter().flatten().enumerate() {
             let type_name = resource.get("type").and_then(Value::as_str);
             let template = type_name.and_then(|name| self.input.files.named(name));
             if let Some(template) = template.cloned() {
-                // What is wrong with it, the expansion has told or will tell once the rest is right.
+                // The expansion has reported the faults of this schema, or will report them after the other faults are
+                // corrected.
                 let path = LayoutPath::root().child(index);
                 let name = resource.get("name").and_then(Value::as_str);
                 let name = name.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a resource is called and what it is: names unique in their list, types that are text.
+//! The names and types of resources: names are unique in their list, types are text.
 
 use std::collections::HashSet;
 
@@ -10,8 +10,7 @@ use super::reading::Text;
 
 const FIELDS: [&str; 4] = ["name", "type", "properties", "metadata"];
 
-/// Before anything else is looked at, as in the original: a name that is there twice is told even
-/// if another one is missing.
+/// Checked first, as in Google's Deployment Manager: a duplicate name is reported even if another name is missing.
 pub fn check_unique(
     resources: &[Value],
     text: &Text<'_>,
@@ -40,7 +39,7 @@ pub fn check_unique(
     Ok(())
 }
 
-/// A resource's name and type.
+/// The name and the type of a resource.
 pub struct Identity {
     pub name: ResourceName,
     pub type_name: TypeName,
@@ -93,7 +92,7 @@ fn is_missing(value: &Value) -> bool {
     value.is_null() || value.as_str() == Some("")
 }
 
-/// A name may be written as a number: the original took it, and nothing else can be meant.
+/// A name may be written as a number. Google's Deployment Manager accepts it, and it is not ambiguous.
 fn spelled(name: &Value) -> Option<String> {
     match name {
         Value::String(text) => Some(text.clone()),

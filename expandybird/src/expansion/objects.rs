@@ -1,7 +1,7 @@
-//! Kubernetes objects as they stand, made the resources of a level.
+//! Kubernetes objects as the resources of a level.
 //!
-//! Each is a primitive whose type is its kind and whose properties are the whole object. Its kind is never the name of a
-//! template: who wrote the objects did not know which templates there are.
+//! Each is a primitive. Its type is its kind, and its properties are the whole object. Its kind is never the name of a
+//! template, because the author of the objects does not know the templates.
 
 use common::kubernetes_secret;
 use common::manifests::{self, Object};
@@ -13,7 +13,7 @@ use super::tree::{Body, Node};
 use crate::engine::EngineError;
 
 impl Expander<'_> {
-    /// The nodes of a list of objects, in their order. An error comes with the object that it is about, if it is one.
+    /// The nodes of a list of objects, in their order. An error has the object that it is about, if there is one.
     pub(super) fn objects(
         &mut self,
         objects: Vec<Object>,

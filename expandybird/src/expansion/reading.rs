@@ -1,7 +1,7 @@
-//! The texts that are read: the configuration, and what templates return.
+//! The texts of an expansion: the configuration, and the output of templates.
 //!
-//! Knows how a fault in one is located: in the configuration by line and column, in a template's
-//! output by the template alone, for its author never sees the output.
+//! Locates their faults: in the configuration by line and column, in the output of a template by the template only,
+//! because its author does not see the output.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -15,33 +15,33 @@ use serde_json::Value;
 use super::error::{ExpansionError, Fault, kind};
 use crate::engine::EngineError;
 
-/// A text, as far as faults in it are to be located.
+/// A text, for the location of its faults.
 pub struct Text<'a> {
     /// The file that the user knows.
     file: &'a str,
-    /// What messages call the list of its resources.
+    /// The name of its list of resources in messages.
     pub list: &'a str,
-    /// Present if its lines mean something to the user.
+    /// Present if the user knows its lines.
     content: Option<&'a str>,
-    /// Read again for the first fault, once for all of them.
+    /// Parsed again for the first fault, once for all faults.
     places: OnceCell<Places<'a>>,
-    /// Of a text of Kubernetes objects, where each of them stands.
+    /// The location of each object, for a text of Kubernetes objects.
     objects: Vec<Pointer>,
 }
 
-/// What a configuration's text holds.
+/// The content of a configuration's text.
 pub enum Content {
     /// A map with `resources`, and warnings of the reader.
     Configuration(Value, Vec<String>),
-    /// Kubernetes objects as they stand.
+    /// Kubernetes objects.
     Objects(Vec<Object>),
 }
 
-/// What a configuration has at its top.
+/// The top-level keys of a configuration.
 const KEYS: [&str; 3] = ["imports", "outputs", "resources"];
-/// What a key begins with that is there for its anchors only.
+/// The prefix of keys that exist only for their anchors.
 const ANCHORS: &str = "x-";
-/// So many of a text's keys are shown.
+/// How many keys of a text an error lists.
 const KEYS_SHOWN: usize = 10;
 
 impl<'a> Text<'a> {
@@ -69,7 +69,7 @@ impl<'a> Text<'a> {
         self.file
     }
 
-    /// What the configuration holds.
+    /// The content of the configuration.
     pub fn read(&mut self) -> Result<Content, ExpansionError> {
         let content = self.content.unwrap_or_default();
         let documents = yaml::read_all(content, &Limits::DEFAULT, Duplicates::Error)
@@ -85,7 +85,7 @@ impl<'a> Text<'a> {
         }
         let document = match documents.len() {
             0 | 1 => documents.into_iter().next(),
-            // Refuses the second one, with its place.
+            // Rejects a duplicate key, with its location.
             _ => {
                 let refused = yaml::read(content, &Limits::DEFAULT, Duplicates::Error);
                 Some(refused.map_err(|error| self.unreadable(&error))?)
@@ -112,7 +112,8 @@ impl<'a> Text<'a> {
         fault.at(location).with_excerpt(error.excerpt())
     }
 
-    /// A configuration says what its resources are, if only that there are none: a slip in a key must not deploy nothing.
+    /// A configuration must have `resources`, even if the list is empty: a typing mistake in the key must not deploy
+    /// nothing.
     fn check(&self, value: &Value) -> Result<(), ExpansionError> {
         let name = || self.file.to_owned();
         let none = |found: String| Fault::NoResources {
@@ -154,7 +155,7 @@ impl<'a> Text<'a> {
         Err(self.fault(fault, &pointer, &LayoutPath::root()))
     }
 
-    /// The engine's error at its own place.
+    /// The error of the engine, at its own location.
     pub fn engine(&self, error: EngineError, path: &LayoutPath) -> ExpansionError {
         let location = Location {
             file: error.file.clone(),
@@ -167,7 +168,7 @@ impl<'a> Text<'a> {
         Fault::Engine(error).at(location).with_excerpt(excerpt)
     }
 
-    /// The fault, where the pointer leads to.
+    /// The fault at the location of the pointer.
     pub fn fault(&self, fault: Fault, pointer: &str, path: &LayoutPath) -> ExpansionError {
         let place = self.place(pointer);
         let excerpt = self
@@ -200,7 +201,7 @@ impl<'a> Text<'a> {
         places.find(&self.pointer(pointer))
     }
 
-    /// A pointer to a resource, or into its properties, as one to the object that it is.
+    /// Converts a pointer to a resource, or into its properties, to a pointer into its object.
     fn pointer(&self, pointer: &str) -> Pointer {
         let rest = pointer.strip_prefix("/resources/").unwrap_or_default();
         let (index, rest) = rest.split_once('/').unwrap_or((rest, ""));
@@ -228,7 +229,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// What a template returned as text.
+/// The output of a template as text.
 pub fn output(text: &str, template: &str) -> Result<(Value, Vec<String>), Fault> {
     let document = yaml::read(text, &Limits::DEFAULT, Duplicates::Warn).map_err(|error| {
         let reason = format!("{error}\n{}", error.excerpt());
@@ -251,7 +252,7 @@ pub fn output(text: &str, template: &str) -> Result<(Value, Vec<String>), Fault>
     Ok((document.value, warnings.collect()))
 }
 
-/// A list of a configuration; none or null is empty.
+/// A list of a configuration. Missing or null means empty.
 pub fn list<'v>(
     configuration: &'v Value,
     field: &'static str,

@@ -1,4 +1,4 @@
-//! One instance of a template: its properties, its schema, its language, and the level that it returns.
+//! One instance of a template: its properties, its schema, its language, and its expansion.
 
 use common::api::error::{ErrorBody, Location};
 use common::model::language::{self, Form};
@@ -13,11 +13,11 @@ use super::watch::{At, Step};
 use super::{Expander, Level};
 use crate::engine::{EngineError, Instance, Rendered};
 
-/// At most as many warnings go into an answer; a loop can cause thousands.
+/// The maximum number of warnings in an answer. A loop can cause thousands.
 const WARNINGS: usize = 100;
 
 impl Expander<'_> {
-    /// What the template sees: what was given, or what its schema makes of it.
+    /// The properties that the template sees: the given ones, with the defaults of its schema.
     pub(super) fn properties(
         &mut self,
         template: &Import,
@@ -57,7 +57,7 @@ impl Expander<'_> {
         Ok(Some(properties))
     }
 
-    /// Renders an instance and expands what it returned. `chain` names the templates around it.
+    /// Renders an instance and expands its output. `chain` names the templates around it.
     pub(super) fn template(
         &mut self,
         template: &Import,
@@ -101,8 +101,8 @@ impl Expander<'_> {
         })
     }
 
-    /// The level that a template returned. The template comes with the ones around it, and with the bytes of its own text,
-    /// which objects count for.
+    /// The expansion of a template's output. The template comes with the ones around it, and with the size of its own
+    /// text, which is the size of its objects.
     fn level_of(
         &mut self,
         result: Rendered,
@@ -144,7 +144,7 @@ impl Expander<'_> {
         taken.map_err(|error| Failed::Here(error.into()))
     }
 
-    /// Found once for each file: where only the content tells, it is read.
+    /// Found once per file. If only the content shows the language, the file is read.
     fn language(&mut self, template: &Import) -> Result<&'static language::Row, Fault> {
         let languages = &mut self.languages;
         let found = *languages.entry(template.name.clone()).or_insert_with(|| {
@@ -166,7 +166,7 @@ impl Expander<'_> {
     }
 }
 
-/// Where a template instance failed: at the resource that asks for it, or at a place of its own.
+/// The location of a failed template instance: the resource that uses it, or a location in the template.
 pub(super) enum Failed {
     Here(Fault),
     Within(Box<ExpansionError>),
@@ -178,7 +178,7 @@ impl Failed {
     }
 }
 
-/// An engine knows the place in the file; the instance is known here.
+/// The engine knows the location in the file. The instance is known here.
 fn engine_failed(error: EngineError, name: &str, path: &LayoutPath) -> Failed {
     let location = Location {
         file: error.file.clone(),
@@ -191,7 +191,7 @@ fn engine_failed(error: EngineError, name: &str, path: &LayoutPath) -> Failed {
     Failed::within(Fault::Engine(error).at(location).with_excerpt(excerpt))
 }
 
-/// Each refusal becomes a cause with its own place.
+/// Each fault becomes a cause with its own location.
 pub(super) fn refused(
     fault: Fault,
     text: &Text<'_>,

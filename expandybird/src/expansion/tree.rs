@@ -14,7 +14,7 @@ pub struct Node {
     pub type_name: TypeName,
     pub metadata: Option<Value>,
     pub body: Body,
-    /// The file that has the resource: the configuration, or a template.
+    /// The file with the resource: the configuration, or a template.
     pub file: String,
     pub path: LayoutPath,
 }
@@ -45,7 +45,7 @@ impl Node {
         })
     }
 
-    /// As the original laid it out: `properties` and `resources` only where there are sub-resources.
+    /// The layout of Google's Deployment Manager: `properties` and `resources` only if there are sub-resources.
     pub fn into_layout(self) -> LayoutNode {
         let (properties, resources) = match self.body {
             Body::Template {

@@ -1,17 +1,17 @@
-//! Who looks on: hears of each step before it is taken, and may forbid it.
+//! An observer that receives each step before it starts, and may forbid it.
 
 use common::model::{Import, LayoutPath};
 
 use super::error::Fault;
 
-/// What an expansion does next.
+/// The next step of an expansion.
 #[derive(Debug, Clone, Copy)]
 pub enum Step<'a> {
-    /// It reads the configuration or resolves references.
+    /// Reads the configuration or resolves references.
     Whole,
-    /// It applies the schema in this file.
+    /// Applies the schema in this file.
     Schema(At<'a>),
-    /// It runs this template and reads what comes out.
+    /// Runs this template and reads its output.
     Template(At<'a>),
 }
 
@@ -28,7 +28,7 @@ pub trait Watch {
     fn before(&mut self, step: Step<'_>) -> Result<(), Fault>;
 }
 
-/// Looks on and forbids nothing.
+/// An observer that allows all steps.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unwatched;
 

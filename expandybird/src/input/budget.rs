@@ -1,11 +1,11 @@
-//! How much one expansion may take, and what it has taken so far.
+//! The limits of one expansion, and its present use.
 //!
-//! Every bound has an error code of its own. Wall time is the server's: it ends the process at the deadline.
+//! Each limit has its own error code. The server limits wall time: it ends the process at the deadline.
 
 use common::api::error::ErrorCode;
 use common::model::limits;
 
-/// A bound that an expansion met.
+/// A limit that an expansion reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BudgetError {
     #[error("templates are nested deeper than {limit} levels: {chain}")]
@@ -28,18 +28,17 @@ impl BudgetError {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Bounds {
-    /// Templates within templates.
+    /// How deep templates may nest.
     pub depth: usize,
     /// Resources, template instances included.
     pub resources: usize,
-    /// Bytes of text that templates return, all together.
+    /// Bytes of all output of templates.
     pub output_bytes: usize,
 }
 
 impl Default for Bounds {
-    /// Real compositions are three to five levels deep; a deeper one than 32 is a template that
-    /// contains itself. The largest output known is a hundredth of 64 MiB, which is also the
-    /// largest answer that a client would take.
+    /// Real compositions have three to five levels. One with more than 32 is a template that contains itself. The
+    /// largest known output is a hundredth of 64 MiB, which is also the largest answer that a client accepts.
     fn default() -> Self {
         Self {
             depth: 32,
@@ -65,7 +64,7 @@ impl Budget {
         }
     }
 
-    /// Before each resource.
+    /// Called before each resource.
     pub fn take_resource(&mut self) -> Result<(), BudgetError> {
         self.resources += 1;
         let limit = self.bounds.resources;
@@ -75,7 +74,7 @@ impl Budget {
         }
     }
 
-    /// For the text that a template returned.
+    /// Called for the output of a template.
     pub fn take_output(&mut self, bytes: usize) -> Result<(), BudgetError> {
         self.output_bytes = self.output_bytes.saturating_add(bytes);
         let limit_bytes = self.bounds.output_bytes;
@@ -85,7 +84,7 @@ impl Budget {
         }
     }
 
-    /// Before a template within the templates of `chain`, outermost first.
+    /// Called before a template within the templates of `chain`, outermost first.
     pub fn check_depth(&self, chain: &[String], template: &str) -> Result<(), BudgetError> {
         let limit = self.bounds.depth;
         if chain.len() < limit {
@@ -98,7 +97,7 @@ impl Budget {
     }
 }
 
-/// The way down; of a template that contains itself, one round of it.
+/// The nested templates. For a template that contains itself, one round of the cycle.
 fn shown(chain: &[String], template: &str) -> String {
     let round = chain.iter().rposition(|outer| outer == template);
     let from = round.unwrap_or(0);

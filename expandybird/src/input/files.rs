@@ -1,7 +1,7 @@
 //! The files of a request, found by name and by path.
 //!
-//! Responsible for which import a name in a configuration, a schema or a template means. It
-//! refuses to know what is in a file.
+//! Responsible for which import a name in a configuration, a schema or a template means. It does not know the contents
+//! of files.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub struct Files {
     by_path: HashMap<String, usize>,
 }
 
-/// Two imports of one name with different contents: which one is meant cannot be told.
+/// Two imports with the same name and different contents: the name is ambiguous.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two imports with different contents are named '{0}'; give each a name of its own")]
 pub struct AmbiguousImport(pub String);
@@ -43,31 +43,31 @@ impl Files {
         &self.imports
     }
 
-    /// The import of exactly this name: what makes a type a template.
+    /// The import with exactly this name: a type with that name is a template.
     pub fn named(&self, name: &str) -> Option<&Import> {
         self.by_name.get(name).map(|&index| &self.imports[index])
     }
 
-    /// By name, by path, and at last as a neighbour of the file at `base`: how templates include.
+    /// By name, by path, or relative to the file at `base`: how templates include files.
     pub fn included(&self, wanted: &str, base: &str) -> Option<&Import> {
         self.anywhere(wanted)
             .or_else(|| self.at_path(&beside(base, wanted)))
     }
 
-    /// As a neighbour of the file at `base`, else by name or path: how schemas import.
+    /// Relative to the file at `base`, or by name or path: how schemas import files.
     pub fn required(&self, wanted: &str, base: &str) -> Option<&Import> {
         self.at_path(&beside(base, wanted))
             .or_else(|| self.anywhere(wanted))
     }
 
-    /// The schema that came with a template, by the template's name or path.
+    /// The schema of a template, by the template's name or path.
     pub fn schema_of(&self, template: &Import) -> Option<&Import> {
         let by_name = format!("{}.schema", template.name);
         let by_path = format!("{}.schema", template.path());
         self.anywhere(&by_name).or_else(|| self.anywhere(&by_path))
     }
 
-    /// The files in the folder of a template, by their paths there, in the order of the paths.
+    /// The files in the folder of a template, by their paths in it, in the order of the paths.
     pub fn beside(&self, template: &Import) -> Vec<(&str, &Import)> {
         let folder = match template.path().rsplit_once('/') {
             Some((folder, _)) => format!("{}/", normal(folder)),
@@ -100,7 +100,7 @@ fn beside(base: &str, wanted: &str) -> String {
     }
 }
 
-/// Without `.` and with `..` taken back as far as there is a folder to take back. A URL keeps its two slashes.
+/// Removes `.` and resolves `..` as far as there are folders. A URL keeps its two slashes.
 fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

@@ -1,6 +1,6 @@
-//! What an expansion is given: its files, and how much it may take.
+//! The input of an expansion: its files and its limits.
 //!
-//! Below the engines and the expansion, which both read it. It refuses to know what a template is.
+//! Below the engines and the expansion, which both use it. It does not know templates.
 
 mod budget;
 mod files;

@@ -1,4 +1,4 @@
-//! What the end of a process says about the request that it had.
+//! What the end of a process means for its request.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
@@ -15,17 +15,17 @@ pub enum Cause {
     Deadline,
     Memory,
     Stack,
-    /// A fault of the engine, which a template brought about.
+    /// A crash of the engine, caused by a template.
     Panic,
-    /// What it says is not what an expansion process says.
+    /// Its messages are not those of an expansion process.
     Garbled,
     Signal(i32),
     Exit(i32),
-    /// Killed by the system, or gone before it began: no template is known to be at fault.
+    /// Killed by the system, or ended before it began: no template is known to be the cause.
     Lost,
 }
 
-/// A process's end, and what it was at.
+/// The end of a process, and its last step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Death {
     pub cause: Cause,
@@ -33,8 +33,8 @@ pub struct Death {
 }
 
 impl Cause {
-    /// `words`: the end of what it wrote to its standard error. The Rust runtime's last words are the only
-    /// way to tell memory from stack: both end in `SIGABRT`.
+    /// `words`: the end of its standard error. Only the last words of the Rust runtime distinguish exhausted memory
+    /// from an exhausted stack: both end in `SIGABRT`.
     pub fn of(status: ExitStatus, words: &str) -> Self {
         let killed = status.signal() == Some(Signal::SIGKILL as i32);
         if words.contains("has overflowed its stack") {
@@ -66,7 +66,7 @@ impl Cause {
     }
 }
 
-/// The limits that an error names.
+/// The limits for the text of an error.
 #[derive(Debug, Clone, Copy)]
 pub struct Named {
     pub timeout: Duration,
@@ -74,8 +74,7 @@ pub struct Named {
 }
 
 impl Death {
-    /// Whether nobody's input is at fault, as far as anybody knows: it was killed from outside, or ended
-    /// before it began.
+    /// Whether no input is known to be the cause: the process was killed from outside, or ended before it began.
     pub fn is_lost(&self) -> bool {
         match self.cause {
             Cause::Lost => true,
@@ -84,7 +83,7 @@ impl Death {
         }
     }
 
-    /// What did it, if it was the input and not its time: that may be long because the machine is busy.
+    /// The input that caused the end. `None` for a timeout, because the machine may be busy.
     pub fn culprit(&self) -> Option<Digest> {
         match self.cause {
             Cause::Deadline | Cause::Lost => None,

@@ -1,4 +1,4 @@
-//! A process while it has a request: what the server says to it and hears of it.
+//! A process with a request: the messages between the server and the process.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -14,13 +14,13 @@ use super::death::{Cause, Death};
 use super::message::{Expand, HEAD_BYTES, Head, Reply};
 use super::pool::{Idle, Pool};
 
-/// Before a reply that carries a descriptor, so that there is a byte to send it with.
+/// Sent before a reply with a descriptor, because a descriptor needs at least one byte.
 pub(super) const REPLY: u8 = b'r';
 
-/// Why the conversation with a process is over.
+/// Why the conversation with a process has ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// It has closed its stream, most likely by dying.
+    /// The process has closed its stream, probably because it died.
     #[error("the process ended")]
     Gone,
     #[error("the process sent a head that means nothing")]
@@ -42,7 +42,7 @@ impl From<io::Error> for ProcessError {
     }
 }
 
-/// A process, lent to one request. Unless it is given back, it is killed when this is dropped.
+/// A process, lent to one request. Dropping it kills the process, unless it was returned.
 #[derive(Debug)]
 pub struct Lent {
     pool: Arc<Pool>,
@@ -51,7 +51,7 @@ pub struct Lent {
     stream: UnixStream,
 }
 
-/// What a process wants of the server.
+/// Requests of a process to the server.
 #[derive(Debug)]
 pub enum Event {
     Python,
@@ -66,7 +66,7 @@ pub enum Event {
 }
 
 impl Lent {
-    /// The stream is registered with the runtime of this request, which no other request needs to have.
+    /// Registers the stream with the runtime of this request. Other requests may have another runtime.
     pub(super) fn new(pool: Arc<Pool>, idle: Idle) -> io::Result<Self> {
         let stream = UnixStream::from_std(idle.process.stream.try_clone()?)?;
         idle.process.note.clear()?;
@@ -84,7 +84,7 @@ impl Lent {
         Ok(self.stream.write_all(&frame).await?)
     }
 
-    /// The next that it says; a body is not read yet.
+    /// The next message. A body is not read yet.
     pub async fn event(&mut self) -> Result<Event, ProcessError> {
         let mut head = [0; HEAD_BYTES];
         self.stream.read_exact(&mut head).await?;
@@ -103,7 +103,7 @@ impl Lent {
         Ok(body)
     }
 
-    /// Answers its question for a Python process.
+    /// Answers its request for a Python process.
     pub async fn reply(
         &mut self,
         reply: &Reply,
@@ -131,7 +131,7 @@ impl Lent {
         Ok(self.stream.write_all(&frame).await?)
     }
 
-    /// It has answered and waits for the next request.
+    /// The process has answered and waits for the next request.
     pub fn give_back(mut self) {
         if let Some(mut idle) = self.idle.take() {
             idle.served += 1;
@@ -139,7 +139,7 @@ impl Lent {
         }
     }
 
-    /// Ends it, and says how it ended. `cause` is what the server knows better.
+    /// Ends the process, and returns how it ended. `cause` overrides it if the server knows more.
     pub async fn end(mut self, cause: Option<Cause>) -> Death {
         let lost = Death {
             cause: Cause::Lost,
@@ -159,7 +159,7 @@ impl Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         if let Some(idle) = self.idle.take() {
-            // How it ended is of no interest: nobody waits for the answer.
+            // How it ended does not matter: no client waits for the answer.
             drop(self.pool.bury(idle.process));
         }
     }

@@ -1,7 +1,7 @@
-//! What the server and an expansion process say to each other.
+//! The messages between the server and an expansion process.
 //!
-//! The server's messages are frames of JSON, as the worker's. The process is not trusted: all that the
-//! server reads of it is a head of a few bytes, each of which has few values that mean anything.
+//! The server's messages are frames of JSON, like the worker's. The process is not trusted: the server only reads a
+//! head of a few bytes, and each of its fields has few valid values.
 
 use common::api::error::ErrorCode;
 use common::server::Format;
@@ -12,24 +12,24 @@ use crate::engine::jinja;
 use crate::input::Bounds;
 use crate::sandbox;
 
-/// The longest answer: what a client may send, twice, for an answer holds its resources and their layout.
+/// The largest answer: twice the largest request, because an answer contains the resources and their layout.
 pub const ANSWER_BYTES: usize = 2 * common::model::limits::REQUEST_BYTES;
 
-/// How a process is set up, once.
+/// The settings of a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
-    /// The server's process id: the process ends with it.
+    /// The process id of the server: the process ends with it.
     pub server: i32,
     pub limits: Limits,
 }
 
-/// What one expansion may take.
+/// The limits of one expansion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     pub bounds: Bounds,
     pub jinja: jinja::Limits,
     pub python: sandbox::Limits,
-    /// Memory that the process may write to, its stack not included.
+    /// Bytes of memory that the process may write to, without its stack.
     pub memory_bytes: u64,
 }
 
@@ -39,28 +39,27 @@ pub struct Expand {
     pub request_id: String,
     pub format: Format,
     pub body_bytes: usize,
-    /// What has brought processes down and is not tried again now.
+    /// The inputs that have crashed processes and are not tried now.
     pub refused: Vec<Digest>,
 }
 
-/// The server's answer to [`Head::Python`]: the stream of a process for Python templates comes along with
-/// `Granted`.
+/// The server's answer to [`Head::Python`]. `Granted` comes with the stream of a process for Python templates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
     Granted,
     Refused { code: ErrorCode, message: String },
 }
 
-/// What the process says. A body follows an answer.
+/// The messages of the process. An answer is followed by a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Head {
-    /// It waits for requests. `weak`: the kernel cannot confine it as it should.
+    /// The process waits for requests. `weak`: the kernel cannot fully confine it.
     Ready { weak: bool },
-    /// It asks for a process for Python templates.
+    /// The process requests a process for Python templates.
     Python,
-    /// The Python process closed its stream: it asks for a `HowEnded`. `opened`: it had a template.
+    /// The Python process closed its stream: the answer is a `HowEnded`. `opened`: it had a template.
     PythonEnded { opened: bool },
-    /// The body is an `ExpandResponse`, or the error of this code. `worn`: it wants to be replaced.
+    /// The body is an `ExpandResponse`, or the error with this code. `worn`: the process should be replaced.
     Answer {
         code: Option<ErrorCode>,
         bytes: usize,
@@ -68,18 +67,18 @@ pub enum Head {
     },
 }
 
-/// How long a head is.
+/// The size of a head in bytes.
 pub const HEAD_BYTES: usize = 8;
 
 const READY: u8 = 1;
 const PYTHON: u8 = 2;
 const PYTHON_ENDED: u8 = 3;
 const ANSWER: u8 = 4;
-/// In the place of a code: there is none.
+/// The value for a missing code.
 const NO_CODE: u8 = u8::MAX;
 
 impl Head {
-    /// Kind, flag, code, nothing, and the body's length (little-endian).
+    /// Kind, flag, code, a zero, and the body's length (little-endian).
     pub fn encode(self) -> [u8; HEAD_BYTES] {
         let (kind, flag, code, bytes) = match self {
             Self::Ready { weak } => (READY, weak, NO_CODE, 0),
@@ -91,7 +90,7 @@ impl Head {
         [kind, u8::from(flag), code, 0, a, b, c, d]
     }
 
-    /// `None` for everything that [`Self::encode`] does not make.
+    /// `None` for bytes that [`Self::encode`] never makes.
     pub fn decode(head: [u8; HEAD_BYTES]) -> Option<Self> {
         let [kind, flag, code, 0, a, b, c, d] = head else {
             return None;
@@ -122,7 +121,7 @@ impl Head {
     }
 }
 
-/// A code's place in the table: both sides are the same program.
+/// The index of a code in the table. Both sides are the same program.
 fn number(code: Option<ErrorCode>) -> u8 {
     let place = code.and_then(|code| ErrorCode::ALL.iter().position(|&other| other == code));
     place

@@ -1,7 +1,7 @@
-//! The processes in which configurations are expanded: each may die, and nobody but its request notices.
+//! The processes that expand configurations. If one dies, only its request fails.
 //!
-//! The server reads no byte of a request and none of an answer as a value. It hands a request's body to a
-//! process and passes on what the process answers.
+//! The server parses neither requests nor answers. It passes the body of a request to a process, and the process's
+//! answer to the caller.
 //!
 //! ```text
 //!  the server (tokio)                    an expansion process               a Python process (sandbox)
@@ -22,8 +22,7 @@
 //!  reads its last words and the note, and says what did it
 //! ```
 //!
-//! A process serves one request at a time and many in a row, while it behaves. Its end says something about
-//! the request that it had, and about no other.
+//! A process serves one request at a time, and many in a row. Its end concerns only the request that it had.
 
 mod death;
 mod handle;
@@ -40,6 +39,6 @@ pub use note::{Digest, Note, Stage};
 pub use pool::{Pool, PoolOptions};
 pub use starter::ARGUMENT;
 
-/// The stack on which a process expands: far more than any input needs that is not made to be deep. Only
-/// what is used of it takes memory.
+/// The stack size of an expansion: much more than any input needs that is not made to be deep. Only the used part takes
+/// memory.
 pub const STACK_BYTES: usize = 64 << 20;

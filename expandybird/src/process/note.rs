@@ -1,7 +1,7 @@
-//! What an expansion is at, written where the server finds it after the process's death.
+//! The present step of an expansion, in a file that the server reads after the process's death.
 //!
-//! The note is a small file in memory. The process overwrites it before each step; the server empties it
-//! before each request and reads it only when the process is dead. It cannot grow.
+//! The note is a small file in memory. The process overwrites it before each step. The server clears it before each
+//! request and reads it only when the process is dead. Its size is fixed.
 
 use std::fs::File;
 use std::io;
@@ -13,12 +13,12 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// The size of the file: a length of two bytes and the note.
+/// The size of the file: two bytes for the length, and the note.
 pub const NOTE_BYTES: usize = 4096;
 /// The longest text of a note; longer ones are cut.
 const TEXT_CHARS: usize = 200;
 
-/// SHA-256 of what an expansion is at: a template, a schema, or the whole input.
+/// SHA-256 of the input of a step: a template, a schema, or the whole request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Digest([u8; 32]);
 
@@ -35,7 +35,7 @@ impl Digest {
 /// The kinds of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
-    /// The request and the configuration are read, references are resolved, the answer is written.
+    /// Reads the request and the configuration, resolves references, or writes the answer.
     Configuration,
     Schema,
     Template,
@@ -48,7 +48,7 @@ pub struct Note {
     pub file: String,
     pub resource: Option<String>,
     pub path: Option<String>,
-    /// Absent as long as the request was not read.
+    /// Absent until the request is read.
     pub digest: Option<Digest>,
 }
 
@@ -78,12 +78,12 @@ impl Note {
     }
 }
 
-/// The file that holds the note, on either side.
+/// The file with the note, on either side.
 #[derive(Debug)]
 pub struct NoteFile(File);
 
 impl NoteFile {
-    /// An empty one, which keeps its size whatever is written.
+    /// An empty note of fixed size.
     pub fn new() -> io::Result<Self> {
         let file = memfd_create("note", MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?;
         let file = File::from(file);
@@ -101,7 +101,7 @@ impl NoteFile {
         &self.0
     }
 
-    /// Nothing is noted from now on.
+    /// Clears the note.
     pub fn clear(&self) -> io::Result<()> {
         self.0.write_all_at(&[0; 2], 0)
     }
@@ -115,7 +115,7 @@ impl NoteFile {
         self.0.write_all_at(&bytes, 0)
     }
 
-    /// What the process wrote last, if that is a note.
+    /// The last note of the process, if it is valid.
     pub fn read(&self) -> Option<Note> {
         let mut bytes = [0; NOTE_BYTES];
         self.0.read_exact_at(&mut bytes, 0).ok()?;

@@ -1,7 +1,6 @@
 //! The expansion processes that wait for requests.
 //!
-//! The one that was used last is used next: its caches are warm. How many there are at once is bounded by
-//! the places of [`crate::admission`]; this module does not count.
+//! The most recently used process is used next, because its caches are warm. [`crate::admission`] limits their number.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,7 +18,7 @@ const REQUESTS: usize = 100_000;
 
 #[derive(Debug, Clone)]
 pub struct PoolOptions {
-    /// The program to start; by default this one.
+    /// The program to start. Default: this program.
     pub program: Option<PathBuf>,
     pub limits: Limits,
 }
@@ -40,7 +39,7 @@ impl Pool {
     pub fn new(options: PoolOptions) -> io::Result<Arc<Self>> {
         let program = options
             .program
-            // Also right after the program's file was replaced: a process is what its server is.
+            // Also after the program's file was replaced: a process runs the same program as its server.
             .unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         let setup = Setup {
             server: nix::unistd::getpid().as_raw(),
@@ -52,7 +51,7 @@ impl Pool {
         }))
     }
 
-    /// A process for one request: one that waits, or a new one.
+    /// A process for one request: a waiting one, or a new one.
     pub async fn take(self: &Arc<Self>) -> io::Result<Lent> {
         let idle = self.idle().pop();
         let idle = match idle {
@@ -65,7 +64,7 @@ impl Pool {
         Lent::new(self.clone(), idle)
     }
 
-    /// Has a process waiting before the first request comes, so that it does not wait for it.
+    /// Starts a process ahead, so that the first request need not wait for it.
     pub async fn warm_up(self: &Arc<Self>) -> io::Result<()> {
         if self.idle().is_empty() {
             let process = Box::new(self.starter.start().await?);
@@ -74,7 +73,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Processes that wait.
+    /// The number of waiting processes.
     pub fn waiting(&self) -> usize {
         self.idle().len()
     }

@@ -1,7 +1,7 @@
-//! The thread that starts expansion processes and buries them.
+//! The thread that starts and reaps expansion processes.
 //!
-//! One thread does it all its life, because the kernel ends a process when the *thread* that started it
-//! ends. Only this thread waits for a process, so no signal can hit a stranger's process id.
+//! It is always the same thread, because the kernel ends a process when the *thread* that started it ends. Only this
+//! thread waits for processes, so no signal can reach another process with a reused id.
 
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
@@ -22,13 +22,12 @@ use super::note::NoteFile;
 /// The hidden first argument that makes this program an expansion process.
 pub const ARGUMENT: &str = "expansion-process";
 
-/// Starting takes milliseconds; so long only a machine takes that is out of breath.
+/// Starting takes milliseconds. Only an overloaded machine takes this long.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
-/// How much of a process's last words is read.
+/// How much of a process's standard error is read.
 const WORDS_BYTES: u64 = 4096;
 
-/// All that a process sees of the server's environment: nothing of it. One arena keeps the memory that the
-/// allocator sets aside small.
+/// The environment of a process: nothing from the server. One arena keeps the allocator's reserved memory small.
 const ENVIRONMENT: [(&str, &str); 1] = [("MALLOC_ARENA_MAX", "1")];
 
 /// A process that waits for a request.
@@ -46,7 +45,7 @@ enum Order {
     Bury(Box<Process>, oneshot::Sender<Death>),
 }
 
-/// The thread ends, and all processes with it, when the last of these is dropped.
+/// When the last of these is dropped, the thread ends, and all processes with it.
 #[derive(Debug, Clone)]
 pub struct Starter(Sender<Order>);
 
@@ -65,7 +64,7 @@ impl Starter {
         started.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Kills a process, and says how it ended.
+    /// Kills a process, and returns how it ended.
     pub fn bury(&self, mut process: Box<Process>) -> oneshot::Receiver<Death> {
         let (answer, buried) = oneshot::channel();
         if let Err(error) = process.child.kill() {
@@ -91,14 +90,14 @@ fn work(program: &PathBuf, setup: &Setup, orders: &Receiver<Order>) {
         match order {
             Order::Start(answer) => {
                 let started = start(program, setup);
-                // Who asked may have gone away; the process ends with the answer.
+                // The caller may have gone away. The process then ends with the answer.
                 if let Err(Ok(unwanted)) = answer.send(started) {
                     drop(end(unwanted));
                 }
             }
             Order::Bury(process, answer) => {
                 let death = end(*process);
-                // Most are killed because nobody waits any more.
+                // Most are killed because no client waits any more.
                 drop(answer.send(death));
             }
         }
@@ -148,7 +147,7 @@ fn start(program: &PathBuf, setup: &Setup) -> io::Result<Process> {
     }
 }
 
-/// Sets it up and waits until it is ready; whether its confinement is weak.
+/// Configures the process and waits until it is ready. Returns whether its confinement is weak.
 fn greet(stream: &UnixStream, setup: &Setup) -> io::Result<bool> {
     stream.set_read_timeout(Some(START_TIMEOUT))?;
     frame::write(&mut &*stream, setup).map_err(io::Error::other)?;
@@ -166,7 +165,7 @@ fn end(mut process: Process) -> Death {
     if let Err(error) = process.child.kill() {
         tracing::debug!(%error, "an expansion process had ended before it was killed");
     }
-    // The note and the words are final now: the process is dead, or dies before it can run again.
+    // The note and the standard error are final: the process is dead, or dies before it can run again.
     let status = process.child.wait();
     let words = last_words(&mut process.stderr);
     let cause = match status {

@@ -1,8 +1,8 @@
-//! The talk with a process that runs Python templates. It blocks, and runs where a template may do harm
-//! to nobody: in an expansion process.
+//! The conversation with a process that runs Python templates. It blocks, and runs in an expansion process, where a
+//! template cannot harm other requests.
 //!
-//! Nothing that the process says is trusted. A frame is bounded before it is read, and what is out of turn
-//! ends the talk.
+//! No message of the process is trusted. The size of a frame is checked before it is read, and an unexpected message
+//! ends the conversation.
 
 use std::io::{self, Read, Write};
 
@@ -13,24 +13,24 @@ use expandybird_protocol::session::{
 
 use super::error::SandboxError;
 
-/// A talk over `S`.
+/// A conversation over `S`.
 #[derive(Debug)]
 pub struct Conversation<S> {
     /// `None` after a call that left the process unusable.
     stream: Option<S>,
-    /// The frame that opens the session, until it goes along with the first message: that saves
-    /// waking the process, and its caller, once more.
+    /// The frame that opens the session, until it is sent together with the first message: that wakes the process and
+    /// its caller once less.
     opening: Option<Vec<u8>>,
     is_open: bool,
     limits: Limits,
-    /// The paths of the imports: all that a failure may name as a file.
+    /// The paths of the imports: the only file names that a failure may contain.
     files: Vec<String>,
 }
 
 /// Why a call has no result.
 #[derive(Debug)]
 pub enum Ended {
-    /// The process closed its stream; how it ended says what it means.
+    /// The process closed its stream. How it ended shows the reason.
     Closed,
     Failed(SandboxError),
 }
@@ -42,7 +42,7 @@ impl<E: Into<SandboxError>> From<E> for Ended {
 }
 
 impl<S: Read + Write> Conversation<S> {
-    /// Nothing is sent yet: the process learns of its session with the first message.
+    /// Sends nothing yet: the session starts with the first message.
     pub fn new(stream: S, open: Open) -> Result<Self, SandboxError> {
         let limits = open.limits;
         let files = open.imports.iter().map(|import| import.path.clone());
@@ -60,7 +60,7 @@ impl<S: Read + Write> Conversation<S> {
         self.is_open
     }
 
-    /// What the kernel enforces upon this session, which runs no template then.
+    /// What the kernel enforces on this session, which then runs no template.
     pub fn lockdown(&mut self) -> Result<Lockdown, Ended> {
         match self.ask(None)? {
             FromWorker::Opened(lockdown) => Ok(lockdown),
@@ -71,7 +71,7 @@ impl<S: Read + Write> Conversation<S> {
 
     /// Runs one instance of a template.
     ///
-    /// A template that fails by itself leaves the session usable; one that ran out of memory does not.
+    /// After an ordinary failure of a template, the session stays usable. After exhausted memory, it does not.
     pub fn call(&mut self, call: Call) -> Result<Output, Ended> {
         match self.ask(Some(&ToWorker::Call(call)))? {
             FromWorker::Returned(output) => Ok(output),
@@ -82,7 +82,7 @@ impl<S: Read + Write> Conversation<S> {
                 }
                 Err(error.into())
             }
-            // Only a process that has no template yet says so truthfully.
+            // Only a process without a template can be trusted to say so.
             FromWorker::Refused { reason } if !self.is_open => Err(refused(&reason).into()),
             FromWorker::Refused { .. } | FromWorker::Opened(_) => {
                 self.stream = None;
@@ -92,7 +92,7 @@ impl<S: Read + Write> Conversation<S> {
     }
 
     fn ask(&mut self, message: Option<&ToWorker>) -> Result<FromWorker, Ended> {
-        // Taken, and given back only after a whole answer: after half of one, the stream is of no use.
+        // Taken, and returned only after a complete answer: after half of one, the stream is unusable.
         let Some(mut stream) = self.stream.take() else {
             return Err(SandboxError::SessionOver.into());
         };
@@ -105,7 +105,7 @@ impl<S: Read + Write> Conversation<S> {
         }
     }
 
-    /// Sends a message, behind the opening if need be, and hears the answer to the last of them.
+    /// Sends a message, after the opening frame if needed, and reads the answer to the last of them.
     fn exchange(
         &mut self,
         stream: &mut S,
@@ -129,7 +129,7 @@ impl<S: Read + Write> Conversation<S> {
         }
     }
 
-    /// The next message; `None` when the other side is gone.
+    /// The next message. `None` if the other side is gone.
     fn receive(&self, stream: &mut S) -> Result<Option<FromWorker>, FrameError> {
         let mut header = [0; HEADER_BYTES];
         if !read(stream, &mut header)? {
@@ -142,7 +142,7 @@ impl<S: Read + Write> Conversation<S> {
         }
     }
 
-    /// A failure without the files that the request does not have: the template may have made it up.
+    /// Removes files from a failure that the request does not have: the template may have made them up.
     fn believed(&self, mut failure: Failure) -> Failure {
         failure
             .frames
@@ -151,7 +151,7 @@ impl<S: Read + Write> Conversation<S> {
     }
 }
 
-/// That the other side is gone is for [`read`] to say, after what it said last.
+/// [`read`] reports that the other side is gone, after its last message.
 fn send(stream: &mut impl Write, bytes: &[u8]) -> Result<(), FrameError> {
     match stream.write_all(bytes) {
         Err(error) if !is_end(&error) => Err(FrameError::Broken(error)),
@@ -159,7 +159,7 @@ fn send(stream: &mut impl Write, bytes: &[u8]) -> Result<(), FrameError> {
     }
 }
 
-/// False when the other side is gone.
+/// False if the other side is gone.
 fn read(stream: &mut impl Read, buffer: &mut [u8]) -> Result<bool, FrameError> {
     match stream.read_exact(buffer) {
         Ok(()) => Ok(true),

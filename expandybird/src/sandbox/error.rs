@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 
 use super::lease::HowEnded;
 
-/// One variant for everything that ends differently for the one who asked.
+/// One variant per result for the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     #[error("{}: {}", .0.exception, .0.message)]
@@ -39,7 +39,7 @@ pub enum SandboxError {
     SessionOver,
     #[error("all {sessions} processes for templates are busy; try again")]
     Busy { sessions: usize },
-    /// As the server says it to an expansion process.
+    /// In the form for an expansion process.
     #[error("{message}")]
     NotGranted { code: ErrorCode, message: String },
     #[error("python templates cannot be run: {reason}")]
@@ -51,7 +51,7 @@ pub enum SandboxError {
 }
 
 impl SandboxError {
-    /// What the table of error codes calls it.
+    /// Its code in the table of error codes.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -63,7 +63,7 @@ impl SandboxError {
             Self::Timeout => ErrorCode::TemplateTimeout,
             Self::MemoryExceeded { .. } => ErrorCode::TemplateMemory,
             Self::OutputTooLarge { .. } => ErrorCode::TemplateOutput,
-            // Only a template can bring its own process down, or garble what it says.
+            // Only a template can crash its own process, or corrupt its messages.
             Self::WorkerDied { .. } | Self::Protocol(_) | Self::OutOfTurn => {
                 ErrorCode::TemplateCrashed
             }
@@ -74,7 +74,7 @@ impl SandboxError {
         }
     }
 
-    /// The template's own frames and the hint, where it was Python that said no.
+    /// The template's own frames and the hint, if Python raised the error.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         match self {
@@ -124,7 +124,7 @@ impl SandboxError {
         }
     }
 
-    /// What the end of a process, in the middle of a call, says about the template.
+    /// What the end of a process during a call means for the template.
     fn from_exit(exit: Exit) -> Self {
         match exit {
             Exit::Signal(signal) if signal == Signal::SIGSYS as i32 => Self::ForbiddenSyscall,
@@ -134,7 +134,7 @@ impl SandboxError {
     }
 }
 
-/// What the end of a process that closed its stream, in the middle of a call, means.
+/// What the end of a process that closed its stream during a call means.
 pub fn ended(how: HowEnded) -> SandboxError {
     match how {
         HowEnded::Exit(exit) => SandboxError::from_exit(exit),

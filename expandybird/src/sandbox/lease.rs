@@ -1,7 +1,7 @@
-//! A process for the Python templates of one expansion, as the server holds it.
+//! The server's handle to a process for the Python templates of one expansion.
 //!
-//! The server never reads what the process says: it hands its stream to the expansion process. What it
-//! keeps is the right to end the process, and to learn how it ended.
+//! The server never reads the messages of the process: it passes the stream to the expansion process. It keeps the
+//! ability to end the process, and learns how it ended.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -17,9 +17,9 @@ use super::pool::Warm;
 use super::process::{Started, Zygote};
 use crate::admission::Place;
 
-/// How long the zygote may take to say how a process ended whose stream is closed.
+/// How long the zygote may take to report the end of a process whose stream is closed.
 const OBITUARY_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a process may take to end whose session is over.
+/// How long a process may take to end after its session.
 const LEAVE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Dropping it, at any time, ends its process.
@@ -32,17 +32,17 @@ pub struct Lease {
     has_ended: bool,
 }
 
-/// How a process ended that closed its stream.
+/// How a process with a closed stream ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HowEnded {
     Exit(Exit),
-    /// The zygote went away with it, or it had no template yet: no template is to blame.
+    /// The zygote ended too, or the process had no template yet: no template is the cause.
     Lost,
-    /// It goes on; dropping the lease ends it.
+    /// It still runs. Dropping the lease ends it.
     Running,
 }
 
-/// A process that waits for its session; it has seen nothing of any request.
+/// A process that waits for its session. It has received nothing of any request.
 #[derive(Debug)]
 pub(super) struct Spare {
     stream: UnixStream,
@@ -79,13 +79,13 @@ impl Lease {
         self.stream.take()
     }
 
-    /// This process is at work from now on: forks another for the request that comes next.
+    /// This process is in use from now on. Forks another one for the next request.
     pub fn fork_ahead(&self) {
         self.warm.fork_ahead();
     }
 
-    /// How the process ended that closed its stream. `opened`: it had a template. Without one, nothing but
-    /// the system can have ended it.
+    /// How the process with the closed stream ended. `opened`: it had a template. Without one, only the system can have
+    /// ended it.
     pub async fn how_it_ended(&mut self, opened: bool) -> HowEnded {
         let Ok(ended) = timeout(OBITUARY_TIMEOUT, &mut self.ended).await else {
             return HowEnded::Running;
@@ -100,7 +100,7 @@ impl Lease {
         }
     }
 
-    /// The session is over and its stream is closed: the process leaves by itself, or is ended.
+    /// The session is over and its stream is closed: the process exits by itself, or is ended.
     pub fn finish(mut self) {
         if self.has_ended {
             return;

@@ -1,9 +1,9 @@
-//! Runs Python templates, which strangers wrote, in processes that can do nothing but compute.
+//! Runs untrusted Python templates in processes that can only compute.
 //!
-//! Responsible for those processes: a fresh one for every session (one request), forked from a
-//! warm one, locked down before it sees a template, killed at its deadline, and replaced should the
-//! warm one end. It knows neither layouts nor schemas nor YAML: text or data comes out as the
-//! template returned it. The threat model is in `expandybird/README.md`.
+//! Responsible for those processes. Each session (one request) has a fresh one, forked from a warm process, locked down
+//! before it receives a template, and killed at its deadline. If the warm process ends, it is replaced. It does not
+//! know layouts, schemas or YAML: text or data is passed on as the template returned it. The threat model is in
+//! `expandybird/README.md`.
 //!
 //! ```text
 //!  expandybird (tokio)                expandybird-worker: the zygote          its child, one a session
@@ -25,10 +25,10 @@
 //!          ◄─ Exited(how) ─────────── reaps it
 //! ```
 //!
-//! Who outlives whom: the zygote ends when its control socket does (the server died, however), and
-//! every child has `PR_SET_PDEATHSIG` set to follow the zygote. Only the zygote handles process ids,
-//! and only of children it has not reaped, so no signal can hit a stranger. A session's place in
-//! the pool is free again when its process is reaped, not before.
+//! Lifetimes: the zygote ends when its control socket does, whatever ended the server. Every child has
+//! `PR_SET_PDEATHSIG` set to follow the zygote. Only the zygote handles process ids, and only of children that it has
+//! not reaped, so no signal can reach another process. The place of a session in the pool is free after its process is
+//! reaped.
 
 mod conversation;
 mod error;
@@ -50,17 +50,17 @@ use tokio::time::Instant;
 use crate::admission::Caller;
 use pool::Pool;
 
-/// How a sandbox is set up.
+/// The settings of a sandbox.
 #[derive(Debug, Clone)]
 pub struct SandboxOptions {
-    /// The worker program; by default `expandybird-worker` beside this one.
+    /// The worker program. Default: `expandybird-worker` beside this program.
     pub worker: Option<PathBuf>,
-    /// The folder that holds yaml, six and jinja2; by default `../python` beside this program's
-    /// folder if it exists, else the interpreter's own packages.
+    /// The folder with yaml, six and jinja2. Default: `../python` beside this program's folder if it exists, otherwise
+    /// the interpreter's own packages.
     pub python_path: Option<PathBuf>,
-    /// Runs templates although the kernel cannot enforce the whole lockdown.
+    /// Runs templates although the kernel cannot enforce the whole sandbox.
     pub allow_weak_lockdown: bool,
-    /// Processes at once; further sessions wait for their turn, until their deadline.
+    /// Processes at the same time. Further sessions wait until their deadline.
     pub max_sessions: usize,
 }
 
@@ -70,11 +70,11 @@ pub struct Sandbox {
     pool: Pool,
 }
 
-/// What a ready sandbox says of itself.
+/// The health report of a ready sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     pub python_version: String,
-    /// Of the warm process.
+    /// The process id of the warm process.
     pub process_id: u32,
     pub lockdown: Lockdown,
     /// Processes that run templates now.
@@ -82,27 +82,27 @@ pub struct Health {
 }
 
 impl Sandbox {
-    /// A sandbox whose worker starts with the first session, or when asked for its health.
+    /// A sandbox whose worker starts with the first session or health check.
     pub fn new(options: SandboxOptions) -> Result<Self, SandboxError> {
         Ok(Self {
             pool: Pool::new(options)?,
         })
     }
 
-    /// A sandbox that is warm, and able to enforce what it promises.
+    /// A sandbox that is warm, and able to enforce its protections.
     pub async fn start(options: SandboxOptions) -> Result<Self, SandboxError> {
         let sandbox = Self::new(options)?;
         sandbox.health().await?;
         Ok(sandbox)
     }
 
-    /// A fresh process for one request, which waits for its session. It ends when the lease is dropped.
-    /// Whether the system locks it down as it must shows with the first call.
+    /// A fresh process for one request, which waits for its session. Dropping the lease ends it. The first call shows
+    /// whether the system locks the process down.
     pub async fn lease(&self, caller: &Caller, deadline: Instant) -> Result<Lease, SandboxError> {
         self.pool.lease(caller, deadline).await
     }
 
-    /// Whether templates can run, and under which protection; starts the worker if need be.
+    /// Whether templates can run, and with which protections. Starts the worker if needed.
     pub async fn health(&self) -> Result<Health, SandboxError> {
         let warm = self.pool.warm().await?;
         Ok(Health {

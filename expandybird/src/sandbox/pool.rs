@@ -1,8 +1,8 @@
-//! Keeps one zygote alive and bounds the sessions forked from it.
+//! Keeps one zygote alive and limits the sessions forked from it.
 //!
-//! Two processes are forked ahead of need, so that a request does not wait for the fork, nor the request right after it.
-//! Each serves one request like any other, and takes no place in the pool until then: a process that waits has nothing
-//! of a request, and takes the few mebibytes that a rehearsed session needs.
+//! Two processes are forked ahead, so that neither a request nor the one directly after it waits for a fork. Each
+//! serves one request and takes no place in the pool before. A waiting process has no data of a request, and needs only
+//! the few mebibytes of a rehearsed session.
 
 use std::collections::VecDeque;
 use std::os::unix::net::UnixStream;
@@ -22,13 +22,13 @@ use super::lease::{Lease, Spare};
 use super::process::Zygote;
 use crate::admission::{Caller, Places};
 
-/// A zygote that failed to start is not tried again for this long: every request would pay for it.
+/// After a failed start, no new zygote is tried for this long, because every request would wait for it.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Processes that wait for their sessions.
 const SPARES: usize = 2;
 
-/// A session that only asks what is enforced.
+/// A session that only reports the protections.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 const PROBE_LIMITS: Limits = Limits {
     memory_bytes: 256 << 20,
@@ -51,7 +51,7 @@ enum Current {
     Failed { at: Instant, reason: String },
 }
 
-/// A zygote, and what the kernel enforces upon its children.
+/// A zygote, and what the kernel enforces on its children.
 #[derive(Debug, Clone)]
 pub(super) struct Warm {
     pub(super) zygote: Arc<Zygote>,
@@ -60,7 +60,7 @@ pub(super) struct Warm {
 }
 
 impl Warm {
-    /// The process that was forked ahead first, or one forked now.
+    /// The oldest waiting process, or one forked now.
     fn take_spare(&self) -> Result<Spare, SandboxError> {
         match self.spares().pop_front() {
             Some(spare) => Ok(spare),
@@ -68,8 +68,8 @@ impl Warm {
         }
     }
 
-    /// For the requests that come next. Failing is not this request's failure: the next one forks
-    /// for itself, and says what is wrong.
+    /// Forks processes for the next requests. A failure is not this request's failure: the next request forks its own
+    /// process, and reports what is wrong.
     pub(super) fn fork_ahead(&self) {
         let mut spares = self.spares();
         while spares.len() < SPARES {
@@ -83,8 +83,8 @@ impl Warm {
         }
     }
 
-    /// After a process was lost while it waited: the others may be lost too, so the next request gets a new one. They
-    /// leave when their streams are closed.
+    /// After a waiting process was lost, the others may be lost too, so the next request gets a new one. They exit when
+    /// their streams are closed.
     pub(super) fn forget_spares(&self) {
         self.spares().clear();
     }
@@ -115,14 +115,14 @@ impl Pool {
         })
     }
 
-    /// Waits for its turn, then takes a process; all of it within the deadline.
+    /// Waits for a place, then takes a process, both within the deadline.
     pub(super) async fn lease(
         &self,
         caller: &Caller,
         deadline: Instant,
     ) -> Result<Lease, SandboxError> {
         match self.try_lease(caller, deadline).await {
-            // No template ran yet, so beginning again with another process repeats nothing.
+            // No template ran yet, so another process repeats nothing.
             Err(SandboxError::Lost) => self.try_lease(caller, deadline).await,
             outcome => outcome,
         }
@@ -140,7 +140,7 @@ impl Pool {
         Lease::new(warm, spare, place)
     }
 
-    /// The living zygote; a new one if there is none.
+    /// The running zygote, or a new one.
     pub(super) async fn warm(&self) -> Result<Warm, SandboxError> {
         let mut current = self.current.lock().await;
         match &*current {
@@ -178,7 +178,7 @@ impl Pool {
     }
 }
 
-/// What the kernel enforces, as seen by a session that locks itself down and runs nothing.
+/// The protections of the kernel, from a session that locks itself down and runs nothing.
 async fn probe(warm: &Warm) -> Result<Lockdown, SandboxError> {
     let deadline = Instant::now() + PROBE_TIMEOUT;
     let caller = Caller::default();

@@ -1,8 +1,7 @@
-//! One zygote: the process that all sessions' processes are forked from.
+//! One zygote: the process that all session processes are forked from.
 //!
-//! Responsible for starting it, for its control socket, and for telling each session how its
-//! process ended. A thread of its own listens to the zygote, so that no particular async runtime
-//! has to be alive for a session to learn that it is over.
+//! Responsible for starting it, for its control socket, and for reporting to each session how its process ended. A
+//! separate thread reads from the zygote, so a session learns of its end without any particular async runtime.
 
 use std::collections::HashMap;
 use std::io::IoSlice;
@@ -25,12 +24,12 @@ use tokio::time::timeout;
 use super::error::SandboxError;
 use crate::admission::Place;
 
-/// Loading Python and its packages takes a tenth of a second; a cold disk takes longer.
+/// Loading Python and its packages takes a tenth of a second, and longer from a cold disk.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// All that the zygote sees of the server's environment: nothing of it.
+/// The environment of the zygote: nothing from the server.
 const ENVIRONMENT: [(&str, &str); 5] = [
-    // Looking functions up as they are called would be repeated by every session, in pages of its own.
+    // Lazy binding would be repeated by every session, in memory pages of its own.
     ("LD_BIND_NOW", "1"),
     ("PYTHONHASHSEED", "0"),
     ("PYTHONNOUSERSITE", "1"),
@@ -47,7 +46,7 @@ pub(super) struct Zygote {
     pub(super) python_version: String,
 }
 
-/// The sessions whose processes have not ended; `None` once the zygote has.
+/// The sessions whose processes are running. `None` after the zygote has ended.
 #[derive(Debug)]
 struct Sessions {
     next: u64,
@@ -57,12 +56,12 @@ struct Sessions {
 #[derive(Debug)]
 struct Running {
     ended: oneshot::Sender<Exit>,
-    /// Held until the process is reaped, not merely until its session is dropped. None while the
+    /// The place in the pool, held until the process is reaped, not only until its session is dropped. `None` while the
     /// process waits for its session.
     place: Option<Place>,
 }
 
-/// A session's process, as the one who started it sees it.
+/// The starter's view of a session's process.
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) id: u64,
@@ -107,8 +106,7 @@ impl Zygote {
         };
         if let Err(error) = self.send(&ToZygote::Start { session: id }, Some(stream)) {
             tracing::debug!(%error, "the zygote takes no more messages");
-            // Not left to the listener, which may learn it later: whoever tries again must not be
-            // given this zygote.
+            // Done here because the listener may notice it later: a retry must not get this zygote.
             sessions.running = None;
             self.hang_up();
             return Err(SandboxError::Lost);
@@ -121,7 +119,7 @@ impl Zygote {
         Ok(Started { id, ended })
     }
 
-    /// Takes a place in the pool for a process that waited; false if it has ended meanwhile.
+    /// Takes a place in the pool for a waiting process. False if the process has ended.
     pub(super) fn occupy(&self, session: u64, place: Place) -> bool {
         let mut sessions = lock(&self.sessions);
         let running = sessions
@@ -137,7 +135,7 @@ impl Zygote {
         }
     }
 
-    /// Ends a session's process, if it has not ended by itself.
+    /// Ends the process of a session, unless it has ended by itself.
     pub(super) fn kill(&self, session: u64) {
         let running = match &lock(&self.sessions).running {
             Some(running) => running.contains_key(&session),
@@ -153,21 +151,21 @@ impl Zygote {
         lock(&self.sessions).running.is_some()
     }
 
-    /// Processes that have a session.
+    /// The number of processes that have a session.
     pub(super) fn running(&self) -> usize {
         let sessions = lock(&self.sessions);
         let running = sessions.running.iter().flat_map(HashMap::values);
         running.filter(|running| running.place.is_some()).count()
     }
 
-    /// Both sides read the end of the stream: the zygote ends, the listener reaps it.
+    /// Both sides see the end of the stream: the zygote ends, and the listener reaps it.
     fn hang_up(&self) {
         if let Err(error) = shutdown(self.control.as_raw_fd(), Shutdown::Both) {
             tracing::debug!(%error, "the zygote's socket was closed already");
         }
     }
 
-    /// Never blocks: a zygote that does not read its few small messages is as good as gone.
+    /// Never blocks. A zygote that does not read its few small messages is treated as dead.
     fn send(&self, message: &ToZygote, stream: Option<&OwnedFd>) -> Result<(), Errno> {
         let bytes = serde_json::to_vec(message).map_err(|_| Errno::EINVAL)?;
         let descriptors: Vec<_> = stream.map(AsRawFd::as_raw_fd).into_iter().collect();
@@ -219,7 +217,7 @@ fn python_version(
     Err(SandboxError::NotAvailable { reason })
 }
 
-/// Hears the zygote out, in a thread; the receiver gets its first message.
+/// Reads the zygote's messages in a thread. The receiver gets the first one.
 fn listen(
     control: Arc<OwnedFd>,
     child: Child,
@@ -235,7 +233,7 @@ fn listen(
                 (message, None) => tracing::warn!(?message, "the zygote spoke out of turn"),
             }
         }
-        // Dropping the senders tells every session that it is over.
+        // Dropping the senders reports the end to every session.
         lock(&sessions).running = None;
         reap(child);
     };
@@ -274,7 +272,7 @@ fn ended(sessions: &Mutex<Sessions>, session: u64, exit: Exit) {
         .as_mut()
         .and_then(|all| all.remove(&session));
     if let Some(running) = running {
-        // Nobody listens when the session was dropped: that is how most end.
+        // There is no receiver if the session was dropped, which is how most end.
         let _ = running.ended.send(exit);
     }
 }
@@ -287,7 +285,7 @@ fn reap(mut child: Child) {
     }
 }
 
-/// A poisoned lock still guards a sound map: no line under it can leave one half changed.
+/// A poisoned lock still guards a valid map: no code under it can leave it half changed.
 fn lock(sessions: &Mutex<Sessions>) -> MutexGuard<'_, Sessions> {
     sessions.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What is said between the server and a process while it has a request.
+//! The conversation of the server with a process during a request.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::server::ApiError;
@@ -14,14 +14,14 @@ use crate::sandbox::{HowEnded, Lease, Sandbox, SandboxError};
 #[derive(Debug)]
 pub enum Outcome {
     Answered(Answer),
-    /// A process was lost, and it is nobody's fault.
+    /// A process was lost, and no input is the cause.
     Lost(ErrorBody),
 }
 
-/// Why there is no outcome.
+/// Why there is no result.
 enum Failed {
     Process(ProcessError),
-    /// The server cannot take the answer.
+    /// The server cannot accept the answer.
     Here(ApiError),
 }
 
@@ -37,7 +37,7 @@ pub struct Conversation<'a> {
     caller: &'a Caller,
     deadline: Instant,
     python: Option<Lease>,
-    /// The code with which the server refused a Python process: only then is it the process's answer.
+    /// The error code of a refused Python process: only then may the process return it.
     refusal: Option<ErrorCode>,
     /// A Python process was lost.
     lost: bool,
@@ -55,7 +55,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Until the answer, the deadline or the process's end.
+    /// Runs until the answer, the deadline or the end of the process.
     pub async fn run(
         mut self,
         mut process: Lent,
@@ -150,7 +150,7 @@ impl<'a> Conversation<'a> {
         how
     }
 
-    /// A process speaks of its input. That the service is unavailable, it cannot know but from the server.
+    /// A process reports on its input. Only the server can know that the service is unavailable.
     fn may_answer(&self, code: Option<ErrorCode>) -> bool {
         code.is_none_or(|code| code.status() < 500 || self.refusal == Some(code))
     }

@@ -1,4 +1,4 @@
-//! Why the worker itself, not a template, could not go on.
+//! Faults of the worker itself, not of a template.
 
 use expandybird_protocol::frame::FrameError;
 use nix::errno::Errno;
@@ -37,12 +37,12 @@ pub enum WorkerError {
 }
 
 impl WorkerError {
-    /// Names what was attempted when the system refuses it.
+    /// Names the action that the system refused.
     pub fn system(action: &'static str) -> impl FnOnce(Errno) -> Self {
         move |source| Self::System { action, source }
     }
 
-    /// Names what Python was asked for when it raises.
+    /// Names the request to Python that raised an exception.
     pub fn python(action: &'static str) -> impl FnOnce(pyo3::PyErr) -> Self {
         move |error| Self::Python {
             action,

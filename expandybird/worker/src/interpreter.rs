@@ -1,6 +1,6 @@
-//! The embedded Python: warmed up in the zygote, asked for templates in a session.
+//! The embedded Python: warmed up in the zygote, runs templates in a session.
 //!
-//! Responsible for every name that Rust calls in our Python sources; nothing else knows one.
+//! Responsible for every name that Rust calls in our Python sources.
 
 use std::ffi::CString;
 
@@ -18,7 +18,7 @@ use crate::error::WorkerError;
 use crate::lockdown::{self, Memory};
 use crate::value::{self, ResultError};
 
-/// Our Python sources, in the order in which they need each other.
+/// Our Python sources, in the order of their dependencies.
 const SOURCES: [(&str, &str); 6] = [
     ("expandybird_process", include_str!("python/process.py")),
     ("expandybird_library", include_str!("python/library.py")),
@@ -28,8 +28,8 @@ const SOURCES: [(&str, &str); 6] = [
     ("expandybird_failures", include_str!("python/failures.py")),
 ];
 
-/// A template that does what most do, and how often it runs before the first fork: enough for
-/// Python to have adapted the code on its way, ours and its library's.
+/// A typical template, and how often it runs before the first fork: enough for Python to have specialised the code of
+/// ours and of its library.
 const REHEARSED: &str = "\
 import rehearsed_helper
 def GenerateConfig(context):
@@ -42,10 +42,10 @@ const REHEARSED_HELPER: &str = "def named(name): return ''.join([name, 'x'])\n";
 const REHEARSED_MODULES: [&str; 2] = ["rehearsed", "rehearsed_helper"];
 const REHEARSALS: usize = 20;
 
-/// What a description of a failure may take; its parts are cut far below that.
+/// The maximum size of a failure's description. Its parts are cut far below that.
 const FAILURE_BYTES: usize = 256 << 10;
 
-/// An interpreter that has loaded what templates may import.
+/// An interpreter with all modules loaded that templates may import.
 pub struct Interpreter<'py> {
     process: Bound<'py, PyModule>,
     leave: Bound<'py, PyAny>,
@@ -75,11 +75,10 @@ impl<'py> Interpreter<'py> {
         Ok(interpreter)
     }
 
-    /// Runs sessions of our own, of which nothing is left.
+    /// Runs our own sessions, which leave nothing behind.
     ///
-    /// In the zygote: what Python writes once (its caches, memory it takes) is written before any fork. In a process
-    /// that waits for its session: the kernel gives it pages of its own when it first uses them, and so before the
-    /// request arrives.
+    /// In the zygote, Python fills its caches and allocates memory before any fork. In a process that waits for its
+    /// session, the kernel gives it its own pages on first use, and so before the request arrives.
     pub fn rehearse(&self, times: usize) -> Result<(), WorkerError> {
         let failed = || WorkerError::python("rehearse a session");
         let rehearsal = self.templates.call_method0("Rehearsal").map_err(failed())?;
@@ -97,7 +96,7 @@ impl<'py> Interpreter<'py> {
         Ok(())
     }
 
-    /// The next control message and the number of the descriptor beside it; empty at the end.
+    /// The next control message and the number of its descriptor. Empty at the end.
     pub fn receive(&self, size: usize) -> Result<(Vec<u8>, Option<i32>), WorkerError> {
         self.process
             .call_method1("receive", (size,))
@@ -105,7 +104,7 @@ impl<'py> Interpreter<'py> {
             .map_err(WorkerError::python("receive a control message"))
     }
 
-    /// Forks; in the child, standard input is the stream from here on.
+    /// Forks. In the child, standard input is now the stream.
     pub fn fork(&self, stream: i32) -> Result<Option<Pid>, WorkerError> {
         let child: i32 = self
             .process
@@ -115,8 +114,8 @@ impl<'py> Interpreter<'py> {
         Ok((child != 0).then(|| Pid::from_raw(child)))
     }
 
-    /// Ends this process without tidying up, which for a copy of a warm interpreter takes long, and
-    /// which would run what templates left to be run at the end.
+    /// Ends this process without cleanup. Cleanup takes long in a copy of a warm interpreter, and would run code that
+    /// templates registered for the end.
     pub fn leave(&self) -> Result<(), WorkerError> {
         self.leave
             .call1((0,))
@@ -208,7 +207,7 @@ pub struct Templates<'py> {
 }
 
 impl<'py> Templates<'py> {
-    /// Runs one instance. The error is the worker's own; what a template does wrong is a failure.
+    /// Runs one instance. An error is the worker's own. A fault of a template is a failure.
     pub fn call(&self, call: &Call) -> Result<Result<Output, Failure>, WorkerError> {
         let arguments = self
             .arguments(call)
@@ -225,7 +224,7 @@ impl<'py> Templates<'py> {
         })
     }
 
-    /// As [`Self::call`] does, outside of any limits: for templates of our own.
+    /// [`Self::call`] without limits, for our own templates.
     fn run(&self, call: &Call) -> Result<Output, ResultError> {
         let arguments = self.arguments(call)?;
         self.output(&self.session.call_method1("call", arguments)?)
@@ -263,7 +262,7 @@ impl<'py> Templates<'py> {
             .session
             .getattr("sources")
             .and_then(|sources| {
-                // Not `value`: only this one carries its traceback along.
+                // Not `value`: only this one has its traceback.
                 let error = raised.into_value(self.session.py());
                 self.describe.call1((error, sources))
             })

@@ -1,8 +1,8 @@
-//! Takes a session's process everything but computing, before it sees a template.
+//! Leaves the process of a session only the ability to compute, before it receives a template.
 //!
-//! Responsible for the kernel's means: Landlock (files, TCP, signals), seccomp (through
-//! [`crate::system_calls`]), resource limits and `no_new_privs`, and for an honest report of what
-//! is in force. All of it is for good: nothing the process does later can widen it.
+//! Responsible for the kernel's protections: Landlock (files, TCP, signals), seccomp (through [`crate::system_calls`]),
+//! resource limits and `no_new_privs`, and for a correct report of those in force. All of them are permanent: the
+//! process cannot weaken them later.
 
 use expandybird_confinement::{
     FileRules, Files, Filter, Resource, die_with as follow, give_up_privileges, hide, limit,
@@ -13,24 +13,24 @@ use nix::unistd::Pid;
 use crate::error::WorkerError;
 use crate::system_calls;
 
-/// Room left, above a session's memory, for describing how it ran out of it.
+/// Extra memory, above the limit of a session, for the report of an exhausted limit.
 const RESERVE_BYTES: u64 = 48 << 20;
 
-/// Three standard streams, the session, and some to spare.
+/// Three standard streams, the session, and some spare ones.
 const OPEN_FILES: u64 = 32;
 
-/// What a session needs to lock itself down, made before the fork.
+/// The prepared rules of a session, made before the fork.
 pub struct Prepared {
     files: FileRules,
     system_calls: Filter,
-    /// Whether the zygote has given up its part, which sessions inherit.
+    /// Whether the zygote has given up its privileges, which sessions inherit.
     narrowed: bool,
 }
 
 impl Prepared {
-    /// Gives up, for the zygote and all its children, what neither has any use for.
+    /// Gives up privileges that neither the zygote nor its children need.
     pub fn new() -> Result<Self, WorkerError> {
-        // No file at all. The filters say the same; these rules hold should one of them leave a gap.
+        // No files at all. The filters have the same effect. These rules apply if one of them has a gap.
         let files = FileRules::new(&[])?;
         let system_calls = system_calls::forking()?;
         let narrowed = narrow();
@@ -44,7 +44,7 @@ impl Prepared {
         })
     }
 
-    /// Locks this process down and says what is in force, once [`limit_resources`] has followed.
+    /// Locks this process down and reports the protections in force. [`limit_resources`] must follow.
     pub fn apply(self) -> Result<Lockdown, WorkerError> {
         let files = self.files.enforce()?;
         let seccomp = self.system_calls.install();
@@ -74,7 +74,7 @@ fn report(files: Files, seccomp: bool) -> Lockdown {
     }
 }
 
-/// The last part of the lockdown, which differs from session to session.
+/// The last part of the lockdown, which differs between sessions.
 pub fn limit_resources(limits: &Limits) -> Result<(), WorkerError> {
     let hard = [
         (Resource::RLIMIT_NPROC, 0),
@@ -85,8 +85,8 @@ pub fn limit_resources(limits: &Limits) -> Result<(), WorkerError> {
     for (resource, value) in hard {
         limit(resource, value, value)?;
     }
-    // The first limit ends it with a signal of its own, SIGXCPU, which tells the server why and
-    // which a session can neither catch nor hold back. The second would only say that it was killed.
+    // The first limit ends the process with its own signal, SIGXCPU, which shows the server the reason. A session can
+    // neither catch nor block it. The second limit would only kill the process.
     limit(
         Resource::RLIMIT_CPU,
         limits.cpu_seconds,
@@ -95,14 +95,14 @@ pub fn limit_resources(limits: &Limits) -> Result<(), WorkerError> {
     allot(Memory::Worker, limits)
 }
 
-/// Whose memory is being used: the template's, or ours to read its result and describe its end.
+/// Which code uses memory: the template, or our code that reads its result and describes its end.
 #[derive(Debug, Clone, Copy)]
 pub enum Memory {
     Template,
     Worker,
 }
 
-/// Moves the limit of memory, which the template itself cannot raise above the worker's.
+/// Changes the limit of memory. The template itself cannot raise it above the worker's.
 pub fn allot(memory: Memory, limits: &Limits) -> Result<(), WorkerError> {
     let hard = limits.memory_bytes + RESERVE_BYTES;
     let soft = match memory {
@@ -112,7 +112,7 @@ pub fn allot(memory: Memory, limits: &Limits) -> Result<(), WorkerError> {
     Ok(limit(Resource::RLIMIT_AS, soft, hard)?)
 }
 
-/// Ends this process when `parent` does. False if it has ended already: nobody will end us then.
+/// Ends this process when `parent` ends. False if it has already ended: then nothing would end this process.
 pub fn die_with(parent: Pid) -> Result<bool, WorkerError> {
     Ok(follow(parent)?)
 }

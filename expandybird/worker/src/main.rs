@@ -1,9 +1,8 @@
 //! `expandybird-worker`: runs Python templates for the expandybird service, which starts it.
 //!
-//! The process the server starts is the *zygote*: it loads Python once and runs no template of
-//! anybody's ([`zygote`]). For every session it forks a child that locks itself down ([`lockdown`]) and only
-//! then runs templates ([`session`]). The only crate that links Python; it knows nothing of HTTP,
-//! of YAML files or of layouts.
+//! The server starts the *zygote*: a process that loads Python once and runs no templates of users ([`zygote`]). For
+//! every session it forks a child that locks itself down ([`lockdown`]) and then runs templates ([`session`]). Only
+//! this crate links Python. It does not know HTTP, YAML files or layouts.
 
 mod error;
 mod interpreter;
@@ -18,7 +17,7 @@ use std::process::{Command, ExitCode};
 
 use error::WorkerError;
 
-/// Where the interpreter this program is linked against keeps its library.
+/// The folder of the Python library that this program is linked with.
 const PYTHON_HOME: &str = env!("WORKER_PYTHON_HOME");
 
 fn main() -> ExitCode {
@@ -31,9 +30,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Begins again with Python's home in the environment, unless it is there: an embedded interpreter
-/// reads it nowhere else, and would guess from the current folder. The time zone is there for the C
-/// library, which reads it once; given in full, it needs no file.
+/// Restarts itself with Python's home in the environment, unless it is there: an embedded interpreter reads it nowhere
+/// else, and would guess it from the current folder. The time zone is for the C library, which reads it once and needs
+/// no file for this form.
 fn at_home() -> Result<(), WorkerError> {
     if std::env::var_os("PYTHONHOME").is_some() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The life of a session's process: open, lock down, run templates until the server hangs up.
+//! The life of a session's process: open, lock down, run templates until the server closes the connection.
 
 use std::fs::{File, OpenOptions};
 use std::io::BufReader;
@@ -20,8 +20,8 @@ pub fn run(
     mut stream: UnixStream,
     allow_weak_lockdown: bool,
 ) -> Result<(), WorkerError> {
-    // Before the server asks: a process is forked ahead of need, and what is done before the request
-    // arrives costs no request any time.
+    // Before the server asks: a process is forked ahead, and work before the request arrives does not delay the
+    // request.
     let lockdown = prepared.apply();
     interpreter.rehearse(1)?;
     let Some(open) = read_open(&mut stream)? else {
@@ -32,7 +32,7 @@ pub fn run(
             frame::write(&mut stream, &FromWorker::Opened(report))?;
             let templates = interpreter.open(open)?;
             serve(&templates, stream)?;
-            // Before anything is dropped: that could run code of a template.
+            // Before any value is dropped, because that could run code of a template.
             interpreter.leave()
         }
         Ok(report) => refuse(&mut stream, report.missing().join(", ")),
@@ -52,7 +52,7 @@ pub fn nowhere() -> Result<File, WorkerError> {
         })
 }
 
-/// The session's stream is standard input: keeps it, and leaves the standard streams leading nowhere.
+/// The stream of the session is standard input: keeps it, and redirects the standard streams to nothing.
 pub fn take_stream(nowhere: &File) -> Result<UnixStream, WorkerError> {
     let stream = std::io::stdin()
         .as_fd()

@@ -16,8 +16,7 @@
 use expandybird_confinement::{Action, Compare, Error, Filter, Rule, Rules, all_of, always};
 use nix::libc;
 
-/// Ends a process that makes a call that neither we nor Python have any use for. For the zygote and all
-/// that it will fork.
+/// Kills a process for calls that neither our code nor Python uses. For the zygote and all its forks.
 pub fn known() -> Result<Filter, Error> {
     let calls = always(ALLOWED)
         .chain(always(FORKING))
@@ -26,19 +25,19 @@ pub fn known() -> Result<Filter, Error> {
     Filter::compile(calls.collect(), Action::Kill)
 }
 
-/// Refuses what neither the zygote, once it is warm, nor a session has any use for.
+/// Refuses calls that neither a warm zygote nor a session uses.
 pub fn refused() -> Result<Filter, Error> {
     let mut rules = conditional()?;
     rules.extend(always(REFUSED));
     Filter::refusing(rules)
 }
 
-/// Refuses what only the zygote has a use for: starting sessions. It does not allow installing another filter.
+/// Refuses calls that only the zygote uses, to start sessions. It also forbids installing another filter.
 pub fn forking() -> Result<Filter, Error> {
     Filter::refusing(always(FORKING).collect())
 }
 
-/// Calls that are refused for what they ask.
+/// Calls that are refused because of their arguments.
 fn conditional() -> Result<Rules, Error> {
     let executable = libc::PROT_EXEC as u64;
     let asks_to_execute = || all_of(&[(2, Compare::MaskedEq(executable), executable)]);
@@ -50,7 +49,7 @@ fn conditional() -> Result<Rules, Error> {
         (libc::SYS_prlimit64, vec![all_of(&[(0, Compare::Ne, 0)])?]),
         // Not the owner or signal of a descriptor: they could kill the parent.
         (libc::SYS_fcntl, vec![none_of(1, FCNTL)?]),
-        // Not what happens when its processor time is up: that signal says why it ended.
+        // Not the signal for exhausted processor time: it shows why the process ended.
         (
             libc::SYS_rt_sigaction,
             vec![all_of(&[(0, Compare::Eq, libc::SIGXCPU as u64)])?],
@@ -82,12 +81,12 @@ const FCNTL: &[u64] = &[
     libc::F_DUPFD_CLOEXEC as u64,
 ];
 
-/// What Python asks of a descriptor: is it a terminal, and close it on exec.
+/// Python's calls on a descriptor: whether it is a terminal, and close-on-exec.
 const IOCTL: &[u64] = &[libc::TCGETS, libc::FIOCLEX, libc::FIONCLEX];
 
-/// What a computing interpreter needs, beside what [`conditional`] leaves.
+/// The calls of a computing interpreter, apart from those in [`conditional`].
 const ALLOWED: &[i64] = &[
-    // Descriptors that are open.
+    // Open descriptors.
     libc::SYS_read,
     libc::SYS_readv,
     libc::SYS_write,
@@ -125,12 +124,12 @@ const ALLOWED: &[i64] = &[
     libc::SYS_select,
 ];
 
-/// How the zygote starts a session, and how that one locks itself down; refused to it once it has.
+/// How the zygote starts a session, and how the session locks itself down. Refused to the session after that.
 const FORKING: &[i64] = &[
     libc::SYS_recvmsg,
     libc::SYS_clone,
     libc::SYS_clone3,
-    // A mask could hold back the signal that ends processor time.
+    // A mask could block the signal for exhausted processor time.
     libc::SYS_rt_sigprocmask,
     libc::SYS_wait4,
     libc::SYS_waitid,
@@ -146,9 +145,9 @@ const FORKING: &[i64] = &[
     libc::SYS_dup2,
 ];
 
-/// What templates try, by accident or not, and get a Python exception for.
+/// Calls that templates may try, with or without intent. Python raises an exception for them.
 const REFUSED: &[i64] = &[
-    // Files: even the library is in memory. The metadata of a file would reveal the time.
+    // Files: the library is also in memory. The metadata of a file would reveal the time.
     libc::SYS_openat,
     libc::SYS_fstat,
     libc::SYS_newfstatat,
@@ -158,7 +157,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_readlinkat,
     libc::SYS_getdents64,
     libc::SYS_pread64,
-    // Clocks, entropy and what was used of the machine: native/machine.c has others.
+    // Clocks, entropy and resource usage: native/machine.c replaces them.
     libc::SYS_clock_gettime,
     libc::SYS_clock_settime,
     libc::SYS_clock_getres,
@@ -166,7 +165,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_getrandom,
     libc::SYS_getrusage,
     libc::SYS_times,
-    // Who it is, and where: native/machine.c has other answers.
+    // Identity of the process and the machine: native/machine.c replaces them.
     libc::SYS_getuid,
     libc::SYS_geteuid,
     libc::SYS_getgid,
@@ -212,7 +211,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_pidfd_send_signal,
     libc::SYS_setitimer,
     libc::SYS_getitimer,
-    // Changes of files.
+    // Changes to files.
     libc::SYS_unlinkat,
     libc::SYS_renameat2,
     libc::SYS_mkdirat,
@@ -252,7 +251,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_inotify_init1,
     libc::SYS_signalfd4,
     libc::SYS_timerfd_create,
-    // Rights.
+    // Privileges.
     libc::SYS_setuid,
     libc::SYS_setgid,
     libc::SYS_setreuid,

@@ -1,7 +1,7 @@
-//! JSON to Python and back.
+//! Converts JSON to Python and back.
 //!
-//! Responsible for copies that are fresh every time, and for refusing what is no JSON with the
-//! place where it stands: a template's author has to find it. Numbers keep their value or fail.
+//! Every copy is fresh. A value that is not JSON is rejected with its location, so that the template's author can find
+//! it. Numbers keep their value or fail.
 
 use expandybird_protocol::session::MAX_RESULT_DEPTH;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use pyo3::types::{
 };
 use serde_json::{Map, Number, Value};
 
-/// Why an object is no result.
+/// Why an object is not a valid result.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultError {
     #[error("{place}: {reason}")]
@@ -84,7 +84,7 @@ struct Reader {
 
 impl Reader {
     fn value(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, ResultError> {
-        // What a value costs beside its text: a comma, quotes.
+        // The size of a value beside its text: a comma, quotes.
         self.spend(4)?;
         if self.place.len() > MAX_RESULT_DEPTH {
             let reason =
@@ -160,7 +160,7 @@ impl Reader {
 
     fn dict(&mut self, dict: &Bound<'_, PyDict>) -> Result<Value, ResultError> {
         let mut map = Map::new();
-        // By its method: an OrderedDict knows an order of its own.
+        // By its method: an OrderedDict has its own order.
         for pair in dict.call_method0("items")?.try_iter()? {
             let (key, item): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
             let key = self.key(&key)?;
@@ -172,7 +172,7 @@ impl Reader {
         Ok(Value::Object(map))
     }
 
-    /// Keys become text as `json.dumps` makes them.
+    /// Keys become text as in `json.dumps`.
     fn key(&mut self, key: &Bound<'_, PyAny>) -> Result<String, ResultError> {
         if let Ok(text) = key.cast::<PyString>() {
             return self.text(text);
@@ -198,7 +198,7 @@ impl Reader {
     fn not_json(&self, reason: String) -> ResultError {
         let place = match self.place.is_empty() {
             true => "the result".to_owned(),
-            // A place at the depth limit is long and says nothing at its end.
+            // A path at the depth limit is long, and its end is useless.
             false => self
                 .place
                 .iter()

@@ -1,7 +1,7 @@
-//! The process that is forked from: it waits for the server's word, and for its children's end.
+//! The process that sessions are forked from: it waits for messages of the server, and for the end of its children.
 //!
-//! Responsible for one warm interpreter and for its children: it starts, kills and reaps them, so
-//! that nobody else ever has to trust a process id. It reads nothing that a template wrote.
+//! Responsible for one warm interpreter and for its children: only this process starts, kills and reaps them, so no
+//! other code handles their process ids. It reads no output of templates.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -23,7 +23,7 @@ use crate::interpreter::Interpreter;
 use crate::lockdown::{self, Prepared};
 use crate::session;
 
-/// Serves the server whose socket is standard input; in a child, serves its session.
+/// Serves the server whose socket is standard input. In a child, serves its session.
 pub fn run() -> Result<(), WorkerError> {
     let control = Control { socket: stdin() };
     let Some(configuration) = control.configuration()? else {
@@ -46,7 +46,7 @@ pub fn run() -> Result<(), WorkerError> {
 struct Zygote<'py> {
     interpreter: Interpreter<'py>,
     prepared: Prepared,
-    /// Where the standard streams of sessions lead.
+    /// The target of the standard streams of sessions.
     nowhere: File,
     id: Pid,
     child_ended: SignalFd,
@@ -54,7 +54,7 @@ struct Zygote<'py> {
 }
 
 impl<'py> Zygote<'py> {
-    /// Opens and loads all that sessions need; after that there are no files.
+    /// Opens and loads everything that sessions need. After that, files are not accessible.
     fn new(py: Python<'py>, configuration: &Configuration) -> Result<Self, WorkerError> {
         let interpreter = Interpreter::warm_up(py, configuration)?;
         let child_ended = child_ended()?;
@@ -84,7 +84,7 @@ impl<'py> Zygote<'py> {
             }
             let (bytes, stream) = self.interpreter.receive(MAX_MESSAGE_BYTES)?;
             if bytes.is_empty() {
-                // The server is gone. Its sessions follow: the kernel kills children with us.
+                // The server is gone. Its sessions end too: the kernel kills the children with this process.
                 return Ok(());
             }
             match (decode(&bytes)?, stream) {
@@ -100,7 +100,7 @@ impl<'py> Zygote<'py> {
         }
     }
 
-    /// Blocks until the server wrote (first) or a child ended (second).
+    /// Blocks until a message of the server arrives (first) or a child ends (second).
     fn wait(&self, control: &Control) -> Result<(bool, bool), WorkerError> {
         let mut sources = [
             PollFd::new(control.socket.as_fd(), PollFlags::POLLIN),
@@ -133,7 +133,7 @@ impl<'py> Zygote<'py> {
     fn kill(&self, session: u64) -> Result<(), WorkerError> {
         let mut children = self.children.iter();
         match children.find(|(_, running)| **running == session) {
-            // Not reaped yet, so the id cannot have passed to another process.
+            // Not reaped yet, so no other process can have the id.
             Some((child, _)) => {
                 kill(*child, Signal::SIGKILL).map_err(WorkerError::system("kill a session"))
             }
@@ -141,7 +141,7 @@ impl<'py> Zygote<'py> {
         }
     }
 
-    /// In the child: lets go of all that is the zygote's.
+    /// In the child: closes everything of the zygote.
     fn become_session(self, configuration: &Configuration) -> Result<(), WorkerError> {
         drop(self.child_ended);
         if !lockdown::die_with(self.id)? {
@@ -165,7 +165,7 @@ fn child_ended() -> Result<SignalFd, WorkerError> {
         .map_err(WorkerError::system("wait for children"))
 }
 
-/// The server's socket: standard input, both ways.
+/// The socket of the server: standard input, in both directions.
 struct Control {
     socket: Stdin,
 }
@@ -187,7 +187,7 @@ impl Control {
     fn send(&self, message: &FromZygote) -> Result<(), WorkerError> {
         let bytes = serde_json::to_vec(message).map_err(WorkerError::Control)?;
         match send(self.socket.as_raw_fd(), &bytes, MsgFlags::MSG_NOSIGNAL) {
-            // The server is gone; the next message read will say so.
+            // The server is gone. Reading the next message will show it.
             Ok(_) | Err(Errno::EPIPE | Errno::ECONNRESET) => Ok(()),
             Err(source) => Err(WorkerError::system("report to the server")(source)),
         }

@@ -1,4 +1,4 @@
-//! The program by itself; what it does for the server is tested with the server's sandbox.
+//! The program alone. The tests of the server's sandbox cover its work for the server.
 
 use std::process::{Command, Stdio};
 

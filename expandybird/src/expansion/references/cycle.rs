@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::scope::Tree;
 
-/// The first cycle: one of its primitives, and all of them by name, the first one again at the end.
-/// Without recursion, for there may be ten thousand primitives in one row.
+/// The first cycle: one of its primitives, and the names of all of them, with the first one again at the end. Without
+/// recursion, because ten thousand primitives may form one chain.
 pub fn find(tree: &Tree<'_>, needs: &[(usize, BTreeSet<usize>)]) -> Option<(usize, String)> {
     let needed: HashMap<usize, Vec<usize>> = needs
         .iter()
@@ -13,7 +13,7 @@ pub fn find(tree: &Tree<'_>, needs: &[(usize, BTreeSet<usize>)]) -> Option<(usiz
         .collect();
     let mut done = BTreeSet::new();
     for &(start, _) in needs {
-        // The way down to where we are: each primitive, and how many of its needs are looked at.
+        // The path to the current primitive: each primitive, and how many of its dependencies are visited.
         let mut way: Vec<(usize, usize)> = Vec::new();
         let mut on_way = BTreeSet::new();
         enter(start, &mut way, &mut on_way, &done);

@@ -1,8 +1,8 @@
-//! References and dependencies: outputs are put in, names are checked, cycles are found.
+//! References and dependencies: inserts outputs, checks names, finds cycles.
 //!
-//! A name is looked for among the siblings, then outwards list by list, at last anywhere. A
-//! reference to a primitive stays as it is, for its value is known only when the object lives; a
-//! reference to an output of a template is replaced by what the output says.
+//! A name is looked up among the siblings, then in each enclosing list, and last in the whole tree. A reference to a
+//! primitive stays unchanged, because its value is known only when the object exists. A reference to the output of a
+//! template is replaced by the output's value.
 
 mod cycle;
 mod outputs;
@@ -23,10 +23,10 @@ use place::Places;
 use scope::{Scope, Tree};
 pub use syntax::is_reference;
 
-/// What a primitive takes from the templates around it, unless it says otherwise itself.
+/// The metadata that a primitive inherits from the templates around it.
 const INHERITED: [&str; 3] = ["createPolicy", "deletePolicy", "updatePolicy"];
 
-/// The primitives of the tree, in its order, with everything resolved.
+/// The primitives of the tree, in its order, with all references resolved.
 pub fn resolve(
     nodes: &[Node],
     outputs: Vec<Output>,
@@ -74,7 +74,7 @@ fn primitive(
     })
 }
 
-/// A primitive's own metadata, and what the templates around it say for all that they hold.
+/// The metadata of a primitive, with that of the templates around it.
 fn metadata(
     tree: &Tree<'_>,
     resolver: &mut Resolver<'_>,
@@ -137,7 +137,7 @@ fn metadata(
     Ok(merged.map(Value::Object))
 }
 
-/// References in what templates were given are checked even where no template uses them.
+/// References in the properties of templates are checked even if no template uses them.
 fn check_given_properties(
     tree: &Tree<'_>,
     resolver: &mut Resolver<'_>,

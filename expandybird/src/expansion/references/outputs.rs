@@ -1,4 +1,4 @@
-//! Puts the outputs of templates in where they are referred to.
+//! Replaces references to outputs of templates.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -11,19 +11,19 @@ use super::super::tree::Body;
 use super::scope::{Scope, Tree};
 use super::syntax::{self, Malformed, Piece, Step, Written};
 
-/// An output of a template instance: the instance, and the output's place in its list.
+/// An output of a template instance: the instance, and the index of the output in its list.
 type OutputId = (usize, usize);
 
-/// Steps of following references: candidates looked at, needs of outputs taken over, lengths of paths. All of them take
-/// some seconds.
+/// Steps of following references: checked candidates, inherited dependencies of outputs, lengths of paths. The maximum
+/// takes some seconds.
 const STEPS: usize = 10_000_000;
-/// Values that references to outputs, and names that `dependsOn` bring in: as many as one YAML text may hold. Each
-/// reference brings in a copy, and outputs of outputs double with every level.
+/// Values that references to outputs and names in `dependsOn` add: as many as one YAML text may have. Each reference
+/// adds a copy, and outputs of outputs double at each level.
 const BROUGHT_IN: usize = 1_000_000;
-/// Bytes of text that weigh as much as one value.
+/// Bytes of text that count as one value.
 const BYTES_OF_A_VALUE: usize = 64;
 
-/// What an output comes to, and the primitives that it refers to.
+/// The value of an output, and the primitives that it refers to.
 #[derive(Debug)]
 struct Resolved {
     value: Value,
@@ -32,7 +32,7 @@ struct Resolved {
 
 #[derive(Debug, Clone)]
 enum Known {
-    /// Being resolved: to come back here is a cycle.
+    /// Being resolved: reaching it again is a cycle.
     Visiting,
     Resolved(Rc<Resolved>),
 }
@@ -41,7 +41,7 @@ enum Known {
 pub struct Resolver<'t> {
     tree: &'t Tree<'t>,
     known: HashMap<OutputId, Known>,
-    /// The outputs on the way to the one that is resolved now.
+    /// The outputs that lead to the one being resolved.
     trail: Vec<OutputId>,
     steps: usize,
     brought_in: usize,
@@ -72,7 +72,7 @@ impl<'t> Resolver<'t> {
         }
     }
 
-    /// Counts names that `dependsOn` brings in: one that stands for a template becomes as many as it holds.
+    /// Counts names that `dependsOn` adds. A name of a template counts as all its primitives.
     pub fn take_dependencies(&mut self, count: usize) -> Result<(), Fault> {
         self.bring_in(count)
     }
@@ -85,13 +85,13 @@ impl<'t> Resolver<'t> {
         }
     }
 
-    /// A copy of what an output says, within what all references may bring in.
+    /// A copy of an output's value, within the limit for all references.
     fn brought_in(&mut self, value: Cow<'_, Value>) -> Result<Value, Fault> {
         self.bring_in(weight(&value))?;
         Ok(value.into_owned())
     }
 
-    /// The value with outputs put in; `needed` gets the primitives that it refers to.
+    /// The value with its outputs replaced. `needed` receives the primitives that it refers to.
     pub fn value(
         &mut self,
         value: &Value,
@@ -116,7 +116,8 @@ impl<'t> Resolver<'t> {
         })
     }
 
-    /// A string that is one reference takes the output's value with its type; else all is text.
+    /// A string that is exactly one reference becomes the output's value with its type. Otherwise the value becomes
+    /// text.
     fn text(
         &mut self,
         text: &str,
@@ -147,7 +148,7 @@ impl<'t> Resolver<'t> {
     ) -> Result<Value, Fault> {
         written.check()?;
         let target = match self.target(written, scope) {
-            // It is checked when the rest of the tree is there.
+            // It is checked when the rest of the tree is complete.
             Err(Fault::UnknownReference { .. } | Fault::UnknownOutput { .. })
                 if self.tree.may_grow() =>
             {
@@ -198,7 +199,7 @@ impl<'t> Resolver<'t> {
                 (None, _) => instance = instance.or(tree.nearest(name, scope)),
             }
         }
-        // Also tells a path that is wrong in itself, which an unknown name must not hide.
+        // Also reports a malformed path, which an unknown name must not hide.
         written.path(written.longest_path())?;
         Err(instance.map_or_else(|| unknown(written), |id| self.no_such_output(id, written)))
     }
@@ -290,8 +291,8 @@ fn unknown(written: &Written<'_>) -> Fault {
     }
 }
 
-/// What lies at the path within an output's value. Where the value is itself a reference to a
-/// primitive, the path goes on from there.
+/// The value at the path within an output's value. If the value is a reference to a primitive, the rest of the path is
+/// appended to it.
 fn within<'v>(
     mut value: &'v Value,
     path: &[Step],
@@ -318,7 +319,7 @@ fn within<'v>(
     Ok(Cow::Borrowed(value))
 }
 
-/// How many values it is, long texts counted by their bytes.
+/// The number of values. Long texts count by their bytes.
 fn weight(value: &Value) -> usize {
     let inner = match value {
         Value::String(text) => text.len() / BYTES_OF_A_VALUE,

@@ -1,5 +1,5 @@
-//! Where a fault of a reference is told: in the configuration by its line, in what a template
-//! returned by the template alone.
+//! The location of a faulty reference: in the configuration by its line, in the output of a template by the template
+//! only.
 
 use common::api::error::Location;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::super::error::{ExpansionError, Fault};
 use super::super::reading::Text;
 use super::super::tree::{Body, Node};
 
-/// The configuration, and the nodes that stand in it.
+/// The configuration, and its nodes.
 #[derive(Clone, Copy)]
 pub struct Places<'a, 't> {
     pub nodes: &'a [Node],
@@ -34,7 +34,7 @@ impl Places<'_, '_> {
     }
 }
 
-/// The pointer to what is wrong, from the resource on.
+/// The pointer to the fault, relative to the resource.
 fn within(fault: &Fault, node: &Node) -> String {
     if let Fault::UnknownDependency { .. } = fault {
         return "/metadata/dependsOn".to_owned();

@@ -1,10 +1,10 @@
-//! Which resource a name means, seen from one place in the tree.
+//! Which resource a name means at a given node of the tree.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::super::tree::{Body, Node};
 
-/// Whose list a name is looked for in first.
+/// The list in which a name is looked up first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The configuration's own list.
@@ -18,11 +18,11 @@ pub enum Scope {
 pub struct Tree<'n> {
     nodes: Vec<(&'n Node, Scope)>,
     by_name: HashMap<&'n str, Vec<usize>>,
-    /// A list has a name once at most.
+    /// A name is in a list at most once.
     by_place: HashMap<(Scope, &'n str), usize>,
-    /// An output's place in the list of its instance.
+    /// The index of an output in the list of its instance.
     outputs: HashMap<(usize, &'n str), usize>,
-    /// How long names are, the longest first.
+    /// The lengths of names, the longest first.
     lengths: Vec<usize>,
     may_grow: bool,
 }
@@ -69,7 +69,7 @@ impl<'n> Tree<'n> {
         self.nodes[id].0
     }
 
-    /// The list that a node is in.
+    /// The list of a node.
     pub fn scope(&self, id: usize) -> Scope {
         self.nodes[id].1
     }
@@ -86,7 +86,7 @@ impl<'n> Tree<'n> {
         self.all().filter(|&id| self.is_primitive(id))
     }
 
-    /// The node, the instance around it, and so on outwards.
+    /// The node, the instance around it, and so on.
     pub fn outwards(&self, id: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(id), |&id| match self.scope(id) {
             Scope::Top => None,
@@ -94,26 +94,26 @@ impl<'n> Tree<'n> {
         })
     }
 
-    /// A primitive itself, or all that an instance holds.
+    /// A primitive itself, or all primitives in an instance.
     pub fn primitives_within(&self, id: usize) -> Vec<usize> {
         let is_within = |&inner: &usize| self.outwards(inner).any(|outer| outer == id);
-        // A node's descendants follow it without a gap.
+        // The descendants of a node follow it without a gap.
         let family = (id..self.nodes.len()).take_while(is_within);
         family.filter(|&inner| self.is_primitive(inner)).collect()
     }
 
-    /// Whether a primitive may turn out to be a template that the manager finds in a registry. Its
-    /// resources are not known yet, so a name that is not there may still come.
+    /// Whether a primitive may become a template that the manager finds in a registry. Its resources are not known yet,
+    /// so an unknown name may still appear.
     pub fn may_grow(&self) -> bool {
         self.may_grow
     }
 
-    /// How long names are, the longest first.
+    /// The lengths of names, the longest first.
     pub fn lengths(&self) -> &[usize] {
         &self.lengths
     }
 
-    /// The place of an instance's output.
+    /// The index of an instance's output.
     pub fn output(&self, instance: usize, name: &str) -> Option<usize> {
         self.outputs.get(&(instance, name)).copied()
     }
@@ -126,7 +126,7 @@ impl<'n> Tree<'n> {
             .unwrap_or_default()
     }
 
-    /// The nodes of that name in the list `from` and in those around it, outwards.
+    /// The nodes of that name in the list `from` and in the lists around it.
     pub fn outwards_named(&self, name: &str, from: Scope) -> Vec<usize> {
         let lists = std::iter::successors(Some(from), |&scope| match scope {
             Scope::Top => None,
@@ -137,7 +137,7 @@ impl<'n> Tree<'n> {
             .collect()
     }
 
-    /// The node that a name means: a sibling, else one outwards, else any.
+    /// The node that a name means: a sibling, otherwise one in an enclosing list, otherwise any.
     pub fn nearest(&self, name: &str, from: Scope) -> Option<usize> {
         let outwards = self.outwards_named(name, from);
         outwards.first().or(self.bearers(name).first()).copied()

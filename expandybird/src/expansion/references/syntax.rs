@@ -1,9 +1,9 @@
-//! How a reference is written: `$(ref.NAME.PATH)`.
+//! The notation of a reference: `$(ref.NAME.PATH)`.
 //!
-//! NAME may hold dots, so where it ends depends on which names there are. PATH is dotted, with
-//! `[0]` and `['a.b/c']` where a step is an index or has dots of its own.
+//! NAME may contain dots, so its end depends on the existing names. PATH has dots, with `[0]` for an index and
+//! `['a.b/c']` for a key that contains dots.
 
-/// What begins a reference; any other `$(` is text.
+/// The start of a reference. Any other `$(` is text.
 const OPENING: &str = "$(ref.";
 
 /// A piece of a string.
@@ -13,12 +13,12 @@ pub enum Piece<'t> {
     Reference(Written<'t>),
 }
 
-/// A reference as it stands in the text.
+/// A reference in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written<'t> {
     /// With `$(ref.` and `)`.
     pub whole: &'t str,
-    /// What is between.
+    /// The text between them.
     pub inner: &'t str,
 }
 
@@ -28,12 +28,12 @@ pub struct Malformed {
     pub reason: &'static str,
 }
 
-/// Whether a string has a reference in it: almost none has, and the rest is skipped.
+/// Whether a string contains a reference. Most do not, and are skipped.
 pub fn mentions_reference(text: &str) -> bool {
     text.contains(OPENING)
 }
 
-/// Whether a string is one reference and nothing else.
+/// Whether a string is exactly one reference.
 pub fn is_reference(text: &str) -> bool {
     mentions_reference(text)
         && pieces(text).is_ok_and(|pieces| matches!(pieces[..], [Piece::Reference(_)]))
@@ -60,7 +60,7 @@ pub fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Malformed> {
     Ok(pieces)
 }
 
-/// The closing parenthesis, quotes aside.
+/// The closing parenthesis outside of quotes.
 fn end(text: &str) -> Option<usize> {
     let mut quote = None;
     for (index, character) in text.char_indices().skip(OPENING.len()) {
@@ -84,8 +84,8 @@ pub fn malformed(text: &str, reason: &'static str) -> Malformed {
 }
 
 impl<'t> Written<'t> {
-    /// Every way to split it into a name of one of these lengths and a path, in their order. There may be as many dots
-    /// as bytes, so only those are looked at where a name can end.
+    /// All ways to split it into a name of one of these lengths and a path, in their order. There may be as many dots
+    /// as bytes, so only positions where a name can end are checked.
     pub fn splits<'l>(
         &self,
         lengths: &'l [usize],
@@ -97,12 +97,12 @@ impl<'t> Written<'t> {
         dots.map(|&dot| (&inner[..dot], &inner[dot + 1..]))
     }
 
-    /// What follows the first dot: all of the path, if no name has a dot.
+    /// The text after the first dot: the whole path, if no name contains a dot.
     pub fn longest_path(&self) -> &'t str {
         self.inner.split_once('.').map_or("", |(_, path)| path)
     }
 
-    /// The name up to the first dot: what is told when there is no such name.
+    /// The name up to the first dot: the name in the error for an unknown name.
     pub fn first_name(&self) -> &'t str {
         self.inner
             .split_once('.')
@@ -122,7 +122,7 @@ impl<'t> Written<'t> {
     }
 }
 
-/// No value has more levels.
+/// The maximum depth of a value.
 const STEPS: usize = 127;
 
 /// A step of a path.

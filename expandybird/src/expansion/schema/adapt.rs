@@ -1,10 +1,10 @@
-//! Makes a schema that Python's validator takes one that ours takes, and means the same by it.
+//! Converts a schema for Python's validator to a schema for ours with the same meaning.
 //!
 //! - `pattern` and the names of `patternProperties` are translated ([`super::pattern`]);
-//! - an `enum` may hold a value twice, and nothing at all: then it refuses every value.
+//! - an `enum` may contain a value twice, or be empty: then it rejects every value.
 //!
-//! Schemas may stand anywhere, for a `$ref` may lead anywhere; only what can be nothing but data
-//! (`default`, `enum`) is left alone.
+//! Any part of the file may be a schema, because a `$ref` may lead anywhere. Only parts that must be data (`default`,
+//! `enum`) stay unchanged.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,18 +14,18 @@ use serde_json::{Map, Value};
 
 use super::pattern;
 
-/// Patterns as they were written, by their translation.
+/// The written patterns, by their translation.
 #[derive(Debug, Default)]
 pub struct Originals(HashMap<String, String>);
 
 impl Originals {
-    /// The pattern as its author knows it.
+    /// The pattern as its author wrote it.
     pub fn of<'p>(&'p self, translated: &'p str) -> &'p str {
         self.0.get(translated).map_or(translated, String::as_str)
     }
 }
 
-/// Fails with a sentence on the pattern that is none.
+/// Fails with a sentence about the faulty pattern.
 pub fn adapt(schema: &mut Value) -> Result<Originals, String> {
     let mut originals = Originals::default();
     originals.schema(schema)?;
@@ -48,7 +48,7 @@ impl Originals {
                 ("pattern", Value::String(pattern)) => *pattern = self.translated(pattern)?,
                 ("patternProperties", Value::Object(parts)) => self.names(parts)?,
                 ("$ref", Value::String(reference)) => *reference = followed(reference),
-                // The names in there are no keywords.
+                // The names in it are not keywords.
                 ("properties" | "definitions" | "dependencies", Value::Object(parts)) => {
                     parts.values_mut().try_for_each(|part| self.schema(part))?;
                 }
@@ -59,7 +59,7 @@ impl Originals {
         Ok(())
     }
 
-    /// Those of `patternProperties`; of several that mean the same all count.
+    /// The patterns of `patternProperties`. If several have the same meaning, all apply.
     fn names(&mut self, parts: &mut Map<String, Value>) -> Result<(), String> {
         let mut by_name: IndexMap<String, Vec<Value>> = IndexMap::new();
         for (name, mut part) in std::mem::take(parts) {
@@ -89,7 +89,7 @@ impl Originals {
     }
 }
 
-/// A reference that leads through `patternProperties`, by the names that they have now.
+/// A reference through `patternProperties`, with the translated names.
 fn followed(reference: &str) -> String {
     let mut is_pattern = false;
     let step = |step: &str| {
@@ -118,8 +118,8 @@ fn choices(schema: &mut Map<String, Value>) {
     }
 }
 
-/// A text that two values share if they are one value by the validator's own rule: `1` and `1.0` are, and the order of
-/// fields does not matter.
+/// A text that is the same for two values if the validator treats them as equal: `1` and `1.0` are equal, and the order
+/// of fields does not matter.
 fn identity(value: &Value) -> String {
     let mut text = String::new();
     write_identity(value, &mut text);
@@ -129,7 +129,7 @@ fn identity(value: &Value) -> String {
 fn write_identity(value: &Value, text: &mut String) {
     match value {
         Value::Number(number) => {
-            // All zeros are one.
+            // All zeros are equal.
             let number = number.as_f64().unwrap_or_default() + 0.0;
             text.push_str(&format!("{:x}", number.to_bits()));
         }

@@ -1,8 +1,8 @@
-//! Fills in what a schema gives by default.
+//! Adds the defaults of a schema.
 //!
-//! A default fills what is absent, never an explicit null, and only where its parent exists (given
-//! or by default). It goes through `items`, `allOf`, `anyOf` and `oneOf` (until a branch passes,
-//! `required` aside), `dependencies`, `patternProperties`, `additionalProperties` and local `$ref`s.
+//! A default replaces an absent value, never an explicit null, and only if its parent exists (given or by default).
+//! Defaults are found through `items`, `allOf`, `anyOf` and `oneOf` (until a branch passes, without `required`),
+//! `dependencies`, `patternProperties`, `additionalProperties` and local `$ref`s.
 
 use jsonschema::ValidatorMap;
 use serde_json::{Map, Value};
@@ -21,7 +21,7 @@ pub fn fill(
     filler.fill(&At::root(schema), instance, 0)
 }
 
-/// Whether anything in the schema depends on which branch passes.
+/// Whether any part of the schema depends on which branch passes.
 pub fn has_branches(schema: &Value) -> bool {
     match schema {
         Value::Object(map) => map.iter().any(|(key, value)| {
@@ -32,8 +32,8 @@ pub fn has_branches(schema: &Value) -> bool {
     }
 }
 
-/// Takes every `required` out: a branch that lacks a value may still get it by default. Lists
-/// only: a map under that name describes a property called `required`.
+/// Removes every `required`, because a default may still add a value that a branch requires. Only lists: a map under
+/// that name describes a property called `required`.
 pub fn forget_required(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -207,7 +207,7 @@ impl<'s> Filler<'s> {
         Ok(())
     }
 
-    /// Each branch fills in its defaults, until one passes.
+    /// Each branch adds its defaults, until one passes.
     fn fill_branches(
         &mut self,
         at: &At<'s>,
@@ -261,7 +261,7 @@ mod tests {
         })
     }
 
-    /// Schemas of all keywords that defaults go through; references lead to `#/definitions/[de]`.
+    /// Schemas with all keywords that defaults go through. References lead to `#/definitions/[de]`.
     fn whole_schema() -> impl Strategy<Value = Value> {
         let kind = prop::sample::select(vec!["object", "array", "integer", "null"]);
         let leaf = prop_oneof![
@@ -290,7 +290,7 @@ mod tests {
                 list.prop_map(|parts| json!({ "oneOf": parts })),
             ]
         });
-        // Definitions refer to nothing, or filling might never end.
+        // Definitions have no references, otherwise defaults might never end.
         let definition = || {
             value().prop_map(
                 |value| json!({"default": value, "properties": {"a": {"default": value}}}),
@@ -306,7 +306,7 @@ mod tests {
         })
     }
 
-    /// The rules once more, without pointers, bounds and a map of branches.
+    /// A second implementation of the rules, without pointers, limits and a map of branches.
     fn model(root: &Value, schema: &Value, instance: &mut Value) {
         if let Some(reference) = schema["$ref"].as_str() {
             return model(
@@ -381,7 +381,7 @@ mod tests {
         }
     }
 
-    /// Whether all that was given is still there.
+    /// Whether all given values are unchanged.
     fn keeps(filled: &Value, given: &Value) -> bool {
         match (filled, given) {
             (Value::Object(filled), Value::Object(given)) => given
@@ -415,7 +415,7 @@ mod tests {
 
         #[test]
         fn no_schema_at_all_makes_filling_panic(schema in value(), mut given in value()) {
-            // An error would do, but none of these schemas refers to anything.
+            // An error would also do, but none of these schemas has references.
             prop_assert_eq!(fill(&schema, None, &mut given), Ok(()));
         }
     }

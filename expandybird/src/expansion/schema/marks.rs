@@ -1,7 +1,7 @@
-//! What a schema marks as secret: `writeOnly: true` or `format: password`.
+//! The properties that a schema marks as secret: `writeOnly: true` or `format: password`.
 //!
-//! A mark on a map or a list marks all in it. Every branch of `allOf`, `anyOf` and `oneOf` counts, whether it is taken
-//! or not: a value too many is hidden rather than one too few.
+//! A mark on a map or a list marks its whole content. Every branch of `allOf`, `anyOf` and `oneOf` counts, even if it
+//! does not apply: it is safer to redact too many values.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ fn is_marked(schema: &Map<String, Value>) -> bool {
     is("writeOnly", Value::Bool(true)) || is("format", Value::from("password"))
 }
 
-/// JSON pointers to what is marked of an instance, the outermost only.
+/// JSON pointers to the marked parts of an instance, only the outermost.
 pub fn marked(schema: &Value, instance: &Value) -> Result<BTreeSet<String>, WalkError> {
     let mut marker = Marker {
         walk: Walk::new(schema),
@@ -102,7 +102,7 @@ impl<'s> Marker<'s> {
         Ok(())
     }
 
-    /// What the schema says of a property.
+    /// The schemas of a property.
     fn parts(&mut self, at: &At<'s>, name: &str) -> Result<Vec<At<'s>>, WalkError> {
         let mut parts: Vec<_> = at.child(&["properties", name]).into_iter().collect();
         for pattern in at.map("patternProperties").into_iter().flat_map(Map::keys) {

@@ -1,8 +1,8 @@
-//! A template's schema: fills in defaults, then says what is wrong with the properties.
+//! The schema of a template: adds defaults, then validates the properties.
 //!
-//! Responsible for JSON Schema draft 4 as the original read it: formats are not checked, `1.0` is
-//! no integer, a boolean is no number, remote references are refused. It refuses to know where
-//! the schema came from; [`super::files`] finds it and what it imports.
+//! Responsible for JSON Schema draft 4 as Google's Deployment Manager applies it: formats are not checked, `1.0` is not
+//! an integer, a boolean is not a number, remote references are rejected. It does not know where the schema comes from:
+//! [`super::files`] finds it and its imports.
 //!
 //! Patterns are Python's: [`pattern`] translates them.
 
@@ -25,14 +25,14 @@ use common::yaml::{self, Duplicates};
 pub use refusal::Refusal;
 use walk::WalkError;
 
-/// Schemas kept compiled. Compiling one takes about a millisecond; a deployment has a dozen.
+/// How many compiled schemas are cached. Compiling one takes about a millisecond. A deployment has about a dozen.
 const KEPT: usize = 256;
-/// Steps that a pattern may go back over; a backtracking search that needs more will never end.
+/// The maximum backtracking steps of a pattern. A search that needs more would practically never end.
 const BACKTRACK_STEPS: usize = 100_000;
 /// Bytes of a compiled pattern.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// Refusals of one value that are reported: nobody mends more at once, and each carries a part of the value.
+/// How many faults of one value are reported: enough to correct at once, and each quotes a part of the value.
 const REFUSALS: usize = 100;
 
 /// Compiled schemas, by their text.
@@ -91,20 +91,20 @@ pub fn json_path(pointer: &str) -> String {
 /// A compiled schema.
 #[derive(Debug)]
 pub struct Schema {
-    /// As the validator takes it.
+    /// In the form for the validator.
     document: Value,
     validator: Validator,
     originals: Originals,
-    /// Of every part of the schema, without `required`: says which branch of `anyOf` is taken
-    /// while defaults are filled in. Only for schemas that have branches.
+    /// Validators of every part of the schema, without `required`. They find the branch of `anyOf` that applies while
+    /// defaults are added. Only for schemas that have branches.
     branches: Option<ValidatorMap>,
     has_marks: bool,
-    /// Files that the template cannot do without.
+    /// Files that the template requires.
     pub imports: Vec<String>,
 }
 
 impl Schema {
-    /// Compiled anew, or found in the cache.
+    /// Compiled now, or from the cache.
     pub fn read(
         name: &str,
         text: &str,
@@ -157,7 +157,7 @@ impl Schema {
         })
     }
 
-    /// Fills in the defaults: the properties as the template sees them.
+    /// Adds the defaults: returns the properties that the template sees.
     pub fn fill(&self, name: &str, properties: &mut Value) -> Result<(), SchemaFault> {
         defaults::fill(&self.document, self.branches.as_ref(), properties)
             .map_err(|error| endless(name, &error))
@@ -173,7 +173,7 @@ impl Schema {
         }
     }
 
-    /// Validates; no refusal tells a value that is marked, or that has a marked one in it.
+    /// Validates. No fault quotes a marked value, or a value that contains one.
     pub fn check(
         &self,
         template: &str,
@@ -228,14 +228,14 @@ fn branches(document: &Value) -> Result<ValidatorMap, ValidationError<'static>> 
     options().build_map(&relaxed)
 }
 
-/// A validator of one translated pattern, with the same bounds as in a schema; none if it is no pattern.
+/// A validator of one translated pattern, with the same limits as in a schema. `None` if it is not a pattern.
 fn matcher(pattern: &str) -> Option<Validator> {
     options()
         .build(&serde_json::json!({ "pattern": pattern }))
         .ok()
 }
 
-/// What the schema's `imports` ask for: `[{path, name?}]`.
+/// The `imports` of the schema: `[{path, name?}]`.
 fn imports(document: &Value) -> Result<Vec<String>, String> {
     let entries = match document.get("imports") {
         None | Some(Value::Null) => return Ok(Vec::new()),

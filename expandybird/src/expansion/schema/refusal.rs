@@ -1,4 +1,4 @@
-//! What a validator says, as sentences for people: bounded, with what to do, and without secrets.
+//! The faults of a validator as sentences for users: short, with advice, and without secrets.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -15,20 +15,20 @@ use serde_json::Value;
 use super::adapt::Originals;
 use super::{BACKTRACK_STEPS, json_path};
 
-/// Choices that an error lists.
+/// How many choices an error lists.
 const LISTED: usize = 10;
 /// The types of draft 4.
 const TYPES: [&str; 7] = [
     "array", "boolean", "integer", "null", "number", "object", "string",
 ];
 
-/// One thing that the schema refuses.
+/// One fault that the schema finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// JSON pointer into the properties; empty for all of them.
+    /// JSON pointer into the properties. Empty for the properties as a whole.
     pub pointer: String,
     pub message: String,
-    /// Nobody knows whether the value fits: matching it was given up.
+    /// Unknown whether the value is valid: matching reached its limit.
     pub is_too_costly: bool,
 }
 
@@ -55,12 +55,12 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What a refusal is made with.
+/// The context of a fault.
 pub struct Refusing<'a> {
-    /// The schema, as the validator has it.
+    /// The schema in the form for the validator.
     pub schema: &'a Value,
     pub originals: &'a Originals,
-    /// JSON pointers to what is secret.
+    /// JSON pointers to secrets.
     pub marked: &'a BTreeSet<String>,
 }
 
@@ -106,11 +106,11 @@ impl Refusing<'_> {
         }
     }
 
-    /// The entry of `dependencies` that demands a property.
+    /// The entry of `dependencies` that requires a property.
     fn demanding(&self, error: &ValidationError<'_>, property: &Value) -> Option<String> {
         let (around, within) = error.schema_path().as_str().rsplit_once("/dependencies")?;
         let entries = self.schema.pointer(&format!("{around}/dependencies"))?;
-        // Of an entry that is a schema, the address has the name.
+        // If the entry is a schema, its address contains the name.
         if let Some(name) = within
             .strip_prefix('/')
             .and_then(|rest| rest.split('/').next())
@@ -150,7 +150,7 @@ pub fn of_schema(error: &ValidationError<'_>, text: &str) -> String {
     }
 }
 
-/// ` is not one of …`: all of them if they are few, else those that are most alike.
+/// ` is not one of …`: all choices if they are few, otherwise the most similar ones.
 fn choices(options: &Value, given: Option<&Value>) -> String {
     let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut listed: Vec<&Value> = options.iter().take(LISTED).collect();
@@ -168,7 +168,7 @@ fn choices(options: &Value, given: Option<&Value>) -> String {
     }
 }
 
-/// The texts that share the longest beginning with the one given. It looks at each choice once.
+/// The texts with the longest common prefix. Each choice is visited once.
 fn closest<'v>(options: &'v [Value], given: &str) -> Vec<&'v Value> {
     let shared = |option: &Value| {
         let text = option.as_str().unwrap_or_default();
@@ -193,7 +193,7 @@ fn shown(value: &Value) -> String {
     bounded(value)
 }
 
-/// A text that ends where a message ends: what comes after is not even made.
+/// A text that stops at the maximum length of a message: the rest is never created.
 fn bounded(text: &impl fmt::Display) -> String {
     struct Bounded(String);
 
@@ -216,7 +216,7 @@ fn bounded(text: &impl fmt::Display) -> String {
     bounded.0
 }
 
-/// Whether a pointer leads through a marked one, or a marked one through it.
+/// Whether one pointer leads through the other.
 fn is_touched(marked: &BTreeSet<String>, pointer: &str) -> bool {
     let mut around = pointer.match_indices('/').map(|(end, _)| &pointer[..end]);
     if marked.contains(pointer) || around.any(|outer| marked.contains(outer)) {

@@ -1,25 +1,25 @@
-//! Going through a schema and an instance side by side, within bounds: whatever the two are, it ends.
+//! Walks through a schema and an instance together, with limits, so that it always ends.
 
 use std::collections::HashMap;
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-/// Levels of schemas within schemas. A `$ref` to its own parent with a default would never end.
+/// How deep schemas may nest. A `$ref` to its own parent with a default would never end.
 pub const DEPTH: usize = 100;
-/// Schemas looked at for one instance: 100,000 is far beyond any real one and takes milliseconds.
+/// Visited schemas per instance. 100,000 is far more than real schemas need and takes milliseconds.
 const STEPS: usize = 100_000;
-/// Matches of patterns that may go back over their steps: each can take a millisecond, and this
-/// is the only walk over schema and instance that can be stopped before the validator's own.
+/// Matches of patterns that may backtrack. Each can take a millisecond, and only this walk can be stopped before the
+/// validator's own.
 const COSTLY_MATCHES: usize = 5_000;
 
-/// Looks at a keyword's part that may turn out to be of no concern: some 20 ns each.
+/// Visited parts of keywords, which may not apply: about 20 ns each.
 const LOOKS: usize = 3_000_000;
-/// Values that defaults fill in: as many as one YAML text may hold. Each place gets a copy.
+/// Values that defaults add: as many as one YAML text may have. Each place gets a copy.
 const FILLED: usize = 1_000_000;
 /// Bytes of a text that count as one value or step.
 const BYTES_OF_A_STEP: usize = 64;
-/// Each part's address is a copy of the one around it, with a name more.
+/// The address of each part is a copy of its parent's address with one more name.
 const POINTER_BYTES: usize = 16 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +45,7 @@ pub enum WalkError {
     UnknownReference(String),
 }
 
-/// A part of the schema, and its address as [`ValidatorMap`] spells it.
+/// A part of the schema, and its address in the notation of [`ValidatorMap`].
 pub struct At<'s> {
     pub schema: &'s Value,
     pub pointer: String,
@@ -74,7 +74,7 @@ impl<'s> At<'s> {
         Some(At { schema, pointer })
     }
 
-    /// How many schemas a list has, such as `allOf`.
+    /// The number of schemas in a list such as `allOf`.
     pub fn len(&self, key: &str) -> usize {
         let list = self.schema.get(key).and_then(Value::as_array);
         list.map_or(0, Vec::len)
@@ -92,7 +92,7 @@ impl<'s> At<'s> {
 
 pub struct Walk<'s> {
     root: &'s Value,
-    /// Those of `patternProperties`, compiled when first needed; none if it is no pattern.
+    /// The schemas of `patternProperties`, compiled on first use. `None` if it is not a pattern.
     patterns: HashMap<&'s str, Option<Validator>>,
     steps: usize,
     looks: usize,
@@ -112,7 +112,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// One schema further, so deep.
+    /// Visits one more schema, at this depth.
     pub fn enter(&mut self, at: &At<'s>, depth: usize) -> Result<(), WalkError> {
         self.take_steps(1)?;
         match at.pointer.len() {
@@ -122,7 +122,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Looks at so many parts of a keyword.
+    /// Visits this many parts of a keyword.
     pub fn look(&mut self, parts: usize) -> Result<(), WalkError> {
         self.looks += parts;
         match self.looks > LOOKS {
@@ -131,7 +131,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// A copy of a default, within what all defaults may fill in.
+    /// A copy of a default, within the limit for all defaults.
     pub fn filled(&mut self, default: &Value) -> Result<Value, WalkError> {
         self.filled += weight(default);
         match self.filled > FILLED {
@@ -156,7 +156,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// A Python search, bounded; a pattern that cannot be compiled has been refused before.
+    /// A Python search with limits. A pattern that cannot be compiled is rejected before.
     pub fn matches(&mut self, pattern: &'s str, name: &str) -> Result<bool, WalkError> {
         self.take_steps(1 + name.len() / BYTES_OF_A_STEP)?;
         self.take_match(pattern)?;
@@ -170,7 +170,7 @@ impl<'s> Walk<'s> {
             .is_some_and(|validator| validator.is_valid(&name)))
     }
 
-    /// What a local `$ref` leads to; remote ones have been refused before.
+    /// The target of a local `$ref`. Remote ones are rejected before.
     pub fn referred(&self, at: &At<'s>) -> Result<Option<At<'s>>, WalkError> {
         let Some(reference) = at.schema.get("$ref").and_then(Value::as_str) else {
             return Ok(None);
@@ -186,7 +186,7 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// How many values it is, long texts counted by their bytes.
+/// The number of values. Long texts count by their bytes.
 fn weight(value: &Value) -> usize {
     let inner = match value {
         Value::String(text) => text.len() / BYTES_OF_A_STEP,
@@ -200,8 +200,7 @@ fn weight(value: &Value) -> usize {
     1 + inner
 }
 
-/// Whether a pattern may go back over its steps, by what it is written with. Without any of these a
-/// search is as fast as the text is long.
+/// Whether a pattern may backtrack, by its characters. Without any of these, a search is linear in the text.
 fn goes_back(pattern: &str) -> bool {
     const LOOKING: [&str; 8] = ["(?=", "(?!", "(?<", "(?>", "(?(", "(?P", "\\k", "\\g"];
     let refers_back = || {

@@ -1,7 +1,7 @@
-//! What an expansion process gives up before it reads a request.
+//! The privileges that an expansion process gives up before it reads a request.
 //!
-//! Nothing in it runs code of strangers as code: Jinja is interpreted. The confinement is for the day on
-//! which a flaw in a library lets a template do more.
+//! Jinja is interpreted, so no untrusted machine code runs here. The confinement is for the case that a bug in a
+//! library lets a template do more.
 
 use expandybird_confinement::{
     Action, Compare, Error, FileRules, Filter, Resource, Rules, always, die_with,
@@ -16,7 +16,7 @@ use crate::process::note::NOTE_BYTES;
 /// Three standard streams, copies of two, and the stream of a Python process.
 const OPEN_FILES: u64 = 16;
 
-/// For the whole process, before it has a second thread. True if the kernel cannot do all of it.
+/// For the whole process, before it has a second thread. True if the kernel does not support all of it.
 pub fn process(setup: &Setup, stack_bytes: u64) -> Result<bool, Error> {
     if !die_with(Pid::from_raw(setup.server))? {
         std::process::exit(0);
@@ -36,7 +36,7 @@ pub fn process(setup: &Setup, stack_bytes: u64) -> Result<bool, Error> {
     Ok(!files.files)
 }
 
-/// For all its threads, which are all that it will have. True if the kernel cannot.
+/// For all its threads: no more are started later. True if the kernel does not support it.
 pub fn threads() -> bool {
     let installed = allowed().and_then(|filter| filter.install_everywhere());
     if let Err(error) = &installed {
@@ -52,7 +52,7 @@ fn allowed() -> Result<Filter, Error> {
         // No new code.
         (libc::SYS_mmap, vec![rule(2, not_executable.clone(), 0)?]),
         (libc::SYS_mprotect, vec![rule(2, not_executable, 0)?]),
-        // No signal to others: aborting sends one to itself.
+        // No signals to other processes. Aborting sends one to itself.
         (libc::SYS_tgkill, vec![rule(0, Compare::Eq, own_id)?]),
         (libc::SYS_kill, vec![rule(0, Compare::Eq, own_id)?]),
         (
@@ -61,11 +61,11 @@ fn allowed() -> Result<Filter, Error> {
         ),
     ]);
     rules.extend(always(ALLOWED));
-    // Refused, not killed: a library that asks how many processors there are does without the answer.
+    // Fails instead of killing: a library that asks for the number of processors works without the answer.
     Filter::compile(rules, Action::Refuse)
 }
 
-/// What computing and two open streams need, beside what [`allowed`] says.
+/// The system calls for computing and two open streams, in addition to [`allowed`].
 const ALLOWED: &[i64] = &[
     // The streams and the note.
     libc::SYS_read,

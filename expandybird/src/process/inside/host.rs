@@ -1,4 +1,4 @@
-//! What an expansion process asks its server for: processes for Python templates.
+//! An expansion process's requests to its server: processes for Python templates.
 
 use std::io::{self, IoSliceMut, Read, Write};
 use std::os::fd::{AsRawFd as _, RawFd};
@@ -14,7 +14,7 @@ use crate::process::handle::REPLY;
 use crate::process::message::{Head, Reply};
 use crate::sandbox::{HowEnded, SandboxError};
 
-/// The server, between a request and its answer.
+/// The server during a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Host<'s>(&'s UnixStream);
 
@@ -46,7 +46,7 @@ impl<'s> Host<'s> {
         }
     }
 
-    /// The byte before a reply, and the descriptor that comes along with it.
+    /// The byte before a reply, and the descriptor that comes with it.
     fn descriptor(self) -> io::Result<Option<PythonStream>> {
         let mut byte = [0];
         let mut room = cmsg_space!(RawFd);
@@ -82,14 +82,14 @@ impl Sessions for Host<'_> {
     }
 }
 
-/// The server hung up in the middle of a request, and ends this process.
+/// The server closed the connection during a request, which ends this process.
 fn lost_server(error: io::Error) -> SandboxError {
     SandboxError::Protocol(frame::FrameError::Broken(error))
 }
 
-/// The stream of a Python process; closed when dropped.
+/// The stream of a Python process. Dropping it closes the stream.
 ///
-/// Not an owned descriptor of the standard library: one that was received can become one only by `unsafe`.
+/// Not an owned descriptor of the standard library: converting a received descriptor into one needs `unsafe`.
 #[derive(Debug)]
 pub struct PythonStream(RawFd);
 

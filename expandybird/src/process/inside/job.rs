@@ -1,4 +1,4 @@
-//! One expansion after the other, with what they share.
+//! One expansion after another, with their shared state.
 
 use std::collections::{HashMap, HashSet};
 use std::os::unix::net::UnixStream;
@@ -20,7 +20,7 @@ use crate::input::{Budget, Files};
 use crate::process::message::{ANSWER_BYTES, Expand, HEAD_BYTES, Limits};
 use crate::process::note::{Digest, Note, NoteFile, Stage, short};
 
-/// What all expansions of this process share.
+/// The shared state of all expansions of this process.
 pub struct Expansions<'s> {
     host: Host<'s>,
     note: NoteFile,
@@ -100,7 +100,7 @@ impl<'s> Expansions<'s> {
         expansion::expand(&input, &mut engines, &self.schemas, budget, watcher)
     }
 
-    /// Each language's engine: the list that a new language is added to.
+    /// The engines of all languages. Add the engine of a new language here.
     fn engine<'e>(
         &'e self,
         language: Language,
@@ -123,7 +123,7 @@ impl<'s> Expansions<'s> {
         }
     }
 
-    /// A note that cannot be written is missed only after a death.
+    /// A note that cannot be written matters only after a crash.
     fn note(&self, note: &Note) {
         if let Err(error) = self.note.write(note) {
             eprintln!("expandybird: cannot write the note: {error}");
@@ -131,11 +131,11 @@ impl<'s> Expansions<'s> {
     }
 }
 
-/// Writes down each step before it is taken, and forbids those that have brought processes down.
+/// Records each step before it starts, and forbids those that have crashed processes.
 struct Watcher<'a, 's> {
     expansions: &'a Expansions<'s>,
     refused: HashSet<Digest>,
-    /// By the import's name.
+    /// By the name of the import.
     digests: HashMap<String, Digest>,
     name: &'a str,
     input: Digest,
@@ -206,7 +206,7 @@ fn written(response: &ExpandResponse) -> Result<Answer, ErrorBody> {
 
 fn refusal(error: &ErrorBody) -> Answer {
     let mut bytes = vec![0; HEAD_BYTES];
-    // Text, numbers and lists of them: there is nothing in it that JSON could not hold.
+    // Text, numbers and lists of them, so JSON can always represent it.
     if let Err(unwritable) = serde_json::to_writer(&mut bytes, error) {
         eprintln!("expandybird: an error cannot be written: {unwritable}");
     }
@@ -228,7 +228,7 @@ fn check_size(request: &ExpandRequest) -> Result<(), ErrorBody> {
     Err(ErrorBody::new(ErrorCode::InvalidRequest, message))
 }
 
-/// Randomness in templates differs from input to input, and only then.
+/// Randomness in templates depends only on the input.
 fn input_key(request: &ExpandRequest) -> Key {
     let imports = request
         .imports

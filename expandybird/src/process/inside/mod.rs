@@ -1,7 +1,7 @@
-//! The expansion process itself: it waits for requests and expands one after the other.
+//! The expansion process: waits for requests and expands one after another.
 //!
-//! It is synchronous and trusts its server. It ends when the server hangs up, and it does not catch what
-//! goes wrong beneath it: a panic, an exhausted stack or memory ends it, and the server says why.
+//! It is synchronous and trusts its server. It ends when the server closes the connection. It does not catch crashes: a
+//! panic, or an exhausted stack or memory, ends it, and the server reports the reason.
 
 mod confine;
 mod host;
@@ -21,7 +21,7 @@ use super::message::{Expand, HEAD_BYTES, Head, Limits, Setup};
 use super::note::NoteFile;
 use job::Expansions;
 
-/// A process that once used so much memory is replaced: the allocator would keep much of it.
+/// A process that once used this much memory is replaced, because the allocator would keep much of it.
 const WORN_KIB: i64 = 96 << 10;
 
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +48,7 @@ impl InsideError {
     }
 }
 
-/// Serves the server whose socket is standard input; standard output is the note.
+/// Serves the server whose socket is standard input. Standard output is the note.
 pub fn run() -> ExitCode {
     match serve() {
         Ok(code) => code,
@@ -60,7 +60,7 @@ pub fn run() -> ExitCode {
 }
 
 fn serve() -> Result<ExitCode, InsideError> {
-    // Where it panicked, and not the message: that may quote what the caller wrote.
+    // The location of the panic without its message, which may quote the caller's input.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);
         eprintln!("panicked at {}", place.unwrap_or_default());
@@ -79,7 +79,7 @@ fn serve() -> Result<ExitCode, InsideError> {
         .map_err(InsideError::io("start a thread"))?;
     match expanding.join() {
         Ok(outcome) => outcome.map(|()| ExitCode::SUCCESS),
-        // The panic has been reported.
+        // The panic was already reported.
         Err(_) => Ok(ExitCode::from(101)),
     }
 }
@@ -93,7 +93,7 @@ fn descriptors() -> io::Result<(UnixStream, NoteFile)> {
     ))
 }
 
-/// On the thread whose stack is known.
+/// Runs on the thread with the known stack size.
 fn expand(
     stream: &UnixStream,
     note: NoteFile,
@@ -118,7 +118,7 @@ fn expand(
     Ok(())
 }
 
-/// An answer with room for its head before it.
+/// An answer with room for its head.
 struct Answer {
     code: Option<common::api::error::ErrorCode>,
     bytes: Vec<u8>,
@@ -138,7 +138,7 @@ impl Answer {
     }
 }
 
-/// Whether it ever used much memory. An unknown figure is none to worry about: the limit holds.
+/// Whether it ever used much memory. An unknown number is harmless: the limit still applies.
 fn is_worn() -> bool {
     getrusage(UsageWho::RUSAGE_SELF).is_ok_and(|usage| usage.max_rss() > WORN_KIB)
 }

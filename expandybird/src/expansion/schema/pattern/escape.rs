@@ -1,10 +1,10 @@
-//! What follows a backslash, in brackets and out of them.
+//! The part after a backslash, inside and outside of brackets.
 
 use super::parse::Parser;
 use super::tree::{Class, ClassKind};
 use super::{PatternError, Problem};
 
-/// `\d` and the like.
+/// `\d` and similar.
 pub fn class(parser: &mut Parser, is_ascii: bool) -> Option<Class> {
     let letter = parser.peek()?;
     let kind = match letter.to_ascii_lowercase() {

@@ -1,4 +1,4 @@
-//! `(?aimsux-imsx`: what they turn on and off.
+//! `(?aimsux-imsx`: the flags that it turns on and off.
 
 use super::parse::Parser;
 use super::{PatternError, Problem};
@@ -6,19 +6,19 @@ use super::{PatternError, Problem};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Flags {
     pub ignores_case: bool,
-    /// `^` and `$` are those of lines.
+    /// `^` and `$` match at line breaks.
     pub are_lines: bool,
     pub dot_takes_newlines: bool,
     pub is_ascii: bool,
     pub is_verbose: bool,
 }
 
-/// What brackets say of the flags.
+/// The flags in a group.
 #[derive(Debug, Default)]
 pub struct Change {
     on: String,
     off: String,
-    /// For what is in the brackets only.
+    /// For the content of the group only.
     pub is_scoped: bool,
 }
 
@@ -44,7 +44,7 @@ impl Change {
     }
 }
 
-/// Up to the `)` or `:` behind them.
+/// Up to the `)` or `:` after them.
 pub fn parse(parser: &mut Parser, first: char) -> Result<Change, PatternError> {
     let mut change = Change::default();
     let mut is_off = false;

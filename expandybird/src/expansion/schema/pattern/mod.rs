@@ -1,8 +1,7 @@
-//! Patterns of schemas: what Python's `re` would search for, in the syntax that the validator takes.
+//! Patterns of schemas: translates Python's `re` to the syntax of the validator.
 //!
-//! Responsible for the meaning of a pattern, whatever flavour it is matched in. It refuses to know
-//! how long matching may take; the validator bounds that. What cannot be said in the other syntax is
-//! an error that names it: atomic groups, possessive repetition, conditions and names of characters.
+//! Responsible for the meaning of a pattern. The validator limits how long matching may take. A feature without a
+//! translation is an error that names it: atomic groups, possessive repetition, conditions and names of characters.
 
 mod escape;
 mod flags;
@@ -11,14 +10,14 @@ mod set;
 mod tree;
 mod write;
 
-/// Characters of a pattern; what it is written as may be a hundred times as long.
+/// Characters of a pattern. Its translation may be a hundred times as long.
 const CHARACTERS: usize = 10_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} (before position {at})")]
 pub struct PatternError {
     pub problem: Problem,
-    /// In characters, from 0.
+    /// The position in characters, from 0.
     pub at: usize,
 }
 
@@ -60,7 +59,7 @@ pub enum Problem {
     Unsupported(&'static str),
 }
 
-/// In the syntax that ECMA and the engine that matches have in common.
+/// In the common syntax of ECMA and the regex engine.
 pub fn translate(pattern: &str) -> Result<String, PatternError> {
     if pattern.chars().nth(CHARACTERS).is_some() {
         return Err(PatternError {
@@ -80,9 +79,9 @@ mod tests {
     use super::*;
     use crate::expansion::schema::matcher;
 
-    /// What Python's `re` found; `facts.py` asked it.
+    /// Results of Python's `re`, from `facts.py`.
     const FACTS: &str = include_str!("../../../../tests/patterns/facts.json");
-    /// Valid in Python, and refused here.
+    /// Valid in Python, and rejected here.
     const UNSUPPORTED: [&str; 5] = [r"\N{DIGIT ONE}", "a*+", "a++", "(?>a)b", "(a)?(?(1)b|c)"];
 
     #[derive(Deserialize)]
@@ -94,7 +93,7 @@ mod tests {
     #[derive(Deserialize)]
     struct Fact {
         pattern: String,
-        /// Places of texts; none if Python refuses the pattern.
+        /// Matching positions in texts. `None` if Python rejects the pattern.
         found: Option<Vec<usize>>,
     }
 
@@ -137,7 +136,7 @@ mod tests {
         }
     }
 
-    /// What patterns are made of.
+    /// The parts of generated patterns.
     fn pattern() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             "(",
@@ -209,7 +208,7 @@ mod tests {
         fn translating_ends_without_a_panic_and_is_valid_whatever_the_pattern(pattern in pattern()) {
             if let Ok(written) = translate(&pattern) {
                 let is_valid = matcher(&written).is_some();
-                // Only the engine's own bounds and look-behinds of any length are left to refuse.
+                // Only the limits of the engine and look-behinds of variable length are rejected.
                 prop_assert!(is_valid || pattern.contains("(?<") || pattern.contains('{'), "{written}");
             }
         }

@@ -1,12 +1,12 @@
-//! Reads a pattern as Python's `re` does.
+//! Reads a pattern like Python's `re`.
 
 use super::flags::{self, Flags};
 use super::tree::{Anchor, Branches, GroupKind, Node, Pattern};
 use super::{PatternError, Problem, escape, set};
 
-/// Groups within groups; the engine that matches takes no more.
+/// How deep groups may nest: the limit of the regex engine.
 const DEPTH: usize = 50;
-/// Python knows no larger count.
+/// Python's largest repeat count.
 const MOST_REPEATS: u32 = u32::MAX - 1;
 
 pub fn parse(pattern: &str) -> Result<Pattern, PatternError> {
@@ -66,7 +66,7 @@ impl Parser {
         is_there
     }
 
-    /// As many characters as fit, at most so many.
+    /// Reads matching characters, at most this many.
     pub fn take(&mut self, most: usize, fits: impl Fn(char) -> bool) -> String {
         let rest = self.chars[self.at..].iter().copied();
         let taken: String = rest.take(most).take_while(|&c| fits(c)).collect();
@@ -74,7 +74,7 @@ impl Parser {
         taken
     }
 
-    /// Until what ends it, which is taken as well.
+    /// Reads up to and including a terminator.
     fn until(&mut self, end: char, problem: Problem) -> Result<String, PatternError> {
         let taken = self.take(usize::MAX, |c| c != end);
         match self.eat(end) {
@@ -83,8 +83,8 @@ impl Parser {
         }
     }
 
-    /// Up to a bracket that closes, or the end. Flags of the whole pattern can only stand at its
-    /// start, and are left in `flags`.
+    /// Reads up to a closing bracket, or the end. Flags of the whole pattern are allowed only at its start, and are
+    /// returned in `flags`.
     fn branches(&mut self, flags: &mut Flags) -> Result<Branches, PatternError> {
         let mut branches = vec![Vec::new()];
         while let Some(character) = self.peek() {
@@ -187,7 +187,7 @@ impl Parser {
         }
     }
 
-    /// How often; none if a `{` is but itself.
+    /// The repeat count. `None` if a `{` is a plain character.
     fn counts(&mut self, character: char) -> Result<Option<(u32, Option<u32>)>, PatternError> {
         let start = self.at;
         Ok(match character {
@@ -249,7 +249,7 @@ impl Parser {
         Ok(())
     }
 
-    /// What a `(` opens; none if it is a comment, or flags of the whole pattern.
+    /// The group after a `(`. `None` for a comment, or for flags of the whole pattern.
     fn bracket(&mut self, flags: &mut Flags, is_start: bool) -> Result<Option<Node>, PatternError> {
         if !self.eat('?') {
             return self.capture(None, *flags).map(Some);

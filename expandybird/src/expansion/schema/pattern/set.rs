@@ -5,11 +5,11 @@ use super::parse::Parser;
 use super::tree::{Item, Node};
 use super::{PatternError, Problem, escape};
 
-/// Behind its opening bracket.
+/// Reads the part after the opening bracket.
 pub fn parse(parser: &mut Parser, flags: Flags) -> Result<Node, PatternError> {
     let is_negated = parser.eat('^');
     let mut items = Vec::new();
-    // A bracket that comes first is but a character.
+    // A bracket in the first position is a plain character.
     while items.is_empty() || parser.peek() != Some(']') {
         let first = member(parser, flags)?;
         match (first, parser.eat('-')) {

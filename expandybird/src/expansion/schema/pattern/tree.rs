@@ -1,4 +1,4 @@
-//! A pattern of Python's `re`, once it is understood: flags are resolved, comments are gone.
+//! A parsed pattern of Python's `re`: flags are resolved, comments are removed.
 
 #[derive(Debug)]
 pub struct Pattern {
@@ -7,7 +7,7 @@ pub struct Pattern {
     pub refers_back: bool,
 }
 
-/// What is between `|`.
+/// The alternatives between `|`.
 pub type Branches = Vec<Vec<Node>>;
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub enum Node {
         kind: GroupKind,
         branches: Branches,
     },
-    /// To a group, by its number.
+    /// A reference to a group, by its number.
     Reference(usize),
     Repeat {
         node: Box<Node>,
@@ -36,7 +36,7 @@ pub enum Node {
     },
 }
 
-/// One thing in `[…]`.
+/// One part of `[…]`.
 #[derive(Debug, Clone, Copy)]
 pub enum Item {
     Range(char, char),
@@ -64,7 +64,7 @@ pub enum Anchor {
     LineStart,
     TextEnd,
     LineEnd,
-    /// `$`: the end of the text, or before the newline that it ends with.
+    /// `$`: the end of the text, or before its final newline.
     LastLineEnd,
     Boundary {
         is_negated: bool,
@@ -98,7 +98,7 @@ impl From<Class> for Node {
 }
 
 impl Node {
-    /// Whether it matches a place in the text, and nothing of it.
+    /// Whether it matches a position and no characters.
     pub fn is_place(&self) -> bool {
         match self {
             Self::Anchor(_) => true,

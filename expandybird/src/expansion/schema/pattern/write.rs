@@ -1,18 +1,18 @@
-//! Writes a pattern in what the syntax of ECMA and the engine that matches have in common.
+//! Writes a pattern in the common syntax of ECMA and the regex engine.
 //!
-//! The validator takes only what is valid in ECMA, and hands it to the engine with `\d`, `\s` and
-//! `\w` made ASCII: so these are spelled out, flags stand at groups, and names are numbers.
+//! The validator accepts only ECMA syntax, and gives it to the engine with ASCII versions of `\d`, `\s` and `\w`. So
+//! these are written out, flags are on groups, and names are numbers.
 
 use std::fmt::Write;
 
 use super::tree::{Anchor, Branches, Class, ClassKind, GroupKind, Item, Node, Pattern};
 
 const ASCII_WORD: &str = "A-Za-z0-9_";
-/// What `str.isalnum` says, and the underscore.
+/// The characters of `str.isalnum`, and the underscore.
 const WORD: &str = r"\p{L}\p{N}_";
-/// All other categories; of the connectors, those that are no underscore.
+/// All other categories. Of the connectors, those that are not the underscore.
 const NO_WORD: &str = r"\p{M}\p{S}\p{Z}\p{C}\p{Pd}\p{Ps}\p{Pe}\p{Pi}\p{Pf}\p{Po}\u203f\u2040\u2054\ufe33\ufe34\ufe4d-\ufe4f\uff3f";
-/// What `str.isspace` says.
+/// The characters of `str.isspace`.
 const SPACE: &str = r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
 const NO_SPACE: &str = r"\x00-\x08\x0e-\x1b\x21-\x84\x86-\x9f\xa1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e\u2030-\u205e\u2060-\u2fff\u3001-\u{10ffff}";
 
@@ -35,7 +35,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// `is_last`: nothing of the pattern comes behind it.
+    /// `is_last`: no part of the pattern follows.
     fn branches(&mut self, branches: &Branches, is_last: bool) {
         for (index, nodes) in branches.iter().enumerate() {
             if index > 0 {
@@ -66,7 +66,7 @@ impl Writer {
                 let is_last = is_last && !matches!(kind, GroupKind::Behind | GroupKind::NotBehind);
                 self.group(opening(*kind), branches, is_last);
             }
-            // In brackets, for a digit may follow.
+            // In brackets, because a digit may follow.
             Node::Reference(number) => self.push(format_args!("(?:\\{number})")),
             Node::Repeat {
                 node,
@@ -78,7 +78,7 @@ impl Writer {
     }
 
     fn repeat(&mut self, node: &Node, (least, most): (u32, Option<u32>), is_lazy: bool) {
-        // A place is there once or not at all, and the engine repeats none.
+        // A position matches once or not at all, and the engine rejects its repetition.
         if node.is_place() {
             let (open, close) = if least == 0 { ("(?:", "|)") } else { ("", "") };
             self.out.push_str(open);
@@ -104,7 +104,7 @@ impl Writer {
             Anchor::LineStart => "(?m:^)",
             Anchor::TextEnd => "$",
             Anchor::LineEnd => "(?m:$)",
-            // Without looking ahead the engine need not go back; only who goes on sees the newline.
+            // Without look-ahead the engine need not backtrack. Only a following part could see the newline.
             Anchor::LastLineEnd if is_last && !self.refers_back => r"\n?$",
             Anchor::LastLineEnd => r"(?=\n?$)",
             Anchor::Boundary {
@@ -142,7 +142,7 @@ impl Writer {
         self.out.push(']');
     }
 
-    /// Escaped where it could mean anything else, in brackets or out of them.
+    /// Escaped if it could have another meaning, inside or outside of brackets.
     fn character(&mut self, character: char) {
         match character {
             c if c.is_ascii_control() => self.push(format_args!("\\x{:02x}", u32::from(c))),
@@ -172,7 +172,7 @@ fn opening(kind: GroupKind) -> &'static str {
     }
 }
 
-/// As in brackets.
+/// In the form for brackets.
 fn members(class: Class) -> &'static str {
     match (class.kind, class.is_negated, class.is_ascii) {
         (ClassKind::Digit, false, false) => r"\p{Nd}",
