@@ -1,4 +1,4 @@
-//! `dm expand --local`: the program that it takes, what it asks of it, and what it makes of the answer.
+//! What `dm` does without a manager. `dm expand --local`: the program that it takes, what it asks of it, and what it makes of the answer.
 #![expect(clippy::unwrap_used, reason = "a test ends where it fails")]
 
 use std::fs::Permissions;
@@ -128,4 +128,33 @@ fn a_program_that_is_missing_or_fails_is_named() {
         told.contains("exit status: 3") && told.contains("broken"),
         "{told}"
     );
+}
+
+#[test]
+fn what_asks_no_manager_needs_no_certificate_authorities() {
+    let _alone = alone();
+    let answer = json!({"config": {"resources": []}, "layout": {"resources": []}});
+    let folder = installed(Some(&format!("cat > /dev/null; echo '{answer}'")));
+    for args in [
+        &["version"][..],
+        &["--version"],
+        &["completion", "bash"],
+        &["expand", "web.yaml", "--local"],
+    ] {
+        let output = Command::new(folder.path().join("dm"))
+            .args(args)
+            .current_dir(folder.path())
+            .env("DM_SERVICE", "https://manager.example")
+            .env("SSL_CERT_FILE", "/nonexistent")
+            .env("SSL_CERT_DIR", "/nonexistent")
+            .output()
+            .unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{args:?}: {}",
+            stderr(&output)
+        );
+        assert!(!output.stdout.is_empty(), "{args:?}");
+    }
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rustls::ClientConfig;
 use rustls::client::ResolvesClientCert;
 use rustls::client::danger::ServerCertVerifier;
+use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
 use crate::reload::Unusable;
@@ -116,6 +116,18 @@ fn tls(
 }
 
 impl Access {
+    /// Of a client that sends no request: it trusts no service, and so needs no authorities, which some machines do not have.
+    pub fn to_nobody() -> Result<Self, AccessError> {
+        let tls = ClientConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth();
+        Ok(Self {
+            tls: Some(tls),
+            bearer: None,
+        })
+    }
+
     /// Sends a certificate to services that ask for one, and trusts the authorities in a file, or the machine's.
     pub fn showing(
         authorities: Option<&Path>,

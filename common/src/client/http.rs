@@ -68,7 +68,11 @@ impl Endpoint {
             .connect_timeout(CONNECT)
             .no_proxy()
             .build()
-            .map_err(|error| invalid(error.to_string()))?;
+            .map_err(|error| ClientError::Untrusted {
+                service,
+                url: base.to_owned(),
+                reason: root_cause(&error),
+            })?;
         Ok(Self {
             http,
             base: url,

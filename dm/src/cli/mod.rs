@@ -16,7 +16,7 @@ use crate::install;
 
 /// Deploy configurations and templates to Kubernetes with Deployment Manager.
 #[derive(Debug, Parser)]
-#[command(name = "dm", disable_version_flag = true, after_help = EXAMPLES)]
+#[command(name = "dm", version, after_help = EXAMPLES)]
 pub struct Cli {
     #[command(flatten)]
     pub flags: Flags,
@@ -109,7 +109,8 @@ impl Command {
     pub fn asks_the_manager(&self) -> bool {
         !matches!(
             self,
-            Self::Completion(_)
+            Self::Expand(expand::Expand { local: true, .. })
+                | Self::Completion(_)
                 | Self::Version(_)
                 | Self::Install(_)
                 | Self::Package(_)

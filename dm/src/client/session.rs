@@ -11,6 +11,7 @@ use common::model::limits::PAGE_ITEMS_MAX;
 use serde::Serialize;
 
 use crate::client::flags::Flags;
+use crate::client::identity::IdentityError;
 use crate::error::{CommandError, ExitCode, Failure};
 use crate::terminal::Terminal;
 use crate::terminal::format::{self, Format, OutputError};
@@ -34,7 +35,7 @@ impl<'s, 't> Session<'s, 't> {
     ) -> Result<Self, Failure> {
         let access = match asks {
             true => flags.identity.access(&flags.service).await?,
-            false => Access::default(),
+            false => Access::to_nobody().map_err(IdentityError::from)?,
         };
         let client = ManagerClient::with(&flags.service, &access)?;
         Ok(Self {

@@ -57,9 +57,10 @@ pub async fn expansion(
     match client.expand(&request).await {
         Ok(expansion) => {
             let count = expansion.expanded_config.resources.len();
+            let noun = if count == 1 { "object" } else { "objects" };
             Ok(Check::ok(
                 EXPANSION,
-                format!("it expands to {count} objects"),
+                format!("it expands to {count} {noun}"),
             ))
         }
         Err(error) => Ok(Check::failed(EXPANSION, faults(error)?)),

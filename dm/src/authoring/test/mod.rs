@@ -159,17 +159,40 @@ fn unique() -> Result<DeploymentName, Failure> {
     Ok(DeploymentName::parse(format!("test-{random}"))?)
 }
 
-/// One line for each sentence. Faults are not clipped.
+/// One row for each line of each sentence, such as an excerpt of a template with its caret. Faults are not clipped.
 fn render(report: &Report) -> String {
     let mut table = Table::new(&["CHECK", "RESULT", "WHAT WAS SEEN"]);
     for check in &report.checks {
         let result = if check.ok { "ok" } else { "failed" };
-        for (index, sentence) in check.findings.iter().enumerate() {
+        let lines = check.findings.iter().flat_map(|finding| finding.lines());
+        for (index, line) in lines.enumerate() {
             match index {
-                0 => table.row([check.name, result, sentence]),
-                _ => table.row(["", "", sentence]),
+                0 => table.row([check.name, result, line]),
+                _ => table.row(["", "", line]),
             }
         }
     }
     table.render(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_excerpt_of_a_fault_stands_below_its_sentence() {
+        let finding = "'x' is undefined\n4 | {{ x }}\n  |    ^".to_owned();
+        let report = Report {
+            template: "t:v1".to_owned(),
+            ok: false,
+            checks: vec![Check::failed("expansion", vec![finding])],
+        };
+        let shown = "\
+CHECK      RESULT  WHAT WAS SEEN
+expansion  failed  'x' is undefined
+                   4 | {{ x }}
+                     |    ^
+";
+        assert_eq!(render(&report), shown);
+    }
 }
