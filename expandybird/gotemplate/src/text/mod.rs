@@ -6,7 +6,7 @@ mod quote;
 mod unquote;
 
 pub use quote::{can_backquote, quoted, write_quoted, write_quoted_rune};
-pub use unquote::{SyntaxError, unquote, unquote_char};
+pub use unquote::{SyntaxError, Unquoted, unquote, unquote_char};
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
@@ -51,6 +51,16 @@ pub fn rune_count(bytes: &[u8]) -> usize {
         Ok(text) => text.chars().count(),
         Err(_) => runes(bytes).count(),
     }
+}
+
+/// The first characters, at most so many.
+#[must_use]
+pub fn truncated(bytes: &[u8], runes: usize) -> &[u8] {
+    let mut end = 0;
+    for _ in 0..runes {
+        end += decode_rune(bytes.get(end..).unwrap_or_default()).1;
+    }
+    bytes.get(..end).unwrap_or(bytes)
 }
 
 /// Go's `unicode.IsLetter`.
