@@ -12,15 +12,17 @@ mod json;
 mod list;
 mod map;
 mod object;
+mod slot;
 mod string;
 mod types;
 
-pub use function::{Body, BoundFunction, Call, Function, Runtime};
+pub use function::{Body, BoundFunction, Call, ExecuteSourceError, Function, Runtime};
 pub use integer::{IntKind, UintKind};
 pub use json::Numbers;
 pub use list::{List, ListClass};
-pub use map::{Map, MapClass};
+pub use map::{Map, MapClass, WeakMap};
 pub use object::{Object, ObjectKind};
+pub use slot::Slot;
 pub use string::GoString;
 pub use types::Type;
 

@@ -1,6 +1,6 @@
 //! Go's types, where a parameter or an element has one.
 
-use super::{IntKind, UintKind};
+use super::{GoString, IntKind, List, Map, UintKind, Value};
 
 /// A type of Go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,22 @@ impl Type {
             Self::Map(element) => format!("map[string]{}", element.text()),
             Self::Named(name) => name.to_owned(),
             Self::Function => "func()".to_owned(),
+        }
+    }
+
+    /// The zero value: nil where there is one.
+    #[must_use]
+    pub fn zero(self) -> Value {
+        match self {
+            Self::Any | Self::Reflected | Self::Function | Self::Named(_) => Value::Nil,
+            Self::Bool => Value::Bool(false),
+            Self::Int(kind) => Value::Int(kind, 0),
+            Self::Uint(kind) => Value::Uint(kind, 0),
+            Self::Float => Value::Float(0.0),
+            Self::String => Value::String(GoString::default()),
+            Self::Slice(Self::Uint(UintKind::Uint8)) => Value::Bytes(GoString::default()),
+            Self::Slice(element) => Value::List(List::nil(*element)),
+            Self::Map(element) => Value::Map(Map::nil(*element)),
         }
     }
 
