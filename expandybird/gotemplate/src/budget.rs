@@ -139,4 +139,15 @@ impl Budget {
     pub fn leave(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }
+
+    /// The level.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Goes back to a level, after an error.
+    pub fn restore_depth(&mut self, depth: usize) {
+        self.depth = depth;
+    }
 }
