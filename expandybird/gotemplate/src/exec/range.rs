@@ -12,10 +12,10 @@ impl<'s> Executor<'s, '_> {
         let mark = self.variables.len();
         let value = self.pipeline(dot, &branch.pipe)?.value;
         let mut flow = Flow::Continue(());
-        if !self.iterations(branch, &value)? {
-            if let Some(otherwise) = &branch.otherwise {
-                flow = self.walk(dot, otherwise)?;
-            }
+        if !self.iterations(branch, &value)?
+            && let Some(otherwise) = &branch.otherwise
+        {
+            flow = self.walk(dot, otherwise)?;
         }
         self.variables.truncate(mark);
         self.session.budget.leave();

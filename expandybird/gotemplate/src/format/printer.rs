@@ -247,10 +247,9 @@ impl<'a> Printer<'a> {
 
     fn object(&mut self, value: &Value, object: &dyn Object, verb: char, depth: usize) {
         let takes_text = matches!(verb, 'v' | 's' | 'x' | 'X' | 'q');
-        if takes_text && !self.flags.sharp_v && !self.is_complaining {
-            if let Some(text) = object.text() {
-                return self.text(value, &text, verb);
-            }
+        let takes_text = takes_text && !self.flags.sharp_v && !self.is_complaining;
+        if let Some(text) = object.text().filter(|_| takes_text) {
+            return self.text(value, &text, verb);
         }
         if object.kind() == ObjectKind::Pointer {
             if depth > 0 {
