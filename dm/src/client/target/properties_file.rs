@@ -1,0 +1,34 @@
+//! A YAML or JSON file with properties of a template.
+
+use std::path::Path;
+
+use common::yaml::{self, Duplicates, Limits};
+use serde_json::{Map, Value};
+
+use super::source::split;
+use crate::bundle::BundleError;
+use crate::error::Failure;
+
+pub fn read_properties(file: &str) -> Result<Map<String, Value>, Failure> {
+    let (folder, name) = split(Path::new(file));
+    let unreadable = |reason| BundleError::File {
+        file: file.to_owned(),
+        reason,
+        asked: String::new(),
+    };
+    let text = folder.read(&name).map_err(unreadable)?;
+    let document = yaml::read(&text, &Limits::DEFAULT, Duplicates::Error).map_err(|error| {
+        BundleError::Malformed {
+            place: format!("{file}:{}:{}", error.location.line, error.location.column),
+            reason: error.kind.to_string(),
+            excerpt: error.excerpt(),
+        }
+    })?;
+    match document.value {
+        Value::Object(properties) => Ok(properties),
+        Value::Null => Ok(Map::new()),
+        _ => Err(Failure::failed(format!(
+            "{file}: properties must be a map of names to values"
+        ))),
+    }
+}

@@ -1,0 +1,211 @@
+//! Reads a target with all its files: a file, a folder, an archive, standard input, or a template's reference.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use common::manifests::is_manifests;
+use common::model::DeploymentName;
+use common::yaml;
+use serde_json::{Map, Value, json};
+
+use super::default_name::default_name;
+use super::properties;
+use super::properties_file::read_properties;
+use super::reference::{is_reference, qualified};
+use super::{Resolved, Target};
+use crate::bundle::archive::{self, ArchiveError};
+use crate::bundle::files::{self, Files, ReadError};
+use crate::bundle::{BundleError, Bundler, TOTAL_BYTES, is_configuration, manifests};
+use crate::error::Failure;
+use crate::terminal::Terminal;
+
+impl Target {
+    /// Reads the target, and names the deployment.
+    ///
+    /// # Errors
+    /// Flags that do not fit the target, or files that cannot be read.
+    pub fn resolve(&self, terminal: &mut Terminal<'_>) -> Result<Resolved, Failure> {
+        let target = match self.target.as_deref() {
+            None | Some("-") => return self.standard_input(terminal),
+            Some(target) => target,
+        };
+        if target.contains("://") || is_reference(target) {
+            let type_name = qualified(target, self.registry.as_deref())?;
+            return self.template(type_name, target, None);
+        }
+        if self.registry.is_some() {
+            return Err(Failure::usage(
+                "--registry is for TEMPLATE:VERSION, not for a file; leave it out".to_owned(),
+            ));
+        }
+        let path = Path::new(target);
+        if path.is_dir() {
+            return self.folder(path, target);
+        }
+        if !is_configuration(target) && !target.ends_with(".tar") && path.exists() {
+            let file = path
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned());
+            return self.template(
+                file.unwrap_or_else(|| target.to_owned()),
+                target,
+                Some(path),
+            );
+        }
+        if target.ends_with(".tar") {
+            let bytes = std::fs::File::open(path)
+                .map_err(|error| ReadError::Other(error.to_string()))
+                .and_then(|file| files::bytes(file, TOTAL_BYTES));
+            return self.archive(&bytes.map_err(|reason| unreadable(target, reason))?, target);
+        }
+        let (folder, file) = split(path);
+        let content = folder
+            .read(&file)
+            .map_err(|reason| unreadable(target, reason))?;
+        self.configuration(content, target, &file, &folder)
+    }
+
+    fn standard_input(&self, terminal: &mut Terminal<'_>) -> Result<Resolved, Failure> {
+        let shown = "standard input";
+        let bytes = files::bytes(&mut *terminal.stdin, TOTAL_BYTES)
+            .map_err(|reason| unreadable(shown, reason))?;
+        if archive::is_archive(&bytes) {
+            return self.archive(&bytes, shown);
+        }
+        let content = files::text(&bytes[..]).map_err(|reason| unreadable(shown, reason))?;
+        // Imports of standard input are relative to the current folder.
+        self.configuration(content, shown, "", &Rc::new(Files::Folder("".into())))
+    }
+
+    fn archive(&self, bytes: &[u8], shown: &str) -> Result<Resolved, Failure> {
+        let failed = |error: ArchiveError| Failure::failed(format!("{shown}: {error}"));
+        let (mut files, file) = archive::read(bytes).map_err(failed)?;
+        let content = files.remove(&file).unwrap_or_default();
+        self.configuration(content, &file, &file, &Rc::new(Files::Archive(files)))
+    }
+
+    fn configuration(
+        &self,
+        content: String,
+        shown: &str,
+        file: &str,
+        files: &Rc<Files>,
+    ) -> Result<Resolved, Failure> {
+        self.check_no_template_flags()?;
+        if is_manifests(&content) {
+            manifests::check(shown, &content).map_err(BundleError::from)?;
+        }
+        let name = self.name(file)?;
+        let bundler = Bundler::new(content, shown, file, files)?;
+        self.finish(bundler, name, shown)
+    }
+
+    /// A folder of files with Kubernetes objects.
+    fn folder(&self, path: &Path, shown: &str) -> Result<Resolved, Failure> {
+        self.check_no_template_flags()?;
+        // `.` and `..` have the names of the folders that they lead to.
+        let whole = path.canonicalize();
+        let file = whole.as_deref().unwrap_or(path).file_name();
+        let name = self.name(&file.unwrap_or_default().to_string_lossy())?;
+        let bundler = Bundler::from_manifests(manifests::read(path)?);
+        self.finish(bundler, name, shown)
+    }
+
+    fn check_no_template_flags(&self) -> Result<(), Failure> {
+        if self.has_properties() || self.registry.is_some() {
+            let reason = "--properties and --registry go with a template; a configuration has its properties written in it";
+            return Err(Failure::usage(reason.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// A configuration of one resource, an instance of the template, named like the deployment.
+    fn template(
+        &self,
+        type_name: String,
+        target: &str,
+        file: Option<&Path>,
+    ) -> Result<Resolved, Failure> {
+        let name = self.name(&type_name)?;
+        let mut resource = json!({"name": name, "type": type_name});
+        let properties = self.all_properties()?;
+        if !properties.is_empty() {
+            resource["properties"] = Value::Object(properties);
+        }
+        let content = yaml::write(&json!({"resources": [resource]}))
+            .map_err(crate::terminal::format::OutputError::from)?;
+        let (folder, path) =
+            file.map_or_else(|| (Rc::new(Files::Folder("".into())), String::new()), split);
+        let mut bundler = Bundler::new(
+            content,
+            &format!("the configuration made for {target}"),
+            "",
+            &folder,
+        )?;
+        if file.is_some() {
+            bundler.want(&folder, type_name, path, "the command line");
+        }
+        self.finish(bundler, name, target)
+    }
+
+    fn finish(
+        &self,
+        mut bundler: Bundler,
+        name: DeploymentName,
+        shown: &str,
+    ) -> Result<Resolved, Failure> {
+        for import in &self.imports {
+            let (folder, file) = split(Path::new(import));
+            bundler.want(&folder, file.clone(), file, "the command line");
+        }
+        let mut bundle = bundler.finish()?;
+        bundle.sources.name_configuration(name.as_str());
+        Ok(Resolved {
+            name,
+            shown: shown.to_owned(),
+            bundle,
+        })
+    }
+
+    fn name(&self, of: &str) -> Result<DeploymentName, Failure> {
+        match &self.name {
+            Some(name) => Ok(name.clone()),
+            None => default_name(of).ok_or_else(|| {
+                Failure::usage("the deployment has no name; give one with --name".to_owned())
+            }),
+        }
+    }
+
+    fn all_properties(&self) -> Result<Map<String, Value>, Failure> {
+        let mut all = match &self.properties_file {
+            Some(file) => read_properties(file)?,
+            None => Map::new(),
+        };
+        for text in &self.properties {
+            properties::merge(&mut all, text)?;
+        }
+        Ok(all)
+    }
+}
+
+fn unreadable(file: &str, reason: ReadError) -> Failure {
+    let asked = match reason {
+        ReadError::Missing => "; write a template of a registry as TEMPLATE:VERSION".to_owned(),
+        _ => String::new(),
+    };
+    BundleError::File {
+        file: file.to_owned(),
+        reason,
+        asked,
+    }
+    .into()
+}
+
+pub fn split(path: &Path) -> (Rc<Files>, String) {
+    let folder = path.parent().unwrap_or_else(|| Path::new("")).to_owned();
+    let file = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    (Rc::new(Files::Folder(folder)), file)
+}
