@@ -1,6 +1,7 @@
 //! What a release's example comes to.
 
 use super::*;
+use crate::bundle::Bundle;
 
 const CHART_TEXT: &str = "name: redis\nversion: 0.1.0\n";
 const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: redis}\n";

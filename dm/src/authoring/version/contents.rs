@@ -1,0 +1,63 @@
+//! Reads the files of a version.
+
+use common::registry::SCHEMA;
+use common::registry::package::{self, MANIFEST_FILES, MANIFESTS, PackageError};
+use common::yaml::{self, Duplicates, Limits};
+use serde_json::Value;
+
+use super::VersionError;
+use crate::bundle::BundleError;
+use crate::bundle::files::{Files, ReadError};
+
+/// The files of objects, by path, in the order of their names.
+pub fn manifests(folder: &str, files: &Files) -> Result<Vec<(String, String)>, VersionError> {
+    let folder = || folder.to_owned();
+    let names = files.names(MANIFESTS);
+    let names = names.map_err(|reason| unreadable(files.shown(MANIFESTS), reason))?;
+    let names: Vec<_> = names
+        .into_iter()
+        .filter(|name| package::is_manifest(name))
+        .collect();
+    match names.len() {
+        0 => return Err(PackageError::NoManifests { folder: folder() }.into()),
+        1..=MANIFEST_FILES => {}
+        _ => return Err(PackageError::TooManyFiles { folder: folder() }.into()),
+    }
+    let path = |name: String| format!("{MANIFESTS}/{name}");
+    let read = |path: String| Ok((path.clone(), read(files, &path)?));
+    names.into_iter().map(path).map(read).collect()
+}
+
+/// A template without a schema takes any properties.
+pub fn schema(files: &Files, file: &str) -> Result<Option<Value>, BundleError> {
+    let path = format!("{file}{SCHEMA}");
+    match files.read(&path) {
+        Ok(text) => parsed(&files.shown(&path), &text).map(Some),
+        Err(ReadError::Missing) => Ok(None),
+        Err(reason) => Err(unreadable(files.shown(&path), reason)),
+    }
+}
+
+pub fn read(files: &Files, path: &str) -> Result<String, BundleError> {
+    files
+        .read(path)
+        .map_err(|reason| unreadable(files.shown(path), reason))
+}
+
+pub fn unreadable(file: String, reason: ReadError) -> BundleError {
+    BundleError::File {
+        file,
+        reason,
+        asked: String::new(),
+    }
+}
+
+pub fn parsed(shown: &str, text: &str) -> Result<Value, BundleError> {
+    let document = yaml::read(text, &Limits::DEFAULT, Duplicates::Error);
+    let document = document.map_err(|error| BundleError::Malformed {
+        place: format!("{shown}:{}:{}", error.location.line, error.location.column),
+        reason: error.kind.to_string(),
+        excerpt: error.excerpt(),
+    })?;
+    Ok(document.value)
+}
