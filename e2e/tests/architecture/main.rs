@@ -46,6 +46,8 @@ const PURE: &[&str] = &[
     "manager/src/domain",
     "expandybird/src/expansion",
     "expandybird/src/input",
+    "resourcifier/src/apply/object",
+    "resourcifier/src/apply/readiness",
     "resourcifier/src/plan",
 ];
 const EFFECTS: &[&str] = &[

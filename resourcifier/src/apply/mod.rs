@@ -8,98 +8,42 @@
 //! ```
 //! What is done can be done again: a caller that does not know how far it came repeats it.
 
-mod acquire;
-mod acquired;
-mod causes;
-mod change;
-mod claim;
-mod compare;
-mod conflicts;
+mod cause;
+mod checks;
+mod context;
 mod converge;
 mod definitions;
 mod diff;
-mod discovery;
-mod drift;
-mod events;
-mod evidence;
-mod expected;
 mod fetch;
-mod item;
-mod namespaces;
-mod notation;
-mod outputs;
-mod ownership;
-mod pace;
-mod permissions;
-mod pods;
+mod object;
 pub mod readiness;
 mod remove;
-mod replace;
-mod secrets;
-mod shown;
-mod unchanged;
-mod work;
+mod write;
 
 use std::collections::HashSet;
 
-use common::api::deployer::{Basis, Report, ResourceState};
-use common::api::error::ErrorBody;
-use common::model::{AppliedObject, DeploymentName, ObjectRef, Resource};
+use common::api::deployer::{Report, ResourceState};
+use common::model::{AppliedObject, ObjectRef, Resource};
 
-use self::item::Target;
-use self::remove::withheld;
-use crate::kubectl::{Gate, Halt, Kubectl};
-use crate::plan::{Catalog, Plan};
+use self::checks::{expected, permissions};
+use self::fetch::outputs;
+use self::remove::item::Target;
+use self::remove::{superfluous, withheld};
+use crate::plan::Plan;
 
-pub use change::uid;
-pub use claim::is_ours;
+pub use cause::evidence::of as evidence;
+pub use context::events::Events;
+pub use context::pace::Deadline;
+pub use context::secrets::Secrets;
+pub use context::{BATCH, Context, Known, Stopped};
 pub use diff::diff;
-pub use discovery::Discovery;
-pub use drift::Drift;
-pub use events::Events;
-pub use evidence::of as evidence;
+pub use diff::drift::Drift;
+pub use fetch::discovery::Discovery;
 pub use fetch::{AT_ONCE, Source, all, each, many};
-pub use pace::Deadline;
+pub use object::change::uid;
+pub use object::claim::is_ours;
+pub use object::unchanged::is_unchanged;
 pub use remove::Removal;
-pub use secrets::Secrets;
-pub use unchanged::is_unchanged;
-
-/// Objects of one call: enough that starting a process does not count, few enough that memory and news keep flowing.
-pub const BATCH: usize = 250;
-
-/// Why a write ended without a report.
-#[derive(Debug, thiserror::Error)]
-pub enum Stopped {
-    /// The job may not go on, and who reads the end learns why.
-    #[error(transparent)]
-    Halted(#[from] Halt),
-    /// Before anything was touched.
-    #[error(transparent)]
-    Refused(#[from] ErrorBody),
-}
-
-/// What every write has.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    pub kubectl: &'a dyn Kubectl,
-    pub catalog: &'a Catalog,
-    pub deployment: &'a DeploymentName,
-    pub events: &'a Events,
-    pub deadline: Deadline,
-    /// What each call passes: once it is closed, nothing more is begun.
-    pub gate: &'a Gate,
-}
-
-/// What is known besides the plan.
-#[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
-    /// What exists of the deployment.
-    pub recorded: &'a [AppliedObject],
-    /// How the objects must still be.
-    pub expected: &'a [Basis],
-    /// What becomes of objects that are not in the plan.
-    pub removal: Removal,
-}
 
 /// Applies the plan, then removes what is recorded and not in it.
 pub async fn apply(context: Context<'_>, plan: Plan, known: Known<'_>) -> Result<Report, Stopped> {
@@ -151,19 +95,6 @@ async fn removed(
         Ok(found) => found.remove(removal).await,
         Err(_) => remove::not_begun(superfluous),
     }
-}
-
-/// What is recorded and not in the plan, in the order in which it is to go.
-fn superfluous(plan: &Plan, recorded: &[AppliedObject]) -> Result<Vec<Target>, ErrorBody> {
-    let desired: HashSet<_> = plan
-        .nodes
-        .iter()
-        .map(|node| node.object.identity())
-        .collect();
-    let gone = recorded.iter().rev();
-    gone.filter(|old| !desired.contains(&old.object.identity()))
-        .map(|old| Target::recorded(old.clone()))
-        .collect()
 }
 
 /// Deletes what is recorded, and what is not but says that it is the deployment's.

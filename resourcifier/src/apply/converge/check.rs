@@ -8,12 +8,14 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Run;
-use crate::apply::acquired::{self, Taken};
-use crate::apply::claim::{self, Claim};
-use crate::apply::permissions::{self, Need, Verb};
+use super::work::Work;
+use crate::apply::checks::permissions::{self, Need, Verb};
+use crate::apply::context::Stopped;
+use crate::apply::object::acquired::{self, Taken};
+use crate::apply::object::claim::{self, Claim};
+use crate::apply::object::{change, unchanged};
 use crate::apply::readiness::Readiness;
-use crate::apply::work::Work;
-use crate::apply::{Stopped, change, definitions, fetch, unchanged};
+use crate::apply::{definitions, fetch};
 use crate::kubectl::{KubectlError, ObjectFault};
 
 impl Run<'_> {

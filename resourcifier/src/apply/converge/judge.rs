@@ -8,8 +8,7 @@ use futures::StreamExt;
 use tokio::time::Instant;
 
 use super::{Run, Step};
-use crate::apply::causes::{self, Causes};
-use crate::apply::evidence;
+use crate::apply::cause::{self, Causes, evidence};
 use crate::apply::readiness::Readiness;
 
 /// Others are asked this often, and for this many at a time: each costs some calls.
@@ -106,7 +105,7 @@ impl Run<'_> {
         futures::stream::iter(calls)
             .map(|(index, live)| async move {
                 match live {
-                    Some(live) => (index, causes::of(kubectl, &live, code).await),
+                    Some(live) => (index, cause::of(kubectl, &live, code).await),
                     None => (index, Causes::default()),
                 }
             })

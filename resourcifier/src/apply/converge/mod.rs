@@ -15,6 +15,7 @@ mod put;
 mod remake;
 mod schedule;
 mod watch;
+mod work;
 
 use std::collections::HashMap;
 
@@ -31,12 +32,12 @@ use self::judge::Judge;
 use self::remake::{NotDeleted, Refused};
 use self::schedule::Schedule;
 use self::watch::{Group, Seen, Watches};
-use super::fetch::{self, AT_ONCE};
-use super::pace::Pace;
-use super::permissions::{Grants, Need};
-use super::readiness::Readiness;
-use super::work::Work;
-use super::{Context, Stopped};
+use self::work::Work;
+use crate::apply::checks::permissions::{Grants, Need};
+use crate::apply::context::pace::Pace;
+use crate::apply::context::{Context, Stopped};
+use crate::apply::fetch::{self, AT_ONCE};
+use crate::apply::readiness::Readiness;
 use crate::kubectl::{KubectlError, Watch};
 use crate::plan::{self, Plan};
 

@@ -6,9 +6,10 @@ use common::api::deployer::ResourceState;
 use serde_json::Value;
 
 use super::{Run, Step};
-use crate::apply::acquired::Taken;
-use crate::apply::conflicts::{self, How};
-use crate::apply::{acquire, change, claim, replace};
+use crate::apply::object::acquired::Taken;
+use crate::apply::object::{change, claim, replace};
+use crate::apply::write::acquire;
+use crate::apply::write::conflicts::{self, How};
 use crate::kubectl::{KubectlError, ObjectFault};
 use crate::plan;
 

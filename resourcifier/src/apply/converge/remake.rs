@@ -7,7 +7,11 @@ use common::model::{ObjectRef, UpdatePolicy};
 use serde_json::Value;
 
 use super::{Run, Step};
-use crate::apply::{Context, change, claim, definitions, namespaces, replace};
+use crate::apply::context::Context;
+use crate::apply::definitions;
+use crate::apply::object::{change, claim, replace};
+use crate::apply::remove::namespaces;
+use crate::apply::write::trial;
 use crate::kubectl::{Cascade, DeleteOptions, Deletion, KubectlError};
 
 /// Why the API server does not let the object change, and what came of the try to create it.
@@ -36,7 +40,7 @@ impl Run<'_> {
         let context = self.context;
         self.schedule.under_way(index);
         self.steps.push(Box::pin(async move {
-            let would_help = replace::create_would_succeed(context, &object).await;
+            let would_help = trial::create_would_succeed(context, &object).await;
             Step::Tried(index, Refused { error, would_help })
         }));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use common::api::deployer::ResourceState;
 
-use crate::apply::work::Work;
+use super::work::Work;
 use crate::plan;
 
 pub struct Schedule {

@@ -11,8 +11,10 @@ use futures::{FutureExt, StreamExt};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::apply::work::Work;
-use crate::apply::{Context, change, fetch};
+use super::work::Work;
+use crate::apply::context::Context;
+use crate::apply::fetch;
+use crate::apply::object::change;
 use crate::kubectl::{self, Change, KubectlError, Query, ServedKind, Watch};
 
 /// A watch is opened anew after this long.

@@ -3,10 +3,11 @@
 //!
 //! Nothing is changed. Wave by wave, so that a value that another resource is going to have can be put in.
 
+pub mod drift;
 mod permitted;
 mod project;
 mod prune;
-pub mod unknown;
+mod unknown;
 
 use std::collections::HashMap;
 
@@ -17,8 +18,10 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use self::project::Projected;
-use super::{BATCH, Context, Removal, Stopped, fetch};
-use crate::kubectl::{KubectlError, Outcomes};
+use crate::apply::context::{BATCH, Context, Stopped};
+use crate::apply::fetch;
+use crate::apply::remove::Removal;
+use crate::kubectl::KubectlError;
 use crate::plan::{Node, Plan};
 
 /// Every desired resource in its order, then what would be pruned.
@@ -160,29 +163,4 @@ impl<'a> Run<'a> {
     fn recorded_uid(&self, node: &Node) -> Option<&str> {
         self.recorded.get(&node.object.identity()).copied()
     }
-}
-
-/// The live objects; of a kind that is not served there are none. A cluster that is away ends it.
-pub async fn read(
-    context: Context<'_>,
-    objects: &[&ObjectRef],
-) -> Result<Outcomes<Option<Value>>, ErrorBody> {
-    let served: Vec<Option<ObjectRef>> = objects
-        .iter()
-        .map(|object| context.catalog.served(object))
-        .collect();
-    let wanted: Vec<ObjectRef> = served.iter().flatten().cloned().collect();
-    let mut outcomes: Vec<_> = wanted.iter().map(|_| Ok(None)).collect();
-    let mut take = |place: usize, outcome| outcomes[place] = outcome;
-    fetch::many(context, &wanted, &mut take).await;
-    let mut outcomes = outcomes.into_iter();
-    let mut found = Vec::with_capacity(objects.len());
-    for object in served {
-        let outcome = object.and_then(|_| outcomes.next()).unwrap_or(Ok(None));
-        match outcome {
-            Err(error) if error.is_transient() => return Err(error.into()),
-            outcome => found.push(outcome),
-        }
-    }
-    Ok(found)
 }

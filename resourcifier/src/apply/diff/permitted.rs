@@ -3,8 +3,8 @@
 use common::api::deployer::{ResourceDiff, ResourceIntent};
 use common::api::error::{ErrorBody, ErrorCode, Location};
 
-use super::super::Context;
-use super::super::permissions::{self, Grants, Need, Verb};
+use crate::apply::checks::permissions::{self, Grants, Need, Verb};
+use crate::apply::context::Context;
 use crate::kubectl::{KubectlError, remedy};
 use crate::plan::Plan;
 

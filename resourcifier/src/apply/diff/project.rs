@@ -5,11 +5,15 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::model::UpdatePolicy;
 use serde_json::Value;
 
-use super::super::claim::{self, Claim};
-use super::super::compare::{self, Difference};
-use super::super::conflicts::{self, How};
-use super::super::{Context, acquired, change, definitions, ownership, replace, unchanged, work};
 use super::unknown::{self, Known};
+use crate::apply::context::Context;
+use crate::apply::definitions;
+use crate::apply::object::claim::{self, Claim};
+use crate::apply::object::compare::{self, Difference};
+use crate::apply::object::fault::fault;
+use crate::apply::object::{acquired, change, ownership, replace, unchanged};
+use crate::apply::write::conflicts::{self, How};
+use crate::apply::write::trial;
 use crate::kubectl::{KubectlError, ObjectFault, Precondition};
 use crate::plan::{self, Node, Reference};
 
@@ -126,7 +130,7 @@ pub async fn project(
             refused(
                 ResourceIntent::None,
                 None,
-                work::fault(node, error.code(), &reason),
+                fault(node, error.code(), &reason),
             )
         }
         None => attempt(context, node, live.as_ref(), recorded, &known, others).await,
@@ -183,7 +187,7 @@ async fn attempt(
             } else {
                 ResourceIntent::Create
             };
-            let error = work::fault(node, ErrorCode::ResourcesFailed, &refusal.to_string());
+            let error = fault(node, ErrorCode::ResourcesFailed, &refusal.to_string());
             return refused(intent, live.cloned(), error);
         }
     };
@@ -262,7 +266,7 @@ async fn unchangeable(
     let overlaid = compare::overlaid(live, &known.object);
     let differences = compare::differences(Some(live), Some(&overlaid));
     let would_help = match replace::may_help(error) {
-        true => replace::create_would_succeed(context, &known.object).await,
+        true => trial::create_would_succeed(context, &known.object).await,
         false => Ok(false),
     };
     if node.metadata.update_policy == UpdatePolicy::Replace && would_help == Ok(true) {
@@ -271,7 +275,7 @@ async fn unchangeable(
             intent: ResourceIntent::Replace,
             differences,
             values: Some(known.object.clone()),
-            error: obstacle.map(|reason| work::fault(node, ErrorCode::ResourcesFailed, &reason)),
+            error: obstacle.map(|reason| fault(node, ErrorCode::ResourcesFailed, &reason)),
         };
     }
     Tried {
@@ -292,7 +296,7 @@ fn write_error(
     let is_invalid = matches!(error, KubectlError::Object(error) if !error.causes.is_empty());
     let is_moot = !known.unknown.is_empty() && is_invalid && error.conflicts().is_empty();
     (!is_moot).then(|| {
-        work::fault(
+        fault(
             node,
             error.code(),
             &replace::failure(node, error, would_help),

@@ -5,11 +5,14 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{AppliedObject, DeletePolicy, ObjectRef};
 use serde_json::Value;
 
-use super::super::acquired::Taken;
-use super::super::claim::{self, Standing};
-use super::super::item::Target;
-use super::super::{BATCH, Context, Removal, Stopped, change, definitions, namespaces, ownership};
-use super::read;
+use crate::apply::context::{BATCH, Context, Stopped};
+use crate::apply::definitions;
+use crate::apply::fetch::read;
+use crate::apply::object::acquired::Taken;
+use crate::apply::object::claim::{self, Standing};
+use crate::apply::object::{change, ownership};
+use crate::apply::remove::item::Target;
+use crate::apply::remove::{Removal, namespaces, superfluous};
 use crate::kubectl::KubectlError;
 use crate::plan::Plan;
 
@@ -20,7 +23,7 @@ pub async fn diffs(
     recorded: &[AppliedObject],
     removal: Removal,
 ) -> Result<Vec<ResourceDiff>, Stopped> {
-    let superfluous = super::super::superfluous(plan, recorded)?;
+    let superfluous = superfluous(plan, recorded)?;
     let mut found = Vec::with_capacity(superfluous.len());
     for batch in superfluous.chunks(BATCH) {
         context.gate.check()?;

@@ -7,29 +7,24 @@
 
 mod api_service;
 mod custom;
-mod daemon_set;
 mod definition;
-mod deployment;
 mod fields;
 mod ingress;
-mod job;
 mod namespace;
 mod own_rule;
-mod pod;
-mod refused;
-mod replica_set;
 mod service;
-mod stateful_set;
 mod volume_claim;
+mod workloads;
 
 use common::model::ObjectRef;
 use serde_json::Value;
 
-use super::change::departure;
+use self::workloads::{daemon_set, deployment, job, pod, replica_set, stateful_set};
+use super::object::change::departure;
 
 pub use own_rule::is_set as has_own_rule;
-pub use pod::{failure as pod_failure, trouble as pod_trouble};
-pub use refused::is_final as is_final_refusal;
+pub use workloads::pod::{failure as pod_failure, trouble as pod_trouble};
+pub use workloads::refused::is_final as is_final_refusal;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Readiness {

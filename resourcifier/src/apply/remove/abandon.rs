@@ -5,9 +5,10 @@
 use common::model::{DeploymentName, ObjectRef};
 use serde_json::{Map, Value, json};
 
-use crate::apply::acquired::{Taken, merge_patch};
-use crate::apply::claim::{self, Standing};
-use crate::apply::{Context, change};
+use crate::apply::context::Context;
+use crate::apply::object::acquired::{Taken, merge_patch};
+use crate::apply::object::change;
+use crate::apply::object::claim::{self, Standing};
 use crate::kubectl::{KubectlError, ObjectError, ObjectFault, PatchOptions};
 use crate::plan;
 

@@ -6,11 +6,11 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::Run;
-use crate::apply::change;
-use crate::apply::claim::{self, Standing};
+use super::item::{REPLACED, may_own};
+use crate::apply::context::pace::Pace;
 use crate::apply::fetch::AT_ONCE;
-use crate::apply::item::{REPLACED, may_own};
-use crate::apply::pace::Pace;
+use crate::apply::object::change;
+use crate::apply::object::claim::{self, Standing};
 use crate::kubectl::{Cascade, DeleteOptions, Deletion, KubectlError, ObjectFault};
 
 impl Run<'_> {

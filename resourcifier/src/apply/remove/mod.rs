@@ -4,24 +4,29 @@
 
 mod abandon;
 mod gone;
+pub mod item;
+pub mod namespaces;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use common::api::deployer::{Action, ResourceReport, ResourceState};
-use common::api::error::ErrorCode;
+use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{AppliedObject, DeletePolicy, ObjectRef};
 use futures::StreamExt;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use self::abandon::{Abandoned, Leaving};
-use super::claim::{self, Standing};
-use super::fetch::{self, AT_ONCE};
-use super::item::{Item, REPLACED, Target};
-use super::pace::{PATIENCE, Pace};
-use super::permissions::{Need, Verb};
-use super::{Context, change, definitions, namespaces};
+use self::item::{Item, REPLACED, Target};
+use crate::apply::checks::permissions::{Need, Verb};
+use crate::apply::context::Context;
+use crate::apply::context::pace::{PATIENCE, Pace};
+use crate::apply::definitions;
+use crate::apply::fetch::{self, AT_ONCE};
+use crate::apply::object::change;
+use crate::apply::object::claim::{self, Standing};
 use crate::kubectl::{Halt, KubectlError, ObjectFault, Outcomes};
+use crate::plan::Plan;
 
 const NOT_BEGUN: &str = "the operation was stopped before it was deleted";
 const RESTORED: &str = "it was there before the deployment: the fields that the deployment had taken have their former values again";
@@ -53,6 +58,19 @@ impl Removed {
         let mut states = self.reports.iter().map(|report| report.state);
         states.all(|state| state == ResourceState::Gone)
     }
+}
+
+/// What is recorded and not in the plan, in the order in which it is to go.
+pub fn superfluous(plan: &Plan, recorded: &[AppliedObject]) -> Result<Vec<Target>, ErrorBody> {
+    let desired: HashSet<_> = plan
+        .nodes
+        .iter()
+        .map(|node| node.object.identity())
+        .collect();
+    let gone = recorded.iter().rev();
+    gone.filter(|old| !desired.contains(&old.object.identity()))
+        .map(|old| Target::recorded(old.clone()))
+        .collect()
 }
 
 /// What would have been removed, had the operation not been stopped.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Readiness;
-use super::fields::{condition, number};
+use crate::apply::readiness::Readiness;
+use crate::apply::readiness::fields::{condition, number};
 
 pub fn readiness(live: &Value) -> Readiness {
     if let Some(failed) = condition(live, "Failed").filter(|failed| failed.is_true) {

@@ -10,8 +10,10 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::model::ObjectRef;
 use serde_json::Value;
 
-use super::claim::{self, Standing};
-use super::{Context, fetch, work};
+use crate::apply::context::Context;
+use crate::apply::fetch;
+use crate::apply::object::claim::{self, Standing};
+use crate::apply::object::fault::fault as fault_of;
 use crate::kubectl::{KubectlError, ObjectFault, PageRequest, Query, ServedKind, object_ref};
 use crate::plan::Node;
 
@@ -35,7 +37,7 @@ pub async fn fault(context: Context<'_>, node: &Node, live: Option<&Value>) -> O
             }
         },
     };
-    Some(work::fault(node, ErrorCode::ResourcesFailed, &reason))
+    Some(fault_of(node, ErrorCode::ResourcesFailed, &reason))
 }
 
 /// Why the definition must not be deleted, nor made anew.

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::Readiness;
-use super::fields::{condition, number, unobserved};
 use super::refused::pods_refused;
+use crate::apply::readiness::Readiness;
+use crate::apply::readiness::fields::{condition, number, unobserved};
 
 pub fn readiness(live: &Value) -> Readiness {
     if let Some(waiting) = unobserved(live) {

@@ -323,5 +323,4 @@ pub fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
 }
 
 #[cfg(test)]
-#[path = "acquired_tests.rs"]
 mod tests;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Readiness;
-use super::fields::{number, unobserved};
+use crate::apply::readiness::Readiness;
+use crate::apply::readiness::fields::{number, unobserved};
 
 pub fn readiness(live: &Value) -> Readiness {
     if let Some(waiting) = unobserved(live) {

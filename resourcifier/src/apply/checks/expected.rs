@@ -7,8 +7,9 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::model::ObjectRef;
 use serde_json::Value;
 
-use super::diff::read;
-use super::{BATCH, Context, Stopped, ownership};
+use crate::apply::context::{BATCH, Context, Stopped};
+use crate::apply::fetch::read;
+use crate::apply::object::ownership;
 use crate::plan::{self, Plan};
 
 /// Objects and fields that the error tells of.

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::readiness::{self, Readiness};
-use super::{change, pods};
+use super::pods;
+use crate::apply::object::change;
+use crate::apply::readiness::{self, Readiness};
 use crate::kubectl::{Kubectl, PageRequest, Query, ServedKind, object_ref};
 
 /// The time for each look.

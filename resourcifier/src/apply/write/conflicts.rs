@@ -9,9 +9,9 @@ use common::model::ConflictPolicy;
 use common::redact::REDACTED;
 use serde_json::Value;
 
-use super::secrets::Secrets;
-use super::shown::shown;
-use super::{claim, notation};
+use crate::apply::context::secrets::Secrets;
+use crate::apply::object::shown::shown;
+use crate::apply::object::{claim, notation};
 use crate::kubectl::{
     ApplyOptions, Cause, Kubectl, KubectlError, ObjectError, ObjectFault, Precondition, object_ref,
 };

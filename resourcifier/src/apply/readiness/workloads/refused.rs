@@ -1,7 +1,7 @@
 //! What a controller says that may make no pods.
 
-use super::Readiness;
-use super::fields::condition;
+use crate::apply::readiness::Readiness;
+use crate::apply::readiness::fields::condition;
 use serde_json::Value;
 
 /// Failed, where its pods are refused for what nobody gives back by waiting: a quota, a policy, a missing right.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::change;
+use crate::apply::object::change;
 use crate::kubectl::{Kubectl, KubectlError, PageRequest, Query, ServedKind, object_ref};
 
 /// Pods that are looked at: what holds up so many holds up the others too.

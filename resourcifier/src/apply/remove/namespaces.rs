@@ -10,9 +10,10 @@ use common::model::ObjectRef;
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::claim::{self, Standing};
-use super::fetch::{self, AT_ONCE};
-use super::{Context, change};
+use crate::apply::context::Context;
+use crate::apply::fetch::{self, AT_ONCE};
+use crate::apply::object::change;
+use crate::apply::object::claim::{self, Standing};
 use crate::kubectl::{KubectlError, ObjectFault, Query, ServedKind, object_ref};
 
 /// Objects that a sentence names.

@@ -8,24 +8,12 @@
 use common::model::UpdatePolicy;
 use serde_json::Value;
 
-use super::Context;
 use crate::kubectl::{KubectlError, ObjectFault};
 use crate::plan::{self, Node};
 
 /// Whether the refusal can be about the change alone: then a create has to be tried.
 pub fn may_help(error: &KubectlError) -> bool {
     error.fault() == Some(ObjectFault::Invalid)
-}
-
-/// Whether the API server would accept the object as a new one. An error where it cannot be tried.
-pub async fn create_would_succeed(
-    context: Context<'_>,
-    object: &Value,
-) -> Result<bool, KubectlError> {
-    let manager = plan::field_manager(context.deployment);
-    let within = context.deadline.call();
-    let tried = context.kubectl.try_create(object, &manager, within).await;
-    tried.map(|()| true)
 }
 
 /// The refusal, and what came of the try to create the object anew. Nobody is talked into deleting what holds data.

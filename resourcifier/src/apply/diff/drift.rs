@@ -10,10 +10,11 @@ use common::api::deployer::FieldChange;
 use common::model::{ConflictPolicy, DeploymentName};
 use serde_json::Value;
 
-use super::compare::{self, Difference};
-use super::conflicts::{self, How};
-use super::diff::unknown;
-use super::{Secrets, acquired, ownership, unchanged};
+use super::unknown;
+use crate::apply::context::secrets::Secrets;
+use crate::apply::object::compare::{self, Difference};
+use crate::apply::object::{acquired, ownership, unchanged};
+use crate::apply::write::conflicts::{self, How};
 use crate::kubectl::{Kubectl, KubectlError, Precondition};
 use crate::plan::{self, Node, Path};
 

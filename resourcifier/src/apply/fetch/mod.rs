@@ -1,5 +1,9 @@
 //! Reads many objects: by one list for each kind and namespace where there are many, one by one where there are few.
 
+pub mod discovery;
+pub mod outputs;
+mod served;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
@@ -7,9 +11,12 @@ use common::model::{DeploymentName, ObjectRef};
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::{Context, Deadline};
+use crate::apply::context::Context;
+use crate::apply::context::pace::Deadline;
 use crate::kubectl::{Kubectl, KubectlError, Outcomes, PageRequest, Query, ServedKind};
 use crate::plan::{self, Catalog};
+
+pub use served::read;
 
 /// Calls on their way at once: beyond this an API server gets no faster.
 pub const AT_ONCE: usize = 32;

@@ -3,34 +3,22 @@
 use std::time::Duration;
 
 use common::api::deployer::{Action, ResourceReport, ResourceState};
-use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::api::error::{ErrorBody, ErrorCode};
 use common::model::AppliedObject;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::causes::Causes;
-use super::change;
-use super::claim::Claim;
-use super::pace::PATIENCE;
-use super::readiness::{self, Readiness};
+use crate::apply::cause::Causes;
+use crate::apply::context::pace::PATIENCE;
+use crate::apply::object::change;
+use crate::apply::object::claim::Claim;
+use crate::apply::object::fault::fault;
+use crate::apply::readiness::{self, Readiness};
 use crate::kubectl::KubectlError;
 use crate::plan::Node;
 
 /// So often it tries again at once where others write first; then it waits.
 const RACES: usize = 8;
-
-/// An error about one resource.
-pub fn fault(node: &Node, code: ErrorCode, reason: &str) -> ErrorBody {
-    let location = Location {
-        resource: Some(node.resource.name.to_string()),
-        ..Location::default()
-    };
-    let message = format!(
-        "resource {} ({}): {reason}",
-        node.resource.name, node.object
-    );
-    ErrorBody::new(code, message).at(location)
-}
 
 /// The cluster does not answer.
 #[derive(Debug)]

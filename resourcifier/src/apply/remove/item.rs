@@ -5,10 +5,10 @@ use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::{AppliedObject, DeletePolicy, ObjectRef, Resource, ResourceName, TypeName};
 use serde_json::Value;
 
-use super::acquired::Taken;
-use super::change;
-use super::claim::{self, Standing};
-use super::remove::Removal;
+use super::Removal;
+use crate::apply::object::acquired::Taken;
+use crate::apply::object::change;
+use crate::apply::object::claim::{self, Standing};
 use crate::kubectl::KubectlError;
 
 pub const REPLACED: &str = "another object has taken its name since; it is left alone";

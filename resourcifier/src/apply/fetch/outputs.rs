@@ -7,8 +7,9 @@ use common::model::{ObjectRef, Output};
 use common::redact::REDACTED;
 use serde_json::Value;
 
-use super::pace::Pace;
-use super::{Context, fetch};
+use crate::apply::context::Context;
+use crate::apply::context::pace::Pace;
+use crate::apply::fetch;
 use crate::kubectl::Halt;
 use crate::plan::{self, Plan, PlannedOutput, Reference};
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Readiness;
-use super::fields::{condition, number};
+use crate::apply::readiness::Readiness;
+use crate::apply::readiness::fields::{condition, number};
 
 pub fn readiness(live: &Value) -> Readiness {
     let phase = live["status"]["phase"].as_str().unwrap_or("Pending");

@@ -2,13 +2,15 @@
 //!
 //! Asked only when it failed or time is over. Logs are told as they are, but only so much of them.
 
+pub mod evidence;
+mod pods;
+
 use std::time::Duration;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use serde_json::Value;
 
-use super::pods;
-use super::readiness::pod_trouble;
+use crate::apply::readiness::pod_trouble;
 use crate::kubectl::{Kubectl, Log, ObjectEvent, object_ref};
 
 /// The time for each look: the answer is late already.

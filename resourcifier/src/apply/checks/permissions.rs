@@ -11,8 +11,8 @@ use common::api::review::Access;
 use common::model::{ObjectRef, ResourceName};
 use futures::StreamExt;
 
-use super::Context;
-use super::fetch::AT_ONCE;
+use crate::apply::context::Context;
+use crate::apply::fetch::AT_ONCE;
 use crate::kubectl::{KubectlError, remedy};
 
 /// Permissions and resources that a sentence names.

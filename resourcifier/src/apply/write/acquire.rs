@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::acquired::{self, Taken};
-use super::claim;
 use super::conflicts::{self, Applied, How};
+use crate::apply::object::acquired::{self, Taken};
+use crate::apply::object::claim;
 use crate::kubectl::{Kubectl, KubectlError, object_ref};
 
 /// A dry run says which fields the deployment would own; what they are now goes into the annotation. The object is read whole

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::api::deployer::{Event, ResourceReport};
 use tokio::sync::mpsc::Sender;
 
-use super::Secrets;
+use super::secrets::Secrets;
 use crate::kubectl::Halt;
 
 #[derive(Debug, Clone)]

@@ -1,0 +1,4 @@
+//! What is checked before anything is touched.
+
+pub mod expected;
+pub mod permissions;
