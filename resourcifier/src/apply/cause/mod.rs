@@ -22,7 +22,7 @@ const LINES: usize = 20;
 const LOG_CHARS: usize = 3_000;
 
 /// What is known of the cause.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Causes {
     /// For the sentence, where others than the object are to blame.
     pub summary: Option<String>,

@@ -2,21 +2,22 @@
 
 use std::collections::HashSet;
 
-use common::api::error::{ErrorBody, ErrorCode};
+use common::api::error::ErrorBody;
 use common::model::ObjectRef;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Run;
-use super::work::Work;
+use super::phase::{Event, Failure, Pending, Reading};
 use crate::apply::checks::permissions::{self, Need, Verb};
 use crate::apply::context::Stopped;
 use crate::apply::object::acquired::{self, Taken};
 use crate::apply::object::claim::{self, Claim};
 use crate::apply::object::{change, unchanged};
-use crate::apply::readiness::Readiness;
+use crate::apply::readiness::{self, Readiness};
 use crate::apply::{definitions, fetch};
 use crate::kubectl::{KubectlError, ObjectFault};
+use crate::plan::Node;
 
 impl Run<'_> {
     /// `removal` is what it takes to remove what is not desired any more.
@@ -39,13 +40,13 @@ impl Run<'_> {
             Err(error) if error.fault() == Some(ObjectFault::Forbidden) => {
                 unreadable.push((indices[place], error));
             }
-            outcome => faults.extend(self.checked(indices[place], outcome).err()),
+            outcome => faults.extend(self.fault(indices[place], outcome)),
         };
         fetch::many(context, &objects, &mut found).await;
         if let Some(error) = trouble {
             return Err(ErrorBody::from(error).into());
         }
-        for work in self.works.iter().filter(|work| work.unchanged.is_none()) {
+        for work in self.works.iter().filter(|work| !work.is_unchanged()) {
             faults.extend(definitions::fault(context, &work.node, work.before()).await);
         }
         // Those are looked for when their turn comes.
@@ -59,13 +60,23 @@ impl Run<'_> {
         if missing.is_empty() {
             // Readable by now, or nothing answers such questions.
             for (index, error) in unreadable {
-                faults.extend(self.checked(index, Err(error)).err());
+                faults.extend(self.fault(index, Err(error)));
             }
         } else if faults.is_empty() {
             return Err(permissions::refusal(context, &lacking, missing).into());
         }
         faults.extend(missing);
         refuse(faults).map_err(Stopped::Refused)
+    }
+
+    /// Takes it in, or says why it may not be touched.
+    fn fault(
+        &mut self,
+        index: usize,
+        outcome: Result<Option<Value>, KubectlError>,
+    ) -> Option<ErrorBody> {
+        let failure = self.checked(index, outcome).err()?;
+        Some(self.works[index].error(&failure))
     }
 
     /// Whether what the caller may not do with it now may be granted by the plan itself, on its way.
@@ -82,7 +93,7 @@ impl Run<'_> {
                 .before()
                 .is_some_and(|live| !change::is_terminating(live));
             let verbs: &[Verb] = match (unreadable.contains(&index), is_there) {
-                _ if work.unchanged.is_some() || self.may_be_granted(index) => &[],
+                _ if work.is_unchanged() || self.may_be_granted(index) => &[],
                 (true, _) => &[Verb::Get, Verb::Patch],
                 (false, true) => &[Verb::Patch],
                 // Server-side apply is a patch that creates.
@@ -98,36 +109,50 @@ impl Run<'_> {
         &mut self,
         index: usize,
         outcome: Result<Option<Value>, KubectlError>,
-    ) -> Result<(), ErrorBody> {
-        let work = &mut self.works[index];
+    ) -> Result<(), Failure> {
+        let reading = self.reading(index, outcome)?;
+        self.works[index].on(Event::Read(reading));
+        Ok(())
+    }
+
+    fn reading(
+        &self,
+        index: usize,
+        outcome: Result<Option<Value>, KubectlError>,
+    ) -> Result<Reading, Failure> {
+        let work = &self.works[index];
         let live = outcome
-            .map_err(|error| work.fault(error.code(), &format!("it cannot be read: {error}")))?;
+            .map_err(|error| Failure::new(error.code(), format!("it cannot be read: {error}")))?;
         let recorded = work.recorded.as_deref();
         let standing = claim::standing(live.as_ref(), self.context.deployment, recorded);
         let policy = work.node.metadata.create_policy;
-        let claim = claim::claim(standing, policy, work.replaced);
-        let claim = claim
-            .map_err(|refusal| work.fault(ErrorCode::ResourcesFailed, &refusal.to_string()))?;
-        (work.claim, work.looked) = (Some(claim), Instant::now());
-        work.was_there |= claim == Claim::Acquire
-            || (claim == Claim::Update && live.as_ref().and_then(Taken::read).is_some());
-        let is_unchanged = |live: &&Value| {
-            claim == Claim::Update
-                && work.node.references.is_empty()
-                && !change::is_terminating(live)
-                && {
-                    let asked = acquired::carried(&work.node.template, Some(live));
-                    unchanged::is_unchanged(&asked, live, &self.manager)
-                }
-        };
-        work.unchanged = live.as_ref().filter(is_unchanged).map(Work::readiness);
-        // Of what is ready and stays as it is, nobody asks for more.
-        let is_settled = work.unchanged == Some(Readiness::Ready) && !work.is_referenced;
-        work.before = Some(live.map(|live| match is_settled {
-            true => change::identity(&live),
-            false => change::without_managers(live),
-        }));
-        Ok(())
+        let was_deleted = work.pending().is_some_and(Pending::was_deleted);
+        let claim = claim::claim(standing, policy, was_deleted)
+            .map_err(|refusal| Failure::of_resource(refusal.to_string()))?;
+        let was_taken = || live.as_ref().and_then(Taken::read).is_some();
+        let unchanged = live
+            .as_ref()
+            .filter(|live| claim == Claim::Update && self.is_unchanged(&work.node, live));
+        let unchanged = unchanged.map(readiness::of);
+        Ok(Reading {
+            claim,
+            was_there: claim == Claim::Acquire || (claim == Claim::Update && was_taken()),
+            // Of what is ready and stays as it is, nobody asks for more.
+            before: match unchanged == Some(Readiness::Ready) && !work.is_referenced {
+                true => live.as_ref().map(change::identity),
+                false => live.map(change::without_managers),
+            },
+            unchanged,
+            at: Instant::now(),
+        })
+    }
+
+    /// Whether applying would change nothing.
+    fn is_unchanged(&self, node: &Node, live: &Value) -> bool {
+        node.references.is_empty() && !change::is_terminating(live) && {
+            let asked = acquired::carried(&node.template, Some(live));
+            unchanged::is_unchanged(&asked, live, &self.manager)
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use common::api::error::ErrorCode;
 use futures::StreamExt;
 use tokio::time::Instant;
 
+use super::phase::Event;
 use super::{Run, Step};
 use crate::apply::cause::{self, Causes, evidence};
 use crate::apply::readiness::Readiness;
@@ -45,8 +46,8 @@ impl Run<'_> {
         let count = self.works.len();
         let waiting: Vec<_> = (0..count)
             .map(|step| (self.judge.from + step) % count)
-            .filter(|&index| self.works[index].state == ResourceState::Applied)
-            .filter_map(|index| Some((index, self.works[index].live.clone()?)))
+            .filter(|&index| self.works[index].state() == ResourceState::Applied)
+            .filter_map(|index| Some((index, self.works[index].live().cloned()?)))
             .take(AT_A_TIME)
             .collect();
         let Some((last, _)) = waiting.last() else {
@@ -67,9 +68,9 @@ impl Run<'_> {
         self.judge.is_busy = false;
         self.judge.next = Instant::now() + EVERY;
         for (index, verdict) in verdicts {
-            let is_waited_for = self.works[index].state == ResourceState::Applied;
+            let is_waited_for = self.works[index].state() == ResourceState::Applied;
             if let Some(verdict) = verdict.filter(|_| is_waited_for) {
-                self.works[index].concluded(verdict);
+                self.works[index].on(Event::Judged(verdict));
                 self.settled(index);
             }
         }
@@ -88,17 +89,17 @@ impl Run<'_> {
 
     /// What failed after it was applied says why.
     pub(super) async fn explain(&mut self) {
-        let unwell = (0..self.works.len()).filter(|&index| self.works[index].is_unwell);
+        let unwell = (0..self.works.len()).filter(|&index| self.works[index].is_unwell());
         let unwell: Vec<usize> = unwell.collect();
         for (index, causes) in self.causes(unwell, ErrorCode::ResourcesFailed).await {
-            self.works[index].explained(causes);
+            self.works[index].on(Event::Explained(causes));
         }
     }
 
     async fn causes(&self, indices: Vec<usize>, code: ErrorCode) -> Vec<(usize, Causes)> {
         let kubectl = self.context.kubectl;
         let calls = indices.into_iter().enumerate().map(|(nth, index)| {
-            let live = self.works[index].live.as_ref();
+            let live = self.works[index].live();
             (index, live.filter(|_| nth < EXPLAINED).cloned())
         });
         let calls: Vec<_> = calls.collect();

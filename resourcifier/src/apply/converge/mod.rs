@@ -6,11 +6,12 @@
 //!    ▲       └─ delete it ───┘      │                          └───────────────────────┘     │
 //!    └──────── its dependants ◄─────┴────────────────────────────────────────────────────────┘
 //! ```
-//! Everything here is one task: what is under way are calls, and what they bring changes one [`Work`]. A failed resource
+//! Everything here is one task: what is under way are calls, and what they bring is an [`Event`] of one [`Work`]. A failed resource
 //! holds back only what depends on it.
 
 mod check;
 mod judge;
+mod phase;
 mod put;
 mod remake;
 mod schedule;
@@ -29,6 +30,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use self::judge::Judge;
+use self::phase::Event;
 use self::remake::{NotDeleted, Refused};
 use self::schedule::Schedule;
 use self::watch::{Group, Seen, Watches};
@@ -167,7 +169,7 @@ impl<'a> Run<'a> {
     async fn break_off(&mut self) {
         self.finish_calls().await;
         for index in 0..self.works.len() {
-            if self.works[index].state == ResourceState::Pending {
+            if self.works[index].state() == ResourceState::Pending {
                 self.works[index].not_begun();
                 self.news.push(index);
             }
@@ -234,7 +236,7 @@ impl<'a> Run<'a> {
         let mut changed = vec![index];
         while let Some(index) = changed.pop() {
             for dependant in self.schedule.dependants(index).to_vec() {
-                if self.works[dependant].state != ResourceState::Pending {
+                if self.works[dependant].state() != ResourceState::Pending {
                     continue;
                 }
                 if self.works[index].has_failed() && !self.schedule.is_under_way(dependant) {
@@ -285,15 +287,10 @@ impl<'a> Run<'a> {
     /// Those that are not ready, and those of which a value is waited for.
     fn awaited(&self) -> Vec<usize> {
         let mut awaited: Vec<usize> = (0..self.works.len())
-            .filter(|&index| self.works[index].state == ResourceState::Applied)
+            .filter(|&index| self.works[index].state() == ResourceState::Applied)
             .collect();
-        let waiting = |work: &&Work| work.state == ResourceState::Pending;
-        awaited.extend(
-            self.works
-                .iter()
-                .filter(waiting)
-                .filter_map(|work| work.awaits),
-        );
+        let waiting = |work: &&Work| work.state() == ResourceState::Pending;
+        awaited.extend(self.works.iter().filter(waiting).filter_map(Work::awaits));
         awaited.sort_unstable();
         awaited.dedup();
         awaited
@@ -326,12 +323,12 @@ impl<'a> Run<'a> {
             return;
         }
         match outcome {
-            Ok(Some(live)) => work.observed(live),
+            Ok(Some(live)) => work.on(Event::Observed(live)),
             Ok(None) => work.failed(
                 ErrorCode::ResourcesFailed,
                 "it was deleted by somebody else while it was waited for",
             ),
-            Err(_) if work.state == ResourceState::Ready => {}
+            Err(_) if work.state() == ResourceState::Ready => {}
             Err(error) if error.is_transient() => work.troubled(&error),
             Err(error) => work.failed(error.code(), &error.to_string()),
         }

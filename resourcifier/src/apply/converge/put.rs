@@ -1,10 +1,9 @@
 //! One resource on its way into the cluster: what its next call is, and what came of the one before.
 
-use std::time::Duration;
-
 use common::api::deployer::ResourceState;
 use serde_json::Value;
 
+use super::phase::{Event, Next, Pending};
 use super::{Run, Step};
 use crate::apply::object::acquired::Taken;
 use crate::apply::object::{change, claim, replace};
@@ -13,44 +12,40 @@ use crate::apply::write::conflicts::{self, How};
 use crate::kubectl::{KubectlError, ObjectFault};
 use crate::plan;
 
-/// That applying would change nothing counts for so long; then the object is looked at again.
-const FRESH: Duration = Duration::from_secs(5);
-
 impl Run<'_> {
     /// Begins the next call, or settles what needs none.
     pub(super) fn go_on(&mut self, index: usize) {
-        let work = &mut self.works[index];
-        let Some(before) = &work.before else {
-            return self.look_for(index);
-        };
-        if let Some(before) = before
-            .as_ref()
-            .filter(|before| change::is_terminating(before))
-        {
-            let held = change::finalizers(before).join(", ");
-            work.waits_for(format!(
-                "the object of before is being deleted; finalizers: [{held}]"
-            ));
-            work.forget();
-            return self.put_off(index);
+        match self.works[index].next() {
+            Some(Next::Read) => {
+                self.works[index].on(Event::Outdated);
+                self.look_for(index);
+            }
+            Some(Next::Wait(reason)) => {
+                self.works[index].waits_for(reason);
+                self.works[index].on(Event::Outdated);
+                self.put_off(index);
+            }
+            Some(Next::Nothing) => {
+                self.works[index].on(Event::Unchanged);
+                self.is_in(index);
+            }
+            Some(Next::Write) => self.write(index),
+            None => self.schedule.back(index),
         }
-        if work.unchanged.is_some() && work.looked.elapsed() > FRESH {
-            work.forget();
-            return self.look_for(index);
-        }
-        if let Some(verdict) = work.unchanged.take() {
-            work.found(verdict);
-            return self.is_in(index);
-        }
+    }
+
+    /// Applies it, if all values that it refers to are known.
+    fn write(&mut self, index: usize) {
         match self.substituted(index) {
             Ok((object, properties)) => {
                 self.works[index].final_properties = properties;
                 self.apply(index, object);
             }
             Err(reference) => {
-                let work = &mut self.works[index];
-                work.waits_for(format!("{} has no value yet", reference.text));
-                work.awaits = Some(reference.target);
+                self.works[index].on(Event::Waits {
+                    reason: format!("{} has no value yet", reference.text),
+                    on: Some(reference.target),
+                });
                 self.put_off(index);
             }
         }
@@ -89,8 +84,8 @@ impl Run<'_> {
                 self.schedule.back(index);
                 match self.checked(index, outcome) {
                     Ok(()) => self.offer(index),
-                    Err(fault) => {
-                        self.works[index].failed_with(fault);
+                    Err(failure) => {
+                        self.works[index].on(Event::Failed(failure));
                         self.settled(index);
                     }
                 }
@@ -104,11 +99,8 @@ impl Run<'_> {
         index: usize,
     ) -> Result<(Value, Option<Value>), plan::Reference> {
         let node = &self.works[index].node;
-        let value = |reference: &plan::Reference| {
-            reference
-                .path
-                .find(self.works[reference.target].live.as_ref()?)
-        };
+        let value =
+            |reference: &plan::Reference| reference.path.find(self.works[reference.target].live()?);
         if let Some(missing) = node
             .references
             .iter()
@@ -118,7 +110,7 @@ impl Run<'_> {
         }
         let secrets = self.context.events.secrets();
         for reference in &node.references {
-            if let Some(live) = &self.works[reference.target].live {
+            if let Some(live) = self.works[reference.target].live() {
                 secrets.learn(reference, live);
             }
         }
@@ -147,7 +139,7 @@ impl Run<'_> {
         let (context, manager) = (self.context, self.manager.clone());
         let policy = self.works[index].node.metadata.conflict_policy;
         let before = self.works[index].before().map(change::identity);
-        let was_there = self.works[index].was_there;
+        let was_there = self.works[index].pending().is_some_and(Pending::was_there);
         self.steps.push(Box::pin(async move {
             let how = How {
                 manager: &manager,
@@ -174,7 +166,7 @@ impl Run<'_> {
         self.schedule.back(index);
         match outcome {
             Ok(live) => {
-                self.works[index].applied(live);
+                self.works[index].on(Event::Written(live));
                 self.is_in(index);
             }
             Err(error) => self.refused(index, error),
@@ -186,7 +178,7 @@ impl Run<'_> {
         self.schedule.back(index);
         self.applied.push(index);
         self.settled(index);
-        if self.works[index].state == ResourceState::Applied {
+        if self.works[index].state() == ResourceState::Applied {
             self.watches.want(&self.works[index]);
             self.watch();
         }
@@ -204,7 +196,7 @@ impl Run<'_> {
         }
         let may_pass = self.may_pass(index, &error);
         let work = &mut self.works[index];
-        let may_be_anew = !work.replaced && work.before().is_some();
+        let may_be_anew = work.may_be_made_anew();
         if may_pass {
             work.troubled(&error);
             self.put_off(index);

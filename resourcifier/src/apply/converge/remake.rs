@@ -6,6 +6,7 @@ use common::api::error::ErrorCode;
 use common::model::{ObjectRef, UpdatePolicy};
 use serde_json::Value;
 
+use super::phase::Event;
 use super::{Run, Step};
 use crate::apply::context::Context;
 use crate::apply::definitions;
@@ -78,13 +79,12 @@ impl Run<'_> {
         let work = &mut self.works[index];
         match outcome {
             Ok(()) => {
-                work.forget();
-                work.replaced = true;
+                work.on(Event::Deleted);
                 work.waits_for("it cannot be changed and its update policy is REPLACE: the previous object is being deleted");
                 return self.put_off(index);
             }
             Err(NotDeleted::Changed) => {
-                work.forget();
+                work.on(Event::Outdated);
                 return self.put_off(index);
             }
             Err(NotDeleted::Failed(error)) if error.is_transient() => {

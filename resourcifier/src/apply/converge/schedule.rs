@@ -87,11 +87,11 @@ impl Schedule {
 
 fn is_possible(index: usize, works: &[Work]) -> bool {
     let work = &works[index];
-    work.state == ResourceState::Pending
+    work.state() == ResourceState::Pending
         && work.node.dependencies.iter().all(|dependency| {
             let other = &works[dependency.on];
             match dependency.ready {
-                true => other.state == ResourceState::Ready,
+                true => other.state() == ResourceState::Ready,
                 false => other.is_in_cluster(),
             }
         })

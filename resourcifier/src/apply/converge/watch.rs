@@ -72,7 +72,7 @@ impl<'a> Watches<'a> {
 
     /// Watches the object from its last known state on. Whether it is watched already from there on.
     pub fn want(&mut self, work: &Work) -> bool {
-        let Some(version) = work.live.as_ref().and_then(change::version) else {
+        let Some(version) = work.live().and_then(change::version) else {
             return false;
         };
         let Some(group) = self.group(&work.node.object) else {
