@@ -15,7 +15,7 @@ pub const RESOURCE: &str = "deployment-manager.dev/resource";
 pub const DELETE_POLICY: &str = "deployment-manager.dev/delete-policy";
 /// The annotation with the wave, if it is not the first. Deletion visits the waves in reverse.
 pub const WAVE: &str = "deployment-manager.dev/wave";
-/// The annotation of an object that was there before the deployment: what was taken from it (`apply/object/acquired`).
+/// The annotation of an object that existed before the deployment: what was taken from it (`apply/object/acquired`).
 pub const ACQUIRED: &str = "deployment-manager.dev/acquired";
 /// Kubernetes' recommended label. It is added if the user set none.
 pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";

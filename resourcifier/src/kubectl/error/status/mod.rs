@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 
-use super::error::{Cause, KubectlError, ObjectError, ObjectFault};
-use super::forbidden;
+use super::{Cause, KubectlError, ObjectError, ObjectFault, forbidden};
 
 /// The reason of one field in a conflict.
 const FIELD_CONFLICT: &str = "FieldManagerConflict";
@@ -188,5 +187,4 @@ fn one_line(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "status_tests.rs"]
 mod tests;

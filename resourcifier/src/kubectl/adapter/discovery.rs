@@ -8,10 +8,10 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::ServedKind;
-use super::error::KubectlError;
-use super::proxy::Proxy;
-use super::request::{Request, version};
+use crate::kubectl::ServedKind;
+use crate::kubectl::error::KubectlError;
+use crate::kubectl::proxy::Proxy;
+use crate::kubectl::proxy::request::{Request, version};
 
 /// All groups in one document, if the server supports it.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";

@@ -7,8 +7,8 @@ use common::model::ObjectRef;
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-use super::error::{KubectlError, ObjectError, ObjectFault};
-use super::{ServedKind, is_segment};
+use crate::kubectl::error::{KubectlError, ObjectError, ObjectFault};
+use crate::kubectl::{ServedKind, is_segment};
 
 /// The host is the socket. `kubectl proxy` accepts only requests with this host name.
 const BASE: &str = "http://localhost/";

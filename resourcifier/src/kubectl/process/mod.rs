@@ -3,6 +3,9 @@
 //!
 //! It does not know kubectl's commands.
 
+pub mod folder;
+pub mod parent;
+
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Stdio;
@@ -14,7 +17,6 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
 use super::error::KubectlError;
-use super::parent;
 
 /// The maximum output of a call about kubectl itself.
 const OUTPUT_BYTES: u64 = 1024 * 1024;

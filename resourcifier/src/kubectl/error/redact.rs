@@ -3,7 +3,7 @@
 use common::redact::REDACTED;
 use serde_json::Value;
 
-use super::error::{KubectlError, ObjectError};
+use super::{KubectlError, ObjectError};
 
 /// Shorter values occur in many texts by chance. [`quoted`] covers them.
 const SHORTEST: usize = 4;
@@ -85,8 +85,8 @@ fn quoted(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::error::ObjectFault;
     use super::*;
+    use crate::kubectl::ObjectFault;
     use serde_json::json;
 
     fn refused(text: &str, object: &Value) -> String {

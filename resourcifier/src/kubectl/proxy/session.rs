@@ -13,8 +13,8 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::Child;
 
-use super::error::KubectlError;
-use super::process::{self, Group, Program};
+use crate::kubectl::error::KubectlError;
+use crate::kubectl::process::{self, Group, Program};
 
 /// Its own start is quick. Credential plugins run only with the first request.
 const START: Duration = Duration::from_secs(20);

@@ -1,6 +1,13 @@
 //! The adapter: the cluster through `kubectl proxy`. Discovery uses the identity of the service. Objects are accessed
 //! as their callers (`objects`).
 
+mod discovery;
+mod events;
+mod objects;
+mod review;
+mod versions;
+mod watch;
+
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -9,14 +16,14 @@ use async_trait::async_trait;
 use common::api::review::{Access, AccessVerdict, TokenReview, TokenVerdict};
 use common::model::{Identity, ObjectRef};
 
+use self::objects::Objects;
 use super::ServedKind;
 use super::caller::Caller;
 use super::error::{KubectlError, ObjectError, ObjectFault};
-use super::folder::{Folder, FolderError};
-use super::objects::Objects;
+use super::process::folder::{Folder, FolderError};
 use super::proxy::Proxy;
-use super::session::Settings;
-use super::{Cluster, Gate, Kubectl, Versions, discovery, review, versions};
+use super::proxy::session::Settings;
+use super::{Cluster, Gate, Kubectl, Versions};
 
 /// Discovery needs few requests.
 const DISCOVERY: Duration = Duration::from_secs(20);

@@ -8,9 +8,9 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::error::KubectlError;
-use super::proxy::Answer;
-use super::request::Request;
+use crate::kubectl::error::KubectlError;
+use crate::kubectl::proxy::Answer;
+use crate::kubectl::proxy::request::Request;
 
 /// An answer is small, but the groups of a user may be many.
 const VERDICT_BYTES: usize = 1024 * 1024;

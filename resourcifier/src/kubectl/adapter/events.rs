@@ -4,9 +4,9 @@ use common::model::ObjectRef;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::ObjectEvent;
-use super::error::KubectlError;
-use super::request::Request;
+use crate::kubectl::ObjectEvent;
+use crate::kubectl::error::KubectlError;
+use crate::kubectl::proxy::request::Request;
 
 /// The cluster keeps events of an object for an hour. This many are enough.
 const READ: usize = 500;

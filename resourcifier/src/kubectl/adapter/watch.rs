@@ -9,9 +9,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::error::KubectlError;
-use super::proxy::root_cause;
-use super::{Change, Watch, status};
+use crate::kubectl::error::KubectlError;
+use crate::kubectl::error::status;
+use crate::kubectl::proxy::root_cause;
+use crate::kubectl::{Change, Watch};
 
 /// One object, with the document around it.
 const LINE_BYTES: usize = 4 * 1024 * 1024;

@@ -3,6 +3,10 @@
 //!
 //! A limited number of requests run at the same time. When the API server reports too many, all of them wait.
 
+mod brake;
+pub mod request;
+pub mod session;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,14 +15,14 @@ use nix::unistd::Pid;
 use reqwest::{Response, StatusCode, header};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
-use super::brake::Brake;
+use self::brake::Brake;
+use self::request::Request;
+use self::session::{Session, Settings};
 use super::caller::Caller;
 use super::error::KubectlError;
-use super::folder::Folder;
+use super::error::status;
 use super::gate::Gate;
-use super::request::Request;
-use super::session::{Session, Settings};
-use super::status;
+use super::process::folder::Folder;
 
 /// Requests at the same time. With more, an API server is not faster, and its fairness rules reject them.
 const AT_ONCE: usize = 32;

@@ -1,5 +1,9 @@
 //! Why a call failed.
 
+pub mod forbidden;
+pub mod redact;
+pub mod status;
+
 use common::api::error::{ErrorBody, ErrorCode};
 
 use super::gate::Halt;

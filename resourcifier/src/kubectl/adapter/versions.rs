@@ -6,11 +6,11 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::Versions;
-use super::error::KubectlError;
-use super::process::{Finished, run};
-use super::proxy::Proxy;
-use super::request::Request;
+use crate::kubectl::Versions;
+use crate::kubectl::error::KubectlError;
+use crate::kubectl::process::{Finished, run};
+use crate::kubectl::proxy::Proxy;
+use crate::kubectl::proxy::request::Request;
 
 /// The oldest minor version of kubectl that is tested.
 const OLDEST: u64 = 28;

@@ -12,16 +12,18 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::caller::Caller;
-use super::error::{KubectlError, ObjectFault};
-use super::proxy::{Answer, Way};
-use super::request::{Request, collection};
-use super::through_proxy::ThroughProxy;
-use super::{
+use super::ThroughProxy;
+use super::{events, review, watch};
+use crate::kubectl::caller::Caller;
+use crate::kubectl::error::redact;
+use crate::kubectl::error::{KubectlError, ObjectFault};
+use crate::kubectl::proxy::request::{Request, collection};
+use crate::kubectl::proxy::{Answer, Way};
+use crate::kubectl::{
     ApplyOptions, Cascade, DeleteOptions, Deletion, Gate, Kubectl, Log, ObjectEvent, Page,
-    PageRequest, PatchOptions, Precondition, Query, Watch, events, redact, review, watch,
+    PageRequest, PatchOptions, Precondition, Query, Watch,
 };
-use super::{ServedKind, object_ref};
+use crate::kubectl::{ServedKind, object_ref};
 
 /// The maximum size of a log, for any number of lines.
 const LOG_BYTES: usize = 64 * 1024;
