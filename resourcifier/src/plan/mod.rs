@@ -2,35 +2,33 @@
 //!
 //! Pure: it takes the served kinds as a value, and does not know live objects, kubectl or time.
 
-mod address;
+mod error;
 mod graph;
-mod json_path;
 mod kinds;
 mod marks;
 mod object;
-mod order;
 mod outputs;
 mod path;
 mod policies;
 mod references;
-mod reserved;
 mod rule;
-mod uses;
 
 use common::api::deployer::{Edge, Policies};
-use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::{
     DeploymentName, Namespace, ObjectRef, Output, Resource, ResourceMetadata, limits,
 };
 use serde_json::Value;
 
+use self::object::{Draft, Object};
+
+pub use error::{Fault, PlanError};
 pub use graph::Dependency;
+pub use graph::order::rank;
 pub use kinds::{Catalog, Wanted};
 pub use marks::{
     ACQUIRED, DELETE_POLICY, DEPLOYMENT, MANAGED_BY, MANAGER, Mark, PREFIX, RESOURCE, WAVE,
     field_manager,
 };
-pub use order::rank;
 pub use outputs::PlannedOutput;
 pub use path::{LAST_APPLIED, Path};
 pub use policies::holds_data;
@@ -86,54 +84,61 @@ impl Plan {
     }
 }
 
-/// The plan, or all its faults, each with its resource.
-pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, ErrorBody> {
+/// The plan.
+///
+/// # Errors
+/// All faults of one step, each with its resource. Later steps are not checked.
+pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, PlanError> {
     let count = desired.resources.len();
     if count > limits::RESOURCES {
-        let message = format!(
-            "the configuration has {count} resources, more than the limit of {}",
-            limits::RESOURCES
-        );
-        return Err(ErrorBody::new(ErrorCode::TooManyResources, message));
+        return Err(PlanError::TooManyResources { count });
     }
     let drafts = gathered(object::drafts(desired.resources, catalog))?;
     let objects = gathered(object::resolve(&drafts, desired))?;
     gathered(object::distinct(&objects, desired.resources))?;
     gathered(object::rules(&objects, desired.resources))?;
     let mut outputs = gathered(outputs::planned(desired))?;
-    let secrets: Vec<bool> = objects.iter().map(object::Object::is_secret).collect();
+    let secrets: Vec<bool> = objects.iter().map(Object::is_secret).collect();
     for output in &mut outputs {
         references::mark_secret(&mut output.references, |target| secrets[target]);
     }
     let mut edges = gathered(graph::edges(&drafts, &objects))?;
     graph::loosen(&mut edges);
-    let waves = graph::waves(&edges, desired.resources)?;
-    let nodes = drafts.into_iter().zip(objects).zip(edges).zip(waves).map(
-        |(((draft, object), dependencies), wave)| {
-            let mark = Mark {
-                deployment: desired.deployment,
-                resource: &draft.resource.name,
-                wave,
-                delete_policy: draft.metadata.delete_policy,
-            };
-            let template = mark.put_on(object.value);
-            let mut references = object.references;
-            references::mark_secret(&mut references, |target| secrets[target]);
-            Node {
-                resource: draft.resource.clone(),
-                metadata: policies::overridden(draft.metadata, desired.policies, &object.id),
-                object: object.id,
-                template,
-                dependencies,
-                references,
-                wave,
-            }
-        },
-    );
+    let waves = graph::waves(&edges, desired.resources)
+        .map_err(|circle| PlanError::of(circle, Vec::new()))?;
+    let parts = drafts.into_iter().zip(objects).zip(edges).zip(waves);
+    let nodes = parts.map(|(((draft, mut object), dependencies), wave)| {
+        references::mark_secret(&mut object.references, |target| secrets[target]);
+        node(desired, draft, object, dependencies, wave)
+    });
     Ok(Plan {
         nodes: nodes.collect(),
         outputs,
     })
+}
+
+fn node(
+    desired: Desired<'_>,
+    draft: Draft<'_>,
+    object: Object,
+    dependencies: Vec<Dependency>,
+    wave: usize,
+) -> Node {
+    let mark = Mark {
+        deployment: desired.deployment,
+        resource: &draft.resource.name,
+        wave,
+        delete_policy: draft.metadata.delete_policy,
+    };
+    Node {
+        resource: draft.resource.clone(),
+        metadata: policies::overridden(draft.metadata, desired.policies, &object.id),
+        template: mark.put_on(object.value),
+        references: object.references,
+        object: object.id,
+        dependencies,
+        wave,
+    }
 }
 
 /// What the resources need to know about the cluster.
@@ -144,8 +149,8 @@ pub fn wanted(resources: &[Resource]) -> Vec<Wanted> {
         .collect()
 }
 
-/// The faults of several resources as one error.
-fn gathered<T>(results: Vec<Result<T, ErrorBody>>) -> Result<Vec<T>, ErrorBody> {
+/// All values, or all faults.
+fn gathered<T>(results: Vec<Result<T, Fault>>) -> Result<Vec<T>, PlanError> {
     let (mut good, mut faults) = (Vec::with_capacity(results.len()), Vec::new());
     for result in results {
         match result {
@@ -153,26 +158,11 @@ fn gathered<T>(results: Vec<Result<T, ErrorBody>>) -> Result<Vec<T>, ErrorBody> 
             Err(fault) => faults.push(fault),
         }
     }
-    match faults.len() {
-        0 => Ok(good),
-        1 => Err(faults.remove(0)),
-        count => {
-            let message = format!(
-                "{count} resources cannot be applied as they are; the first: {}",
-                faults[0].message
-            );
-            Err(ErrorBody::new(faults[0].code, message).caused_by(faults))
-        }
+    let mut faults = faults.into_iter();
+    match faults.next() {
+        None => Ok(good),
+        Some(first) => Err(PlanError::of(first, faults.collect())),
     }
-}
-
-/// An error about one resource.
-fn fault(code: ErrorCode, resource: &Resource, message: String) -> ErrorBody {
-    let location = Location {
-        resource: Some(resource.name.to_string()),
-        ..Location::default()
-    };
-    ErrorBody::new(code, message).at(location)
 }
 
 #[cfg(test)]

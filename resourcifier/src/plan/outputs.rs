@@ -1,10 +1,10 @@
 //! The outputs of the configuration. Their references are checked with those of the resources.
 
-use common::api::error::{ErrorBody, ErrorCode};
 use common::model::Output;
 use serde_json::Value;
 
 use super::Desired;
+use super::error::Fault;
 use super::references::{self, Names, Reference};
 
 /// An output with valid references.
@@ -16,16 +16,16 @@ pub struct PlannedOutput {
     pub references: Vec<Reference>,
 }
 
-pub fn planned(desired: Desired<'_>) -> Vec<Result<PlannedOutput, ErrorBody>> {
+pub fn planned(desired: Desired<'_>) -> Vec<Result<PlannedOutput, Fault>> {
     let names = Names::new(desired.resources.iter().map(|one| one.name.as_str()));
     let outputs = desired.outputs.iter();
     outputs.map(|output| check(output, &names)).collect()
 }
 
-fn check(output: &Output, names: &Names<'_>) -> Result<PlannedOutput, ErrorBody> {
-    let references = references::collect(&output.value, names).map_err(|error| {
-        let message = format!("output {}: {error}", output.name);
-        ErrorBody::new(ErrorCode::InvalidReference, message)
+fn check(output: &Output, names: &Names<'_>) -> Result<PlannedOutput, Fault> {
+    let references = references::collect(&output.value, names).map_err(|error| Fault::Output {
+        output: output.name.to_string(),
+        error,
     })?;
     Ok(PlannedOutput {
         name: output.name.clone(),

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::json_path::{JsonPath, text_of, unquoted};
+use super::path::json_path::{JsonPath, text_of, unquoted};
 
 /// The object is ready when the condition holds. The rule of its kind does not apply.
 pub const READY_WHEN: &str = "deployment-manager.dev/ready-when";

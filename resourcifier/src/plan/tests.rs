@@ -3,6 +3,7 @@
 use super::*;
 use crate::kubectl::ServedKind;
 use common::api::deployer::EdgeReason;
+use common::api::error::{ErrorBody, ErrorCode};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -63,7 +64,7 @@ fn planned(resources: Value) -> Result<Plan, ErrorBody> {
         DeploymentName::parse("web").unwrap(),
         Namespace::parse("home").unwrap(),
     );
-    plan(
+    let planned = plan(
         Desired {
             deployment: &deployment,
             namespace: &namespace,
@@ -72,7 +73,8 @@ fn planned(resources: Value) -> Result<Plan, ErrorBody> {
             policies: Policies::default(),
         },
         &catalog(),
-    )
+    );
+    Ok(planned?)
 }
 
 fn waits(plan: &Plan, index: usize) -> Vec<(usize, bool, EdgeReason, &str)> {

@@ -4,6 +4,7 @@ mod checks;
 mod jobs;
 mod prepared;
 mod read;
+mod refusal;
 mod reviews;
 mod status;
 

@@ -1,5 +1,7 @@
 //! A path into an object: `spec.ports[0].nodePort`, `data['a.b']`.
 
+pub mod json_path;
+
 use std::fmt;
 
 use serde_json::Value;

@@ -7,14 +7,12 @@
 //!
 //! It checks the object's own metadata only, not that of pod templates.
 
-use common::api::error::{ErrorBody, ErrorCode};
-use common::model::Resource;
 use serde_json::{Map, Value};
 
-use super::fault;
-use super::marks::PREFIX;
-use super::references::Reference;
-use super::rule::{FAIL_WHEN, READY_WHEN};
+use crate::plan::error::Problem;
+use crate::plan::marks::PREFIX;
+use crate::plan::references::Reference;
+use crate::plan::rule::{FAIL_WHEN, READY_WHEN};
 
 /// Fields of the metadata that only the API server writes, and that have another meaning in a request.
 const OF_THE_SERVER: &[&str] = &[
@@ -28,35 +26,24 @@ const OF_THE_SERVER: &[&str] = &[
 const PASSED_OVER: &[&str] = &["creationTimestamp", "generation", "selfLink"];
 
 /// Removes fields without a meaning, and rejects the first forbidden one. `references` are the resource's own.
-pub fn check(
-    resource: &Resource,
-    metadata: &mut Map<String, Value>,
-    references: &[Reference],
-) -> Result<(), ErrorBody> {
+pub fn check(metadata: &mut Map<String, Value>, references: &[Reference]) -> Result<(), Problem> {
     metadata.retain(|field, value| !PASSED_OVER.contains(&field.as_str()) && !value.is_null());
-    let faults = [
+    let problems = [
         marked(metadata),
         foreign(metadata),
         owned(metadata, references),
     ];
-    match faults.into_iter().flatten().next() {
+    match problems.into_iter().flatten().next() {
         None => Ok(()),
-        Some((path, reason)) => {
-            let message = format!("resource {}: {path} {reason}", resource.name);
-            let mut fault = fault(ErrorCode::InvalidConfiguration, resource, message);
-            if let Some(location) = &mut fault.location {
-                location.path = Some(path);
-            }
-            Err(fault)
-        }
+        Some((path, reason)) => Err(Problem::Reserved { path, reason }),
     }
 }
 
 /// Where something is wrong, and what.
-type Fault = (String, String);
+type Place = (String, String);
 
 /// One of our own labels or annotations, except those for users.
-fn marked(metadata: &Map<String, Value>) -> Option<Fault> {
+fn marked(metadata: &Map<String, Value>) -> Option<Place> {
     ["labels", "annotations"].into_iter().find_map(|section| {
         let keys = metadata.get(section)?.as_object()?.keys();
         let is_for_users =
@@ -71,7 +58,7 @@ fn marked(metadata: &Map<String, Value>) -> Option<Fault> {
     })
 }
 
-fn foreign(metadata: &Map<String, Value>) -> Option<Fault> {
+fn foreign(metadata: &Map<String, Value>) -> Option<Place> {
     let field = OF_THE_SERVER
         .iter()
         .find(|field| metadata.contains_key(**field));
@@ -86,7 +73,7 @@ fn foreign(metadata: &Map<String, Value>) -> Option<Fault> {
 }
 
 /// An owner that is not a resource of the deployment. Only a reference proves that it is one.
-fn owned(metadata: &Map<String, Value>, references: &[Reference]) -> Option<Fault> {
+fn owned(metadata: &Map<String, Value>, references: &[Reference]) -> Option<Place> {
     const FIELD: &str = "metadata.ownerReferences";
     let Some(owners) = metadata.get("ownerReferences")?.as_array() else {
         return Some((FIELD.to_owned(), "is not a list".to_owned()));
@@ -115,13 +102,11 @@ mod tests {
     use crate::plan::references::{self, Names};
 
     /// The metadata to apply, or what is wrong with it. There is another resource, `own`.
-    fn checked(metadata: Value) -> Result<Value, ErrorBody> {
-        let resource = json!({"name": "it", "type": "ConfigMap"});
-        let resource: Resource = serde_json::from_value(resource).unwrap();
+    fn checked(metadata: Value) -> Result<Value, Problem> {
         let names = Names::new(["it", "own"].into_iter());
         let references = references::collect(&metadata, &names).unwrap();
         let mut metadata = metadata.as_object().unwrap().clone();
-        check(&resource, &mut metadata, &references)?;
+        check(&mut metadata, &references)?;
         Ok(Value::Object(metadata))
     }
 
@@ -168,11 +153,12 @@ mod tests {
             ),
         ];
         for (metadata, place) in cases {
-            let error = checked(metadata.clone()).unwrap_err();
-            assert_eq!(error.code, ErrorCode::InvalidConfiguration, "{metadata}");
-            let begins = format!("resource it: {place} ");
-            assert!(error.message.starts_with(&begins), "{error}");
-            assert_eq!(error.location.unwrap().path, Some(place));
+            let problem = checked(metadata).unwrap_err();
+            assert!(
+                problem.to_string().starts_with(&format!("{place} ")),
+                "{problem}"
+            );
+            assert_eq!(problem.path(), Some(place));
         }
     }
 
@@ -200,12 +186,8 @@ mod tests {
             json!("$(ref.own.metadata.ownerReferences)"),
         ] {
             let error = checked(json!({"ownerReferences": foreign})).unwrap_err();
-            assert!(
-                error
-                    .message
-                    .starts_with("resource it: metadata.ownerReferences"),
-                "{error}"
-            );
+            let path = error.path().unwrap();
+            assert!(path.starts_with("metadata.ownerReferences"), "{path}");
         }
     }
 }

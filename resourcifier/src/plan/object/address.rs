@@ -3,29 +3,28 @@
 //! The rules are Kubernetes' own (`ValidatePathSegmentName`, RFC 1123 labels for namespaces). Only the API server knows
 //! further rules for names of one kind.
 
-use common::api::error::{ErrorBody, ErrorCode};
-use common::model::{Namespace, ObjectRef, Resource};
+use common::model::{Namespace, ObjectRef};
 
-use super::fault;
 use crate::kubectl::{ServedKind, is_segment};
+use crate::plan::error::Problem;
 
 const NAME_RULE: &str =
     "use 1 to 253 characters without '/', '%' and control characters, and neither '.' nor '..'";
 
 /// Rejects an object without a valid address, and names the faulty field.
-pub fn check(resource: &Resource, id: &ObjectRef, kind: &ServedKind) -> Result<(), ErrorBody> {
+pub fn check(id: &ObjectRef, kind: &ServedKind) -> Result<(), Problem> {
     if let Some(namespace) = &id.namespace
         && let Err(error) = Namespace::parse(namespace.as_str())
     {
         let reason = format!("the object's {error}");
-        return Err(at(resource, "metadata.namespace", &reason));
+        return Err(at("metadata.namespace", reason));
     }
     if !is_segment(&id.name) {
         let reason = format!(
             "the object's name {:?} is not valid: {NAME_RULE}; without metadata.name, the object has the resource's name",
             clipped(&id.name)
         );
-        return Err(at(resource, "metadata.name", &reason));
+        return Err(at("metadata.name", reason));
     }
     let version = id.api_version.as_str();
     // In a path, everything after the group is one segment.
@@ -39,18 +38,13 @@ pub fn check(resource: &Resource, id: &ObjectRef, kind: &ServedKind) -> Result<(
                 id.kind,
                 clipped(part)
             );
-            Err(at(resource, "apiVersion", &reason))
+            Err(at("apiVersion", reason))
         }
     }
 }
 
-fn at(resource: &Resource, path: &str, reason: &str) -> ErrorBody {
-    let message = format!("resource {}: {path}: {reason}", resource.name);
-    let mut fault = fault(ErrorCode::InvalidConfiguration, resource, message);
-    if let Some(location) = &mut fault.location {
-        location.path = Some(path.to_owned());
-    }
-    fault
+fn at(path: &'static str, reason: String) -> Problem {
+    Problem::Address { path, reason }
 }
 
 /// An error clips a quoted text that is longer than this.

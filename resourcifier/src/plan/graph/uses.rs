@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 use common::api::deployer::EdgeReason;
 use serde_json::Value;
 
-use super::graph::Dependency;
-use super::object::Object;
+use super::Dependency;
+use crate::plan::object::Object;
 
 /// Quotas and limits of one namespace that its pods wait for. Real namespaces have fewer.
 const LIMITS: usize = 16;

@@ -1,15 +1,17 @@
 //! Which resource depends on which, and whether that order is possible.
 
+pub mod order;
+mod uses;
+
 use std::collections::HashMap;
 
 use common::api::deployer::EdgeReason;
-use common::api::error::{ErrorBody, ErrorCode};
 use common::model::Resource;
 
-use super::fault;
+use self::uses::Uses;
+use super::error::Fault;
 use super::object::{Draft, Object};
 use super::references::Names;
-use super::uses::Uses;
 
 /// One resource that another depends on, by its index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,10 +26,10 @@ pub struct Dependency {
 
 /// Dependencies of all resources together. Real resources have about ten each. 10,000 resources that all depend on each
 /// other would have 100 million.
-const DEPENDENCIES: usize = 500_000;
+pub const DEPENDENCIES: usize = 500_000;
 
-/// The dependencies of each resource: those in `dependsOn`, and those that follow from the objects.
-pub fn edges(drafts: &[Draft<'_>], objects: &[Object]) -> Vec<Result<Vec<Dependency>, ErrorBody>> {
+/// The dependencies of each resource: those written down, and those that follow from the objects.
+pub fn edges(drafts: &[Draft<'_>], objects: &[Object]) -> Vec<Result<Vec<Dependency>, Fault>> {
     let names = Names::new(drafts.iter().map(|draft| draft.resource.name.as_str()));
     let (hosts, uses) = (Hosts::new(objects), Uses::new(objects));
     let mut left = DEPENDENCIES;
@@ -55,11 +57,10 @@ pub fn edges(drafts: &[Draft<'_>], objects: &[Object]) -> Vec<Result<Vec<Depende
     edges
 }
 
-fn too_many(resource: &Resource) -> ErrorBody {
-    let message = format!(
-        "the resources have more than {DEPENDENCIES} dependencies together; depend on fewer: a resource waits for all that its dependencies wait for"
-    );
-    fault(ErrorCode::TooManyReferences, resource, message)
+fn too_many(resource: &Resource) -> Fault {
+    Fault::TooManyDependencies {
+        resource: resource.name.clone(),
+    }
 }
 
 /// The resources in `dependsOn`: all with that name, except the resource itself.
@@ -68,12 +69,12 @@ fn named(
     draft: &Draft<'_>,
     names: &Names<'_>,
     left: usize,
-) -> Result<Vec<Dependency>, ErrorBody> {
+) -> Result<Vec<Dependency>, Fault> {
     let mut found = Vec::new();
     for name in &draft.metadata.depends_on {
         let bearers = bearers(draft.resource, name, names)?;
         if bearers == [index] {
-            return Err(circle_error(&[draft.resource]));
+            return Err(Fault::Circle(vec![draft.resource.name.clone()]));
         }
         if found.len() + bearers.len() > left {
             return Err(too_many(draft.resource));
@@ -101,16 +102,14 @@ fn bearers<'n>(
     resource: &Resource,
     name: &str,
     names: &'n Names<'_>,
-) -> Result<&'n [usize], ErrorBody> {
-    let bearers = names.bearers(name);
-    if bearers.is_empty() {
-        let message = format!(
-            "resource {} depends on {name}, but the deployment has no resource of that name",
-            resource.name
-        );
-        return Err(fault(ErrorCode::InvalidReference, resource, message));
+) -> Result<&'n [usize], Fault> {
+    match names.bearers(name) {
+        [] => Err(Fault::NoDependency {
+            resource: resource.name.clone(),
+            name: name.to_owned(),
+        }),
+        bearers => Ok(bearers),
     }
-    Ok(bearers)
 }
 
 /// Sorts the dependencies and removes duplicates. Readiness is the stronger demand, and `dependsOn` the better reason.
@@ -222,12 +221,14 @@ impl<'a> Hosts<'a> {
 }
 
 /// The depth of each resource in the graph. For a cycle, an error that lists all its resources.
-pub fn waves(edges: &[Vec<Dependency>], resources: &[Resource]) -> Result<Vec<usize>, ErrorBody> {
+pub fn waves(edges: &[Vec<Dependency>], resources: &[Resource]) -> Result<Vec<usize>, Fault> {
     let mut waves = vec![None; edges.len()];
     for start in 0..edges.len() {
-        descend(start, edges, &mut waves).map_err(|cycle| {
-            let cycle: Vec<&Resource> = cycle.iter().map(|&index| &resources[index]).collect();
-            circle_error(&cycle)
+        descend(start, edges, &mut waves).map_err(|circle| {
+            let names = circle
+                .into_iter()
+                .map(|index| resources[index].name.clone());
+            Fault::Circle(names.collect())
         })?;
     }
     Ok(waves.into_iter().map(Option::unwrap_or_default).collect())
@@ -266,14 +267,4 @@ fn descend(
         }
     }
     Ok(())
-}
-
-fn circle_error(cycle: &[&Resource]) -> ErrorBody {
-    let circle = cycle.iter().chain(cycle.first());
-    let circle: Vec<&str> = circle.map(|resource| resource.name.as_str()).collect();
-    let message = format!(
-        "resources depend on each other in a circle: {}",
-        circle.join(" → ")
-    );
-    fault(ErrorCode::InvalidReference, cycle[0], message)
 }

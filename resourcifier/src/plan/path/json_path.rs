@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::Path;
+use crate::plan::Path;
 
 /// The maximum length of a path.
 const LENGTH: usize = 1_000;
