@@ -57,18 +57,17 @@ fn byte(bytes: &[u8], index: &Value, out_of_range: &str) -> Result<Slot, Failure
     }
 }
 
+fn not_an_index(type_text: &str) -> Failure {
+    Failure::new(format!("cannot index slice/array with type {type_text}"))
+}
+
 /// An index that is at most `length`.
 fn position(index: &Value, length: usize) -> Result<usize, Failure> {
     let number = match index {
         Value::Int(_, number) => *number,
         Value::Uint(_, number) => number.cast_signed(),
         Value::Nil => return Err(Failure::new("cannot index slice/array with nil")),
-        _ => {
-            let type_text = index.type_text();
-            return Err(Failure::new(format!(
-                "cannot index slice/array with type {type_text}"
-            )));
-        }
+        _ => return Err(not_an_index(&index.type_text())),
     };
     let position = usize::try_from(number).ok();
     let position = position.filter(|position| *position <= length);
@@ -97,6 +96,10 @@ pub fn slice(item: &Slot, indexes: &[Slot]) -> Result<Slot, Failure> {
     };
     let mut bounds = [0, length, length];
     for (bound, index) in bounds.iter_mut().zip(indexes) {
+        // Unlike `index`, `slice` does not look into an `interface {}`.
+        if index.is_boxed {
+            return Err(not_an_index(&index.type_text()));
+        }
         *bound = position(&index.value, length)?;
     }
     let [start, end, capacity] = bounds;
