@@ -27,6 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("expandybird-confinement", &[]),
     ("expandybird-gotemplate", &[]),
+    ("expandybird-sprig", &["expandybird-gotemplate"]),
     ("expandybird-protocol", &["common-json"]),
     ("expandybird-templateobject", &[]),
     (

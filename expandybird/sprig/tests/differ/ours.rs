@@ -1,0 +1,52 @@
+//! The same templates, here.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use expandybird_gotemplate::budget::Limits;
+use expandybird_gotemplate::error::Failure;
+use expandybird_gotemplate::function_table::FunctionTable;
+use expandybird_gotemplate::value::{Function, Numbers, Type, Value};
+use expandybird_gotemplate::{Options, Session, Set, execute};
+
+use crate::generator;
+use crate::original::Answer;
+
+thread_local! {
+    static FUNCTIONS: OnceCell<Arc<FunctionTable>> = const { OnceCell::new() };
+}
+
+const TO_YAML: Function = Function::new("toYaml", &[Type::Any], |call| {
+    let value = call.argument(0)?;
+    let yaml = expandybird_sprig::yaml::to_yaml(call.budget(), value);
+    match yaml.map_err(Failure::from) {
+        Ok(yaml) => Ok(Value::string(yaml)),
+        Err(failure) if failure.limit().is_some() => Err(failure),
+        Err(_) => Ok("".into()),
+    }
+});
+
+fn functions() -> Arc<FunctionTable> {
+    let table = || {
+        Arc::new(
+            FunctionTable::default()
+                .with(&expandybird_sprig::functions())
+                .with(&[TO_YAML]),
+        )
+    };
+    FUNCTIONS.with(|cell| cell.get_or_init(table).clone())
+}
+
+/// The answer to a template.
+pub fn answer(template: &str) -> Answer {
+    let mut set = Set::new("t", functions(), Options::default());
+    if let Err(error) = set.parse("t", template) {
+        return Answer::Error(error.to_string());
+    }
+    let data = Value::from_json(&generator::data(), Numbers::Floats);
+    match execute(&set, &mut Session::new(Limits::default(), ()), "t", &data) {
+        Ok(output) => Answer::Output(String::from_utf8_lossy(&output).into_owned()),
+        Err(error) if error.limit().is_some() => Answer::Died,
+        Err(error) => Answer::Error(error.to_string()),
+    }
+}
