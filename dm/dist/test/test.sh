@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # `make dist-test`: checks what `make dist` made. Installs it into fresh roots, which takes root.
 #
-# Of target/dist: the sums; the archive and the image run where they are unpacked; the package installs on a bare Debian; the image's
-# layout is whole; packing again gives the same bytes. `test.sh CHECK...` does some of it.
+# Of target/dist: the sums; the archive and the image run where they are unpacked; the package installs on a bare Debian, and its units
+# work under systemd; the image's layout is whole; packing again gives the same bytes. `test.sh CHECK...` does some of it.
 source "$(dirname "$0")/../settings.sh"
 source dm/dist/test/programs.sh
 
@@ -20,7 +20,7 @@ fresh() {
     echo "$scratch/$1"
 }
 
-[ $# -gt 0 ] || set -- sums archive package image again
+[ $# -gt 0 ] || set -- sums archive package units image again
 for check; do
     say "checking: $check"
     source "dm/dist/test/$check.sh"

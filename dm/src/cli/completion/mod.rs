@@ -7,12 +7,13 @@
 mod bash;
 pub mod command;
 mod names;
+mod zsh;
 
 use clap::{Command, CommandFactory};
 use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
-use clap_complete::env::{CompleteEnv, Elvish, Fish, Powershell, Shells, Zsh};
+use clap_complete::env::{CompleteEnv, Elvish, Fish, Powershell, Shells};
 
 use crate::cli::Cli;
 
@@ -103,12 +104,25 @@ pub fn script(shell: &str) -> Option<std::io::Result<Vec<u8>>> {
 }
 
 const fn shells() -> Shells<'static> {
-    Shells(&[&bash::Bash, &Elvish, &Fish, &Powershell, &Zsh])
+    Shells(&[&bash::Bash, &Elvish, &Fish, &Powershell, &zsh::Zsh])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zsh_calls_the_function_that_the_script_defines() {
+        let script = String::from_utf8(script("zsh").unwrap().unwrap()).unwrap();
+        assert!(
+            script.contains("function _clap_dynamic_completer_dm()"),
+            "{script}"
+        );
+        assert!(
+            script.contains("    _clap_dynamic_completer_dm \"$@\""),
+            "{script}"
+        );
+    }
 
     #[test]
     fn every_argument_of_the_table_is_one_of_the_grammar() {
