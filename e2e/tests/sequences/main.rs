@@ -38,7 +38,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use futures::StreamExt as _;
 
 use check::Violation;
@@ -130,8 +130,12 @@ async fn run(
         }
     };
     let running = futures::stream::iter(seeds.take_while(in_time)).map(one);
-    let ran: Vec<_> = running.buffer_unordered(BESIDE).collect().await;
-    let ran = ran.into_iter().collect::<Result<Vec<_>>>()?;
+    let ended: Vec<_> = running.buffer_unordered(BESIDE).collect().await;
+    let (ran, lost): (Vec<_>, Vec<_>) = ended.into_iter().partition(Result::is_ok);
+    let ran: Vec<_> = ran.into_iter().flatten().collect();
+    for error in lost.iter().filter_map(|lost| lost.as_ref().err()) {
+        println!("{error:#}");
+    }
     println!(
         "{} sequences, {} moves",
         ran.len(),
@@ -144,6 +148,7 @@ async fn run(
         }
     }
     let Some((one, worst)) = failed.first() else {
+        ensure!(lost.is_empty(), "the tester failed {} times", lost.len());
         return Ok(());
     };
     let seeds: Vec<_> = failed

@@ -38,21 +38,22 @@ fn touched(point: &Point<'_>, foreign: &Foreign) -> Option<Violation> {
 /// Whether an operation that ran after it was made asked for it with a policy that takes what is nobody's.
 fn may_be_acquired(point: &Point<'_>, foreign: &Foreign) -> bool {
     let since = |operation: &&Value| window(operation).is_none_or(|(_, end)| end >= foreign.made);
-    let operations: Vec<_> = point.seen.operations.iter().collect();
-    let claims = operations
-        .iter()
-        .copied()
-        .filter(since)
-        .filter(|operation| {
-            let before = operations.iter().copied().filter(|other| {
-                other["deployment"] == operation["deployment"]
-                    && text(&other["startTime"]) < text(&operation["startTime"])
-            });
-            applies(operation)
-                && asks(point, operation, foreign)
-                && !went_back(point, operation, foreign, before)
+    let mut operations = point.seen.operations.iter().filter(since);
+    operations.any(|operation| applies(operation) && claims(point, operation, foreign))
+}
+
+/// Whether an operation, or the manifest of an earlier one that it went back to, asked for it.
+fn claims(point: &Point<'_>, operation: &Value, foreign: &Foreign) -> bool {
+    let rollback = &operation["rollback"];
+    let is_undone = rollback.is_object() && rollback["error"].is_null();
+    let asked_before = || {
+        let mut before = point.seen.operations.iter().filter(|other| {
+            other["deployment"] == operation["deployment"]
+                && text(&other["startTime"]) < text(&operation["startTime"])
         });
-    claims.count() > 0
+        before.any(|other| applies(other) && asks(point, other, foreign))
+    };
+    rollback.is_object() && asked_before() || !is_undone && asks(point, operation, foreign)
 }
 
 fn asks(point: &Point<'_>, operation: &Value, foreign: &Foreign) -> bool {
@@ -75,16 +76,4 @@ fn asks(point: &Point<'_>, operation: &Value, foreign: &Foreign) -> bool {
         let policy = asked.options.policies.create.or(item.policies.create);
         item.object == foreign.object && policy != Some("CREATE")
     })
-}
-
-/// Whether it failed and was undone, to a state in which the object had not been asked for.
-fn went_back<'a>(
-    point: &Point<'_>,
-    operation: &Value,
-    foreign: &Foreign,
-    mut before: impl Iterator<Item = &'a Value>,
-) -> bool {
-    let rollback = &operation["rollback"];
-    let is_undone = rollback.is_object() && rollback["error"].is_null();
-    is_undone && !before.any(|other| applies(other) && asks(point, other, foreign))
 }

@@ -4,8 +4,8 @@ use e2e::audit::AuditedWrite;
 use serde_json::{Value, json};
 
 use super::Point;
-use crate::known::{Foreign, Known};
-use crate::model::{Kind, Names, ObjectId};
+use crate::known::{Asked, Foreign, Known};
+use crate::model::{Configuration, Item, Kind, Names, ObjectId, Options};
 use crate::seen::{Live, Seen};
 
 const NAME: &str = "q-d0";
@@ -222,5 +222,25 @@ fn what_a_later_operation_may_acquire_is_not_held_against_it() -> anyhow::Result
     assert_eq!(case.rules(), Vec::<&str>::new());
     case.seen.operations[0]["rollback"] = json!({});
     assert_eq!(case.rules(), ["of others"]);
+    Ok(())
+}
+
+#[test]
+fn an_operation_that_goes_back_may_acquire_what_an_earlier_one_asked_for() -> anyhow::Result<()> {
+    let mut case = Case::sound()?;
+    let asked = |object| Asked {
+        options: Options::default(),
+        configuration: Some(Configuration::of([Item::new(object, 1)])),
+    };
+    case.known.asked.insert("op-1".to_owned(), asked(THEIRS));
+    case.known.asked.insert("op-2".to_owned(), asked(MAP));
+    case.seen.operations.push(json!({
+        "id": "op-2", "type": "UPDATE", "deployment": NAME, "manifest": "m2", "status": "DONE",
+        "startTime": "2026-01-01T02:00:00Z", "endTime": "2026-01-01T02:00:10Z",
+    }));
+    case.seen.objects[1] = live(THEIRS, "theirs", 7, Some(NAME));
+    assert!(case.rules().contains(&"of others"));
+    case.seen.operations[1]["rollback"] = json!({});
+    assert!(!case.rules().contains(&"of others"));
     Ok(())
 }

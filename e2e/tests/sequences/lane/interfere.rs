@@ -10,12 +10,14 @@ use serde_json::{Value, json};
 use super::Lane;
 use crate::known::Foreign;
 use crate::model::{Kind, ObjectId};
-use crate::moves::{Act, ClusterAct};
+use crate::moves::{Act, ClusterAct, Rights};
 use crate::seen::{LABEL, text};
 use crate::world::cluster_wide;
 
 /// An object without finalizers is gone at once, a pod after a moment.
 const GONE: Duration = Duration::from_secs(5);
+/// A namespace that was removed is there again by then, also on a busy machine.
+const RENEWED: Duration = Duration::from_secs(180);
 const FINALIZER: &str = "sequences.dev/hold";
 const QUOTA: &str = "sequences";
 
@@ -45,13 +47,9 @@ impl Lane {
         match act {
             Act::Make(value) => self.make(object, value, None).await,
             Act::Copy(value, deployment) => self.make(object, value, Some(deployment)).await,
-            Act::Delete => {
-                self.forget(object);
-                api.delete(&collection, &name).await
-            }
+            Act::Delete => self.delete(object).await,
             Act::Recreate(value) => {
-                self.forget(object);
-                if !api.delete(&collection, &name).await? {
+                if !self.delete(object).await? {
                     return Ok(false);
                 }
                 let what = format!("{name} to be gone");
@@ -80,7 +78,11 @@ impl Lane {
             }
             Act::Unlabel => {
                 let patch = json!({"metadata": {"labels": {LABEL: Value::Null}}});
-                api.merge(&collection, &name, &patch).await
+                let done = api.merge(&collection, &name, &patch).await?;
+                let foreign = self.known.foreign.iter_mut();
+                let theirs = foreign.filter(|one| one.object == object);
+                theirs.for_each(|one| one.label = None);
+                Ok(done)
             }
             Act::Scale(replicas) => {
                 let name = format!("{name}/scale");
@@ -99,9 +101,12 @@ impl Lane {
         }
     }
 
-    /// What others made of it, others take away.
-    fn forget(&mut self, object: ObjectId) {
+    /// What others made of it, others take away, unless that is refused.
+    async fn delete(&mut self, object: ObjectId) -> Result<bool> {
+        let (collection, name) = (object.collection(&self.names), object.name(&self.names));
+        let done = self.world.api.delete(&collection, &name).await?;
         self.known.foreign.retain(|one| one.object != object);
+        Ok(done)
     }
 
     /// Makes the object, as nobody's, or with a deployment's label.
@@ -156,11 +161,18 @@ impl Lane {
                     .await
                     .map(|_| ())
             }
+            ClusterAct::Grant(rights) => self.grant(rights).await,
             ClusterAct::Freeze(_) => Ok(()),
         };
         if let Err(error) = done {
             self.script.note(format!("refused: {error:#}"));
         }
+        Ok(())
+    }
+
+    pub(super) async fn grant(&mut self, rights: Rights) -> Result<()> {
+        self.world.grant(&self.names, rights).await?;
+        self.rights = Some(rights);
         Ok(())
     }
 
@@ -195,27 +207,26 @@ impl Lane {
         let [first, second] = self.names.namespaces();
         self.world.api.delete(&quotas(&first), QUOTA).await?;
         self.world.admit_all(&first).await?;
+        if self.rights.is_some_and(|rights| rights != Rights::All) {
+            self.grant(Rights::All).await?;
+        }
         for object in std::mem::take(&mut self.held) {
             let (collection, name) = (object.collection(&self.names), object.name(&self.names));
             let patch = json!({"metadata": {"finalizers": Value::Null}});
             self.world.api.merge(&collection, &name, &patch).await?;
         }
         let world = self.world.clone();
-        e2e::until(
-            &format!("namespace {second}"),
-            Duration::from_secs(60),
-            || async {
-                world.make_namespace(&second).await?;
-                let namespaces = cluster_wide("api/v1", "namespaces");
-                let object = world
-                    .api
-                    .get(&namespaces, &second)
-                    .await?
-                    .unwrap_or_default();
-                anyhow::ensure!(object["status"]["phase"] == "Active", "{object}");
-                Ok(())
-            },
-        )
+        e2e::until(&format!("namespace {second}"), RENEWED, || async {
+            world.make_namespace(&second).await?;
+            let namespaces = cluster_wide("api/v1", "namespaces");
+            let object = world
+                .api
+                .get(&namespaces, &second)
+                .await?
+                .unwrap_or_default();
+            anyhow::ensure!(object["status"]["phase"] == "Active", "{object}");
+            Ok(())
+        })
         .await
     }
 
@@ -245,6 +256,10 @@ impl Lane {
 
     /// What is the sequence's in the whole cluster goes; nobody waits for it.
     pub(super) async fn leave(&self) {
+        let _ = self
+            .world
+            .withdraw_all_but(&self.names, Rights::Nothing)
+            .await;
         let own = self.known.objects.iter();
         for object in own.filter(|object| object.kind.is_cluster_wide()) {
             let collection = object.collection(&self.names);

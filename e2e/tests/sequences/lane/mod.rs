@@ -2,6 +2,7 @@
 
 mod interfere;
 mod quiet;
+mod request;
 mod write;
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::check::{Point, Violation, violation};
 use crate::known::Known;
 use crate::model::object::value_in;
 use crate::model::{Kind, Names, ObjectId};
-use crate::moves::{ClusterAct, Move};
+use crate::moves::{ClusterAct, Move, Rights, What};
 use crate::script::{Request, Script};
 use crate::seen::{self, Seen};
 use crate::world::{Answer, World};
@@ -32,6 +33,8 @@ pub struct Lane {
     keyed: Vec<(Request, Answer)>,
     /// Objects with a finalizer of ours.
     held: Vec<ObjectId>,
+    /// What the service account may do now; nothing if the sequence needs none.
+    rights: Option<Rights>,
     violations: Vec<Violation>,
 }
 
@@ -70,6 +73,9 @@ pub async fn run(world: &Arc<World>, prefix: &str, moves: &[Move]) -> Result<Out
     if moves.iter().any(needs_definition) {
         lane.make_definition().await?;
     }
+    if moves.iter().any(needs_account) {
+        lane.grant(Rights::All).await?;
+    }
     for step in moves {
         lane.step(step).await?;
     }
@@ -100,6 +106,14 @@ fn needs_definition(step: &Move) -> bool {
     objects.iter().any(|object| object.kind == Kind::Custom)
 }
 
+fn needs_account(step: &Move) -> bool {
+    match step {
+        Move::Write(write) => matches!(write.what, What::Create(..)) && write.options.in_account,
+        Move::Cluster(ClusterAct::Grant(_)) => true,
+        _ => false,
+    }
+}
+
 impl Lane {
     async fn new(world: &Arc<World>, prefix: &str) -> Result<Self> {
         let lane = Self {
@@ -111,6 +125,7 @@ impl Lane {
             script: Script::new(),
             keyed: Vec::new(),
             held: Vec::new(),
+            rights: None,
             violations: Vec::new(),
         };
         for namespace in lane.names.namespaces() {

@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use reqwest::{Method, StatusCode};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Lane;
 use crate::known::Asked;
-use crate::model::configuration::Template;
-use crate::model::options::Fingerprint;
-use crate::moves::{Drift, Then, What, Write};
+use crate::moves::{Then, Write};
 use crate::script::Request;
 use crate::seen::text;
 use crate::world::Answer;
@@ -20,47 +18,70 @@ const END: Duration = Duration::from_secs(150);
 /// Between two tries of a request that found another operation at work.
 const BETWEEN: Duration = Duration::from_millis(200);
 const TRIES: usize = 100;
+/// A busy machine may be too slow for one operation, and not for one after the other.
+const SLOW_TRIES: usize = 2;
+/// How operations end that found a service or the cluster gone for too long.
+const UNAVAILABLE: [&str; 3] = [
+    "DEPLOYER_UNAVAILABLE",
+    "EXPANDER_UNAVAILABLE",
+    "CLUSTER_UNAVAILABLE",
+];
+
+/// Why a write did not do what it was asked to.
+struct Refusal {
+    why: String,
+    /// How often the same write may be sent again, since it may succeed a moment later.
+    tries: usize,
+}
 
 impl Lane {
+    /// A write that must succeed is repeated while another operation runs, or while a service that was struck starts again.
     pub(super) async fn write(&mut self, write: &Write) -> Result<()> {
+        let mut refused = self.attempt(write).await?;
+        if !write.must_succeed {
+            return Ok(());
+        }
+        for tried in 0.. {
+            if refused
+                .as_ref()
+                .is_none_or(|refusal| refusal.tries <= tried)
+            {
+                break;
+            }
+            tokio::time::sleep(BETWEEN).await;
+            refused = self.attempt(write).await?;
+        }
+        if let Some(refusal) = refused {
+            let what = format!("{:?} must succeed: {}", write.what, refusal.why);
+            self.fault("refused", what);
+        }
+        Ok(())
+    }
+
+    async fn attempt(&mut self, write: &Write) -> Result<Option<Refusal>> {
         let Some(request) = self.request(write).await? else {
             self.script
                 .note(format!("nothing to do for {:?}", write.what));
-            return Ok(());
+            return Ok(None);
         };
         self.known.ask(write.configuration(), &write.options);
         self.script.run(&request);
-        let mut answer = self.sent(&request, write.options.keyed).await;
-        if write.must_succeed {
-            for _ in 0..TRIES {
-                let Some(busy) = &answer else { break };
-                let is_busy = busy.code() == Some("OPERATION_RUNNING")
-                    || busy.status == StatusCode::SERVICE_UNAVAILABLE;
-                if !is_busy {
-                    break;
-                }
-                tokio::time::sleep(BETWEEN).await;
-                answer = self.sent(&request, write.options.keyed).await;
-            }
-        }
-        let Some(answer) = answer else {
-            return Ok(());
+        let Some(answer) = self.sent(&request, write.options.keyed).await else {
+            return Ok(None);
         };
         self.note(&answer);
         if write.options.keyed {
             self.keyed.push((request, answer.clone()));
         }
         let Some(operation) = operation_of(&answer) else {
-            if write.must_succeed {
-                self.fault(
-                    "refused",
-                    format!(
-                        "{:?} must succeed: {} {}",
-                        write.what, answer.status, answer.body
-                    ),
-                );
-            }
-            return Ok(());
+            return Ok(Some(Refusal {
+                why: format!("{} {}", answer.status, answer.body),
+                tries: match answer.code() {
+                    Some("OPERATION_RUNNING") => TRIES,
+                    _ if answer.status == StatusCode::SERVICE_UNAVAILABLE => TRIES,
+                    _ => 0,
+                },
+            }));
         };
         self.known.asked.insert(
             operation.clone(),
@@ -72,9 +93,9 @@ impl Lane {
         self.then(write, &operation).await
     }
 
-    async fn then(&mut self, write: &Write, operation: &str) -> Result<()> {
+    async fn then(&mut self, write: &Write, operation: &str) -> Result<Option<Refusal>> {
         match write.then {
-            Then::GoOn => return Ok(()),
+            Then::GoOn => return Ok(None),
             Then::Wait => {}
             Then::StopAfter(ms) => {
                 tokio::time::sleep(Duration::from_millis(ms)).await;
@@ -89,13 +110,20 @@ impl Lane {
             }
         }
         let ended = self.ended(operation).await?;
-        if write.must_succeed && !ended["error"].is_null() {
-            self.fault(
-                "refused",
-                format!("{:?} must succeed: {}", write.what, ended["error"]),
-            );
+        let error = &ended["error"];
+        Ok((!error.is_null()).then(|| Refusal {
+            why: error.to_string(),
+            tries: self.tries(error),
+        }))
+    }
+
+    /// How often an operation that ended like this is begun again.
+    fn tries(&self, error: &Value) -> usize {
+        match error["code"].as_str() {
+            Some("TIMEOUT") => SLOW_TRIES,
+            Some(code) if UNAVAILABLE.contains(&code) && !self.world.is_calm() => TRIES,
+            _ => 0,
         }
-        Ok(())
     }
 
     /// Waits for an operation's end, and returns it.
@@ -219,128 +247,6 @@ impl Lane {
             (None, None) => format!("state {}", text(&body["state"]["status"])),
         };
         self.script.note(format!("{status} {said}"));
-    }
-
-    /// Nothing where what it needs does not exist, such as a manifest to go back to.
-    async fn request(&mut self, write: &Write) -> Result<Option<Request>> {
-        let name = self.names.deployment(write.deployment);
-        let path = format!("/deployments/{name}");
-        let query = query(write);
-        let request = match &write.what {
-            What::Create(asked, drift) => {
-                let mut body = asked.request(&self.names);
-                body["name"] = json!(name);
-                body["namespace"] = json!(self.names.namespaces()[0]);
-                if *drift == Drift::Correct {
-                    body["driftPolicy"] = json!("CORRECT");
-                }
-                Request::new(Method::POST, format!("/deployments{query}")).body(body)
-            }
-            What::Update(asked) | What::Preview(asked) => {
-                Request::new(Method::PUT, format!("{path}{query}")).body(asked.request(&self.names))
-            }
-            What::Upgrade(version) => Request::new(Method::POST, format!("{path}/upgrade{query}"))
-                .body(json!({"template": Template::reference(*version)})),
-            What::Commit => {
-                let preview = self.field(&path, "preview").await?;
-                let Some(preview) = preview else {
-                    return Ok(None);
-                };
-                Request::new(Method::PUT, format!("{path}{query}"))
-                    .body(json!({"manifest": preview}))
-            }
-            What::DropPreview => Request::new(Method::DELETE, format!("{path}/preview")),
-            What::Rollback(back) => {
-                let manifests = self
-                    .world
-                    .read(&format!("{path}/manifests?limit=100"))
-                    .await?;
-                let manifests = manifests.body["items"]
-                    .as_array()
-                    .cloned()
-                    .unwrap_or_default();
-                let Some(to) = manifests.iter().rev().nth(*back) else {
-                    return Ok(None);
-                };
-                Request::new(Method::POST, format!("{path}/rollback{query}"))
-                    .body(json!({"manifest": to["name"]}))
-            }
-            What::Delete => Request::new(Method::DELETE, format!("{path}{query}")),
-            What::Expand(asked) => {
-                let mut body = asked.request(&self.names);
-                body["name"] = json!(name);
-                return Ok(Some(
-                    Request::new(Method::POST, "/expand".to_owned()).body(body),
-                ));
-            }
-        };
-        Ok(Some(self.with_headers(write, request, &path).await?))
-    }
-
-    async fn with_headers(&self, write: &Write, request: Request, path: &str) -> Result<Request> {
-        let mut request = request;
-        let options = &write.options;
-        // Who does not wait for the end wants to know the operation at once.
-        if !(options.synchronous && write.then == Then::Wait) {
-            request = request.header("prefer", "respond-async");
-        }
-        if options.keyed {
-            request = request.header("idempotency-key", common::request_id::fresh());
-        }
-        let fingerprint = match options.fingerprint {
-            Fingerprint::None => None,
-            Fingerprint::Stale => Some("stale".to_owned()),
-            Fingerprint::Present => self.field(path, "fingerprint").await?,
-        };
-        if let Some(fingerprint) = fingerprint.filter(|_| !matches!(write.what, What::Create(..))) {
-            request = request.header("if-match", format!("\"{fingerprint}\""));
-        }
-        Ok(request)
-    }
-
-    async fn field(&self, path: &str, field: &str) -> Result<Option<String>> {
-        let answer = self.world.read(path).await?;
-        Ok(answer.body[field].as_str().map(str::to_owned))
-    }
-}
-
-/// Only what this kind of write takes: more is refused.
-fn query(write: &Write) -> String {
-    let (what, options) = (&write.what, &write.options);
-    let changes = matches!(
-        what,
-        What::Create(..) | What::Update(_) | What::Upgrade(_) | What::Commit | What::Rollback(_)
-    );
-    let mut pairs: Vec<(&str, String)> = Vec::new();
-    for (name, policy) in options.policies.set() {
-        let taken = match what {
-            What::Delete => name == "deletePolicy",
-            What::Commit => false,
-            _ => true,
-        };
-        if taken {
-            pairs.push((name, policy.to_owned()));
-        }
-    }
-    if let Some(timeout) = options.timeout_ms {
-        pairs.push(("timeoutMs", timeout.to_string()));
-    }
-    if matches!(what, What::Preview(_)) {
-        pairs.push(("preview", "true".to_owned()));
-    }
-    if options.allow_deletes && changes && !matches!(what, What::Create(..) | What::Commit) {
-        pairs.push(("allowDeletes", "true".to_owned()));
-    }
-    if options.rollback_on_failure && matches!(what, What::Create(..) | What::Update(_)) {
-        pairs.push(("rollbackOnFailure", "true".to_owned()));
-    }
-    let pairs: Vec<_> = pairs
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    match pairs.is_empty() {
-        true => String::new(),
-        false => format!("?{}", pairs.join("&")),
     }
 }
 

@@ -35,6 +35,11 @@ impl Names {
         name.starts_with(&format!("{}-", self.prefix)) || name.ends_with(&self.group())
     }
 
+    /// The service account in the first namespace.
+    pub fn account(&self) -> &'static str {
+        "sequence"
+    }
+
     pub fn definition(&self) -> String {
         format!("things.{}", self.group())
     }

@@ -78,6 +78,9 @@ pub struct Options {
     pub keyed: bool,
     /// Whether the answer comes when the operation is done.
     pub synchronous: bool,
+    /// Whether the deployment is applied in the name of the sequence's service account, which may lose its rights.
+    /// Creations only.
+    pub in_account: bool,
 }
 
 /// What `If-Match` says.

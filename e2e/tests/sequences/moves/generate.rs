@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::{Act, ClusterAct, Drift, Fault, Move, Program, STEPS, Then, Verb, What, Write};
+use super::{Act, ClusterAct, Drift, Fault, Move, Program, Rights, STEPS, Then, Verb, What, Write};
 use crate::model::configuration::Template;
 use crate::model::options::Fingerprint;
 use crate::model::{Configuration, Item, Kind, ObjectId, Options, Pace, Policies};
@@ -47,16 +47,20 @@ impl Generator {
             true => Drift::Correct,
             false => Drift::Report,
         };
-        Write::new(deployment, What::Create(configuration, drift))
+        let options = Options {
+            in_account: self.one_in(2),
+            ..Options::default()
+        };
+        Write::new(deployment, What::Create(configuration, drift)).with(options)
     }
 
     fn next(&mut self) -> Move {
         match self.rng.u32(0..100) {
             0..50 => Move::from(self.write()),
             50..76 => Move::Interfere(self.object(), self.act()),
-            76..82 => Move::Cluster(self.cluster_act()),
-            82..86 => Move::Fault(self.fault()),
-            86..90 => Move::Pause(self.rng.u64(0..1500)),
+            76..84 => Move::Cluster(self.cluster_act()),
+            84..87 => Move::Fault(self.fault()),
+            87..90 => Move::Pause(self.rng.u64(0..1500)),
             90..92 => Move::Stop(self.deployment()),
             92..94 => Move::Repeat(self.rng.usize(0..8)),
             _ => Move::Quiet,
@@ -113,6 +117,7 @@ impl Generator {
             },
             keyed: self.one_in(3),
             synchronous: self.one_in(4),
+            in_account: self.one_in(2),
         }
     }
 
@@ -213,7 +218,7 @@ impl Generator {
     }
 
     fn cluster_act(&mut self) -> ClusterAct {
-        match self.rng.u32(0..10) {
+        match self.rng.u32(0..14) {
             0..4 => ClusterAct::Refuse(
                 Verb::ALL[self.rng.usize(0..Verb::ALL.len())],
                 WORDS[self.rng.usize(0..WORDS.len())],
@@ -221,6 +226,7 @@ impl Generator {
             4..6 => ClusterAct::Quota(self.rng.u8(1..5)),
             6 => ClusterAct::DropNamespace,
             7 => ClusterAct::DropDefinition,
+            8..12 => ClusterAct::Grant(Rights::FEWER[self.rng.usize(0..Rights::FEWER.len())]),
             _ => ClusterAct::Freeze(self.rng.u64(200..3000)),
         }
     }
@@ -290,6 +296,10 @@ mod tests {
             "DropNamespace",
             "DropDefinition",
             "Freeze(",
+            "Grant(NoDeletes)",
+            "Grant(ReadOnly)",
+            "Grant(Nothing)",
+            "in_account: true",
             "Kill(",
             "Terminate(",
             "KillKubectl",

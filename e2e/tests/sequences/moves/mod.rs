@@ -105,6 +105,21 @@ pub enum ClusterAct {
     DropDefinition,
     /// The control plane stands still for so many milliseconds.
     Freeze(u64),
+    /// The sequence's service account has these rights from now on.
+    Grant(Rights),
+}
+
+/// What the sequence's service account may do with all objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rights {
+    All,
+    NoDeletes,
+    ReadOnly,
+    Nothing,
+}
+
+impl Rights {
+    pub const FEWER: [Rights; 3] = [Rights::NoDeletes, Rights::ReadOnly, Rights::Nothing];
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

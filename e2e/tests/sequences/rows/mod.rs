@@ -2,6 +2,7 @@
 
 mod manifests;
 mod ownership;
+mod rights;
 mod stops;
 
 use anyhow::{Result, ensure};

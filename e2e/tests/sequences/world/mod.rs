@@ -2,6 +2,7 @@
 
 mod faults;
 mod refusals;
+mod rights;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -74,6 +75,7 @@ impl World {
         register(&stack, &registries).await?;
         let api = ApiClient::new(stack.cluster)?;
         refusals::install(&api).await?;
+        rights::install(&api).await?;
         let http = common::client::http::builder()
             .no_proxy()
             .timeout(PATIENCE)
@@ -143,14 +145,15 @@ impl World {
         }
     }
 
-    /// Reads the events of an operation until one of them holds this text, or they end.
+    /// Reads the events of an operation until one of them that is whole holds this text, or they end.
     pub async fn events_until(&self, operation: &str, text: &str) -> Result<String> {
         let url = format!("{}/operations/{operation}/events", self.url);
         let mut response = self.http.get(url).send().await?;
         let mut read = String::new();
         while let Some(bytes) = response.chunk().await? {
             read.push_str(&String::from_utf8_lossy(&bytes));
-            if read.contains(text) {
+            let found = read.find(text);
+            if found.is_some_and(|at| read[at..].contains("\n\n")) {
                 break;
             }
         }
