@@ -115,9 +115,13 @@ impl<'t, 'a> Constructor<'t, 'a> {
         items.iter().map(|item| self.value(*item, depth)).collect()
     }
 
-    /// Merged entries come first, as in PyYAML. The map's own entries override them.
     fn map(&mut self, node: &Node<'a>, depth: usize) -> Result<Map<String, Value>, YamlError> {
         self.check_tag(node, &["map", "set"])?;
+        self.entries(node, depth)
+    }
+
+    /// Merged entries come first, as in PyYAML. The map's own entries override them.
+    fn entries(&mut self, node: &Node<'a>, depth: usize) -> Result<Map<String, Value>, YamlError> {
         let depth = self.deeper(node, depth)?;
         let NodeKind::Map(entries) = &node.kind else {
             return Err(self.error(YamlErrorKind::InvalidMerge, node));
@@ -153,7 +157,8 @@ impl<'t, 'a> Constructor<'t, 'a> {
         self.count(&tree.nodes[id])?;
         self.within_aliases += aliased;
         match &node.kind {
-            NodeKind::Map(_) => map.extend(self.map(node, depth)?),
+            // Nothing is made of this map itself, so its tag does not matter, as in PyYAML.
+            NodeKind::Map(_) => map.extend(self.entries(node, depth)?),
             NodeKind::List(items) => {
                 let depth = self.deeper(node, depth)?;
                 // The first of several merged maps wins.

@@ -266,15 +266,20 @@ impl Scanner<'_> {
                         return Some(());
                     }
                 }
-                _ => self.flow_plain(),
+                _ => self.flow_plain()?,
             }
         }
     }
 
-    /// A plain text or an indicator between brackets.
-    fn flow_plain(&mut self) {
+    /// A plain text between brackets, with the lines that go on with it; or an indicator.
+    fn flow_plain(&mut self) -> Option<()> {
+        let is_text = !matches!(self.peek(0), Some(b'&' | b'*' | b'!' | b'?'));
         self.at += 1;
         while let Some(byte) = self.peek(0) {
+            if byte == b'\n' && is_text {
+                self.continued()?;
+                continue;
+            }
             let ends = matches!(byte, b',' | b'[' | b']' | b'{' | b'}' | b'\n')
                 || byte == b':'
                     && (self.is_blank(1)
@@ -282,10 +287,11 @@ impl Scanner<'_> {
                 || byte == b' ' && matches!(self.bytes[self.at - 1], b':' | b'?')
                 || byte == b'#' && self.follows_blank();
             if ends {
-                return;
+                break;
             }
             self.at += 1;
         }
+        Some(())
     }
 
     fn quoted(&mut self, quote: u8) -> Option<()> {
@@ -395,6 +401,8 @@ mod tests {
             ("a: |\n  [\n  '\nb: [\nc]\n", "a: |\n  [\n  '\nb: [\n c]\n"),
             ("a: [it's, 'x',\nb]\n", "a: [it's, 'x',\n b]\n"),
             ("{a :[b:c]}\n", "{a : [b:c]}\n"),
+            ("[a\n ',]#d\n", "[a\n ',] #d\n"),
+            ("[a\n , 'b']#d\n", "[a\n , 'b'] #d\n"),
         ] {
             assert_eq!(respaced(text), expected, "{text:?}");
         }

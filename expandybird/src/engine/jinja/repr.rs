@@ -169,7 +169,17 @@ fn is_group(value: &Value) -> bool {
     value.downcast_object_ref::<Group>().is_some()
 }
 
+/// A map; what has names and is none is a namespace.
 fn write_map<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {
+    if is_dict(value) {
+        return write_entries(out, value, depth);
+    }
+    out.write_str("<Namespace ")?;
+    write_entries(out, value, depth)?;
+    out.write_char('>')
+}
+
+fn write_entries<W: Write + ?Sized>(out: &mut W, value: &Value, depth: usize) -> fmt::Result {
     out.write_char('{')?;
     for (index, key) in value.try_iter().map_err(|_| fmt::Error)?.enumerate() {
         if index > 0 {

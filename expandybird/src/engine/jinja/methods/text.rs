@@ -440,6 +440,6 @@ fn words_from_end(text: &str, times: usize) -> Vec<&str> {
 fn splitlines(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [text, keep_ends] = call.arguments();
     let text = text.value();
-    let lines = python::lines(python::text(&text)?, keep_ends.flag(false));
+    let lines = python::lines(python::text(&text)?, keep_ends.switch()?);
     List::make(lines.into_iter().map(Value::from))
 }
