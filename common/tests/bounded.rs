@@ -86,7 +86,7 @@ async fn an_answer_ends_with_the_first_value_level_or_byte_too_many() {
     }
     let deployer = DeployerClient::new(&url, &ClientAccess::default()).unwrap();
     let status: StatusRequest = serde_json::from_value(json!({"objects": []})).unwrap();
-    let error = deployer.status(&status, PATIENCE).await.unwrap_err();
+    let error = deployer.status(status.into(), PATIENCE).await.unwrap_err();
     assert!(matches!(error, ClientError::TooLarge { .. }), "{error}");
 }
 

@@ -1,5 +1,6 @@
 //! The client of resourcifier.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::Stream;
@@ -9,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::access::Access;
 use super::error::ClientError;
-use super::http::Endpoint;
+use super::http::{Endpoint, with_body};
 use super::lines::documents;
 use crate::api::deployer::{
     ApplyRequest, CheckResponse, DeleteRequest, Event, ObjectStatus, StatusRequest,
@@ -36,7 +37,7 @@ impl DeployerClient {
 
     pub async fn create(
         &self,
-        request: &ApplyRequest,
+        request: Arc<ApplyRequest>,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
         self.stream(Method::POST, &["configurations"], request)
             .await
@@ -44,14 +45,14 @@ impl DeployerClient {
 
     pub async fn update(
         &self,
-        request: &ApplyRequest,
+        request: Arc<ApplyRequest>,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
         self.stream(Method::PUT, &["configurations"], request).await
     }
 
     pub async fn delete(
         &self,
-        request: &DeleteRequest,
+        request: Arc<DeleteRequest>,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
         self.stream(Method::DELETE, &["configurations"], request)
             .await
@@ -60,7 +61,7 @@ impl DeployerClient {
     /// What an update would do. Nothing is changed.
     pub async fn diff(
         &self,
-        request: &ApplyRequest,
+        request: Arc<ApplyRequest>,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<>, ClientError> {
         self.stream(Method::POST, &["configurations", "diff"], request)
             .await
@@ -70,27 +71,27 @@ impl DeployerClient {
     /// that are unknown or circular.
     pub async fn check(
         &self,
-        request: &ApplyRequest,
+        request: Arc<ApplyRequest>,
         deadline: Duration,
     ) -> Result<CheckResponse, ClientError> {
+        let body = self.endpoint.body(request).await?;
         let request = self
             .endpoint
-            .request(Method::POST, &["configurations", "check"])
-            .json(request);
-        self.endpoint.fetch(request, Some(deadline)).await
+            .request(Method::POST, &["configurations", "check"]);
+        self.endpoint
+            .fetch(with_body(request, body), Some(deadline))
+            .await
     }
 
     /// The live state of recorded objects, in the order of the request.
     pub async fn status(
         &self,
-        request: &StatusRequest,
+        request: Arc<StatusRequest>,
         deadline: Duration,
     ) -> Result<Vec<ObjectStatus>, ClientError> {
-        let send = || {
-            self.endpoint
-                .request(Method::POST, &["configurations", "status"])
-                .json(request)
-        };
+        let body = self.endpoint.body(request).await?;
+        let path = ["configurations", "status"];
+        let send = || with_body(self.endpoint.request(Method::POST, &path), body.clone());
         self.endpoint.fetch_repeatedly(send, deadline).await
     }
 
@@ -156,13 +157,14 @@ impl DeployerClient {
     }
 
     /// The head of the answer must also come within [`IDLE`]. The timeout of the request limits the work itself.
-    async fn stream<R: Serialize>(
+    async fn stream<R: Serialize + Send + Sync + 'static>(
         &self,
         method: Method,
         path: &[&str],
-        request: &R,
+        request: Arc<R>,
     ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<R>, ClientError> {
-        let request = self.endpoint.request(method, path).json(request);
+        let body = self.endpoint.body(request).await?;
+        let request = with_body(self.endpoint.request(method, path), body);
         let answer = tokio::time::timeout(IDLE, self.endpoint.send(request, None))
             .await
             .map_err(|_| {

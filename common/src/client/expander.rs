@@ -1,12 +1,13 @@
 //! The client of expandybird.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Method;
 
 use super::access::Access;
 use super::error::ClientError;
-use super::http::Endpoint;
+use super::http::{Endpoint, with_body};
 use crate::api::expander::{CALLER_HEADER, ExpandRequest, ExpandResponse};
 use crate::json::Limits;
 use crate::server::health::Readiness;
@@ -26,13 +27,12 @@ impl ExpanderClient {
     /// Expands, in one try. An expansion has no effects, so the caller may repeat it while the service is unreachable.
     pub async fn expand(
         &self,
-        request: &ExpandRequest,
+        request: impl Into<Arc<ExpandRequest>>,
         deadline: Duration,
     ) -> Result<ExpandResponse, ClientError> {
-        let mut message = self
-            .endpoint
-            .request(Method::POST, &["expand"])
-            .json(request);
+        let request = request.into();
+        let body = self.endpoint.body(request.clone()).await?;
+        let mut message = with_body(self.endpoint.request(Method::POST, &["expand"]), body);
         if let Some(caller) = request.caller() {
             message = message.header(CALLER_HEADER, caller);
         }

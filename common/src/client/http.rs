@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use bytes::Bytes;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, RequestBuilder, Response, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -97,6 +98,16 @@ impl Endpoint {
             Some(id) => request.header(request_id::HEADER, id),
             None => request,
         }
+    }
+
+    /// The body of a request as JSON. Repeated requests share it.
+    pub(super) async fn body<T: Serialize + Send + Sync + 'static>(
+        &self,
+        value: Arc<T>,
+    ) -> Result<Bytes, ClientError> {
+        let written = work::json(value).await;
+        let written = written.map_err(|error| self.broken_off(format!("it was not sent: {error}")));
+        Ok(written?.into())
     }
 
     /// Sends the request and returns the answer's head if it is a success. `deadline` limits the wait for the whole
@@ -318,6 +329,12 @@ impl Endpoint {
             Err(_) => self.malformed(&format!("status {status} without an error body")),
         }
     }
+}
+
+/// A request with a body that is JSON already.
+pub(super) fn with_body(request: RequestBuilder, body: Bytes) -> RequestBuilder {
+    let json = HeaderValue::from_static("application/json");
+    request.header(CONTENT_TYPE, json).body(body)
 }
 
 /// `Retry-After` in seconds (RFC 9110). These services do not use its date form.

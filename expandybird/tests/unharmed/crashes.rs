@@ -86,7 +86,7 @@ async fn a_caller_that_goes_away_takes_its_process_along() {
     );
     let gone = server
         .client
-        .expand(&sleeps, Duration::from_millis(500))
+        .expand(sleeps, Duration::from_millis(500))
         .await;
     assert!(gone.is_err());
     server.becomes_idle("the caller has gone");

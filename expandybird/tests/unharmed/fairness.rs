@@ -27,7 +27,7 @@ async fn a_caller_with_200_expansions_that_do_not_end_delays_nobody_else() {
     let done = AtomicBool::new(false);
     let hogs = async {
         let hog = asked_by("hog", request("t.py", SLEEPS));
-        let asking = (0..200).map(|_| server.client.expand(&hog, PATIENCE));
+        let asking = (0..200).map(|_| server.client.expand(hog.clone(), PATIENCE));
         let all = futures_like(asking);
         tokio::select! {
             () = all => {}
@@ -50,7 +50,10 @@ async fn a_caller_with_200_expansions_that_do_not_end_delays_nobody_else() {
             );
             // Far below the timeout that ends the others': a caller that waits for them fails.
             for request in [&jinja, &python] {
-                let answer = server.client.expand(request, Duration::from_secs(20)).await;
+                let answer = server
+                    .client
+                    .expand(request.clone(), Duration::from_secs(20))
+                    .await;
                 assert!(answer.is_ok(), "{user}: {answer:?}");
             }
         }

@@ -64,7 +64,7 @@ fn worst() -> [(&'static str, ExpandRequest); 8] {
 
 /// How often the server says that it is well before this request has its answer.
 async fn answers_beside(server: &Server, what: &str, request: &ExpandRequest) -> usize {
-    let bad = server.client.expand(request, PATIENCE);
+    let bad = server.client.expand(request.clone(), PATIENCE);
     tokio::pin!(bad);
     let mut answers = 0;
     loop {

@@ -156,7 +156,7 @@ async fn no_small_input_harms_the_server() {
     ]);
     let mut answers = Vec::new();
     for (what, attack) in all() {
-        match server.client.expand(&attack, PATIENCE).await {
+        match server.client.expand(attack.clone(), PATIENCE).await {
             Ok(_) => answers.push(format!("{what}: served")),
             Err(ClientError::Answered(error)) => {
                 assert_eq!(error.code.status(), 400, "{what}: {error:?}");

@@ -64,7 +64,7 @@ impl Server {
 
     /// The code and the message of a refusal.
     pub async fn refusal(&self, what: &str, request: &ExpandRequest) -> ErrorBody {
-        match self.client.expand(request, PATIENCE).await {
+        match self.client.expand(request.clone(), PATIENCE).await {
             Err(ClientError::Answered(body)) => *body,
             Err(error) => panic!("{what}: {error}"),
             Ok(_) => panic!("{what}: it got away with it"),
@@ -72,7 +72,7 @@ impl Server {
     }
 
     pub async fn expanded(&self, what: &str, request: &ExpandRequest) -> ExpandResponse {
-        let answer = self.client.expand(request, PATIENCE).await;
+        let answer = self.client.expand(request.clone(), PATIENCE).await;
         answer.unwrap_or_else(|error| panic!("{what}: {error}"))
     }
 

@@ -1,5 +1,6 @@
 //! resourcifier over HTTP.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -31,7 +32,7 @@ impl HttpDeployer {
 impl Deployer for HttpDeployer {
     async fn check(
         &self,
-        request: &ApplyRequest,
+        request: Arc<ApplyRequest>,
         deadline: Duration,
     ) -> Result<CheckResponse, Box<ErrorBody>> {
         self.client
@@ -40,16 +41,17 @@ impl Deployer for HttpDeployer {
             .map_err(into_error)
     }
 
-    async fn diff(&self, request: &ApplyRequest) -> Result<Events, Box<ErrorBody>> {
+    async fn diff(&self, request: Arc<ApplyRequest>) -> Result<Events, Box<ErrorBody>> {
         let events = self.client.diff(request).await.map_err(into_error)?;
         Ok(events.map_err(into_error).boxed())
     }
 
     async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>> {
-        let events = match job {
-            Job::Create(request) => self.client.create(request).await.map(StreamExt::boxed),
-            Job::Update(request) => self.client.update(request).await.map(StreamExt::boxed),
-            Job::Delete(request) => self.client.delete(request).await.map(StreamExt::boxed),
+        let client = &self.client;
+        let events = match job.clone() {
+            Job::Create(request) => client.create(request).await.map(StreamExt::boxed),
+            Job::Update(request) => client.update(request).await.map(StreamExt::boxed),
+            Job::Delete(request) => client.delete(request).await.map(StreamExt::boxed),
         };
         Ok(events.map_err(into_error)?.map_err(into_error).boxed())
     }
@@ -77,7 +79,7 @@ impl Deployer for HttpDeployer {
 
     async fn status(
         &self,
-        request: &StatusRequest,
+        request: Arc<StatusRequest>,
         deadline: Duration,
     ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>> {
         self.client

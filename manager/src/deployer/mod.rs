@@ -10,6 +10,7 @@
 pub mod fake;
 mod http;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -29,9 +30,9 @@ pub type Events = BoxStream<'static, Result<Event, Box<ErrorBody>>>;
 /// A request to change the cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Job {
-    Create(ApplyRequest),
-    Update(ApplyRequest),
-    Delete(DeleteRequest),
+    Create(Arc<ApplyRequest>),
+    Update(Arc<ApplyRequest>),
+    Delete(Arc<DeleteRequest>),
 }
 
 impl Job {
@@ -46,9 +47,13 @@ impl Job {
     pub fn bound_by(&mut self, fence: Fence, timeout_ms: u64) {
         let (of_job, time) = match self {
             Job::Create(request) | Job::Update(request) => {
+                let request = Arc::make_mut(request);
                 (&mut request.fence, &mut request.timeout_ms)
             }
-            Job::Delete(request) => (&mut request.fence, &mut request.timeout_ms),
+            Job::Delete(request) => {
+                let request = Arc::make_mut(request);
+                (&mut request.fence, &mut request.timeout_ms)
+            }
         };
         (*of_job, *time) = (Some(fence), timeout_ms);
     }
@@ -59,12 +64,12 @@ pub trait Deployer: Send + Sync {
     /// Refuses resources that cannot be planned, with every fault. Changes nothing.
     async fn check(
         &self,
-        request: &ApplyRequest,
+        request: Arc<ApplyRequest>,
         deadline: Duration,
     ) -> Result<CheckResponse, Box<ErrorBody>>;
 
     /// What an update would do. The stream ends with the differences or an error.
-    async fn diff(&self, request: &ApplyRequest) -> Result<Events, Box<ErrorBody>>;
+    async fn diff(&self, request: Arc<ApplyRequest>) -> Result<Events, Box<ErrorBody>>;
 
     async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>>;
 
@@ -82,7 +87,7 @@ pub trait Deployer: Send + Sync {
     /// The live state of recorded objects, in the order of the request.
     async fn status(
         &self,
-        request: &StatusRequest,
+        request: Arc<StatusRequest>,
         deadline: Duration,
     ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>>;
 

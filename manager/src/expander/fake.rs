@@ -1,8 +1,8 @@
 //! An expander that knows two kinds of text: JSON, which is the expansion itself, and what makes it fail.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -54,9 +54,10 @@ pub fn away() -> ErrorBody {
 impl Expander for FakeExpander {
     async fn expand(
         &self,
-        request: &ExpandRequest,
+        request: Arc<ExpandRequest>,
         _: Duration,
     ) -> Result<ExpandResponse, Box<ErrorBody>> {
+        let request = &*request;
         self.requests.lock().unwrap().push(request.clone());
         if self.hangs.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;

@@ -1,5 +1,6 @@
 //! expandybird over HTTP.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -28,7 +29,7 @@ impl HttpExpander {
 impl Expander for HttpExpander {
     async fn expand(
         &self,
-        request: &ExpandRequest,
+        request: Arc<ExpandRequest>,
         deadline: Duration,
     ) -> Result<ExpandResponse, Box<ErrorBody>> {
         let expanded = self.client.expand(request, deadline).await;

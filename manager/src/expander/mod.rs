@@ -7,6 +7,7 @@
 pub mod fake;
 mod http;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,7 +21,7 @@ pub use http::HttpExpander;
 pub trait Expander: Send + Sync {
     async fn expand(
         &self,
-        request: &ExpandRequest,
+        request: Arc<ExpandRequest>,
         deadline: Duration,
     ) -> Result<ExpandResponse, Box<ErrorBody>>;
 

@@ -79,13 +79,13 @@ impl LiveState {
             true => self.desired(deployment).await?,
             false => None,
         };
-        let request = StatusRequest {
+        let request = Arc::new(StatusRequest {
             deployment: Some(deployment.name.clone()),
             objects,
             desired,
             on_behalf_of: acting,
-        };
-        Ok(self.deployer.status(&request, STATUS).await?)
+        });
+        Ok(self.deployer.status(request, STATUS).await?)
     }
 
     /// Which resource waits for which, in the latest manifest, or in the preview if there is no manifest yet.
@@ -101,7 +101,7 @@ impl LiveState {
         let resources = manifests::expansion(&self.store, name, manifest)
             .await?
             .resources;
-        let request = ApplyRequest {
+        let request = Arc::new(ApplyRequest {
             deployment: name.clone(),
             namespace: deployment.namespace.clone(),
             resources,
@@ -114,11 +114,14 @@ impl LiveState {
             outputs: Vec::new(),
             timeout_ms: u64::try_from(STATUS.as_millis()).unwrap_or(u64::MAX),
             fence: None,
-        };
+        });
         let redaction = self.redaction(&deployment).await?;
-        let checked = self.deployer.check(&request, STATUS).await;
+        let checked = self.deployer.check(request.clone(), STATUS).await;
         let checked = checked.map_err(|error| redaction.refusal(error))?;
-        let nodes = request.resources.into_iter().zip(checked.objects);
+        let nodes = Arc::unwrap_or_clone(request)
+            .resources
+            .into_iter()
+            .zip(checked.objects);
         let nodes = nodes.map(|(resource, object)| GraphNode {
             name: resource.name,
             type_name: resource.type_name,

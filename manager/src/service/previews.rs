@@ -115,7 +115,7 @@ impl Previews {
             fence: None,
             deployment: name,
         };
-        let found = diff::diff(&*self.deployer, &self.retry, &request, deadline).await;
+        let found = diff::diff(&*self.deployer, &self.retry, request, deadline).await;
         let found = found.map_err(|error| redaction.refusal(error))?;
         let hide = |redaction: &Redaction, diffs: &mut Vec<_>| redaction.diffs(diffs);
         let resources = redacting::redacted(&redaction, found.resources, hide).await;

@@ -1,5 +1,7 @@
 //! Computes what a write would do. Nothing is changed.
 
+use std::sync::Arc;
+
 use common::api::deployer::{ApplyRequest, DiffReport, Event};
 use common::api::error::{ErrorBody, ErrorCode};
 use futures::StreamExt;
@@ -13,20 +15,12 @@ use crate::deployer::Deployer;
 pub async fn diff(
     deployer: &dyn Deployer,
     retry: &Retry,
-    request: &ApplyRequest,
+    mut request: ApplyRequest,
     deadline: Instant,
 ) -> Result<DiffReport, Box<ErrorBody>> {
-    let attempt = || async {
-        let timeout_ms = left_ms(deadline);
-        once(
-            deployer,
-            &ApplyRequest {
-                timeout_ms,
-                ..request.clone()
-            },
-        )
-        .await
-    };
+    request.timeout_ms = left_ms(deadline);
+    let request = Arc::new(request);
+    let attempt = || once(deployer, request.clone());
     match tokio::time::timeout_at(deadline, retry.persist(attempt)).await {
         Ok(outcome) => outcome,
         Err(_) => Err(Box::new(ErrorBody::new(
@@ -41,7 +35,7 @@ pub async fn diff(
 
 async fn once(
     deployer: &dyn Deployer,
-    request: &ApplyRequest,
+    request: Arc<ApplyRequest>,
 ) -> Result<DiffReport, Box<ErrorBody>> {
     let mut events = deployer.diff(request).await?;
     while let Some(event) = events.next().await {

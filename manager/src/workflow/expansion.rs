@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::api::error::{ErrorBody, ErrorCode};
 use common::api::expander::{Environment, ExpandRequest, ExpandResponse};
 use common::api::manager::Expansion;
 use common::model::{
-    DeploymentName, InputConfig, ManifestName, Namespace, ResolvedType, Scope, TypeName,
+    DeploymentName, InputConfig, Layout, ManifestName, Namespace, ResolvedType, Scope, TypeName,
 };
 use common::redact::REDACTED;
 use common::work;
@@ -44,6 +44,33 @@ struct Fetched {
     scopes: BTreeMap<String, Scope>,
     templates: Vec<Recorded>,
     warnings: Vec<String>,
+}
+
+/// Why no more was fetched, and the reference that it is about.
+struct Refusal {
+    error: Box<ErrorBody>,
+    of: Option<TypeName>,
+}
+
+impl From<Box<ErrorBody>> for Refusal {
+    fn from(error: Box<ErrorBody>) -> Self {
+        Self { error, of: None }
+    }
+}
+
+impl Refusal {
+    /// The error with the place of the reference in the configuration.
+    async fn placed(self, request: Arc<ExpandRequest>, layout: Layout) -> Box<ErrorBody> {
+        let Some(reference) = self.of else {
+            return self.error;
+        };
+        let place = move || {
+            let source = Source::new(&request.name, &request.content, &layout);
+            source.of(|node| node.type_name == reference)
+        };
+        // The layout may be large where the configuration is small.
+        Box::new(self.error.at(work::large(place).await))
+    }
 }
 
 /// The expansion of a configuration.
@@ -105,7 +132,7 @@ impl Expansions {
         &self,
         reference: &TypeName,
     ) -> Result<(Instead, ResolvedType), Box<ErrorBody>> {
-        let refuse = |error: RegistryError| unresolved(reference, &error, Location::default());
+        let refuse = |error: RegistryError| unresolved(reference, &error);
         let named = match self.registries.recognises(reference.as_str()) {
             true => self.registries.identity(reference).await.map_err(refuse)?,
             false => None,
@@ -151,7 +178,7 @@ impl Expansions {
             ..Fetched::default()
         };
         for _ in 0..ROUNDS {
-            let request = request(subject, &input.content, &known);
+            let request = Arc::new(request(subject, &input.content, &known));
             let response = self.expanded(&request, deadline).await?;
             let references = self.references(&response, &known.imports)?;
             if references.is_empty() {
@@ -159,9 +186,9 @@ impl Expansions {
                 let bytes = work::bytes_of(resources.iter().flat_map(|one| &one.properties));
                 return work::sized(bytes, move || expanded(response, known)).await;
             }
-            let source = Source::new(&request.name, &request.content, &response.layout);
-            let place = |reference: &TypeName| source.of(|node| node.type_name == *reference);
-            self.fetch(references, choice, place, &mut known).await?;
+            if let Err(refusal) = self.fetch(references, choice, &mut known).await {
+                return Err(refusal.placed(request, response.layout).await);
+            }
         }
         Err(refused(
             ErrorCode::TooDeep,
@@ -189,16 +216,19 @@ impl Expansions {
         &self,
         references: Vec<TypeName>,
         choice: &Choice,
-        place: impl Fn(&TypeName) -> Location,
         known: &mut Fetched,
-    ) -> Result<(), Box<ErrorBody>> {
+    ) -> Result<(), Refusal> {
         for reference in references {
             if known.templates.len() == TEMPLATES {
                 let message =
                     format!("the configuration refers to more than {TEMPLATES} templates");
-                return Err(refused(ErrorCode::InvalidConfiguration, message));
+                return Err(refused(ErrorCode::InvalidConfiguration, message).into());
             }
-            let template = self.template(&reference, choice, &place).await?;
+            let template = self.template(&reference, choice).await;
+            let template = template.map_err(|error| Refusal {
+                error,
+                of: Some(reference.clone()),
+            })?;
             if let Some(scope) = &template.scope {
                 known.scopes.insert(reference.to_string(), scope.clone());
             }
@@ -221,13 +251,12 @@ impl Expansions {
         &self,
         reference: &TypeName,
         choice: &Choice,
-        place: impl Fn(&TypeName) -> Location,
     ) -> Result<ResolvedTemplate, Box<ErrorBody>> {
         let resolved = match choice {
             Choice::Latest => self.registries.resolve(reference).await,
             Choice::Locked(record) => {
                 let found = record.get(reference).map(on_record);
-                return found.ok_or_else(|| not_on_record(reference, record, place(reference)));
+                return found.ok_or_else(|| not_on_record(reference, record));
             }
             Choice::Instead(record, instead) => match self.replaced(reference, instead).await {
                 true => self.registries.resolve_at(reference, instead.version).await,
@@ -237,7 +266,7 @@ impl Expansions {
                 },
             },
         };
-        resolved.map_err(|error| unresolved(reference, &error, place(reference)))
+        resolved.map_err(|error| unresolved(reference, &error))
     }
 
     /// Whether a reference gets the other version. If the registry cannot answer, it does not; resolving the reference
@@ -252,10 +281,10 @@ impl Expansions {
     /// One expansion, retried while the expander is unavailable.
     async fn expanded(
         &self,
-        request: &ExpandRequest,
+        request: &Arc<ExpandRequest>,
         deadline: Instant,
     ) -> Result<ExpandResponse, Box<ErrorBody>> {
-        let attempt = || self.expander.expand(request, left(deadline));
+        let attempt = || self.expander.expand(request.clone(), left(deadline));
         self.retry.persist(attempt).await
     }
 }
@@ -325,7 +354,7 @@ fn too_many(error: &ImportsError) -> Box<ErrorBody> {
     refused(ErrorCode::InvalidRequest, error.to_string())
 }
 
-fn not_on_record(reference: &TypeName, record: &Record, place: Location) -> Box<ErrorBody> {
+fn not_on_record(reference: &TypeName, record: &Record) -> Box<ErrorBody> {
     let to = match &record.manifest {
         Some(manifest) => {
             format!("what {manifest} resolved, and that has no such reference on record")
@@ -336,10 +365,10 @@ fn not_on_record(reference: &TypeName, record: &Record, place: Location) -> Box<
         "type {:?} is to be locked to {to}; without locked=true it is resolved",
         reference.as_str(),
     );
-    Box::new(ErrorBody::new(ErrorCode::PreconditionFailed, message).at(place))
+    refused(ErrorCode::PreconditionFailed, message)
 }
 
-fn unresolved(reference: &TypeName, error: &RegistryError, place: Location) -> Box<ErrorBody> {
+fn unresolved(reference: &TypeName, error: &RegistryError) -> Box<ErrorBody> {
     let message = format!("type {:?} cannot be resolved: {error}", reference.as_str());
-    Box::new(ErrorBody::new(error.code(), message).at(place))
+    refused(error.code(), message)
 }

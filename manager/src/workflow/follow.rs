@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::deployer::{Event, Report, ResourceReport, ResourceState};
@@ -391,7 +392,7 @@ fn show_stopping(run: &Run<'_>) {
 /// The attempt may have changed what was expected.
 fn expect_nothing(job: &mut Job) {
     match job {
-        Job::Create(request) | Job::Update(request) => request.expected.clear(),
+        Job::Create(request) | Job::Update(request) => Arc::make_mut(request).expected.clear(),
         Job::Delete(_) => {}
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::upgrade::TemplateUse;
 use common::model::{DeploymentName, InputConfig, ResolvedType, TypeName};
+use common::work;
 
 use super::choice::Instead;
 use super::expansion::Expansions;
@@ -85,13 +86,14 @@ impl Target {
         let references = self.references(expansions, types).await;
         let input = manifests::input(store, &head.deployment, &head.name).await?;
         let layout = manifests::layout(store, &head.deployment, &head.name).await?;
-        let uses = uses::of_layout(&layout, &head.resolved_types, &input, &references);
-        Ok(Dependent {
+        let resolved = head.resolved_types;
+        let found = move || Dependent {
+            uses: uses::of_layout(&layout, &resolved, &input, &references),
             input,
-            uses,
             references,
-            resolved: head.resolved_types,
-        })
+            resolved,
+        };
+        Ok(work::large(found).await)
     }
 
     /// Whether every use already has this reference and resolves to this version.
@@ -112,7 +114,15 @@ impl Target {
     }
 
     /// The configuration with the new version, or the reason why it cannot be rewritten.
-    pub fn rewritten(
+    pub async fn rewritten(
+        self,
+        deployment: DeploymentName,
+        dependent: Dependent,
+    ) -> Result<InputConfig, Box<ErrorBody>> {
+        work::large(move || self.rewritten_now(&deployment, &dependent)).await
+    }
+
+    fn rewritten_now(
         &self,
         deployment: &DeploymentName,
         dependent: &Dependent,

@@ -42,7 +42,7 @@ async fn send(server: &Server, requests: Vec<ExpandRequest>) {
         }
         let client = server.client.clone();
         running.spawn(async move {
-            let answer = client.expand(&request, PATIENCE).await;
+            let answer = client.expand(request.clone(), PATIENCE).await;
             match answer {
                 Ok(_) => {}
                 Err(ClientError::Answered(body)) => {

@@ -378,7 +378,7 @@ pub(super) fn object_of(resource: &Resource) -> AppliedObject {
 impl Deployer for FakeDeployer {
     async fn check(
         &self,
-        request: &ApplyRequest,
+        request: Arc<ApplyRequest>,
         _: Duration,
     ) -> Result<CheckResponse, Box<ErrorBody>> {
         let unknown = |resource: &&Resource| !self.is_served(resource.name.as_str());
@@ -399,11 +399,11 @@ impl Deployer for FakeDeployer {
         ))
     }
 
-    async fn diff(&self, request: &ApplyRequest) -> Result<Events, Box<ErrorBody>> {
+    async fn diff(&self, request: Arc<ApplyRequest>) -> Result<Events, Box<ErrorBody>> {
         if let Some(Interruption::Away) = self.interruptions.lock().unwrap().pop_front() {
             return Err(away());
         }
-        let report = self.differences(request);
+        let report = self.differences(&request);
         Ok(futures::stream::iter([Ok(Event::Heartbeat), Ok(Event::Diff(report))]).boxed())
     }
 
@@ -478,7 +478,7 @@ impl Deployer for FakeDeployer {
 
     async fn status(
         &self,
-        request: &StatusRequest,
+        request: Arc<StatusRequest>,
         _: Duration,
     ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>> {
         let desired = request.desired.as_ref();

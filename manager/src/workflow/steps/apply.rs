@@ -21,8 +21,8 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let total = request.resources.len();
     let redaction = run.redaction().await?;
     let job = match run.goal.intent {
-        Intent::Create(_) => Job::Create(request),
-        _ => Job::Update(request),
+        Intent::Create(_) => Job::Create(request.into()),
+        _ => Job::Update(request.into()),
     };
     let followed = follow::job(run, job, total, &redaction).await?;
     let name = run.manifest()?;

@@ -3,6 +3,8 @@
 //! An unknown kind or a reference cycle is a fault of the configuration, like a failed expansion: nothing is stored.
 //! The same holds for an update that would delete most of the deployment without permission.
 
+use std::sync::Arc;
+
 use common::api::deployer::CheckResponse;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::DeletePolicy;
@@ -18,13 +20,14 @@ const NAMED: usize = 5;
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let (_, expansion) = run.source().await?;
     let resources = expansion.expanded_config.resources;
-    let request = run.request(
+    let request = Arc::new(run.request(
         run.namespace().await?,
         resources,
         expansion.outputs,
         Vec::new(),
-    );
-    let check = || run.dependencies.deployer.check(&request, run.left());
+    ));
+    let deployer = &run.dependencies.deployer;
+    let check = || deployer.check(request.clone(), run.left());
     match run.dependencies.retry.persist(check).await {
         Ok(checked) => guard(run, &checked).await,
         Err(mut error) => {

@@ -82,10 +82,12 @@ async fn upgraded(
     };
     let head = head.ok_or_else(|| Failure::clean(nothing(run)))?;
     let dependent = target.dependent(store, expansions, head).await?;
-    let input = target.rewritten(name, &dependent).map_err(Failure::clean)?;
+    let instead = target.instead(false);
+    let input = target.rewritten(name.clone(), dependent).await;
+    let input = input.map_err(Failure::clean)?;
     operations::replace_input(store, changes, run.id(), &input).await?;
     let record = choice::record(store, name, latest).await?;
-    Ok((input, Choice::Instead(record, target.instead(false))))
+    Ok((input, Choice::Instead(record, instead)))
 }
 
 fn nothing(run: &Run<'_>) -> Box<ErrorBody> {

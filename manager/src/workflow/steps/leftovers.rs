@@ -55,7 +55,8 @@ pub async fn delete(
             timeout_ms: follow::left_ms(run.deadline),
             fence: None,
         };
-        let Followed { ended, .. } = follow::job(run, Job::Delete(request), 0, redaction).await?;
+        let job = Job::Delete(request.into());
+        let Followed { ended, .. } = follow::job(run, job, 0, redaction).await?;
         match ended.map(|report| verdict::of(&report)) {
             Ok(Verdict::Fine) => {}
             Ok(failed) => return Ok(failed),

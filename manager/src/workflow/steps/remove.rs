@@ -22,7 +22,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let total = objects.recorded.len() + unconfirmed.len();
     let followed = follow::job(
         run,
-        Job::Delete(request(run, &before, &objects, unconfirmed)),
+        Job::Delete(request(run, &before, &objects, unconfirmed).into()),
         total,
         &run.redaction().await?,
     )

@@ -36,7 +36,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let found = diff::diff(
         &*dependencies.deployer,
         &dependencies.retry,
-        &request,
+        request,
         run.deadline,
     )
     .await;

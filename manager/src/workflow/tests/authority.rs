@@ -69,8 +69,8 @@ async fn ended(handle: &OperationHandle) -> Arc<Outcome> {
 /// In whose names the deployer was asked to write, in turn.
 fn written_as(bed: &TestBed) -> Vec<String> {
     let names = bed.deployer.jobs().into_iter().map(|job| match job {
-        Job::Create(request) | Job::Update(request) => request.on_behalf_of,
-        Job::Delete(request) => request.on_behalf_of,
+        Job::Create(request) | Job::Update(request) => request.on_behalf_of.clone(),
+        Job::Delete(request) => request.on_behalf_of.clone(),
     });
     names
         .map(|identity| identity.map_or("nobody".to_owned(), |one| one.user().to_owned()))
