@@ -156,6 +156,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
 async fn ports(config: &Config) -> anyhow::Result<Ports> {
     let kv: Arc<dyn Kv> = match &config.store {
         StorePlace::Sled(folder) => {
+            SledKv::look(folder)?;
             let disk = Arc::new(SledKv::open(folder, config.accept_loss.as_deref())?);
             Store::sealed(disk, config.credential_key()).await?
         }

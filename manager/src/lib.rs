@@ -30,3 +30,4 @@ mod workflow;
 
 pub use app::run;
 pub use config::{Config, StorePlace};
+pub use store::kv::was_asked as looks_at_store;

@@ -91,3 +91,18 @@ fn a_store_whose_file_is_gone_is_not_taken_for_a_new_one() {
     let said = refused(&store, folder.path());
     assert!(said.contains("restore a backup"), "{said}");
 }
+
+#[test]
+fn a_manager_that_is_killed_while_it_opens_its_store_keeps_no_later_one_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    drop(Running::start(&store, folder.path()));
+    for _ in 0..5 {
+        let mut starting = manager(&store, &folder.path().join("starting"))
+            .spawn()
+            .unwrap();
+        starting.kill().unwrap();
+        starting.wait().unwrap();
+        drop(Running::start(&store, folder.path()));
+    }
+}

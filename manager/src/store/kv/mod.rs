@@ -23,7 +23,7 @@ use bytes::Bytes;
 
 pub use self::memory::MemoryKv;
 pub use self::sealed::{SealError, SealedKv};
-pub use self::sled::SledKv;
+pub use self::sled::{SledKv, was_asked};
 
 pub type Key = Vec<u8>;
 

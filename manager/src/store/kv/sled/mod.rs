@@ -11,6 +11,7 @@ mod disk;
 mod files;
 mod loss;
 mod open;
+mod probe;
 mod readers;
 mod snapshot;
 #[cfg(test)]
@@ -32,6 +33,8 @@ use self::readers::Readers;
 use self::snapshot::Snapshot;
 use self::writer::Writer;
 use super::{Commit, Key, Kv, KvError, Order, Pace, Scan, range};
+
+pub use self::probe::was_asked;
 
 /// The store; clones are the same one.
 #[derive(Debug, Clone)]
@@ -82,6 +85,15 @@ impl SledKv {
             writer,
             readers: Arc::new(readers),
         })
+    }
+
+    /// Lets a process of this program look at a store first, which may kill its reader.
+    ///
+    /// # Errors
+    /// [`KvError::Damaged`] if it did.
+    pub fn look(path: &Path) -> Result<(), KvError> {
+        let program = std::env::current_exe().map_err(|error| failed("opened", &error))?;
+        probe::look(path, &program)
     }
 
     async fn read<T: Send + 'static>(

@@ -14,7 +14,7 @@ use super::tip::{self, Tip};
 
 /// What sled counts of the file in memory, and it counts late: some hundred MiB more may be there. The default, 1 GiB, is
 /// more than all of a manager should take.
-const CACHE_BYTES: u64 = 40 * 1024 * 1024;
+pub const CACHE_BYTES: u64 = 40 * 1024 * 1024;
 /// The thread that opens; what panics in it becomes an error.
 const OPENING: &str = "store-open";
 
