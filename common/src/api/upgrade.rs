@@ -8,11 +8,15 @@ use super::deployer::ResourceDiff;
 use super::error::ErrorBody;
 use crate::model::{DeploymentName, DiffSummary, LayoutPath, ResolvedType, TypeName};
 
+/// A reference with a version, in the schemas of the API.
+const VERSIONED: &str = ".:.";
+
 /// `POST /templates/whatif`: what deployments would become with another version of a template.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WhatIf {
     /// A reference to the template with its new version: `redis:v1.1`.
+    #[schemars(extend("pattern" = VERSIONED))]
     pub template: TypeName,
     /// Only these deployments, which must use the template. Empty: all that use it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -115,5 +119,6 @@ pub struct TemplateUse {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpgradeDeployment {
     /// A reference to the template with its new version: `redis:v1.1`.
+    #[schemars(extend("pattern" = VERSIONED))]
     pub template: TypeName,
 }

@@ -69,6 +69,7 @@ pub struct RegistryDefinition {
     #[serde(rename = "type")]
     pub registry_type: RegistryType,
     /// The path of a directory, or a URL.
+    #[schemars(length(min = 1))]
     pub url: String,
     /// The collection of references that name none. Default: the unnamed collection at the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]

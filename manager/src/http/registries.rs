@@ -25,6 +25,7 @@ pub struct TemplatesQuery {
 
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 pub struct DownloadQuery {
+    #[schemars(length(min = 1))]
     file: String,
 }
 

@@ -13,7 +13,7 @@ use super::{cell, compare, get};
 
 const INTRODUCTION: &str = "# HTTP API\n\n\
     The manager describes its API in OpenAPI 3.1 at `GET /openapi.json`. This page is made from that document. Every error answer is an \
-    [ErrorBody](#errorbody). [Error codes](error-codes.md) explains its codes.\n\n";
+    [ErrorBody](#errorbody). [Error codes](error-codes.md) explains its codes. Every route may also answer 414, 429 and 431, which are not repeated below.\n\n";
 
 /// What a field's schema says, in a few words.
 fn type_of(schema: &Value) -> String {
@@ -101,7 +101,11 @@ fn answers(operation: &Value) -> String {
         .into_iter()
         .flatten()
         .collect();
-    for (status, answer) in answers {
+    // What every route may answer is a reference to one description.
+    let own = answers
+        .into_iter()
+        .filter(|(_, answer)| answer["$ref"].is_null());
+    for (status, answer) in own {
         let meaning = match codes(answer) {
             Some(codes) => codes,
             None => {

@@ -51,6 +51,13 @@ pub async fn get() -> HttpResponse {
         .body(DOCUMENT.clone())
 }
 
+/// The errors of every route: the server answers them before it looks for the route.
+const GENERAL: [ErrorCode; 3] = [
+    ErrorCode::UriTooLong,
+    ErrorCode::TooManyRequests,
+    ErrorCode::HeadersTooLarge,
+];
+
 /// The whole document (OpenAPI 3.1, whose schemas are JSON Schema 2020-12).
 pub fn document(routes: &[Route]) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
@@ -64,7 +71,7 @@ pub fn document(routes: &[Route]) -> Value {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method.to_lowercase()] = operation;
     }
-    schemas.subschema_for::<ErrorBody>();
+    let general = GENERAL.map(|code| (code.to_string(), error_answer(&[code], &mut schemas)));
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -74,6 +81,7 @@ pub fn document(routes: &[Route]) -> Value {
         },
         "paths": paths,
         "components": {
+            "responses": Map::from_iter(general),
             "schemas": schemas.take_definitions(true),
             "securitySchemes": {"bearer": {
                 "type": "http",
@@ -99,6 +107,10 @@ fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
             // If a success has the same status, as in a readiness check, the answer keeps its own schema.
             responses.entry(code.status().to_string()).or_insert(answer);
         }
+    }
+    for code in GENERAL {
+        let answer = json!({"$ref": format!("#/components/responses/{code}")});
+        responses.insert(code.status().to_string(), answer);
     }
     let mut operation = json!({
         "operationId": operation_id(route),
@@ -150,11 +162,17 @@ fn path_parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
             "deployment" => schemas.subschema_for::<DeploymentName>(),
             "manifest" => schemas.subschema_for::<ManifestName>(),
             "operation" => schemas.subschema_for::<OperationId>(),
+            // The two names together are the name of a type.
+            "type" if route.path.contains("{registry}") => {
+                json_schema!({"type": "string", "pattern": r"^[^\x00-\x1f\x7f-\x9f]{1,1984}$"})
+            }
             "type" => schemas.subschema_for::<TypeName>(),
             "credential" => schemas.subschema_for::<CredentialName>(),
             // The default registry is read under a name that no registry can be registered with.
             "registry" if route.method != "GET" => schemas.subschema_for::<RegistryName>(),
-            "registry" => json_schema!({"type": "string", "pattern": r"^[^\x00-\x1f\x7f-\x9f]+$"}),
+            "registry" => {
+                json_schema!({"type": "string", "pattern": r"^[^\x00-\x1f\x7f-\x9f]{1,63}$"})
+            }
             _ => schemas.subschema_for::<String>(),
         };
         json!({"name": name, "in": "path", "required": true, "schema": schema})
