@@ -396,6 +396,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_stop_by_a_later_take_waits_for_every_attempt_of_the_earlier_one() {
+        let jobs = Arc::new(Jobs::default());
+        let (first, first_gate) = begin(&jobs, &fence(5, 0)).unwrap();
+        let (second, second_gate) = begin(&jobs, &fence(5, 1)).unwrap();
+        let stop = stop(6, 0);
+        let mut stopping = std::pin::pin!(jobs.stop(&stop));
+        assert!(futures::poll!(stopping.as_mut()).is_pending());
+        assert!(first_gate.halted().is_some() && second_gate.halted().is_some());
+        drop(second);
+        assert!(futures::poll!(stopping.as_mut()).is_pending());
+        drop(first);
+        let earlier = stopping.await.earlier.into_iter();
+        let earlier = earlier.map(|take| (take.number, take.attempts));
+        // In the order of their ends.
+        assert_eq!(earlier.collect::<Vec<_>>(), [(5, vec![1, 0])]);
+    }
+
+    #[tokio::test]
     async fn a_later_job_waits_until_the_earlier_one_has_ended() {
         let jobs = Arc::new(Jobs::default());
         let (sender, _receiver) = mpsc::channel(16);

@@ -21,13 +21,21 @@ pub struct Slow {
     is_away: AtomicBool,
     cut: Notify,
     state: Mutex<State>,
-    /// Writes that were sent, and whether the job has ended.
-    progress: watch::Sender<(usize, bool)>,
+    progress: watch::Sender<Progress>,
+}
+
+#[derive(Debug, Default)]
+struct Progress {
+    /// Writes that were sent.
+    sent: usize,
+    /// Attempts that have not ended.
+    running: usize,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    fence: Option<Fence>,
+    /// Of each attempt, in their order.
+    begun: Vec<Fence>,
     /// Nothing is written after this, nor before there is one.
     until: Option<Instant>,
     is_halted: bool,
@@ -41,13 +49,18 @@ impl Slow {
             is_away: AtomicBool::new(false),
             cut: Notify::new(),
             state: Mutex::default(),
-            progress: watch::Sender::new((0, false)),
+            progress: watch::Sender::default(),
         })
     }
 
     /// From now on nobody reaches it, and it does not notice that nobody reads what it tells.
     pub fn go_away(&self) {
         self.is_away.store(true, Ordering::SeqCst);
+        self.cut.notify_one();
+    }
+
+    /// The answer to the last attempt breaks off. The attempt itself goes on.
+    pub fn break_off(&self) {
         self.cut.notify_one();
     }
 
@@ -63,12 +76,13 @@ impl Slow {
     /// Returns when so many writes were sent.
     pub async fn sent(&self, count: usize) {
         let mut progress = self.progress.subscribe();
-        progress.wait_for(|(sent, _)| *sent >= count).await.unwrap();
+        progress.wait_for(|now| now.sent >= count).await.unwrap();
     }
 
+    /// Returns when no attempt runs any more.
     pub async fn ended(&self) {
         let mut progress = self.progress.subscribe();
-        progress.wait_for(|(_, ended)| *ended).await.unwrap();
+        progress.wait_for(|now| now.running == 0).await.unwrap();
     }
 
     pub fn renewed(&self, fence: &Fence) {
@@ -83,20 +97,21 @@ impl Slow {
         }
         self.state().is_halted = true;
         self.ended().await;
-        let fence = self.state().fence.clone().unwrap();
         let mut stopped = JobsStopped::default();
-        match fence.number == stop.fence.number {
-            true => stopped.ended.push(fence.attempt),
-            false => stopped.earlier.push(EndedTake {
-                number: fence.number,
-                attempts: vec![fence.attempt],
-            }),
+        for begun in self.state().begun.chunk_by(|a, b| a.number == b.number) {
+            let number = begun[0].number;
+            let attempts = begun.iter().map(|fence| fence.attempt).collect();
+            match number == stop.fence.number {
+                true => stopped.ended = attempts,
+                false => stopped.earlier.push(EndedTake { number, attempts }),
+            }
         }
         Ok(stopped)
     }
 
     pub fn begin(self: Arc<Self>, job: &Job) -> Events {
-        self.state().fence = job.fence().cloned();
+        self.state().begun.extend(job.fence().cloned());
+        self.progress.send_modify(|now| now.running += 1);
         let (sender, receiver) = mpsc::unbounded_channel();
         sender.send(Event::Beat { beat: 0 }).unwrap();
         let resources = match job {
@@ -121,7 +136,7 @@ impl Slow {
             if !self.may_write() {
                 break;
             }
-            self.progress.send_modify(|(sent, _)| *sent += 1);
+            self.progress.send_modify(|now| now.sent += 1);
             let answered = self.answers.acquire();
             let until = self.until().unwrap();
             // The API server gives it up when the time is over.
@@ -139,7 +154,7 @@ impl Slow {
         }
         report.stopped = report.objects.len() < resources.len();
         let _ = events.send(Event::Report(report));
-        self.progress.send_modify(|(_, ended)| *ended = true);
+        self.progress.send_modify(|now| now.running -= 1);
     }
 
     fn may_write(&self) -> bool {

@@ -317,6 +317,39 @@ async fn a_stop_after_a_restart_ends_when_the_deployer_confirms_the_end_of_the_e
     assert_eq!(slow.written(), written);
 }
 
+/// The answer to the first attempt broke off while its write was on its way, so the step has two attempts.
+#[tokio::test]
+async fn a_stop_after_a_restart_ends_when_every_attempt_of_the_earlier_job_is_confirmed() {
+    let mut bed = TestBed::new();
+    bed.lease = Duration::from_secs(3_600);
+    let first = bed.manager().await;
+    let slow = Slow::new();
+    let attempts = [(); 2].map(|()| Interruption::Slow(slow.clone()));
+    bed.deployer.interrupt(attempts);
+    let handle = Write::Create.start(&first).await.unwrap();
+    slow.sent(1).await;
+    slow.break_off();
+    slow.sent(2).await;
+    let id = handle.watch().operation().id.clone();
+    let operations = &first.services.operations;
+    operations.cancel(&id, &Default::default()).await.unwrap();
+    first.engine.suspend().await;
+    slow.answers.add_permits(10);
+    let second = bed.manager().await;
+    second.engine.recover().await.unwrap();
+    let outcome = second.engine.handle(&id).unwrap().outcome().await.unwrap();
+    assert_eq!(error_of(&outcome), Some(ErrorCode::OperationStopped));
+    let jobs = bed.deployer.jobs();
+    let attempts: Vec<_> = jobs
+        .iter()
+        .map(|job| job.fence().unwrap().attempt)
+        .collect();
+    assert_eq!(attempts, [0, 1]);
+    let written = slow.written();
+    slow.ended().await;
+    assert_eq!(slow.written(), written);
+}
+
 #[tokio::test]
 async fn each_job_of_an_operation_has_a_fence_and_who_goes_on_with_it_a_higher_one() {
     let bed = TestBed::new();
