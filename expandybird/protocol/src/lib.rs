@@ -6,7 +6,7 @@
 //!
 //! - [`control`]: the server and the zygote, with datagrams: start a session, kill one, one has ended;
 //! - [`session`]: the server and the process of one session, with [`frame`]s on a stream: open it, then one call of a
-//! template after another. Closing the stream ends the session.
+//!   template after another. Closing the stream ends the session.
 
 pub mod control;
 pub mod frame;
