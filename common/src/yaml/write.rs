@@ -6,7 +6,7 @@
 //!
 //! - a text to be quoted begins with a BEL, whose only spelling is `"\a…"`;
 //! - a float in exponent form is a text, plain because of its mark: `serde_yaml` would write a float without the dot
-//! and sign that YAML 1.1 requires.
+//!   and sign that YAML 1.1 requires.
 //!
 //! After the BEL, or alone, is a run of U+E000 that is longer than any in the values. No other text contains it, so
 //! nothing else is ever removed.
