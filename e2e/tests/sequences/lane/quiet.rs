@@ -80,13 +80,16 @@ impl Lane {
         Ok(())
     }
 
-    /// What is still wrong when the cluster has come to rest.
+    /// What is still wrong when the cluster has come to rest. A correction of drift may begin at any time; its end is
+    /// waited for too.
     async fn settled(&mut self) -> Result<Vec<Violation>> {
         let begun = Instant::now();
         loop {
             let seen = self.look().await?;
             let found = self.violations_in(&seen)?;
-            if found.is_empty() || begun.elapsed() > SETTLES {
+            let is_at_work = seen.operations.iter().any(|one| one["status"] != "DONE");
+            let patience = if is_at_work { STREAM } else { SETTLES };
+            if found.is_empty() || begun.elapsed() > patience {
                 return Ok(found);
             }
             tokio::time::sleep(BETWEEN).await;
