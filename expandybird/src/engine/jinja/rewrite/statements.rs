@@ -3,7 +3,7 @@
 //! - `set NAMES = VALUE`: the value becomes a copy of the template;
 //! - `for NAMES in VALUE`: the value too, and it may be a tuple without brackets;
 //! - `macro`: one that mentions `varargs` or `kwargs` gets them as parameters, and a wrapper fills them. A default that
-//! mentions an earlier parameter is evaluated in the body, because minijinja evaluates the last default first;
+//!   mentions an earlier parameter is evaluated in the body, because minijinja evaluates the last default first;
 //! - `filter`: its assignments stay local;
 //! - `with a = 1, b = 2`: a value does not see the other names.
 
