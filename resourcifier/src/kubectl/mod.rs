@@ -3,15 +3,15 @@
 //! Promises of every adapter, tested by one conformance suite (`tests/kubectl.rs`):
 //! - A call ends within its `within`, and its answer has a maximum size.
 //! - Calls may run at the same time. The adapter limits their number, and delays all of them when the cluster asks for
-//! it.
+//!   it.
 //! - Each call without a [`Precondition`] can be repeated: applying or deleting again is a success.
 //! - A [`Precondition`] is checked by the API server in the transaction that writes. If it does not hold, the error is
-//! [`ObjectFault::Changed`], and nothing was written.
+//!   [`ObjectFault::Changed`], and nothing was written.
 //! - No error contains the values of a Secret.
 //! - A write passes the [`Gate`] directly before it is sent, and reports its answer to the gate.
 //!
 //! - Objects are only accessed for a user: [`Cluster::acting_for`] sets the user, and the API server checks that user's
-//! permissions. Requests of the service itself ([`Cluster`]) do not concern objects.
+//!   permissions. Requests of the service itself ([`Cluster`]) do not concern objects.
 //!
 //! The port does not know deployments, waves or readiness.
 
