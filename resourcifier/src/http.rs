@@ -18,7 +18,7 @@ use common::server::{ApiError, Body, Query, answer, at, health, method_not_allow
 use common::work;
 use futures::Stream;
 use tokio::sync::mpsc::{self, Receiver};
-use tokio_util::task::LocalPoolHandle;
+use tokio_util::task::{AbortOnDropHandle, LocalPoolHandle};
 use tracing::{Instrument, Span};
 
 use crate::apply::{Events, Stopped};
@@ -30,7 +30,7 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Events that wait for a slow caller.
 const BUFFERED: usize = 64;
 
-/// Every route. Jobs run on their own threads, not on those that serve requests.
+/// Every route. Jobs, and looks at many objects, run on their own threads, not on those that serve requests.
 pub fn routes(deployer: Arc<Deployer>) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = Data::new(LocalPoolHandle::new(threads));
@@ -151,11 +151,21 @@ async fn check(
     answer(prepared.checked().await).await
 }
 
+/// Live objects are read and compared where jobs run.
 async fn status(
     deployer: Data<Deployer>,
+    jobs: Data<LocalPoolHandle>,
     Body(request): Body<StatusRequest>,
 ) -> Result<HttpResponse, ApiError> {
-    answer(deployer.status(request).await?).await
+    let (id, span) = (scope_id(), Span::current());
+    let deployer = deployer.into_inner();
+    let status = jobs.spawn_pinned(move || {
+        let status = async move { deployer.status(request).await };
+        request_id::scope(id, status.instrument(span))
+    });
+    // A caller that goes away ends it.
+    let statuses = AbortOnDropHandle::new(status).await;
+    answer(statuses.map_err(|error| ApiError::internal(&error))??).await
 }
 
 async fn review_token(
@@ -204,8 +214,7 @@ where
 {
     let (sender, receiver) = mpsc::channel(BUFFERED);
     let events = Events::new(sender);
-    let id = request_id::current().unwrap_or_else(request_id::fresh);
-    let span = Span::current();
+    let (id, span) = (scope_id(), Span::current());
     // The task runs by itself. Its end is an event of the stream.
     drop(jobs.spawn_pinned(move || {
         let work = finish(work(events.clone()), events);
@@ -214,6 +223,11 @@ where
     HttpResponse::Ok()
         .content_type(EVENT_STREAM)
         .streaming(lines(receiver))
+}
+
+/// Of the request, for the work that is done for it elsewhere.
+fn scope_id() -> String {
+    request_id::current().unwrap_or_else(request_id::fresh)
 }
 
 /// Ends the stream with the outcome or the error.

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use common::api::deployer::Report;
 use common::client::http;
 use common::server::{Access, Listen, serve};
 use reqwest::{Client, StatusCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 
 use super::World;
@@ -111,4 +112,24 @@ async fn health_is_answered_while_large_input_is_worked_on() {
         let count = served.answers(path, body).await;
         assert!(count >= ANSWERS, "{path}: {count} answers");
     }
+}
+
+/// Many objects, each with many fields.
+fn wide() -> Value {
+    let data: Map<String, Value> = (0..200)
+        .map(|n| (format!("key-{n}"), json!("value")))
+        .collect();
+    let map = |n: usize| json!({"name": format!("map-{n}"), "type": "ConfigMap", "properties": {"data": data}});
+    (0..400).map(map).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_is_answered_while_live_objects_are_compared() {
+    let world = World::new();
+    let applied = world.apply(wide(), &Report::default()).await;
+    let served = Served::new(&world).await;
+    let desired = json!({"deployment": "web", "namespace": "home", "resources": wide()});
+    let body = json!({"deployment": "web", "objects": applied.objects, "desired": desired});
+    let count = served.answers("/configurations/status", &body).await;
+    assert!(count >= ANSWERS, "{count} answers");
 }
