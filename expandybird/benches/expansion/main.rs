@@ -7,6 +7,8 @@
 mod cases;
 mod http;
 mod instead;
+#[path = "../../tests/support/program.rs"]
+mod program;
 mod service;
 
 use std::time::{Duration, Instant};
@@ -59,7 +61,7 @@ fn main() -> Result<()> {
 
 /// One caller, one request after the other; in turn with fresh Python processes.
 fn alone(service: &Service, instead: &Instead, case: &Case) -> Result<()> {
-    let mut connection = Connection::open(service.port)?;
+    let mut connection = Connection::open(service.port())?;
     let body = serde_json::to_vec(&case.request)?;
     let mut answer = Vec::new();
     for _ in 0..case.runs.div_ceil(10) {
@@ -99,7 +101,7 @@ fn alone(service: &Service, instead: &Instead, case: &Case) -> Result<()> {
 fn callers(service: &Service, case: &Case, requests: usize) -> Result<Times> {
     let body = serde_json::to_vec(&case.request)?;
     let caller = || -> Result<Times> {
-        let mut connection = Connection::open(service.port)?;
+        let mut connection = Connection::open(service.port())?;
         let mut times = Times::default();
         for _ in 0..requests / CLIENTS {
             times.take(|| connection.post("/expand", &body))?;

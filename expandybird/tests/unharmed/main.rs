@@ -14,6 +14,8 @@ mod forged;
 mod generated;
 mod health;
 mod hostile;
+#[path = "../support/program.rs"]
+mod program;
 #[path = "../support/requests.rs"]
 mod requests;
 

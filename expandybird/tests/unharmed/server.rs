@@ -1,7 +1,5 @@
 //! The program on a free port, and what the kernel says of it and of its children.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::api::error::ErrorBody;
@@ -12,6 +10,8 @@ use nix::unistd::{Pid, SysconfVar, sysconf};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+
+use super::program::{self, Program};
 
 /// Far more than anything takes that is not broken.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -25,40 +25,21 @@ pub const SERVER_BYTES: u64 = 200 << 20;
 const WATCHED: Duration = Duration::from_millis(200);
 
 pub struct Server {
-    child: Child,
+    program: Program,
     address: String,
     pub client: ExpanderClient,
-    _folder: tempfile::TempDir,
 }
 
 impl Server {
     /// With these flags beside those that every test needs.
     pub fn start(flags: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let port_file = folder.path().join("port");
-        let program = Path::new(env!("CARGO_BIN_EXE_expandybird"));
-        let child = Command::new(program)
-            .args(["--listen", "127.0.0.1:0", "--port-file"])
-            .arg(&port_file)
-            .args(flags)
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let started = Instant::now();
-        let port = loop {
-            match std::fs::read_to_string(&port_file) {
-                Ok(port) => break port.trim().to_owned(),
-                Err(error) if started.elapsed() > PATIENCE => panic!("no port: {error}"),
-                Err(_) => std::thread::yield_now(),
-            }
-        };
-        let address = format!("127.0.0.1:{port}");
+        let program = Program::start(flags).unwrap();
+        let address = format!("127.0.0.1:{}", program.port);
         let client = ExpanderClient::new(&format!("http://{address}"), &Access::default()).unwrap();
         Self {
-            child,
+            program,
             address,
             client,
-            _folder: folder,
         }
     }
 
@@ -112,26 +93,18 @@ impl Server {
     }
 
     pub fn id(&self) -> i32 {
-        i32::try_from(self.child.id()).unwrap()
+        i32::try_from(self.program.id()).unwrap()
     }
 
     /// Whether the program that was started still runs.
     pub fn is_alive(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_none()
+        self.program.child.try_wait().unwrap().is_none()
     }
 
     /// Memory that the server itself has ever had at once.
     pub fn peak_bytes(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes: u64 = line
-            .unwrap()
-            .trim()
-            .trim_end_matches("kB")
-            .trim()
-            .parse()
-            .unwrap();
-        kilobytes * 1024
+        let status = program::shown(self.program.id(), "status");
+        program::bytes(&status, "VmHWM:").unwrap()
     }
 
     /// Right after an answer: neither the server nor anything that it started goes on with it. They use less than a
@@ -176,25 +149,10 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 fn children(parent: i32) -> Vec<i32> {
-    let tasks = std::fs::read_dir(format!("/proc/{parent}/task"));
-    let lists = tasks.into_iter().flatten().flatten().map(|task| {
-        let path: PathBuf = task.path().join("children");
-        std::fs::read_to_string(path).unwrap_or_default()
-    });
-    lists
-        .flat_map(|list| {
-            let ids = list.split_whitespace().map(|id| id.parse().unwrap());
-            ids.collect::<Vec<i32>>()
-        })
-        .collect()
+    let parent = u32::try_from(parent).unwrap();
+    let children = program::children(parent).into_iter();
+    children.map(|id| i32::try_from(id).unwrap()).collect()
 }
 
 /// Of a process, and of its children that have ended and that it has waited for.
