@@ -28,17 +28,21 @@ const SOURCES: [(&str, &str); 6] = [
     ("expandybird_failures", include_str!("python/failures.py")),
 ];
 
-/// A typical template, and how often it runs before the first fork: enough for Python to have specialised the code of
-/// ours and of its library.
-const REHEARSED: &str = "\
-import rehearsed_helper
+/// A typical template, another one with a helper module, and how often they run before the first fork: enough for Python to
+/// have specialised the code of ours and of its library.
+const PLAIN: &str = "\
 def GenerateConfig(context):
     name = context.env['name'] + '-%s' % context.properties.get('a', 1)
     items = [{'key': key, 'value': value} for key, value in sorted(context.properties.items())]
-    resource = {'name': rehearsed_helper.named(name), 'type': 'T', 'properties': {'items': items}}
+    resource = {'name': name, 'type': 'T', 'properties': {'items': items}}
     return {'resources': [resource], 'outputs': [{'name': 'o', 'value': '{}!'.format(len(items))}]}
 ";
-const REHEARSED_HELPER: &str = "def named(name): return ''.join([name, 'x'])\n";
+const WITH_HELPER: &str = "\
+import rehearsed_helper
+def GenerateConfig(context):
+    return {'resources': [{'name': rehearsed_helper.named(context.env['name']), 'type': 'T'}]}
+";
+const HELPER: &str = "def named(name): return ''.join([name, 'x'])\n";
 const REHEARSED_MODULES: [&str; 2] = ["rehearsed", "rehearsed_helper"];
 const REHEARSALS: usize = 20;
 
@@ -70,38 +74,45 @@ impl<'py> Interpreter<'py> {
             failures,
             version: version(py),
         };
-        interpreter.rehearse(REHEARSALS)?;
         library.call_method0("settle").map_err(failed())?;
+        // After the collection: a session first uses the memory that the last rehearsal freed.
+        interpreter.rehearse_all()?;
+        library.call_method0("freeze").map_err(failed())?;
         Ok(interpreter)
     }
 
-    /// Runs our own sessions, which leave nothing behind.
-    ///
-    /// In the zygote, Python fills its caches and allocates memory before any fork. In a process that waits for its
-    /// session, the kernel gives it its own pages on first use, and so before the request arrives.
-    pub fn rehearse(&self, times: usize) -> Result<(), WorkerError> {
+    /// In the zygote: Python fills its caches and allocates memory before any fork.
+    fn rehearse_all(&self) -> Result<(), WorkerError> {
+        for _ in 0..REHEARSALS {
+            self.rehearse(&[
+                ("rehearsed.py", WITH_HELPER),
+                ("rehearsed_helper.py", HELPER),
+            ])?;
+            self.rehearse(&[("rehearsed.py", PLAIN)])?;
+        }
+        Ok(())
+    }
+
+    /// In a process that waits for its session: the kernel gives it its own pages on first use, and so before the request
+    /// arrives. Without a helper module, because most templates have none.
+    pub fn rehearse_once(&self) -> Result<(), WorkerError> {
+        self.rehearse(&[("rehearsed.py", PLAIN)])
+    }
+
+    /// Runs our own session, which leaves nothing behind.
+    fn rehearse(&self, files: &[(&str, &str)]) -> Result<(), WorkerError> {
         let failed = || WorkerError::python("rehearse a session");
         let rehearsal = self.templates.call_method0("Rehearsal").map_err(failed())?;
-        for _ in 0..times {
-            let returned = self.open(rehearsed())?.run(&rehearsed_call());
-            returned.map_err(|error| WorkerError::Python {
-                action: "rehearse a session",
-                reason: error.to_string(),
-            })?;
-        }
+        let returned = self.open(rehearsed(files))?.run(&rehearsed_call());
+        returned.map_err(|error| WorkerError::Python {
+            action: "rehearse a session",
+            reason: error.to_string(),
+        })?;
         let modules = REHEARSED_MODULES;
         rehearsal
             .call_method1("end", (modules,))
             .map_err(failed())?;
         Ok(())
-    }
-
-    /// The next control message and the number of its descriptor. Empty at the end.
-    pub fn receive(&self, size: usize) -> Result<(Vec<u8>, Option<i32>), WorkerError> {
-        self.process
-            .call_method1("receive", (size,))
-            .and_then(|message| message.extract())
-            .map_err(WorkerError::python("receive a control message"))
     }
 
     /// Forks. In the child, standard input is now the stream.
@@ -162,19 +173,14 @@ fn load(py: Python<'_>) -> PyResult<[Bound<'_, PyModule>; 6]> {
     modules.try_into().map_err(|_| PyMemoryError::new_err(()))
 }
 
-fn rehearsed() -> Open {
-    let import = |(name, content): (&str, &str)| Import {
+fn rehearsed(files: &[(&str, &str)]) -> Open {
+    let import = |&(name, content): &(&str, &str)| Import {
         name: name.to_owned(),
         path: name.to_owned(),
         content: content.to_owned(),
     };
     Open {
-        imports: [
-            ("rehearsed.py", REHEARSED),
-            ("rehearsed_helper.py", REHEARSED_HELPER),
-        ]
-        .map(import)
-        .into(),
+        imports: files.iter().map(import).collect(),
         limits: Limits {
             memory_bytes: 0,
             cpu_seconds: 0,

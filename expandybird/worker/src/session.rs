@@ -23,7 +23,7 @@ pub fn run(
     // Before the server asks: a process is forked ahead, and work before the request arrives does not delay the
     // request.
     let lockdown = prepared.apply();
-    interpreter.rehearse(1)?;
+    interpreter.rehearse_once()?;
     let Some(open) = read_open(&mut stream)? else {
         return Ok(());
     };

@@ -5,15 +5,16 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Stdin, stdin};
-use std::os::fd::{AsFd, AsRawFd};
+use std::io::{IoSliceMut, Stdin, stdin};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 
 use expandybird_protocol::control::{Configuration, Exit, FromZygote, MAX_MESSAGE_BYTES, ToZygote};
+use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::socket::{MsgFlags, recv, send};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, RecvMsg, recv, recvmsg, send};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid};
 use pyo3::Python;
@@ -82,7 +83,7 @@ impl<'py> Zygote<'py> {
             if !message {
                 continue;
             }
-            let (bytes, stream) = self.interpreter.receive(MAX_MESSAGE_BYTES)?;
+            let (bytes, stream) = control.receive()?;
             if bytes.is_empty() {
                 // The server is gone. Its sessions end too: the kernel kills the children with this process.
                 return Ok(());
@@ -184,6 +185,20 @@ impl Control {
         }
     }
 
+    /// The next message and the number of the descriptor beside it; empty when the server is gone.
+    fn receive(&self) -> Result<(Vec<u8>, Option<RawFd>), WorkerError> {
+        let failed = WorkerError::system("receive a control message");
+        let mut buffer = vec![0; MAX_MESSAGE_BYTES];
+        let mut room = cmsg_space!(RawFd);
+        let mut parts = [IoSliceMut::new(&mut buffer)];
+        let (socket, flags) = (self.socket.as_raw_fd(), MsgFlags::MSG_CMSG_CLOEXEC);
+        let received = recvmsg::<()>(socket, &mut parts, Some(&mut room), flags)
+            .and_then(|message| Ok((message.bytes, stream(&message)?)));
+        let (size, stream) = received.map_err(failed)?;
+        buffer.truncate(size);
+        Ok((buffer, stream))
+    }
+
     fn send(&self, message: &FromZygote) -> Result<(), WorkerError> {
         let bytes = serde_json::to_vec(message).map_err(WorkerError::Control)?;
         match send(self.socket.as_raw_fd(), &bytes, MsgFlags::MSG_NOSIGNAL) {
@@ -192,6 +207,13 @@ impl Control {
             Err(source) => Err(WorkerError::system("report to the server")(source)),
         }
     }
+}
+
+fn stream(message: &RecvMsg<'_, '_, ()>) -> nix::Result<Option<RawFd>> {
+    Ok(message.cmsgs()?.find_map(|part| match part {
+        ControlMessageOwned::ScmRights(descriptors) => descriptors.first().copied(),
+        _ => None,
+    }))
 }
 
 fn decode(bytes: &[u8]) -> Result<ToZygote, WorkerError> {

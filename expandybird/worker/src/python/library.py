@@ -89,9 +89,12 @@ def _load_below(package):
 
 
 def settle():
-    """The last step before the first fork."""
+    """Frees what loading has left behind."""
     gc.collect()
-    # Keeps the collector of a session from touching, hence copying, the pages it shares.
+
+
+def freeze():
+    """Keeps the collector of a session from touching, hence copying, the pages it shares."""
     gc.freeze()
 
 

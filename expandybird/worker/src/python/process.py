@@ -1,24 +1,33 @@
-"""What only Python offers without unsafe code: receiving a descriptor, and forking."""
+"""What only Python offers without unsafe code: forking."""
 
+import gc
 import os
-import socket
 
-# Hooks of modules yet to be loaded. A session seeds `random` by itself and has no threads, so they
-# would only cost every fork a quarter of a millisecond.
+
+def _forget_hooks():
+    """Empties the three lists of hooks of `fork`, which all hold one that was just added.
+
+    A machine may load modules with Python itself (by `.pth` files), and these have hooks. A session seeds `random` by
+    itself and has no threads, so they would only cost every fork a millisecond.
+    """
+
+    def hook():
+        pass
+
+    os.register_at_fork(before=hook, after_in_parent=hook, after_in_child=hook)
+    for holder in gc.get_referrers(hook):
+        if isinstance(holder, list):
+            holder.clear()
+
+
+_forget_hooks()
+# Nor do modules that are loaded from here on add any.
 os.register_at_fork = lambda **hooks: None
-
-_control = socket.socket(fileno=0)
 
 
 def close_inherited():
     """Keeps the control socket and the three standard streams, whatever the server leaked."""
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-
-
-def receive(size):
-    """The next control message and the descriptor beside it; empty when the server is gone."""
-    data, descriptors, _, _ = socket.recv_fds(_control, size, 1)
-    return data, descriptors[0] if descriptors else None
 
 
 def fork(stream):
