@@ -1,10 +1,12 @@
 //! Pages of lists, asked for by many clients at once: each asks for its next page as soon as it has one.
 //!
-//! The clients share the machine's cores with the manager, and a page's time ends when its client has read all of it.
-//! So the clients are one thread that does as little as can be, and `/healthz`, which costs the manager next to nothing,
-//! is asked first: its times are those of the machine and the clients alone.
+//! The clients run on the machine that the manager runs on, and a page's time ends when its client has read all of it.
+//! So the clients are one thread that does as little as can be, and that is kept to the last core: it does not push the
+//! manager's threads from one core to the other. `/healthz`, which costs the manager next to nothing, is asked first: its
+//! times are those of the machine and the clients alone.
 
 use std::net::SocketAddr;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -29,6 +31,7 @@ const LISTS: [(&str, &str); 5] = [
 
 /// Prints the times of each list's pages.
 pub async fn measure(manager: &Service) -> Result<()> {
+    println!("the clients of these lists are one thread, kept to the last core:");
     for (what, list) in LISTS {
         let spent = manager.processor_time()?;
         let address = manager.address();
@@ -43,8 +46,21 @@ pub async fn measure(manager: &Service) -> Result<()> {
     Ok(())
 }
 
+/// Keeps this thread to the last core. No crate of the workspace does it: this needs the program once.
+fn keep_to_last_core() -> Result<()> {
+    let last = std::thread::available_parallelism()?.get() - 1;
+    let (last, thread) = (last.to_string(), nix::unistd::gettid().to_string());
+    let kept = Command::new("taskset")
+        .args(["--cpu-list", "--pid", &last, &thread])
+        .stdout(Stdio::null())
+        .status()?;
+    ensure!(kept.success(), "taskset (util-linux) failed: {kept}");
+    Ok(())
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn asked(address: SocketAddr, list: &'static str) -> Result<Vec<Duration>> {
+    keep_to_last_core()?;
     let mut clients = JoinSet::new();
     for place in places(address, list).await? {
         clients.spawn(one_by_one(address, list, place));
