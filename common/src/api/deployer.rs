@@ -43,6 +43,12 @@ pub struct ApplyRequest {
     /// Whether a namespace may be deleted together with objects of others in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_deletes: bool,
+    /// Whether the namespace is created if it is missing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub create_namespace: bool,
+    /// Whether all objects are dry-run on the API server before the first of them is written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub preflight: bool,
     /// The outputs of the configuration. Their references are replaced when all resources are ready.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,

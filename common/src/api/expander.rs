@@ -73,6 +73,8 @@ impl Environment {
             ("manifest", json!(self.manifest)),
             ("current_time", json!(self.current_time)),
             ("username", json!(self.username)),
+            // What templates of Google's Deployment Manager call it.
+            ("current_user", json!(self.username)),
         ];
         entries
             .into_iter()
@@ -96,6 +98,10 @@ pub struct ExpandResponse {
     /// The outputs of each template instance in the configuration itself that has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instance_outputs: Vec<InstanceOutputs>,
+    /// `info.notes` of the schema of the configuration's only template instance, as text. Of several instances, each text
+    /// with the instance's name above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
     /// The property values that schemas mark as secret (`writeOnly: true`, `format: password`), given or default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<SecretValue>,
@@ -112,6 +118,7 @@ impl ExpandResponse {
             resolved_types,
             outputs,
             warnings: self.warnings,
+            notes: self.notes,
             instance_outputs: self.instance_outputs,
             secrets: self.secrets,
         }

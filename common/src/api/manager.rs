@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::deployer::{EdgeReason, ObjectStatus, Policies, ResourceDiff, ResourceReport};
+use super::page::PageQuery;
 use crate::model::limits::{DESCRIPTION_CHARS, LABELS, OPERATION_MS};
 use crate::model::{
     ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy, DeploymentName,
-    DiffSummary, DriftPolicy, Import, LayoutPath, ManifestName, Namespace, ObjectRef, Operation,
-    RegistryDefinition, ResolvedType, ResourceName, SecretValue, ServiceAccountName, TypeName,
-    UpdatePolicy,
+    DeploymentStatus, DiffSummary, DriftPolicy, Import, LayoutPath, ManifestName, Namespace,
+    ObjectRef, Operation, RegistryDefinition, ResolvedType, ResourceName, SecretValue,
+    ServiceAccountName, TypeName, UpdatePolicy,
 };
 
 /// The header that makes a write safe to repeat. Within a day, the same key with the same request is the same
@@ -59,17 +60,19 @@ pub struct CreateDeployment {
     pub service_account: Option<ServiceAccountName>,
 }
 
-/// `PUT /deployments/{d}`: a whole new configuration, or the preview to commit. Absent fields keep their values.
+/// `PUT /deployments/{d}`: a whole new configuration, other properties for the stored one, or the preview to commit. Absent
+/// fields keep their values.
 ///
 /// Also the body of `POST /deployments/{d}/diff`. There, `manifest` may be any manifest of the deployment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("oneOf" = [
-    {"required": ["content"], "properties": {"content": {"type": "string"}, "manifest": {"type": "null"}}},
-    {"required": ["manifest"], "properties": {"manifest": {"type": "string"}, "content": {"type": "null"}, "imports": {"maxItems": 0}}},
+    {"required": ["content"], "properties": {"content": {"type": "string"}, "manifest": {"type": "null"}, "properties": {"type": "null"}, "resetProperties": {"const": false}}},
+    {"required": ["manifest"], "properties": {"manifest": {"type": "string"}, "content": {"type": "null"}, "imports": {"maxItems": 0}, "properties": {"type": "null"}, "resetProperties": {"const": false}}},
+    {"required": ["properties"], "properties": {"properties": {"type": "object"}, "content": {"type": "null"}, "manifest": {"type": "null"}, "imports": {"maxItems": 0}}},
 ]))]
 pub struct UpdateDeployment {
-    /// The YAML text of the new configuration. Give this or `manifest`.
+    /// The YAML text of the new configuration. Give this, `properties` or `manifest`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -77,6 +80,14 @@ pub struct UpdateDeployment {
     /// The preview of the deployment. It is applied exactly as it was previewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<ManifestName>,
+    /// Changes the properties of the stored configuration's only resource, as a JSON merge patch (RFC 7396): maps are merged,
+    /// `null` removes a property, everything else replaces it. All other properties stay, and templates keep their recorded
+    /// versions. `{}` deploys the stored configuration again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub properties: Option<Map<String, Value>>,
+    /// With `properties`: forget the stored properties first.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reset_properties: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("maxLength" = DESCRIPTION_CHARS))]
     pub description: Option<String>,
@@ -123,10 +134,17 @@ pub struct WriteQuery {
     /// Stores what would happen and applies nothing. For creates and updates.
     #[serde(default, skip_serializing_if = "is_false")]
     pub preview: bool,
-    /// Allows an update or a rollback to delete more than half of the deployment's objects. Allows any write to delete
-    /// a namespace together with the objects of others in it.
+    /// Allows an update or a rollback to delete all or more than half of the deployment's objects. Allows any write to
+    /// delete a namespace together with the objects of others in it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub allow_deletes: bool,
+    /// Creates the deployment's namespace if it is missing. It is none of the deployment's objects: it stays when the
+    /// deployment is deleted.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub create_namespace: bool,
+    /// `false` skips the dry run of all objects that otherwise comes before the first write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preflight: Option<bool>,
     /// Undoes a create or an update that fails while it is applied. The deployment goes back to the manifest that was
     /// last deployed, or is removed if there is none.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -222,6 +240,9 @@ pub struct Expansion {
     pub outputs: Vec<crate::model::Output>,
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// What the template has to say to its user after a deploy (`info.notes` of its schema).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
     /// The names and kinds of outputs, for each template instance of the configuration itself that has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instance_outputs: Vec<crate::model::InstanceOutputs>,
@@ -238,6 +259,12 @@ pub struct ManifestSummary {
     pub name: ManifestName,
     pub deployment: DeploymentName,
     pub created_at: jiff::Timestamp,
+    /// Its number among the deployment's manifests, from 1. Absent in manifests of earlier managers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    /// The templates that it uses, each with the exact version: `redis:v1.0.1`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<String>,
 }
 
 /// An item of `GET /types`.
@@ -258,6 +285,66 @@ pub struct TypeInstance {
     pub manifest: ManifestName,
     /// The layout path in the manifest.
     pub path: LayoutPath,
+}
+
+/// The query of `GET /deployments`: what all of these say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DeploymentsQuery {
+    /// Of more than the most, the most is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+    /// What the page before gave as `nextPageToken`; opaque. The rest of the query must be the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_token: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Namespace>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<DeploymentStatus>,
+    /// As Kubernetes writes it: `tier=front,team!=a,app in (web,db),!old`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_selector: Option<String>,
+    /// Has an instance of this type.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub type_name: Option<TypeName>,
+    /// Part of the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub q: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_by: Option<OrderBy>,
+}
+
+/// The order of a list of deployments.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum OrderBy {
+    #[default]
+    Name,
+    /// What changed last comes first.
+    ModifiedAt,
+}
+
+impl DeploymentsQuery {
+    /// The page that it asks for.
+    pub fn page(&self) -> PageQuery {
+        PageQuery {
+            limit: self.limit,
+            page_token: self.page_token.clone(),
+        }
+    }
+}
+
+impl From<PageQuery> for DeploymentsQuery {
+    fn from(page: PageQuery) -> Self {
+        Self {
+            limit: page.limit,
+            page_token: page.page_token,
+            ..Self::default()
+        }
+    }
 }
 
 /// The query of `GET /deployments/{d}/resources`.

@@ -42,6 +42,12 @@ pub struct Deployment {
     pub fingerprint: String,
     #[serde(default)]
     pub outputs: Vec<Output>,
+    /// What its template says to its users (`info.notes` of the schema), with the values of references.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+    /// The number of the latest manifest among all that the deployment has had; absent before the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
     #[serde(default)]
     pub drift_policy: DriftPolicy,
     /// The service account of its namespace that it is applied as. Absent: it is applied as the user of its last write.
@@ -50,6 +56,9 @@ pub struct Deployment {
     /// The result of the last scheduled check of the latest manifest. It does not change the fingerprint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
+    /// What its users should know, such as a drift policy without effect. Only in the answer for one deployment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// What to do about drift that a scheduled check finds.

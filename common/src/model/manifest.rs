@@ -15,6 +15,9 @@ pub struct Manifest {
     pub name: ManifestName,
     pub deployment: DeploymentName,
     pub created_at: Timestamp,
+    /// Its number among the deployment's manifests, from 1. Absent in manifests of earlier managers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
     pub input_config: InputConfig,
     /// Primitives only. `outputs` has its own field.
     pub expanded_config: Configuration,
@@ -24,6 +27,9 @@ pub struct Manifest {
     pub resolved_types: Vec<ResolvedType>,
     #[serde(default)]
     pub outputs: Vec<Output>,
+    /// What its template says to its users, where references are not replaced yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
     pub digests: ManifestDigests,
     /// What applying it would do, if it was made as a preview. It stays in the manifest after the commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,10 +4,10 @@ use reqwest::Method;
 
 use super::{Answer, ManagerClient, NOTHING, READ, Write};
 use crate::api::manager::{
-    CreateDeployment, Diff, DiffQuery, Graph, Resources, ResourcesQuery, RollbackDeployment,
-    UpdateDeployment,
+    CreateDeployment, DeploymentsQuery, Diff, DiffQuery, Graph, Resources, ResourcesQuery,
+    RollbackDeployment, UpdateDeployment,
 };
-use crate::api::page::{Page, PageQuery};
+use crate::api::page::Page;
 use crate::api::upgrade::UpgradeDeployment;
 use crate::client::error::ClientError;
 use crate::model::{Deployment, DeploymentName, Manifest, Operation};
@@ -158,8 +158,14 @@ impl ManagerClient {
             .await
     }
 
-    pub async fn deployments(&self, page: &PageQuery) -> Result<Page<Deployment>, ClientError> {
-        self.endpoint.get(&["deployments"], page, READ).await
+    /// A page of those that the query asks for.
+    pub async fn deployments(
+        &self,
+        query: impl Into<DeploymentsQuery>,
+    ) -> Result<Page<Deployment>, ClientError> {
+        self.endpoint
+            .get(&["deployments"], &query.into(), READ)
+            .await
     }
 
     pub async fn deployment(&self, name: &DeploymentName) -> Result<Deployment, ClientError> {
