@@ -48,6 +48,7 @@ fn rendered(facts: &Facts, template: &str) -> Result<String, String> {
         tree: Vec::new(),
         env: &facts.env,
         properties: Some(&facts.properties),
+        outputs: None,
     };
     match engine
         .render(&instance)

@@ -27,6 +27,8 @@ pub struct Instance<'a> {
     pub env: &'a Map<String, Value>,
     /// `None`: the resource has no properties, which differs from empty properties.
     pub properties: Option<&'a Value>,
+    /// Of a text about an instance, the outputs that this has. A template has none to see.
+    pub outputs: Option<&'a Map<String, Value>>,
 }
 
 impl Instance<'_> {

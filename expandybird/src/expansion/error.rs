@@ -54,6 +54,11 @@ pub enum Fault {
         field: &'static str,
         found: &'static str,
     },
+    #[error("'{key}' is not supported: {instead}")]
+    Unsupported {
+        key: &'static str,
+        instead: &'static str,
+    },
     #[error("an output needs a 'name', which is text, and a 'value'")]
     IncompleteOutput,
     #[error(transparent)]
@@ -131,6 +136,7 @@ impl Fault {
             | Self::MissingName
             | Self::MissingType
             | Self::NotText { .. }
+            | Self::Unsupported { .. }
             | Self::IncompleteOutput
             | Self::Name(_)
             | Self::Metadata(_)

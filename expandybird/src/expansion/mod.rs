@@ -91,6 +91,7 @@ pub fn expand(
         layout: expanded.layout,
         config: expanded.flat,
         instance_outputs: expanded.instance_outputs,
+        notes: expanded.notes,
         warnings,
         secrets,
     })
@@ -145,6 +146,7 @@ struct Expanded {
     flat: Configuration,
     layout: Layout,
     instance_outputs: Vec<InstanceOutputs>,
+    notes: Option<String>,
 }
 
 impl Expander<'_> {
@@ -154,25 +156,28 @@ impl Expander<'_> {
                 self.warnings.extend(warnings);
                 let expanded = self
                     .level(text, &configuration, &LayoutPath::root(), &[])
-                    .and_then(|level| self.resolve(text, level));
+                    .and_then(|level| {
+                        let own = configuration.get("outputs").map(|_| level.outputs);
+                        self.resolve(text, level.nodes, own)
+                    });
                 if expanded.is_err() {
                     self.mark_all(&configuration);
                 }
                 expanded
             }
             Content::Objects(objects) => {
-                let level = self.top_objects(text, objects)?;
-                self.resolve(text, level)
+                let nodes = self.top_objects(text, objects)?;
+                self.resolve(text, nodes, None)
             }
         }
     }
 
-    /// The level of a configuration that is a file of Kubernetes objects.
+    /// The nodes of a configuration that is a file of Kubernetes objects.
     fn top_objects(
         &mut self,
         text: &Text<'_>,
         objects: Vec<Object>,
-    ) -> Result<Level, ExpansionError> {
+    ) -> Result<Vec<Node>, ExpansionError> {
         let root = LayoutPath::root();
         if objects.is_empty() {
             let fault = Fault::NoResources {
@@ -182,27 +187,33 @@ impl Expander<'_> {
             return Err(text.fault(fault, "", &root));
         }
         let nodes = self.objects(objects, &root);
-        let nodes = nodes.map_err(|(index, fault)| match (index, fault) {
+        nodes.map_err(|(index, fault)| match (index, fault) {
             (_, Fault::Engine(error)) => text.engine(error, &root),
             (Some(index), fault) => {
                 text.fault(fault, &format!("/resources/{index}"), &root.child(index))
             }
             (None, fault) => text.fault(fault, "", &root),
-        })?;
-        Ok(nodes.into())
+        })
     }
 
-    fn resolve(&mut self, text: &Text<'_>, level: Level) -> Result<Expanded, ExpansionError> {
+    /// `outputs`: those that the configuration has itself.
+    fn resolve(
+        &mut self,
+        text: &Text<'_>,
+        nodes: Vec<Node>,
+        outputs: Option<Vec<Output>>,
+    ) -> Result<Expanded, ExpansionError> {
         self.watch
             .before(Step::Whole)
             .map_err(|fault| text.fault(fault, "", &LayoutPath::root()))?;
-        let flat = references::resolve(&level.nodes, level.outputs, text)?;
-        let instance_outputs = level.nodes.iter().filter_map(Node::promised).collect();
-        let resources = level.nodes.into_iter().map(Node::into_layout).collect();
+        let resolved = references::resolve(&nodes, outputs, text)?;
+        let instance_outputs = nodes.iter().filter_map(Node::promised).collect();
+        let resources = nodes.into_iter().map(Node::into_layout).collect();
         Ok(Expanded {
-            flat,
+            flat: resolved.configuration,
             layout: Layout { resources },
             instance_outputs,
+            notes: resolved.notes,
         })
     }
 

@@ -10,6 +10,22 @@ use super::reading::Text;
 
 const FIELDS: [&str; 4] = ["name", "type", "properties", "metadata"];
 
+/// What Google's Deployment Manager has at a resource and this one has not, each with what to use instead.
+const UNSUPPORTED: [(&str, &str); 3] = [
+    (
+        "/accessControl",
+        "give the rights with RBAC objects, such as a RoleBinding",
+    ),
+    (
+        "/action",
+        "use a Job for work, and metadata.dependsOn for the order",
+    ),
+    (
+        "/metadata/runtimePolicy",
+        "use a Job that others depend on, or the policies createPolicy, updatePolicy and deletePolicy",
+    ),
+];
+
 /// Checked first, as in Google's Deployment Manager: a duplicate name is reported even if another name is missing.
 pub fn check_unique(
     resources: &[Value],
@@ -70,6 +86,12 @@ pub fn identify(
         error.location.resource = Some(name.clone());
         error
     };
+    let mut unsupported = UNSUPPORTED.iter();
+    if let Some((field, instead)) = unsupported.find(|(field, _)| resource.pointer(field).is_some())
+    {
+        let key = field.rsplit('/').next().unwrap_or_default();
+        return Err(of_resource(Fault::Unsupported { key, instead }, field));
+    }
     let type_name = match map.get("type").filter(|name| !is_missing(name)) {
         None => return Err(of_resource(Fault::MissingType, "")),
         Some(Value::String(name)) => name.clone(),

@@ -2,7 +2,7 @@
 
 use common::api::error::{ErrorBody, Location};
 use common::model::language::{self, Form};
-use common::model::{Import, LayoutPath, SecretValue};
+use common::model::{Import, Language, LayoutPath, Output, SecretValue};
 use serde_json::{Map, Value};
 
 use super::error::{ExpansionError, Fault};
@@ -86,6 +86,7 @@ impl Expander<'_> {
             },
             env: &self.env,
             properties: properties.as_ref(),
+            outputs: None,
         };
         let bytes = instance.bytes();
         let rendered = self
@@ -94,11 +95,63 @@ impl Expander<'_> {
             .map_err(|error| engine_failed(error, name, path))?;
         self.warn(rendered.warnings, name, path);
         let level = self.level_of(rendered.result, bytes, (template, chain), name, path)?;
+        let notes = match chain.is_empty() {
+            true => self.notes(template, properties.as_ref(), &level.outputs, name, path)?,
+            false => None,
+        };
         Ok(Body::Template {
             properties,
             children: level.nodes,
             outputs: level.outputs,
+            notes,
         })
+    }
+
+    /// The text of `info.notes` in the template's schema. It sees what a Jinja template sees, and the instance's outputs.
+    fn notes(
+        &mut self,
+        template: &Import,
+        properties: Option<&Value>,
+        outputs: &[Output],
+        name: &str,
+        path: &LayoutPath,
+    ) -> Result<Option<String>, Failed> {
+        let Some(file) = self.input.files.schema_of(template) else {
+            return Ok(None);
+        };
+        let schema = Schema::read(&file.name, &file.content, self.schemas);
+        let schema = schema.map_err(|fault| Failed::Here(fault.into()))?;
+        let Some(notes) = schema.notes.clone() else {
+            return Ok(None);
+        };
+        let named = outputs.iter();
+        let outputs: Map<String, Value> = named
+            .map(|output| (output.name.clone(), output.value.clone()))
+            .collect();
+        self.env.insert("name".to_owned(), Value::from(name));
+        let type_name = Value::from(template.name.as_str());
+        self.env.insert("type".to_owned(), type_name);
+        let text = Import {
+            name: format!("info.notes of {}", file.name),
+            path: Some(file.path().to_owned()),
+            content: notes,
+        };
+        let instance = Instance {
+            template: &text,
+            language: Language::Jinja,
+            tree: Vec::new(),
+            env: &self.env,
+            properties,
+            outputs: Some(&outputs),
+        };
+        let rendered = self.engine.render(&instance);
+        let rendered = rendered.map_err(|error| engine_failed(error, name, path))?;
+        self.warn(rendered.warnings, name, path);
+        let Rendered::Text(notes) = rendered.result else {
+            return Ok(None);
+        };
+        self.take_output(notes.len())?;
+        Ok(Some(notes.trim_end().to_owned()).filter(|notes| !notes.is_empty()))
     }
 
     /// The expansion of a template's output. The template comes with the ones around it, and with the size of its own

@@ -26,6 +26,8 @@ pub enum Body {
         properties: Option<Value>,
         children: Vec<Node>,
         outputs: Vec<Output>,
+        /// What its schema says to its user (`info.notes`), as text.
+        notes: Option<String>,
     },
 }
 

@@ -45,6 +45,7 @@ fn rendered(request: &Value) -> Answer {
         tree: Vec::new(),
         env: &env,
         properties: Some(&request["properties"]),
+        outputs: None,
     };
     match engine.render(&instance) {
         Ok(output) => match output.result {

@@ -179,12 +179,26 @@ impl Jinja {
         meter::start();
         let name = instance.env.get("name").and_then(serde_json::Value::as_str);
         random::seed(self.seed ^ Key::of(name).number());
-        let template = environment.get_template(&instance.template.name)?;
+        let source;
+        let template = match self.files.named(&instance.template.name) {
+            Some(file) => environment.get_template(&file.name)?,
+            // A text that is no file of its own, such as a schema's notes.
+            None => {
+                source = rewrite::rewrite(&instance.template.content);
+                environment.template_from_named_str(&instance.template.name, &source)?
+            }
+        };
         let env = instance.env.iter();
         let env = env.map(|(key, value)| (Value::from(key.as_str()), values::from_json(value)));
         let mut context = vec![("env", Dict::unchecked(env.collect()))];
         if let Some(properties) = instance.properties {
             context.push(("properties", values::from_json(properties)));
+        }
+        if let Some(outputs) = instance.outputs {
+            let outputs = outputs.iter();
+            let outputs =
+                outputs.map(|(key, value)| (Value::from(key.as_str()), values::from_json(value)));
+            context.push(("outputs", Dict::unchecked(outputs.collect())));
         }
         let context = Value::from_pairs(context);
         // A panic of the library is a failure of this template only.

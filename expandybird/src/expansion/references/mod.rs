@@ -5,6 +5,7 @@
 //! template is replaced by the output's value.
 
 mod cycle;
+mod instances;
 mod outputs;
 mod place;
 mod scope;
@@ -26,12 +27,20 @@ pub use syntax::is_reference;
 /// The metadata that a primitive inherits from the templates around it.
 const INHERITED: [&str; 3] = ["createPolicy", "deletePolicy", "updatePolicy"];
 
+/// What a tree comes to.
+pub struct Resolved {
+    /// The primitives of the tree, in its order, with everything resolved.
+    pub configuration: Configuration,
+    /// What its templates say to their user.
+    pub notes: Option<String>,
+}
+
 /// The primitives of the tree, in its order, with all references resolved.
 pub fn resolve(
     nodes: &[Node],
-    outputs: Vec<Output>,
+    outputs: Option<Vec<Output>>,
     text: &Text<'_>,
-) -> Result<Configuration, ExpansionError> {
+) -> Result<Resolved, ExpansionError> {
     let tree = Tree::new(nodes);
     let places = Places { nodes, text };
     let mut resolver = Resolver::new(&tree);
@@ -49,8 +58,15 @@ pub fn resolve(
         return Err(places.at(Fault::Cycle { chain }, tree.node(id)));
     }
     check_given_properties(&tree, &mut resolver, places)?;
-    let outputs = top_outputs(&mut resolver, outputs, text)?;
-    Ok(Configuration { resources, outputs })
+    let outputs = match outputs {
+        Some(outputs) => top_outputs(&mut resolver, outputs, text)?,
+        None => instances::outputs(&tree, &mut resolver, places)?,
+    };
+    let notes = instances::notes(&tree, &mut resolver, places)?;
+    Ok(Resolved {
+        configuration: Configuration { resources, outputs },
+        notes,
+    })
 }
 
 fn primitive(

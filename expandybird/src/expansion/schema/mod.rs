@@ -101,6 +101,8 @@ pub struct Schema {
     has_marks: bool,
     /// Files that the template requires.
     pub imports: Vec<String>,
+    /// The Jinja text that its users read after a deploy (`info.notes`).
+    pub notes: Option<String>,
 }
 
 impl Schema {
@@ -140,6 +142,7 @@ impl Schema {
             }
         };
         let imports = imports(&document).map_err(&invalid)?;
+        let notes = notes(&document).map_err(&invalid)?;
         let originals = adapt::adapt(&mut document).map_err(&invalid)?;
         let reason = |error: &ValidationError<'_>| invalid(refusal::of_schema(error, text));
         let validator = options().build(&document).map_err(|error| reason(&error))?;
@@ -154,6 +157,7 @@ impl Schema {
             originals,
             branches,
             imports,
+            notes,
         })
     }
 
@@ -254,6 +258,17 @@ fn imports(document: &Value) -> Result<Vec<String>, String> {
             .ok_or_else(|| "an entry of 'imports' has no 'path'".to_owned())
     };
     entries.iter().map(name).collect()
+}
+
+fn notes(document: &Value) -> Result<Option<String>, String> {
+    match document.pointer("/info/notes") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => Err(format!(
+            "'info.notes' is {}, not text",
+            super::error::kind(other)
+        )),
+    }
 }
 
 #[cfg(test)]
