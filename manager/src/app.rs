@@ -50,6 +50,8 @@ pub struct Ports {
     pub capacity: Capacity,
     pub quotas: Quotas,
     pub keep_manifests: Option<usize>,
+    /// Whether the manager checks for drift on a schedule.
+    pub drift_checks: bool,
     pub auth: Auth,
 }
 
@@ -85,6 +87,7 @@ impl App {
             audit: ports.auth.audit.clone(),
             retry: ports.retry.clone(),
             keep_manifests: ports.keep_manifests,
+            drift_checks: ports.drift_checks,
         };
         let engine = Engine::new(dependencies, ports.capacity);
         let services = Services::new(service::Dependencies {
@@ -99,6 +102,7 @@ impl App {
             operation_timeout: ports.operation_timeout,
             auth: ports.auth,
             quotas: ports.quotas,
+            drift_checks: ports.drift_checks,
         });
         Ok(Self { services, engine })
     }
@@ -178,6 +182,7 @@ async fn ports(config: &Config) -> anyhow::Result<Ports> {
         capacity: config.capacity,
         quotas: config.quotas.clone(),
         keep_manifests: config.keep_manifests.map(NonZeroUsize::get),
+        drift_checks: config.drift_interval.is_some(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! How a drift correction differs from the apply that it repeats.
 
 use common::api::deployer::Policies;
-use common::model::{ConflictPolicy, Resource};
+use common::model::{ConflictPolicy, DriftPolicy, Resource};
 use serde_json::{Map, Value, json};
 
 const POLICY: &str = "conflictPolicy";
@@ -32,6 +32,14 @@ pub fn policies(asked: Policies) -> Policies {
         conflict: yields,
         ..asked
     }
+}
+
+/// What users should know about a policy that this manager does not follow.
+pub const UNCHECKED: &str = "driftPolicy is CORRECT, but this manager does not check for drift: its operator has to start it with --drift-interval";
+
+/// Whether drift would be corrected, if this manager checked for it.
+pub fn is_unchecked(policy: DriftPolicy, checks: bool) -> bool {
+    policy == DriftPolicy::Correct && !checks
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! Guards against an update that deletes most of a deployment. This usually is the wrong file, or an empty loop in a
-//! template.
+//! Guards against an update that deletes most or all of a deployment. This usually is the wrong file, or an empty loop in
+//! a template.
 
 use std::collections::HashSet;
 
 use common::model::{AppliedObject, ObjectRef};
 
-/// This many objects may be deleted without permission, whatever share of the deployment they are. A renamed object
-/// counts as one.
+/// This many objects may be deleted without permission, whatever share of the deployment they are, if others are
+/// desired. A renamed object counts as one.
 const HANDFUL: usize = 2;
 
 /// The objects that would be pruned, if they are too many without permission.
@@ -19,7 +19,9 @@ pub fn too_many<'a>(
         .iter()
         .filter(|old| !kept.contains(&identity(&old.object)))
         .collect();
-    (pruned.len() > HANDFUL && pruned.len() * 2 > recorded.len()).then_some(pruned)
+    let leaves_nothing = desired.is_empty() && !pruned.is_empty();
+    let is_most = pruned.len() > HANDFUL && pruned.len() * 2 > recorded.len();
+    (leaves_nothing || is_most).then_some(pruned)
 }
 
 fn identity(object: &ObjectRef) -> (&str, &str, Option<&str>, &str) {
@@ -54,10 +56,12 @@ mod tests {
     }
 
     #[test]
-    fn more_than_half_and_more_than_a_handful_is_too_many() {
+    fn everything_or_more_than_half_and_more_than_a_handful_is_too_many() {
         let cases = [
-            (1, 0, None),
-            (2, 0, None),
+            (0, 0, None),
+            (1, 0, Some(1)),
+            (2, 0, Some(2)),
+            (2, 1, None),
             (3, 1, None),
             (3, 0, Some(3)),
             (4, 1, Some(3)),
@@ -74,5 +78,15 @@ mod tests {
                 "{kept} of {recorded} kept"
             );
         }
+    }
+
+    #[test]
+    fn a_single_object_may_get_another_name() {
+        let applied = AppliedObject {
+            resource: ResourceName::parse("web-1").unwrap(),
+            object: object(1, "apps/v1"),
+            uid: "1".to_owned(),
+        };
+        assert_eq!(too_many(&[applied], &[object(2, "apps/v1")]), None);
     }
 }

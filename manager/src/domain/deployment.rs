@@ -71,14 +71,22 @@ pub fn created(
         operation: Some(operation),
         fingerprint: String::new(),
         outputs: Vec::new(),
+        notes: None,
+        revision: None,
         drift_policy: new.drift_policy,
         service_account: new.service_account.clone(),
         drift: None,
+        warnings: Vec::new(),
     })
 }
 
 /// A manifest is stored as the latest one, and is not applied yet. The preview and the known drift become void.
-pub fn advanced(deployment: Deployment, manifest: ManifestName, now: Timestamp) -> Deployment {
+pub fn advanced(
+    deployment: Deployment,
+    manifest: ManifestName,
+    revision: u64,
+    now: Timestamp,
+) -> Deployment {
     let first = deployment.latest_manifest.is_none();
     let (status, modified_at) = match first {
         true => (DeploymentStatus::Created, deployment.modified_at),
@@ -91,6 +99,7 @@ pub fn advanced(deployment: Deployment, manifest: ManifestName, now: Timestamp) 
             errors: Vec::new(),
         },
         latest_manifest: Some(manifest),
+        revision: Some(revision),
         preview: None,
         drift: None,
         ..deployment
@@ -246,13 +255,13 @@ mod tests {
     }
 
     fn web() -> Deployment {
-        advanced(begun(), manifest(1), at(1))
+        advanced(begun(), manifest(1), 1, at(1))
     }
 
     #[test]
     fn a_deployment_goes_from_created_to_deployed_to_modified_to_deleted() {
         let deployed_once = deployed(web(), at(2));
-        let modified_once = advanced(deployed_once.clone(), manifest(2), at(3));
+        let modified_once = advanced(deployed_once.clone(), manifest(2), 2, at(3));
         let gone = deleted(modified_once.clone(), at(4));
         let statuses = [web(), deployed_once, modified_once.clone(), gone].map(|d| d.state.status);
         let expected = [
@@ -276,7 +285,7 @@ mod tests {
             (only.latest_manifest.clone(), only.preview.clone()),
             (None, Some(manifest(1)))
         );
-        let committed = advanced(only, manifest(1), at(2));
+        let committed = advanced(only, manifest(1), 1, at(2));
         assert_eq!(
             (committed.latest_manifest, committed.preview),
             (Some(manifest(1)), None)
@@ -293,7 +302,7 @@ mod tests {
         let looked = checked(web(), drift);
         assert_eq!(looked.fingerprint, web().fingerprint);
         assert_eq!(deployed(looked.clone(), at(2)).drift, None);
-        assert_eq!(advanced(looked, manifest(2), at(2)).drift, None);
+        assert_eq!(advanced(looked, manifest(2), 2, at(2)).drift, None);
     }
 
     #[test]

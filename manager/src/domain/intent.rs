@@ -9,6 +9,8 @@ use common::model::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::properties::PropertyChange;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     tag = "type",
@@ -32,6 +34,9 @@ pub enum Intent {
             deserialize_with = "present"
         )]
         service_account: Option<Option<ServiceAccountName>>,
+        /// For an existing deployment: its stored configuration with other properties.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        properties: Option<PropertyChange>,
     },
     /// Apply the operation's manifest, which is the preview.
     Commit(Change),
@@ -67,6 +72,9 @@ pub struct Change {
     /// For an upgrade, the template at its new version. The others stay as the latest manifest has recorded them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade: Option<TypeName>,
+    /// The latest manifest's configuration with other properties, and with the templates that it has recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub properties: Option<PropertyChange>,
     /// Another service account, or none.
     #[serde(
         default,
@@ -87,6 +95,12 @@ pub struct Options {
     pub rollback_on_failure: bool,
     /// Template references resolve as recorded for the latest manifest.
     pub locked: bool,
+    /// The deployment's namespace is created if it is missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub create_namespace: bool,
+    /// Apply without the dry run of all objects before the first write.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_preflight: bool,
 }
 
 impl Intent {
@@ -121,6 +135,7 @@ impl Intent {
             | Intent::Preview {
                 new: None,
                 service_account: Some(chosen),
+                ..
             } => chosen.as_ref(),
             Intent::Update(_)
             | Intent::Commit(_)

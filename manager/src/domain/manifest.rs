@@ -35,6 +35,7 @@ pub fn empty() -> (InputConfig, Expansion) {
         resolved_types: Vec::new(),
         outputs: Vec::new(),
         warnings: Vec::new(),
+        notes: None,
         instance_outputs: Vec::new(),
         secrets: Vec::new(),
     };
@@ -46,6 +47,7 @@ pub fn assemble(
     deployment: DeploymentName,
     input: InputConfig,
     expansion: Expansion,
+    revision: u64,
     now: Timestamp,
 ) -> Manifest {
     let digests = digests(&input, &expansion);
@@ -53,11 +55,13 @@ pub fn assemble(
         name,
         deployment,
         created_at: now,
+        revision: Some(revision),
         input_config: input,
         expanded_config: expansion.expanded_config,
         layout: expansion.layout,
         resolved_types: expansion.resolved_types,
         outputs: expansion.outputs,
+        notes: expansion.notes,
         digests,
         preview: None,
     }

@@ -11,6 +11,8 @@ pub mod intent;
 pub mod manifest;
 pub mod operation;
 pub mod place;
+pub mod properties;
 pub mod redaction;
 pub mod resolution;
+pub mod selector;
 pub mod uses;

@@ -45,12 +45,26 @@ impl<'a> Read<'a> {
         if let Some(object) = object {
             return self.places.find(object);
         }
-        let pointer = path
-            .to_string()
-            .replace(['.', '['], "/")
-            .replace(['$', ']'], "");
-        self.places.at(&pointer)
+        self.places.at(&pointer(&path.to_string()))
     }
+
+    /// A field of the object that a resource of the configuration itself is, or what is there of the way to it.
+    fn field(&self, path: &LayoutPath, field: &str) -> Option<yaml::Location> {
+        let object = path.top().and_then(|index| self.objects.get(index));
+        let (document, root) = match object {
+            Some(object) => (object.document, object.path.clone()),
+            None => (0, format!("{}/properties", pointer(&path.to_string()))),
+        };
+        let field = pointer(&format!(".{}", field.trim_start_matches('.')));
+        // As far as the way leads.
+        self.places
+            .find(&yaml::Pointer::new(document, format!("{root}{field}")))
+    }
+}
+
+/// `$.resources[0]` and `.spec.ports[0]` as JSON pointers.
+fn pointer(path: &str) -> String {
+    path.replace(['.', '['], "/").replace(['$', ']'], "")
 }
 
 impl<'a> Source<'a> {
@@ -83,7 +97,30 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Adds the file, line and path to an error and its causes, where they name a resource without a place.
+    /// The place of a field of a resource's object. Of an object that a template made, it is that of the instance.
+    fn of_field(&self, resource: &str, field: &str) -> Location {
+        let mut place = self.of(|node| is_primitive(node, resource));
+        let read = self.read.get();
+        let node = read.and_then(|read| {
+            let mut nodes = read.nodes.iter();
+            let (path, _) = nodes.find(|(_, node)| is_primitive(node, resource))?;
+            Some((read, path))
+        });
+        let Some((read, path)) = node else {
+            return place;
+        };
+        let at = path.top().and_then(|_| read.field(path, field));
+        if let Some(at) = at {
+            place.line = u32::try_from(at.line).ok();
+            place.column = u32::try_from(at.column).ok();
+        }
+        let field = field.trim_start_matches('.');
+        place.path = Some(format!("{path}.properties.{field}"));
+        place
+    }
+
+    /// Adds the file, line and path to an error and its causes, where they name a resource without a place. A path without a
+    /// file is a field of the resource's object.
     pub fn add_to(&self, error: &mut ErrorBody) {
         for cause in &mut error.causes {
             self.add_to(cause);
@@ -94,11 +131,18 @@ impl<'a> Source<'a> {
         let Some(name) = location.resource.clone() else {
             return;
         };
-        let found = self.of(|node| node.resources.is_none() && node.name.as_str() == name);
+        let found = match &location.path {
+            Some(field) => self.of_field(&name, field),
+            None => self.of(|node| is_primitive(node, &name)),
+        };
         if found.file.is_some() {
             *location = found;
         }
     }
+}
+
+fn is_primitive(node: &LayoutNode, name: &str) -> bool {
+    node.resources.is_none() && node.name.as_str() == name
 }
 
 #[cfg(test)]
@@ -155,6 +199,30 @@ mod tests {
         let source = Source::new("web", content, &layout);
         let place = source.of(|node| node.name.as_str() == "b");
         assert_eq!(place.to_string(), "web:6:1");
+    }
+
+    #[test]
+    fn a_field_is_at_its_own_line_or_where_the_way_to_it_ends() {
+        let content =
+            "resources:\n- name: a\n  type: Pod\n  properties:\n    spec:\n      nodeNam: x\n";
+        let layout = serde_json::from_value(json!({"resources": [{"name": "a", "type": "Pod"}]}));
+        let layout = layout.unwrap();
+        let source = Source::new("web", content, &layout);
+        let field = source.of_field("a", ".spec.nodeNam");
+        assert_eq!(field.line, Some(6));
+        assert_eq!(
+            field.path.as_deref(),
+            Some("$.resources[0].properties.spec.nodeNam")
+        );
+        assert_eq!(
+            source.of_field("a", "spec.containers[0].image").line,
+            Some(5)
+        );
+        let objects = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: b}\n---\nkind: Pod\napiVersion: v1\nmetadata: {name: a}\nspec:\n  nodeNam: x\n";
+        let layout = json!({"resources": [{"name": "b", "type": "ConfigMap"}, {"name": "a", "type": "Pod"}]});
+        let layout = serde_json::from_value(layout).unwrap();
+        let source = Source::new("web", objects, &layout);
+        assert_eq!(source.of_field("a", "spec.nodeNam").line, Some(9));
     }
 
     #[test]

@@ -128,6 +128,7 @@ impl Redaction {
         self.configuration(&mut manifest.expanded_config);
         self.layout(&mut manifest.layout);
         self.outputs(&mut manifest.outputs);
+        self.notes(&mut manifest.notes);
     }
 
     /// Redacts a manifest for a caller, including the list of its secrets.
@@ -136,6 +137,7 @@ impl Redaction {
         self.configuration(&mut expansion.expanded_config);
         self.layout(&mut expansion.layout);
         self.outputs(&mut expansion.outputs);
+        self.notes(&mut expansion.notes);
         self.texts(&mut expansion.warnings);
         let instances = expansion.instance_outputs.iter_mut();
         for output in instances.flat_map(|instance| &mut instance.outputs) {
@@ -181,6 +183,12 @@ impl Redaction {
     pub fn outputs(&self, outputs: &mut [Output]) {
         for output in outputs {
             self.redactor.value(&mut output.value);
+        }
+    }
+
+    pub fn notes(&self, notes: &mut Option<String>) {
+        if let Some(notes) = notes {
+            self.redactor.string(notes);
         }
     }
 

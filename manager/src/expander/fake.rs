@@ -10,6 +10,7 @@ use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::expander::{ExpandRequest, ExpandResponse};
 use common::model::{Configuration, Layout, LayoutNode, Resource, Scope, SecretValue};
 use common::server::health::Check;
+use common::yaml::{self, Duplicates, Limits};
 
 use super::Expander;
 
@@ -149,20 +150,28 @@ fn parse(request: &ExpandRequest, content: &str) -> Result<Configuration, Box<Er
     if content.trim() == "resources: []" {
         return Ok(Configuration::default());
     }
-    serde_json::from_str(content).map_err(|error| {
-        let location = Location {
-            file: Some(request.name.clone()),
-            line: Some(3),
-            ..Location::default()
-        };
-        let cause = ErrorBody::new(ErrorCode::TemplateFailed, error.to_string());
-        Box::new(
-            ErrorBody::new(
-                ErrorCode::TemplateFailed,
-                format!("{content} cannot be expanded"),
+    serde_json::from_str(content)
+        .or_else(|error| written(content).ok_or(error))
+        .map_err(|error| {
+            let location = Location {
+                file: Some(request.name.clone()),
+                line: Some(3),
+                ..Location::default()
+            };
+            let cause = ErrorBody::new(ErrorCode::TemplateFailed, error.to_string());
+            Box::new(
+                ErrorBody::new(
+                    ErrorCode::TemplateFailed,
+                    format!("{content} cannot be expanded"),
+                )
+                .at(location)
+                .caused_by([cause]),
             )
-            .at(location)
-            .caused_by([cause]),
-        )
-    })
+        })
+}
+
+/// A configuration that the manager wrote, as YAML.
+fn written(content: &str) -> Option<Configuration> {
+    let read = yaml::read(content, &Limits::DEFAULT, Duplicates::Error).ok()?;
+    serde_json::from_value(read.value).ok()
 }

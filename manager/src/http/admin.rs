@@ -137,7 +137,7 @@ mod tests {
             names.collect::<Vec<_>>()
         };
         let page = PageQuery::default();
-        let found = names(other.client.deployments(&page).await.unwrap());
+        let found = names(other.client.deployments(page.clone()).await.unwrap());
         assert_eq!(found, ["db", "web"]);
         assert_eq!(
             other.client.types(&page).await.unwrap().items[0].instances,

@@ -6,9 +6,9 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use common::api::error::ErrorCode;
 use common::api::manager::{
-    CreateDeployment, IDEMPOTENT_REPLAYED, RollbackDeployment, UpdateDeployment, WriteQuery,
+    CreateDeployment, DeploymentsQuery, IDEMPOTENT_REPLAYED, RollbackDeployment, UpdateDeployment,
+    WriteQuery,
 };
-use common::api::page::PageQuery;
 use common::api::upgrade::UpgradeDeployment;
 use common::model::Deployment;
 use common::server::{ApiError, Body, Query};
@@ -23,9 +23,9 @@ use crate::service::operations::OperationHandle;
 pub async fn list(
     services: Data<Services>,
     caller: Caller,
-    Query(page): Query<PageQuery>,
+    Query(query): Query<DeploymentsQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(services.deployments.list(&page, &caller).await?))
+    Ok(json(services.deployments.list(&query, &caller).await?))
 }
 
 pub async fn get(services: Data<Services>, path: Path<String>) -> Result<HttpResponse, ApiError> {

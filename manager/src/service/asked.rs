@@ -102,6 +102,8 @@ impl Asked {
             allow_deletes: self.query.allow_deletes,
             rollback_on_failure: self.query.rollback_on_failure,
             locked: self.query.locked,
+            create_namespace: self.query.create_namespace,
+            skip_preflight: self.query.preflight == Some(false),
         }
     }
 
@@ -125,7 +127,7 @@ struct Wish {
 
 const APPLIED: &[Kind] = &[Kind::Create, Kind::Update, Kind::Rollback, Kind::Upgrade];
 
-const WISHES: [Wish; 9] = [
+const WISHES: [Wish; 11] = [
     Wish {
         parameter: "preview",
         is_set: |query| query.preview,
@@ -145,6 +147,22 @@ const WISHES: [Wish; 9] = [
         parameter: "locked",
         is_set: |query| query.locked,
         kinds: &[Kind::Update],
+    },
+    Wish {
+        parameter: "createNamespace",
+        is_set: |query| query.create_namespace,
+        kinds: &[Kind::Create, Kind::Update, Kind::Commit],
+    },
+    Wish {
+        parameter: "preflight",
+        is_set: |query| query.preflight.is_some(),
+        kinds: &[
+            Kind::Create,
+            Kind::Update,
+            Kind::Commit,
+            Kind::Rollback,
+            Kind::Upgrade,
+        ],
     },
     Wish {
         parameter: "createPolicy",
@@ -250,6 +268,8 @@ mod tests {
             json!({"rollbackOnFailure": true}),
             json!({"preview": true, "rollbackOnFailure": true}),
             json!({"locked": true}),
+            json!({"createNamespace": true}),
+            json!({"preflight": false}),
             json!({"createPolicy": "CREATE"}),
             json!({"updatePolicy": "REPLACE"}),
             json!({"conflictPolicy": "TAKE"}),
@@ -269,6 +289,8 @@ mod tests {
         {"rollbackOnFailure":true} Create Update Commit Upgrade
         {"preview":true,"rollbackOnFailure":true}
         {"locked":true} Update
+        {"createNamespace":true} Create Update Commit
+        {"preflight":false} Create Update Commit Rollback Upgrade
         {"createPolicy":"CREATE"} Create Update Rollback Upgrade
         {"updatePolicy":"REPLACE"} Create Update Rollback Upgrade
         {"conflictPolicy":"TAKE"} Create Update Rollback Upgrade

@@ -1,36 +1,132 @@
 //! Stored deployments.
 
-use common::api::error::ErrorCode;
-use common::api::page::PageQuery;
-use common::model::{Deployment, DeploymentName};
+use std::collections::BTreeSet;
 
+use common::api::error::ErrorCode;
+use common::api::manager::{DeploymentsQuery, OrderBy};
+use common::api::page::{Page, PageQuery};
+use common::model::limits::PAGE_ITEMS_MAX;
+use common::model::{Deployment, DeploymentName, DeploymentStatus, Namespace};
+
+use super::pages::by_name;
 use super::visibility::{VisibilityFilters, filter_page, json};
 use crate::auth::Caller;
+use crate::domain::correction;
+use crate::domain::selector::Selector;
 use crate::error::Error;
 use crate::store::Store;
-use crate::store::deployments;
+use crate::store::{deployments, instances};
 
 pub struct Deployments {
     pub store: Store,
     pub filters: VisibilityFilters,
+    /// Whether the manager checks for drift on a schedule.
+    pub drift_checks: bool,
 }
 
 impl Deployments {
-    /// A page of the deployments that the caller may see, as JSON.
-    pub async fn list(&self, page: &PageQuery, caller: &Caller) -> Result<String, Error> {
-        let mut filter = self.filters.for_caller(caller).await?;
-        if filter.sees_all() {
-            return Ok(deployments::list(&self.store, page).await?);
+    /// A page of the deployments that the query asks for and the caller may see, as JSON.
+    pub async fn list(&self, query: &DeploymentsQuery, caller: &Caller) -> Result<String, Error> {
+        let page = query.page();
+        let mut visible = self.filters.for_caller(caller).await?;
+        let whole = DeploymentsQuery::from(page.clone());
+        if visible.sees_all() && *query == whole {
+            return Ok(deployments::list(&self.store, &page).await?);
         }
+        let wanted = self.wanted(query).await?;
         let read = async |page| Ok(deployments::page(&self.store, &page).await?);
-        let seen = filter_page(page, read, async |items| filter.deployments(items).await).await?;
-        json(&seen)
+        let sees = async |items: &[Deployment]| {
+            let visible = visible.deployments(items).await?;
+            let both = items.iter().zip(visible);
+            Ok(both.map(|(item, seen)| seen && wanted.is(item)).collect())
+        };
+        match query.order_by.unwrap_or_default() {
+            OrderBy::Name => json(&filter_page(&page, read, sees).await?),
+            OrderBy::ModifiedAt => json(&latest_first(&page, read, sees).await?),
+        }
+    }
+
+    async fn wanted(&self, query: &DeploymentsQuery) -> Result<Wanted, Error> {
+        let selector = query.label_selector.as_deref().unwrap_or_default();
+        let selector = Selector::parse(selector).map_err(|error| Error::invalid(&error))?;
+        let of_type = match &query.type_name {
+            Some(name) => Some(instances::deployments(&self.store, name).await?),
+            None => None,
+        };
+        Ok(Wanted {
+            namespace: query.namespace.clone(),
+            status: query.status,
+            part: query.q.as_deref().map(str::to_lowercase),
+            selector,
+            of_type,
+        })
     }
 
     pub async fn get(&self, name: &DeploymentName) -> Result<Deployment, Error> {
         let found = deployments::get(&self.store, name).await?;
-        found.ok_or_else(|| missing(name))
+        let mut found = found.ok_or_else(|| missing(name))?;
+        if correction::is_unchecked(found.drift_policy, self.drift_checks) {
+            found.warnings.push(correction::UNCHECKED.to_owned());
+        }
+        Ok(found)
     }
+}
+
+/// What the query says of each deployment.
+struct Wanted {
+    namespace: Option<Namespace>,
+    status: Option<DeploymentStatus>,
+    part: Option<String>,
+    selector: Selector,
+    of_type: Option<BTreeSet<DeploymentName>>,
+}
+
+impl Wanted {
+    fn is(&self, item: &Deployment) -> bool {
+        let (namespace, status) = (self.namespace.as_ref(), self.status);
+        let (part, of_type) = (self.part.as_ref(), self.of_type.as_ref());
+        namespace.is_none_or(|namespace| *namespace == item.namespace)
+            && status.is_none_or(|status| status == item.state.status)
+            && part.is_none_or(|part| item.name.as_str().contains(part.as_str()))
+            && of_type.is_none_or(|names| names.contains(&item.name))
+            && self.selector.matches(&item.labels)
+    }
+}
+
+/// A page in the order of the last change. The store has no such order, so all of them are read.
+async fn latest_first(
+    query: &PageQuery,
+    mut read: impl AsyncFnMut(PageQuery) -> Result<Page<Deployment>, Error>,
+    mut sees: impl AsyncFnMut(&[Deployment]) -> Result<Vec<bool>, Error>,
+) -> Result<Page<Deployment>, Error> {
+    let mut found = Vec::new();
+    let mut next = PageQuery {
+        limit: Some(PAGE_ITEMS_MAX),
+        page_token: None,
+    };
+    loop {
+        let page = read(next.clone()).await?;
+        let seen = sees(&page.items).await?;
+        let items = page.items.into_iter().zip(seen);
+        found.extend(items.filter_map(|(item, seen)| seen.then(|| (changed_key(&item), item))));
+        next.page_token = page.next_page_token;
+        if next.page_token.is_none() {
+            break;
+        }
+    }
+    found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    let page = by_name(found, |(key, _)| key, query)?;
+    Ok(Page {
+        items: page.items.into_iter().map(|(_, item)| item).collect(),
+        next_page_token: page.next_page_token,
+    })
+}
+
+/// Sorts what changed last first; unique by the name.
+fn changed_key(item: &Deployment) -> String {
+    let changed = item.modified_at.unwrap_or(item.created_at);
+    let age = i64::MAX - changed.as_millisecond();
+    format!("{age:020} {}", item.name)
 }
 
 pub fn missing(name: &DeploymentName) -> Error {

@@ -110,6 +110,8 @@ impl LiveState {
             expected: Vec::new(),
             restore_acquired: false,
             allow_deletes: false,
+            create_namespace: false,
+            preflight: false,
             on_behalf_of: caller.identity.clone(),
             outputs: Vec::new(),
             timeout_ms: u64::try_from(STATUS.as_millis()).unwrap_or(u64::MAX),

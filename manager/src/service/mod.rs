@@ -90,6 +90,8 @@ pub struct Dependencies {
     pub operation_timeout: Duration,
     pub auth: Auth,
     pub quotas: Quotas,
+    /// Whether the manager checks for drift on a schedule.
+    pub drift_checks: bool,
 }
 
 impl Services {
@@ -124,6 +126,7 @@ impl Services {
             deployments: Arc::new(Deployments {
                 store: store.clone(),
                 filters: filters.clone(),
+                drift_checks: dependencies.drift_checks,
             }),
             drift: Arc::new(DriftChecks {
                 store: store.clone(),

@@ -16,9 +16,10 @@ use super::asked::{self, Asked, Kind};
 use super::deployments::missing;
 use super::gate::Gate;
 use super::manifests::redacted;
-use super::writes::{self, busy};
+use super::writes::{self, Source, busy};
 use crate::auth::{Caller, Verb};
 use crate::deployer::Deployer;
+use crate::domain::properties::{self, PropertyChange};
 use crate::domain::redaction::Redaction;
 use crate::domain::{deployment, manifest, resolution};
 use crate::error::Error;
@@ -110,6 +111,8 @@ impl Previews {
             expected: Vec::new(),
             restore_acquired: false,
             allow_deletes: false,
+            create_namespace: false,
+            preflight: false,
             on_behalf_of: acting,
             timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
             fence: None,
@@ -142,25 +145,34 @@ impl Previews {
     async fn expansion(
         &self,
         subject: &Subject,
-        request: UpdateDeployment,
+        mut request: UpdateDeployment,
         locked: bool,
         deadline: Instant,
     ) -> Result<Expansion, Error> {
-        match (request.content, request.manifest) {
-            (Some(content), None) => {
-                let input = writes::input(content, request.imports)?;
-                self.expand(subject, input, locked, deadline).await
+        match Source::of(&mut request)? {
+            Source::Content(input) => self.expand(subject, input, locked, deadline).await,
+            Source::Properties(change) => {
+                let input = self.changed(&subject.deployment, &change).await?;
+                self.expand(subject, input, true, deadline).await
             }
-            (None, Some(_)) if locked => Err(Error::new(
+            Source::Manifest(_) if locked => Err(Error::new(
                 ErrorCode::InvalidRequest,
                 "locked goes with content: a manifest is compared as it was expanded",
             )),
-            (None, Some(manifest)) => self.stored(&subject.deployment, &manifest).await,
-            _ => Err(Error::new(
-                ErrorCode::InvalidRequest,
-                "give either content, or the manifest to compare with",
-            )),
+            Source::Manifest(manifest) => self.stored(&subject.deployment, &manifest).await,
         }
+    }
+
+    /// The latest manifest's configuration with other properties.
+    async fn changed(
+        &self,
+        name: &DeploymentName,
+        change: &PropertyChange,
+    ) -> Result<InputConfig, Error> {
+        let latest = choice::latest(&self.store, name).await?;
+        let latest = latest.ok_or_else(|| missing(name))?;
+        let input = manifests::input(&self.store, name, &latest.manifest).await?;
+        properties::changed(&input, change).map_err(|error| Error::invalid(&error))
     }
 
     async fn expand(

@@ -50,6 +50,11 @@ pub struct Head {
     pub resolved_types: Vec<ResolvedType>,
     #[serde(default)]
     pub outputs: Vec<Output>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+    /// Absent in manifests of the first managers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
     pub digests: ManifestDigests,
     /// Whether it has secrets. Absent in manifests of the first managers, which did not check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,8 +84,10 @@ pub async fn get(
         name: head.name,
         deployment: head.deployment,
         created_at: head.created_at,
+        revision: head.revision,
         resolved_types: head.resolved_types,
         outputs: head.outputs,
+        notes: head.notes,
         digests: head.digests,
         preview: preview(store, deployment, name).await?,
     }))
@@ -171,6 +178,7 @@ pub async fn source(
         layout: layout(store, deployment, name).await?,
         resolved_types: head.resolved_types,
         outputs: head.outputs,
+        notes: head.notes,
         warnings: Vec::new(),
         instance_outputs: Vec::new(),
     };
@@ -236,11 +244,27 @@ pub async fn list(
         name: head.name,
         deployment: head.deployment,
         created_at: head.created_at,
+        revision: head.revision,
+        templates: head.resolved_types.iter().map(exactly).collect(),
     };
     Ok(Page {
         items: heads.items.into_iter().map(summary).collect(),
         next_page_token: heads.next_page_token,
     })
+}
+
+/// The reference with the exact version that it resolved to.
+fn exactly(resolved: &ResolvedType) -> String {
+    let reference = resolved.type_name.as_str();
+    match (&resolved.version, reference.rsplit_once(':')) {
+        (Some(version), Some((template, _))) => format!("{template}:{version}"),
+        _ => reference.to_owned(),
+    }
+}
+
+/// How many manifests are stored, previews included.
+pub async fn count(store: &Store, deployment: &DeploymentName) -> Result<usize, StoreError> {
+    Ok(store.all(keys::manifests(deployment)).await?.len())
 }
 
 /// Manifests are immutable: only a repeated step writes the same name again, with the same contents.
@@ -266,6 +290,8 @@ pub async fn put(
         created_at: manifest.created_at,
         resolved_types: manifest.resolved_types.clone(),
         outputs: manifest.outputs.clone(),
+        notes: manifest.notes.clone(),
+        revision: manifest.revision,
         digests: manifest.digests.clone(),
         has_secrets: Some(has_secrets),
     };

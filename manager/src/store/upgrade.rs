@@ -126,7 +126,7 @@ mod tests {
         let deployments: Vec<Deployment> = items(
             &services
                 .deployments
-                .list(&page, &Caller::default())
+                .list(&page.clone().into(), &Caller::default())
                 .await
                 .unwrap(),
         );

@@ -28,6 +28,8 @@ pub struct TestBed {
     pub deployer: Arc<FakeDeployer>,
     /// The number of manifests to keep.
     pub keep_manifests: Option<usize>,
+    /// Whether the manager says that it checks for drift.
+    pub drift_checks: bool,
     /// How callers are authenticated. By default they are not.
     pub auth: crate::auth::Options,
     pub quotas: Quotas,
@@ -46,6 +48,7 @@ impl TestBed {
             expander: Arc::default(),
             deployer: Arc::default(),
             keep_manifests: None,
+            drift_checks: false,
             auth: crate::auth::Options::default(),
             quotas: Quotas::default(),
             capacity: Capacity::default(),
@@ -101,6 +104,7 @@ impl TestBed {
             operation_timeout: Duration::from_secs(60),
             capacity: self.capacity,
             keep_manifests: self.keep_manifests,
+            drift_checks: self.drift_checks,
             quotas: self.quotas.clone(),
         };
         App::new(ports).await

@@ -14,6 +14,8 @@ pub enum Choice {
     Latest,
     /// To what a manifest has recorded. A reference that it has not recorded is refused.
     Locked(Record),
+    /// To what a manifest has recorded, and others to their present meaning.
+    Recorded(Record),
     /// One template at another version. The others resolve as a manifest has recorded, or else to their present
     /// meaning.
     Instead(Record, Instead),

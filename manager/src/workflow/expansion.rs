@@ -258,6 +258,10 @@ impl Expansions {
                 let found = record.get(reference).map(on_record);
                 return found.ok_or_else(|| not_on_record(reference, record));
             }
+            Choice::Recorded(record) => match record.get(reference) {
+                Some(found) => Ok(on_record(found)),
+                None => self.registries.resolve(reference).await,
+            },
             Choice::Instead(record, instead) => match self.replaced(reference, instead).await {
                 true => self.registries.resolve_at(reference, instead.version).await,
                 false => match record.get(reference) {

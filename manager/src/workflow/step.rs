@@ -91,6 +91,8 @@ pub struct Dependencies {
     pub retry: Retry,
     /// The number of manifests to keep of a deployment [default: all].
     pub keep_manifests: Option<usize>,
+    /// Whether the manager checks for drift on a schedule.
+    pub drift_checks: bool,
 }
 
 /// What an operation works towards: the request, or the rollback.
@@ -226,6 +228,8 @@ impl Run<'_> {
             policies: self.record.options.policies,
             expected: Vec::new(),
             allow_deletes: self.record.options.allow_deletes,
+            create_namespace: false,
+            preflight: false,
             restore_acquired: matches!(self.goal.intent, Intent::Rollback { .. }),
             on_behalf_of: self.acting.clone(),
             timeout_ms: follow::left_ms(self.deadline),

@@ -181,7 +181,7 @@ pub mod deployments {
 
     pub fn list(of: &mut SchemaGenerator) -> Description {
         Description::new("Deployments, by name")
-            .query::<PageQuery>(of)
+            .query::<DeploymentsQuery>(of)
             .answers::<Page<Deployment>>(200, "A page of them.", of)
     }
 

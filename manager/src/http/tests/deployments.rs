@@ -352,3 +352,61 @@ async fn services_that_are_away_are_tried_again_then_named() {
         DeploymentStatus::Failed
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_can_be_narrowed_and_pages_through_what_matches() {
+    let served = Served::new().await;
+    for (name, kind, tier) in [
+        ("web-1", "Service", "front"),
+        ("web-2", "Pod", "front"),
+        ("cache", "Pod", "back"),
+    ] {
+        let mut request = creation(name, json!([{"name": name, "type": kind}]));
+        request.labels = [("tier".to_owned(), tier.to_owned())].into();
+        let write = WriteQuery::default();
+        served.client.create(&request, &write).await.unwrap();
+    }
+    for (query, expected) in [
+        (json!({}), &["cache", "web-1", "web-2"][..]),
+        (json!({"q": "WEB"}), &["web-1", "web-2"]),
+        (json!({"q": "web", "limit": 1}), &["web-1", "web-2"]),
+        (json!({"labelSelector": "tier!=front"}), &["cache"]),
+        (json!({"type": "Pod"}), &["cache", "web-2"]),
+        (
+            json!({"type": "Pod", "labelSelector": "tier in (front)"}),
+            &["web-2"],
+        ),
+        (json!({"status": "Failed"}), &[]),
+        (
+            json!({"namespace": "default", "limit": 2}),
+            &["cache", "web-1", "web-2"],
+        ),
+        (json!({"namespace": "shop"}), &[]),
+        (
+            json!({"orderBy": "modifiedAt", "limit": 1}),
+            &["cache", "web-2", "web-1"],
+        ),
+    ] {
+        let mut asked: common::api::manager::DeploymentsQuery =
+            serde_json::from_value(query.clone()).unwrap();
+        let mut found = Vec::new();
+        loop {
+            let page = served.client.deployments(asked.clone()).await.unwrap();
+            found.extend(page.items.into_iter().map(|item| item.name.to_string()));
+            asked.page_token = page.next_page_token;
+            if asked.page_token.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, expected, "{query}");
+    }
+    let bad = send(
+        &served,
+        Method::GET,
+        "/deployments?labelSelector=a%20b",
+        &[],
+        json!({}),
+    )
+    .await;
+    assert_eq!(code(bad).await.1, ErrorCode::InvalidRequest);
+}

@@ -8,6 +8,7 @@ mod health;
 mod live;
 mod operations;
 mod previews;
+mod properties;
 mod registries;
 mod repeats;
 mod requests;

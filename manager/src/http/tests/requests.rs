@@ -254,9 +254,9 @@ async fn lists_come_in_pages() {
         limit: Some(2),
         page_token: None,
     };
-    let first = served.client.deployments(&query).await.unwrap();
+    let first = served.client.deployments(query.clone()).await.unwrap();
     query.page_token = first.next_page_token;
-    let second = served.client.deployments(&query).await.unwrap();
+    let second = served.client.deployments(query.clone()).await.unwrap();
     let names: Vec<_> = first
         .items
         .iter()

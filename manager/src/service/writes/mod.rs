@@ -21,6 +21,7 @@ use super::gate::Gate;
 use super::quota::Quota;
 use crate::auth::Caller;
 use crate::domain::intent::{Change, Intent, New};
+use crate::domain::properties::PropertyChange;
 use crate::domain::{correction, deployment, imports};
 use crate::error::Error;
 use crate::store::{Store, deployments, manifests};
@@ -58,6 +59,7 @@ impl Writes {
             true => Intent::Preview {
                 new: Some(new),
                 service_account: None,
+                properties: None,
             },
             false => Intent::Create(new),
         };
@@ -65,40 +67,43 @@ impl Writes {
         self.begin(request.name, intent, input, asked).await
     }
 
-    /// Updates to a new configuration, previews one, or commits a preview.
+    /// Updates to a new configuration or to other properties, previews this, or commits a preview.
     pub async fn update(
         &self,
         name: DeploymentName,
-        request: UpdateDeployment,
+        mut request: UpdateDeployment,
         asked: impl Into<Asked>,
     ) -> Result<OperationHandle, Error> {
-        let asked = asked.into();
+        let (asked, source) = (asked.into(), Source::of(&mut request)?);
         let change = Change {
             description: request.description,
             labels: request.labels,
             drift_policy: request.drift_policy,
             upgrade: None,
+            properties: None,
             service_account: request.service_account,
         };
         check(&change)?;
-        match (request.content, request.manifest) {
-            (Some(content), None) => {
+        match source {
+            Source::Content(input) => {
                 asked.check(Kind::Update)?;
-                let intent = match asked.query.preview {
-                    true => preview(change)?,
-                    false => Intent::Update(change),
-                };
-                let input = input(content, request.imports)?;
-                self.begin(name, intent, input, asked).await
+                self.begin(name, replacement(change, &asked)?, input, asked)
+                    .await
             }
-            (None, Some(manifest)) if request.imports.is_empty() => {
+            Source::Properties(properties) => {
+                asked.check(Kind::Update)?;
+                let change = Change {
+                    properties: Some(properties),
+                    ..change
+                };
+                let intent = replacement(change, &asked)?;
+                self.begin(name, intent, InputConfig::default(), asked)
+                    .await
+            }
+            Source::Manifest(manifest) => {
                 asked.check(Kind::Commit)?;
                 self.commit(name, change, manifest, asked).await
             }
-            _ => Err(Error::new(
-                ErrorCode::InvalidRequest,
-                "give either content (with its imports), or the manifest of a preview to commit",
-            )),
         }
     }
 
@@ -226,17 +231,58 @@ impl Writes {
     }
 }
 
+/// The new contents that an update names. `Manifest` is one of the deployment's manifests.
+pub enum Source {
+    Content(InputConfig),
+    Properties(PropertyChange),
+    Manifest(ManifestName),
+}
+
+impl Source {
+    /// Refuses a request that names none of them, or several.
+    pub fn of(request: &mut UpdateDeployment) -> Result<Self, Error> {
+        let (content, manifest) = (request.content.take(), request.manifest.take());
+        let (imports, reset) = (
+            std::mem::take(&mut request.imports),
+            request.reset_properties,
+        );
+        match (content, request.properties.take(), manifest) {
+            (Some(content), None, None) if !reset => Ok(Self::Content(input(content, imports)?)),
+            (None, Some(set), None) if imports.is_empty() => {
+                Ok(Self::Properties(PropertyChange { set, reset }))
+            }
+            (None, None, Some(manifest)) if imports.is_empty() && !reset => {
+                Ok(Self::Manifest(manifest))
+            }
+            _ => Err(Error::new(
+                ErrorCode::InvalidRequest,
+                "give one of content (with its imports), properties (resetProperties goes with them), and manifest",
+            )),
+        }
+    }
+}
+
+/// An update to new contents, or its preview.
+fn replacement(change: Change, asked: &Asked) -> Result<Intent, Error> {
+    match asked.query.preview {
+        true => preview(change),
+        false => Ok(Intent::Update(change)),
+    }
+}
+
 /// The commit decides the rest: a preview changes nothing in the deployment. The service account matters to the preview
 /// because it reports missing permissions; the commit names it again.
 fn preview(change: Change) -> Result<Intent, Error> {
     let rest = Change {
         service_account: None,
+        properties: None,
         ..change.clone()
     };
     if rest == Change::default() {
         return Ok(Intent::Preview {
             new: None,
             service_account: change.service_account,
+            properties: change.properties,
         });
     }
     Err(Error::new(

@@ -3,8 +3,8 @@
 use common::api::deployer::{ApplyRequest, Report};
 use common::model::Deployment;
 
-use super::leftovers;
 use super::verdict::{self, Verdict};
+use super::{leftovers, notes};
 use crate::deployer::Job;
 use crate::domain::correction;
 use crate::domain::intent::Intent;
@@ -17,7 +17,7 @@ use crate::workflow::step::{Done, Run, StepError};
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let mut before = run.stored().await?;
     let mut objects = deployments::objects(run.store(), run.deployment()).await?;
-    let request = request(run, &before, &objects).await?;
+    let (request, has_notes) = request(run, &before, &objects).await?;
     let total = request.resources.len();
     let redaction = run.redaction().await?;
     let job = match run.goal.intent {
@@ -42,7 +42,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
             objects.recorded = report.objects;
             objects.unconfirmed.retain(|manifest| manifest != name);
             if matches!(verdict, Verdict::Fine) {
-                before.outputs = report.outputs;
+                (before.outputs, before.notes) = notes::taken(report.outputs, has_notes);
             }
             verdict
         }
@@ -66,17 +66,24 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     concluded.map(|done| Done { warnings, ..done })
 }
 
+/// The request, and whether notes are among its outputs.
 async fn request(
     run: &Run<'_>,
     before: &Deployment,
     objects: &Objects,
-) -> Result<ApplyRequest, StoreError> {
+) -> Result<(ApplyRequest, bool), StoreError> {
     let name = run.manifest()?;
     let manifest = manifests::expansion(run.store(), run.deployment(), name).await?;
     let head = manifests::head(run.store(), run.deployment(), name).await?;
-    let outputs = head.map(|head| head.outputs).unwrap_or_default();
+    let (outputs, notes) = head
+        .map(|head| (head.outputs, head.notes))
+        .unwrap_or_default();
+    let has_notes = notes.is_some();
+    let outputs = notes::with_outputs(outputs, notes);
     let (namespace, recorded) = (before.namespace.clone(), objects.recorded.clone());
     let mut request = run.request(namespace, manifest.resources, outputs, recorded);
+    request.create_namespace = run.record.options.create_namespace;
+    request.preflight = !run.record.options.skip_preflight && !run.resumed;
     match run.goal.intent {
         // A begun apply may have changed the objects itself. The previous step verified them before that.
         Intent::Commit(_) if !run.resumed => {
@@ -87,7 +94,7 @@ async fn request(
         Intent::Correct => correction::take_back(&mut request.resources),
         _ => {}
     }
-    Ok(request)
+    Ok((request, has_notes))
 }
 
 /// Secrets are not kept a second time.

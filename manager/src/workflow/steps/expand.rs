@@ -1,12 +1,14 @@
 //! Expands the configuration. After a failure nothing is stored, and an existing deployment stays as it was.
 //!
 //! If a reference of the latest manifest now resolves to something else, the operation has a warning. An upgrade
-//! expands the latest manifest's configuration with another version of one template.
+//! expands the latest manifest's configuration with another version of one template, and a change of properties expands it
+//! with those.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{InputConfig, TypeName};
 
 use crate::domain::intent::Intent;
+use crate::domain::properties::{self, PropertiesError, PropertyChange};
 use crate::domain::resolution;
 use crate::store::{Changes, manifests, operations};
 use crate::workflow::choice::{self, Choice, Latest};
@@ -24,8 +26,11 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     };
     let latest = choice::latest(run.store(), run.deployment()).await?;
     let mut changes = Changes::default();
-    let (input, choice) = match upgrade(run) {
-        Some(template) => upgraded(run, latest.as_ref(), template, &mut changes).await?,
+    let (input, choice) = match stored(run) {
+        Some(Stored::AtVersion(template)) => {
+            upgraded(run, latest.as_ref(), template, &mut changes).await?
+        }
+        Some(Stored::With(change)) => set(run, latest.as_ref(), change, &mut changes).await?,
         None => asked(run, latest.as_ref()).await?,
     };
     let expanded = run
@@ -48,9 +53,19 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     })
 }
 
-fn upgrade<'a>(run: &Run<'a>) -> Option<&'a TypeName> {
+/// How the latest manifest's configuration changes, if the operation uses it.
+enum Stored<'a> {
+    AtVersion(&'a TypeName),
+    With(&'a PropertyChange),
+}
+
+fn stored<'a>(run: &Run<'a>) -> Option<Stored<'a>> {
     match &run.goal.intent {
-        Intent::Update(change) => change.upgrade.as_ref(),
+        Intent::Update(change) => {
+            let upgrade = change.upgrade.as_ref().map(Stored::AtVersion);
+            upgrade.or(change.properties.as_ref().map(Stored::With))
+        }
+        Intent::Preview { properties, .. } => properties.as_ref().map(Stored::With),
         _ => None,
     }
 }
@@ -90,9 +105,39 @@ async fn upgraded(
     Ok((input, Choice::Instead(record, instead)))
 }
 
+/// The latest manifest's configuration with other properties. It replaces the operation's input.
+async fn set(
+    run: &Run<'_>,
+    latest: Option<&Latest>,
+    change: &PropertyChange,
+    changes: &mut Changes,
+) -> Result<(InputConfig, Choice), StepError> {
+    let (store, name) = (run.store(), run.deployment());
+    let Some(found) = latest else {
+        return Err(Failure::clean(nothing(run)).into());
+    };
+    let input = manifests::input(store, name, &found.manifest).await?;
+    let input = properties::changed(&input, change).map_err(|error| unchangeable(run, &error))?;
+    operations::replace_input(store, changes, run.id(), &input).await?;
+    let record = choice::record(store, name, latest).await?;
+    Ok(match run.record.options.locked {
+        true => (input, Choice::Locked(record)),
+        false => (input, Choice::Recorded(record)),
+    })
+}
+
+fn unchangeable(run: &Run<'_>, error: &PropertiesError) -> Failure {
+    let message = format!(
+        "the properties of deployment '{}' cannot be changed: {}; change its configuration, and update with that",
+        run.deployment(),
+        common::server::error::chain(error)
+    );
+    Failure::clean(Box::new(ErrorBody::new(ErrorCode::InvalidRequest, message)))
+}
+
 fn nothing(run: &Run<'_>) -> Box<ErrorBody> {
     let message = format!(
-        "deployment '{}' has no configuration yet that could be upgraded",
+        "deployment '{}' has no stored configuration that could be changed; deploy one first",
         run.deployment()
     );
     Box::new(ErrorBody::new(ErrorCode::InvalidRequest, message))

@@ -28,7 +28,8 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let resources = redacting::redacted(&redaction, found, hide).await;
     let (input, mut expansion) = run.source().await?;
     let secrets = std::mem::take(&mut expansion.secrets);
-    let mut manifest = store::manifest(run, input, expansion)?;
+    let revision = store::next_revision(run, before.as_ref()).await?;
+    let mut manifest = store::manifest(run, input, expansion, revision)?;
     manifest.preview = Some(Preview {
         base,
         policies: run.record.options.policies,

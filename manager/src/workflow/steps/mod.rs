@@ -9,6 +9,7 @@ mod expand;
 mod forget;
 mod keep;
 mod leftovers;
+mod notes;
 mod publish;
 mod remove;
 mod store;

@@ -3,7 +3,9 @@
 use common::api::page::PageQuery;
 use common::model::{Deployment, ManifestName};
 
+use crate::domain::correction::{UNCHECKED, is_unchecked};
 use crate::domain::deployment;
+use crate::domain::intent::Intent;
 use crate::store::{Changes, StoreError, deployments, manifests};
 use crate::workflow::step::{Done, Run, StepError};
 
@@ -17,9 +19,18 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         manifests::delete(run.store(), &mut changes, run.deployment(), &manifest).await?;
     }
     deployments::put(&mut changes, &deployed)?;
+    // Only a write that sets the policy warns of it.
+    let sets_policy = match &run.goal.intent {
+        Intent::Create(_) => true,
+        Intent::Update(change) | Intent::Commit(change) => change.drift_policy.is_some(),
+        _ => false,
+    };
+    let unchecked = is_unchecked(deployed.drift_policy, run.dependencies.drift_checks);
+    let warning = (sets_policy && unchecked).then(|| UNCHECKED.to_owned());
     Ok(Done {
         changes,
         deployment: Some(deployed),
+        warnings: warning.into_iter().collect(),
         ..Done::default()
     })
 }

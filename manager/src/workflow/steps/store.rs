@@ -33,7 +33,9 @@ pub async fn unconfirm(run: &Run<'_>, changes: &mut Changes) -> Result<(), Store
 pub async fn write(run: &Run<'_>, mut changes: Changes) -> Result<Done, StepError> {
     let (input, mut expansion) = run.source().await?;
     let secrets = std::mem::take(&mut expansion.secrets);
-    let manifest = Arc::new(manifest(run, input, expansion)?);
+    let before = deployments::get(run.store(), run.deployment()).await?;
+    let revision = next_revision(run, before.as_ref()).await?;
+    let manifest = Arc::new(manifest(run, input, expansion, revision)?);
     let templates = run.templates().await?;
     manifests::put(run.store(), &mut changes, &manifest, templates, secrets).await?;
     advance(run, changes, &manifest.layout).await
@@ -43,10 +45,31 @@ pub fn manifest(
     run: &Run<'_>,
     input: InputConfig,
     expansion: Expansion,
+    revision: u64,
 ) -> Result<Manifest, StoreError> {
     let (name, deployment) = (run.manifest()?.clone(), run.deployment().clone());
     let now = run.record.operation.start_time;
-    Ok(manifest::assemble(name, deployment, input, expansion, now))
+    Ok(manifest::assemble(
+        name, deployment, input, expansion, revision, now,
+    ))
+}
+
+/// The number of the deployment's next manifest. A preview has it too, and keeps it if it is committed.
+pub async fn next_revision(run: &Run<'_>, before: Option<&Deployment>) -> Result<u64, StoreError> {
+    let Some(before) = before else {
+        return Ok(1);
+    };
+    let last = match (before.revision, &before.latest_manifest) {
+        (Some(revision), _) => revision,
+        (None, None) => 0,
+        // The manifests of the first managers have no numbers.
+        (None, Some(_)) => {
+            let stored = manifests::count(run.store(), run.deployment()).await?;
+            let applied = stored.saturating_sub(usize::from(before.preview.is_some()));
+            u64::try_from(applied).unwrap_or(u64::MAX)
+        }
+    };
+    Ok(last + 1)
 }
 
 /// Makes the operation's manifest the latest one.
@@ -61,7 +84,8 @@ pub async fn advance(
     let old = indexed(run, before.as_ref()).await?;
     let new = instances::of_layout(run.deployment(), &name, layout);
     store::instances::replace(&mut changes, run.deployment(), &old, &new)?;
-    let after = changed(run, before, name.clone())?;
+    let revision = next_revision(run, before.as_ref()).await?;
+    let after = changed(run, before, name.clone(), revision)?;
     deployments::put(&mut changes, &after)?;
     let writer = run.record.identity.as_ref();
     deployments::put_writer(&mut changes, run.deployment(), writer)?;
@@ -102,6 +126,7 @@ fn changed(
     run: &Run<'_>,
     before: Option<Deployment>,
     manifest: ManifestName,
+    revision: u64,
 ) -> Result<Deployment, StoreError> {
     let operation = &run.record.operation;
     let (deployment, now) = (operation.deployment.clone(), operation.start_time);
@@ -113,5 +138,5 @@ fn changed(
         (_, Some(before)) => before,
         (_, None) => return Err(StoreError::Missing(format!("deployment {deployment}"))),
     };
-    Ok(deployment::advanced(described, manifest, now))
+    Ok(deployment::advanced(described, manifest, revision, now))
 }
