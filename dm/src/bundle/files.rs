@@ -53,13 +53,16 @@ impl Files {
         }
     }
 
-    /// The names of the files directly in a folder, sorted.
+    /// The names of the files directly in a folder, sorted. The folder of all is `.`.
     pub fn names(&self, folder: &str) -> Result<BTreeSet<String>, ReadError> {
         match self {
             Self::Folder(root) => names_in(&root.join(folder)),
             Self::Archive(files) => {
                 let within = |path: &String| {
-                    let name = path.strip_prefix(folder)?.strip_prefix('/')?;
+                    let name = match folder {
+                        "." => path.as_str(),
+                        folder => path.strip_prefix(folder)?.strip_prefix('/')?,
+                    };
                     (!name.contains('/')).then(|| name.to_owned())
                 };
                 Ok(files.keys().filter_map(within).collect())

@@ -8,6 +8,7 @@ pub mod archive;
 pub mod files;
 pub mod imports;
 pub mod manifests;
+mod pattern;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -42,6 +43,8 @@ pub enum BundleError {
         "{file}: its import {path:?} is a URL; use the URL as the type of a resource, and the manager fetches it"
     )]
     Url { file: String, path: String },
+    #[error("{file}: no file matches its import {pattern:?}; correct the pattern, or remove it")]
+    NoMatch { file: String, pattern: String },
     #[error(
         "two files are imported as {name:?}: {first} and {second}; give one of them a different name"
     )]
@@ -134,10 +137,51 @@ impl Bundler {
                     path: import,
                 });
             }
+            if import.contains('*') && name.is_none() {
+                bundler.want_all(files, &import, path, shown)?;
+                continue;
+            }
             let name = name.unwrap_or_else(|| import.clone());
             bundler.want(files, name, beside(path, &import), shown);
         }
         Ok(bundler)
+    }
+
+    /// Asks for every file that a pattern like `helpers/*.py` matches. Each is imported under its path.
+    fn want_all(
+        &mut self,
+        files: &Rc<Files>,
+        pattern: &str,
+        path: &str,
+        shown: &str,
+    ) -> Result<(), BundleError> {
+        let (folder, wanted) = match pattern.rsplit_once('/') {
+            Some((folder, wanted)) => (format!("{folder}/"), wanted),
+            None => (String::new(), pattern),
+        };
+        let place = match beside(path, &format!("{folder}.")) {
+            place if place.is_empty() => ".".to_owned(),
+            place => place,
+        };
+        let unreadable = |reason| BundleError::File {
+            file: files.shown(&place),
+            reason,
+            asked: format!("; {shown} imports files of it"),
+        };
+        let names = files.names(&place).map_err(unreadable)?;
+        let is_wanted = |name: &&String| pattern::matches(wanted, name) && !name.ends_with(SCHEMA);
+        let names: Vec<&String> = names.iter().filter(is_wanted).collect();
+        if names.is_empty() {
+            return Err(BundleError::NoMatch {
+                file: shown.to_owned(),
+                pattern: pattern.to_owned(),
+            });
+        }
+        for name in names {
+            let import = format!("{folder}{name}");
+            self.want(files, import.clone(), beside(path, &import), shown);
+        }
+        Ok(())
     }
 
     /// Begins with Kubernetes objects from several files.

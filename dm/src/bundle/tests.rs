@@ -132,3 +132,30 @@ fn an_error_says_which_file_and_who_asked_for_it() {
     .collect();
     insta::assert_snapshot!(table.join("\n---\n"));
 }
+
+#[test]
+fn a_pattern_imports_every_file_that_it_matches_with_its_schema() {
+    let files = [
+        ("web.yaml", "imports: [{path: '*.jinja'}, {path: 't/*.py'}]"),
+        ("a.jinja", "1"),
+        ("a.jinja.schema", "info: {}"),
+        ("b.jinja", "2"),
+        ("c.txt", "3"),
+        ("t/d.py", "4"),
+        ("t/e.jinja", "5"),
+    ];
+    let names = |bundle: &Bundle| {
+        let mut names: Vec<String> = bundle.imports.iter().map(|one| one.name.clone()).collect();
+        names.sort_unstable();
+        names
+    };
+    let expected = ["a.jinja", "a.jinja.schema", "b.jinja", "t/d.py"];
+    assert_eq!(names(&bundle(&files).unwrap()), expected);
+    let archived = files[1..].iter();
+    let archived = archived.map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+    let archive = Rc::new(Files::Archive(archived.collect()));
+    let bundler = Bundler::new(files[0].1.to_owned(), "web.yaml", "web.yaml", &archive);
+    assert_eq!(names(&bundler.unwrap().finish().unwrap()), expected);
+    let error = bundle(&[("web.yaml", "imports: [{path: '*.py'}]")]).unwrap_err();
+    assert!(error.contains("no file matches"), "{error}");
+}

@@ -3,7 +3,7 @@
 //! ```text
 //! list  = item { "," item }
 //! item  = path "=" value                         the last item of a path wins
-//! path  = name { "." name }                      "\" escapes the next character
+//! path  = name { "." name }                      "\" escapes the next character; ":" for "=" as gcloud has it, if there is no "="
 //! value = "text" | 'text' | {JSON} | [JSON] | plain
 //! ```
 //!
@@ -124,10 +124,20 @@ impl<'a> Reader<'a> {
                         return Ok(path);
                     }
                 }
+                Some(':') if !self.has_equals_sign() => {
+                    self.finish_name(&mut path, &mut name, start)?;
+                    return Ok(path);
+                }
                 Some(',') | None => return Err(self.error(Problem::NoValue, start)),
                 Some(other) => name.push(other),
             }
         }
+    }
+
+    /// Whether the rest of this item has a `=`.
+    fn has_equals_sign(&self) -> bool {
+        let item = self.rest().split(',').next().unwrap_or_default();
+        item.contains('=')
     }
 
     fn finish_name(
@@ -270,6 +280,12 @@ mod tests {
             ),
             (r"a=x\,y,b=C:\dir", json!({"a": "x,y", "b": r"C:\dir"})),
             ("a=b=c", json!({"a": "b=c"})),
+            ("a:1,b:x", json!({"a": 1, "b": "x"})),
+            (
+                "zone:us-a,url:http://host:80/",
+                json!({"zone": "us-a", "url": "http://host:80/"}),
+            ),
+            ("a:b=1", json!({"a:b": 1})),
             ("a=1, b=2,", json!({"a": 1, "b": 2})),
             ("url=http://host:80/", json!({"url": "http://host:80/"})),
             ("a=18446744073709551615", json!({"a": u64::MAX})),

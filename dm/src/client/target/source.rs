@@ -6,11 +6,9 @@ use std::rc::Rc;
 use common::manifests::is_manifests;
 use common::model::DeploymentName;
 use common::yaml;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::default_name::default_name;
-use super::properties;
-use super::properties_file::read_properties;
 use super::reference::{is_reference, qualified};
 use super::{Resolved, Target};
 use crate::bundle::archive::{self, ArchiveError};
@@ -25,7 +23,7 @@ impl Target {
     /// # Errors
     /// Flags that do not fit the target, or files that cannot be read.
     pub fn resolve(&self, terminal: &mut Terminal<'_>) -> Result<Resolved, Failure> {
-        let target = match self.target.as_deref() {
+        let target = match self.words()?.0 {
             None | Some("-") => return self.standard_input(terminal),
             Some(target) => target,
         };
@@ -113,7 +111,7 @@ impl Target {
 
     fn check_no_template_flags(&self) -> Result<(), Failure> {
         if self.has_properties() || self.registry.is_some() {
-            let reason = "--properties and --registry go with a template; a configuration has its properties written in it";
+            let reason = "--set, --values and --registry go with a template; a configuration has its properties written in it";
             return Err(Failure::usage(reason.to_owned()));
         }
         Ok(())
@@ -128,7 +126,7 @@ impl Target {
     ) -> Result<Resolved, Failure> {
         let name = self.name(&type_name)?;
         let mut resource = json!({"name": name, "type": type_name});
-        let properties = self.all_properties()?;
+        let properties = self.given_properties()?;
         if !properties.is_empty() {
             resource["properties"] = Value::Object(properties);
         }
@@ -145,7 +143,11 @@ impl Target {
         if file.is_some() {
             bundler.want(&folder, type_name, path, "the command line");
         }
-        self.finish(bundler, name, target)
+        let resolved = self.finish(bundler, name, target)?;
+        Ok(Resolved {
+            is_instance: true,
+            ..resolved
+        })
     }
 
     fn finish(
@@ -164,6 +166,7 @@ impl Target {
             name,
             shown: shown.to_owned(),
             bundle,
+            is_instance: false,
         })
     }
 
@@ -174,17 +177,6 @@ impl Target {
                 Failure::usage("the deployment has no name; give one with --name".to_owned())
             }),
         }
-    }
-
-    fn all_properties(&self) -> Result<Map<String, Value>, Failure> {
-        let mut all = match &self.properties_file {
-            Some(file) => read_properties(file)?,
-            None => Map::new(),
-        };
-        for text in &self.properties {
-            properties::merge(&mut all, text)?;
-        }
-        Ok(all)
     }
 }
 
