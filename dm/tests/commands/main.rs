@@ -4,8 +4,10 @@
     reason = "the stand-in and what drives it are tests too"
 )]
 
+mod applying;
 mod changes;
 mod following;
+mod properties;
 mod registries;
 mod requests;
 mod stand_in;

@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use common::api::manager::WriteQuery;
+use common::api::manager::{DiffQuery, WriteQuery};
+use common::model::Namespace;
 
+use super::dry_run::DryRunFlag;
 use super::policies::{AccountFlag, DriftFlag, Policies};
 
-/// The flags that deploy and update share.
+use crate::client::session::Session;
+
+/// The flags that deploy, apply and update share.
 #[derive(Debug, Args)]
 pub struct WriteOptions {
     /// Show what the command would do and store it, to be committed later; apply nothing.
@@ -25,6 +29,46 @@ pub struct WriteOptions {
     /// Do not wait: print the started operation.
     #[arg(long = "async")]
     pub no_wait: bool,
+    /// Wait until it is ready, which is the default.
+    #[arg(long, short, conflicts_with = "no_wait")]
+    pub wait: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunFlag,
+    #[command(flatten)]
+    pub before: BeforeFlags,
+}
+
+/// What happens before the first write.
+#[derive(Debug, Args)]
+pub struct BeforeFlags {
+    /// Create the deployment's namespace if it is missing. Deleting the deployment leaves it.
+    #[arg(long)]
+    pub create_namespace: bool,
+    #[command(flatten)]
+    pub preflight: PreflightFlag,
+}
+
+#[derive(Debug, Args)]
+pub struct PreflightFlag {
+    /// Apply without the dry run of all objects that otherwise comes before the first write.
+    #[arg(long)]
+    no_preflight: bool,
+}
+
+impl PreflightFlag {
+    pub fn query(&self) -> Option<bool> {
+        self.no_preflight.then_some(false)
+    }
+}
+
+impl BeforeFlags {
+    fn query(&self, query: WriteQuery) -> WriteQuery {
+        WriteQuery {
+            create_namespace: self.create_namespace,
+            preflight: self.preflight.query(),
+            ..query
+        }
+    }
 }
 
 impl WriteOptions {
@@ -33,7 +77,32 @@ impl WriteOptions {
             preview: self.preview,
             rollback_on_failure: self.rollback_on_failure,
             policies: self.policies.query(),
-            ..query
+            ..self.before.query(query)
+        }
+    }
+
+    /// Whether the command prints the started operation instead of waiting for its end.
+    pub fn returns_at_once(&self) -> bool {
+        self.no_wait && !self.wait
+    }
+
+    /// Whether the command applies nothing.
+    pub fn only_shows(&self) -> bool {
+        self.preview || self.dry_run.is_wanted()
+    }
+
+    /// The query of a dry run.
+    pub fn diff_query(
+        &self,
+        namespace: Option<Namespace>,
+        locked: bool,
+        session: &Session<'_, '_>,
+    ) -> DiffQuery {
+        DiffQuery {
+            timeout_ms: session.timeout_ms(),
+            namespace,
+            locked,
+            policies: self.policies.query(),
         }
     }
 }

@@ -4,10 +4,11 @@ use clap::Args;
 use common::api::error::ErrorCode;
 use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
 use common::client::ClientError;
-use common::model::{Deployment, DeploymentName, DriftPolicy, Namespace};
+use common::model::{Deployment, DeploymentName, DriftPolicy, ManifestName, Namespace};
 
 use super::options::Metadata;
 use super::policies::{AccountFlag, Policies};
+use super::replace::{replacement, update_to};
 use crate::client::operation::preview::show_preview;
 use crate::client::operation::write::{Subject, query, write};
 use crate::client::session::Session;
@@ -22,7 +23,8 @@ use crate::error::Failure;
 #[command(after_help = "\
 Examples:
   dm preview web.yaml
-  dm preview replicatedservice:v1 --name web --properties replicas=5
+  dm preview web --set replicas=5
+  dm preview replicatedservice:v1 --name web --set replicas=5
   dm preview web                # show the stored preview
   dm preview web --drop         # delete the stored preview
   dm update web --commit        # apply the stored preview exactly
@@ -32,7 +34,7 @@ pub struct Preview {
     #[command(flatten)]
     pub target: Target,
     /// Namespace for objects that name none, if the deployment is new [default: the manager's].
-    #[arg(long)]
+    #[arg(long, short)]
     pub namespace: Option<Namespace>,
     #[command(flatten)]
     pub metadata: Metadata,
@@ -40,6 +42,9 @@ pub struct Preview {
     pub policies: Policies,
     #[command(flatten)]
     pub account: AccountFlag,
+    /// With a deployment's name: drop all properties of before.
+    #[arg(long)]
+    pub reset_properties: bool,
     /// Use the same template files as the deployment's latest manifest.
     #[arg(long)]
     pub locked: bool,
@@ -63,10 +68,18 @@ impl Preview {
             let reason = "--drop needs only a deployment's name: dm preview NAME --drop";
             return Err(Failure::usage(reason.to_owned()));
         }
+        if self.target.stored().is_some() {
+            let (name, content, subject) =
+                update_to(&self.target, self.reset_properties, "previewing", session)?;
+            return self.update(session, name, content, subject).await;
+        }
         let resolved = self.target.resolve(session.terminal)?;
         let exists = existing(session, &resolved.name).await?.is_some();
         match exists {
-            true => self.update(session, resolved).await,
+            true => {
+                let (name, content, subject) = replacement(resolved, "previewing");
+                self.update(session, name, content, subject).await
+            }
             false => self.create(session, resolved).await,
         }
     }
@@ -89,6 +102,7 @@ impl Preview {
             name,
             shown,
             bundle,
+            ..
         } = resolved;
         let subject = Subject::new(format!("previewing {shown} as {name}"), bundle.sources);
         let query = self.query(session);
@@ -110,16 +124,10 @@ impl Preview {
     async fn update(
         self,
         session: &mut Session<'_, '_>,
-        resolved: Resolved,
+        name: DeploymentName,
+        content: UpdateDeployment,
+        subject: Subject,
     ) -> Result<(), Failure> {
-        let Resolved {
-            name,
-            shown,
-            bundle,
-        } = resolved;
-        let (content, sources) = bundle.into_update();
-        let doing = format!("previewing {shown} as an update of {name}");
-        let subject = Subject::new(doing, sources);
         let query = self.query(session);
         let labels = self.metadata.labels();
         let request = UpdateDeployment {
@@ -132,6 +140,19 @@ impl Preview {
         let start = |write| client.update_async(&name, &request, write);
         write(session, subject, query, self.no_wait, start).await
     }
+}
+
+/// The preview that the deployment has.
+pub async fn stored(
+    session: &Session<'_, '_>,
+    name: &DeploymentName,
+) -> Result<ManifestName, Failure> {
+    let preview = session.client.deployment(name).await?.preview;
+    preview.ok_or_else(|| {
+        Failure::not_found(format!(
+            "{name} has no preview; make one with dm preview CONFIG --name {name}"
+        ))
+    })
 }
 
 /// The deployment, if it exists.

@@ -2,10 +2,12 @@
 
 use clap::Args;
 use common::api::manager::{RollbackDeployment, WriteQuery};
-use common::model::{DeploymentName, ManifestName};
+use common::model::DeploymentName;
 
+use super::options::PreflightFlag;
 use super::policies::Policies;
 use crate::client::inspect::manifest::before;
+use crate::client::inspect::revision::Revision;
 use crate::client::operation::write::{Subject, query, write};
 use crate::client::session::Session;
 use crate::error::Failure;
@@ -13,23 +15,27 @@ use crate::error::Sources;
 
 /// Apply an earlier manifest again, as a new manifest, and wait until it is ready.
 ///
-/// The stored expansion of the earlier manifest is applied: nothing is expanded again. Without MANIFEST, the previous deployed
+/// The stored expansion of the earlier manifest is applied: nothing is expanded again. Without REVISION, the previous deployed
 /// manifest is used.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dm rollback web
+  dm rollback web 1             # to revision 1 of dm history web
   dm rollback web MANIFEST
-  dm diff web MANIFEST          # show what the rollback would change")]
+  dm diff web 1                 # show what the rollback would change")]
 pub struct Rollback {
     pub name: DeploymentName,
-    /// Manifest to apply [default: the previous deployed one]; `dm operations NAME -o json` lists manifests.
-    pub manifest: Option<ManifestName>,
+    /// Revision or manifest to apply [default: the previous deployed one]; dm history NAME lists them.
+    #[arg(value_name = "REVISION|MANIFEST")]
+    pub manifest: Option<Revision>,
     /// Allow the command to delete most objects of the deployment.
     #[arg(long)]
     pub allow_deletes: bool,
     #[command(flatten)]
     pub policies: Policies,
+    #[command(flatten)]
+    pub preflight: PreflightFlag,
     /// Do not wait: print the started operation.
     #[arg(long = "async")]
     pub no_wait: bool,
@@ -39,7 +45,7 @@ impl Rollback {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let name = self.name;
         let manifest = match self.manifest {
-            Some(manifest) => manifest,
+            Some(revision) => revision.manifest(session, &name).await?,
             None => before(session, &name).await?,
         };
         let subject = Subject::new(
@@ -49,6 +55,7 @@ impl Rollback {
         let query = WriteQuery {
             allow_deletes: self.allow_deletes,
             policies: self.policies.query(),
+            preflight: self.preflight.query(),
             ..query(session)
         };
         let request = RollbackDeployment { manifest };

@@ -1,20 +1,25 @@
-//! `dm update`: replaces a deployment's configuration, or applies a preview.
+//! `dm update`: changes a deployment, or applies a preview.
 
 use clap::Args;
 use common::api::manager::{UpdateDeployment, WriteQuery};
 use common::model::{DeploymentName, ManifestName};
 
 use super::options::{Metadata, WriteOptions};
+use super::replace::{confirm_dropped, replacement, update_to};
+use super::{dry_run, preview};
 use crate::client::operation::write::{Subject, query, write};
 use crate::client::session::Session;
-use crate::client::target::{Resolved, Target};
+use crate::client::target::Target;
 use crate::error::Failure;
 use crate::error::Sources;
 
-/// Replace the configuration of a deployment, delete objects that it no longer has, and wait until it is ready.
+/// Change a deployment, delete objects that it no longer has, and wait until it is ready.
 ///
-/// The new configuration replaces the whole old one. The template gets only the properties of --properties and
-/// --properties-file; all others have their defaults again. Without --description and --label, those stay as they are.
+/// With a deployment's name, the stored configuration is used again: --set and --values change properties of its template, and
+/// all others stay. Secrets stay too, although nobody can read them. Without them, the command mends drift.
+///
+/// With a configuration or a template, the new configuration replaces the whole old one. The template gets only the properties
+/// of the command line; dm lists those that are dropped, and asks at a terminal. Without --description and --label, those stay.
 ///
 /// A reference such as redis:v1 means the latest patch of v1.0. A warning says if that patch is newer than the one in use. With
 /// --locked, the deployment keeps the patch in use.
@@ -24,10 +29,13 @@ use crate::error::Sources;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  dm update web --set replicas=5
+  dm update web --set config.greeting=null # remove a property
+  dm update web --values web-values.yaml --reset-properties
+  dm update web                            # apply again what is stored
   dm update web.yaml
   dm update web.yaml --name web
-  dm update replicatedservice:v1 --name web --properties replicas=5
-  dm update replicatedservice:v1.1 --name web --properties-file web-properties.yaml
+  dm update replicatedservice:v1 --name web --set replicas=5
   dm update web.yaml --preview             # show and store what it would do
   dm update web --commit                   # apply the stored preview
   dm update web.yaml --rollback-on-failure
@@ -42,20 +50,20 @@ pub struct Update {
     /// Apply the deployment's preview: this manifest [default: the current preview].
     #[arg(long, value_name = "MANIFEST", num_args = 0..=1, conflicts_with_all = ["preview", "create_policy", "update_policy", "conflict_policy", "delete_policy"])]
     pub commit: Option<Option<ManifestName>>,
+    /// Drop all properties of before, without a question.
+    #[arg(long, conflicts_with = "commit")]
+    pub reset_properties: bool,
     /// Use the same template files as the deployment's latest manifest.
     #[arg(long, conflicts_with = "commit")]
     pub locked: bool,
-    /// Allow the command to delete most objects of the deployment.
+    /// Allow the command to delete most or all objects of the deployment.
     #[arg(long)]
     pub allow_deletes: bool,
 }
 
 impl Update {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let (name, content, subject) = match &self.commit {
-            Some(manifest) => self.committed(session, manifest.clone()).await?,
-            None => update_to(&self.target, "updating", session)?,
-        };
+        let (name, content, subject) = self.content(session).await?;
         let labels = self.metadata.labels();
         let request = UpdateDeployment {
             description: self.metadata.description,
@@ -64,6 +72,10 @@ impl Update {
             service_account: self.options.account.for_update(),
             ..content
         };
+        if self.options.dry_run.is_wanted() {
+            let query = self.options.diff_query(None, self.locked, session);
+            return dry_run::show(session, &name, &request, &query, &subject).await;
+        }
         let query = self.options.query(WriteQuery {
             allow_deletes: self.allow_deletes,
             locked: self.locked,
@@ -71,7 +83,31 @@ impl Update {
         });
         let client = session.client.clone();
         let start = |write| client.update_async(&name, &request, write);
-        write(session, subject, query, self.options.no_wait, start).await
+        write(
+            session,
+            subject,
+            query,
+            self.options.returns_at_once(),
+            start,
+        )
+        .await
+    }
+
+    async fn content(
+        &self,
+        session: &mut Session<'_, '_>,
+    ) -> Result<(DeploymentName, UpdateDeployment, Subject), Failure> {
+        if let Some(manifest) = &self.commit {
+            return self.committed(session, manifest.clone()).await;
+        }
+        if self.target.stored().is_some() {
+            return update_to(&self.target, self.reset_properties, "updating", session);
+        }
+        let resolved = self.target.resolve(session.terminal)?;
+        if !self.reset_properties && !self.options.only_shows() {
+            confirm_dropped(session, &resolved).await?;
+        }
+        Ok(replacement(resolved, "updating"))
     }
 
     async fn committed(
@@ -85,7 +121,7 @@ impl Update {
         };
         let manifest = match manifest {
             Some(manifest) => manifest,
-            None => stored(session, &name).await?,
+            None => preview::stored(session, &name).await?,
         };
         let subject = Subject::new(
             format!("committing {manifest} of {name}"),
@@ -97,30 +133,4 @@ impl Update {
         };
         Ok((name, request, subject))
     }
-}
-
-/// The preview that the deployment has.
-async fn stored(session: &Session<'_, '_>, name: &DeploymentName) -> Result<ManifestName, Failure> {
-    let preview = session.client.deployment(name).await?.preview;
-    preview.ok_or_else(|| {
-        Failure::not_found(format!(
-            "{name} has no preview; make one with dm preview CONFIG --name {name}"
-        ))
-    })
-}
-
-/// The update of the target's deployment to the target. `doing` is a word for messages, such as `updating`.
-pub fn update_to(
-    target: &Target,
-    doing: &str,
-    session: &mut Session<'_, '_>,
-) -> Result<(DeploymentName, UpdateDeployment, Subject), Failure> {
-    let Resolved {
-        name,
-        shown,
-        bundle,
-    } = target.resolve(session.terminal)?;
-    let (request, sources) = bundle.into_update();
-    let subject = Subject::new(format!("{doing} {name} with {shown}"), sources);
-    Ok((name, request, subject))
 }
