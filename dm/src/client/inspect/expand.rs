@@ -22,12 +22,12 @@ Examples:
   dm expand web.yaml
   dm expand web.yaml --layout
   dm expand web.yaml --local
-  dm expand replicatedservice:v1 --properties replicas=3 -o json")]
+  dm expand replicatedservice:v1 --set replicas=3 -o json")]
 pub struct Expand {
     #[command(flatten)]
     pub target: Target,
     /// Namespace that templates see.
-    #[arg(long)]
+    #[arg(long, short)]
     pub namespace: Option<Namespace>,
     /// Show the layout instead of the configuration.
     #[arg(long)]
@@ -44,6 +44,7 @@ impl Expand {
             name,
             shown,
             bundle,
+            ..
         } = self.target.resolve(session.terminal)?;
         let subject = Subject::new(format!("expanding {shown}"), bundle.sources);
         let request = Request {

@@ -1,9 +1,10 @@
 //! `dm layout`: shows the tree of a deployment.
 
 use clap::Args;
-use common::model::{DeploymentName, ManifestName};
+use common::model::DeploymentName;
 
 use super::manifest::named_or_latest;
+use super::revision::Revision;
 use crate::client::render::tree::tree;
 use crate::client::session::Session;
 use crate::error::Failure;
@@ -14,11 +15,12 @@ use crate::error::Failure;
 Examples:
   dm layout web
   dm layout web --paths
-  dm layout web MANIFEST -o yaml")]
+  dm layout web 1 -o yaml")]
 pub struct Layout {
     pub name: DeploymentName,
-    /// Manifest to show [default: the latest].
-    pub manifest: Option<ManifestName>,
+    /// Revision or manifest to show [default: the latest].
+    #[arg(value_name = "REVISION|MANIFEST")]
+    pub manifest: Option<Revision>,
     /// Show the layout path of each resource.
     #[arg(long)]
     pub paths: bool,

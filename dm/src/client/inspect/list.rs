@@ -1,8 +1,9 @@
 //! `dm list`: lists all deployments.
 
-use clap::Args;
-use common::api::page::Page;
-use common::model::Deployment;
+use clap::{Args, ValueEnum};
+use common::api::manager::{DeploymentsQuery, OrderBy};
+use common::api::page::{Page, PageQuery};
+use common::model::{Deployment, DeploymentStatus, Namespace, TypeName};
 use jiff::Timestamp;
 
 use crate::client::session::{Session, all_pages};
@@ -10,24 +11,97 @@ use crate::error::Failure;
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
-/// List the deployments.
+/// List the deployments, all of them or those that match every flag.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dm list
-  dm list -o json")]
-pub struct List {}
+  dm list -n shop --status failed
+  dm list -l tier=front,team!=a --order-by modified-at
+  dm list --type redis:v1 -q cache -o json")]
+pub struct List {
+    /// Only those in this namespace.
+    #[arg(long, short)]
+    pub namespace: Option<Namespace>,
+    /// Those in all namespaces, which is the default.
+    #[arg(long, short = 'A', conflicts_with = "namespace")]
+    pub all_namespaces: bool,
+    /// Only those with this status.
+    #[arg(long, value_enum, ignore_case = true)]
+    pub status: Option<Status>,
+    /// Only those with these labels, like tier=front,team!=a,app in (web,db).
+    #[arg(long, short = 'l', value_name = "SELECTOR")]
+    pub selector: Option<String>,
+    /// Only those that have an instance of this type.
+    #[arg(long = "type", value_name = "TYPE")]
+    pub type_name: Option<TypeName>,
+    /// Only those with this text in their name.
+    #[arg(short, long = "query", value_name = "TEXT")]
+    pub query: Option<String>,
+    #[arg(long, value_enum, default_value_t = Order::Name)]
+    pub order_by: Order,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Status {
+    Created,
+    Deployed,
+    Modified,
+    Failed,
+}
+
+impl From<Status> for DeploymentStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Created => Self::Created,
+            Status::Deployed => Self::Deployed,
+            Status::Modified => Self::Modified,
+            Status::Failed => Self::Failed,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Order {
+    Name,
+    /// What changed last comes first.
+    ModifiedAt,
+}
 
 impl List {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let client = session.client.clone();
         let page = all_pages(|page| {
-            let client = &client;
-            async move { client.deployments(&page).await }
+            let (client, query) = (&client, self.query_for(page));
+            async move { client.deployments(query).await }
         })
         .await?;
         let width = session.terminal.width;
         session.show(&page, |page| table(page, Timestamp::now()).render(width))
+    }
+
+    fn query_for(&self, page: PageQuery) -> DeploymentsQuery {
+        DeploymentsQuery {
+            namespace: self.namespace.clone().filter(|_| !self.all_namespaces),
+            status: self.status.map(DeploymentStatus::from),
+            label_selector: self.selector.clone(),
+            type_name: self.type_name.clone(),
+            q: self.query.clone(),
+            order_by: match self.order_by {
+                Order::Name => None,
+                Order::ModifiedAt => Some(OrderBy::ModifiedAt),
+            },
+            ..page.into()
+        }
+    }
+}
+
+/// A stored preview waits for its commit.
+fn status(deployment: &Deployment) -> String {
+    let status = deployment.state.status;
+    match deployment.preview {
+        Some(_) => format!("{status:?}, preview pending"),
+        None => format!("{status:?}"),
     }
 }
 
@@ -44,7 +118,7 @@ fn table(page: &Page<Deployment>, now: Timestamp) -> Table {
     for item in &page.items {
         table.row([
             item.name.as_str(),
-            &format!("{:?}", item.state.status),
+            &status(item),
             item.namespace.as_str(),
             &text::age(item.created_at, now),
             &item

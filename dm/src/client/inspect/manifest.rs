@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use common::api::manager::ManifestDiff;
 use common::model::{DeploymentName, ManifestName, Operation, OperationType};
 
+use super::revision::Revision;
 use crate::client::render::change;
 use crate::client::session::{Session, all_pages};
 use crate::error::{ExitCode, Failure};
@@ -18,16 +19,17 @@ use crate::terminal::format::{self, Format};
     after_help = "\
 Examples:
   dm manifest web
-  dm manifest web MANIFEST -o json
-  dm manifest diff web MANIFEST OTHER"
+  dm manifest web 1 -o json
+  dm manifest diff web 1 2"
 )]
 pub struct Manifest {
     #[command(subcommand)]
     pub compare: Option<Compare>,
     #[arg(required = true)]
     pub name: Option<DeploymentName>,
-    /// Manifest to show or compare with [default: the latest].
-    pub manifest: Option<ManifestName>,
+    /// Revision or manifest to show [default: the latest].
+    #[arg(value_name = "REVISION|MANIFEST")]
+    pub manifest: Option<Revision>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -42,16 +44,16 @@ pub enum Compare {
 #[command(after_help = "\
 Examples:
   dm manifest diff web                   # the latest with the one before
-  dm manifest diff web MANIFEST          # the latest with this one
-  dm manifest diff web MANIFEST OTHER
+  dm manifest diff web 1                 # the latest with this one
+  dm manifest diff web 1 2
 
 Exit codes: 0 no differences, 1 differences, 2 failed or wrong usage, otherwise as for other commands.")]
 pub struct Diff {
     pub name: DeploymentName,
-    /// Manifest to compare from [default: the previous deployed one].
-    pub from: Option<ManifestName>,
-    /// Manifest to show or compare with [default: the latest].
-    pub to: Option<ManifestName>,
+    /// Revision or manifest to compare from [default: the previous deployed one].
+    pub from: Option<Revision>,
+    /// Revision or manifest to compare with [default: the latest].
+    pub to: Option<Revision>,
 }
 
 impl Manifest {
@@ -73,10 +75,11 @@ impl Manifest {
     }
 }
 
-async fn show(
+/// Prints a manifest, or the latest.
+pub async fn show(
     session: &mut Session<'_, '_>,
     name: &DeploymentName,
-    manifest: Option<ManifestName>,
+    manifest: Option<Revision>,
 ) -> Result<(), Failure> {
     let manifest = named_or_latest(session, name, manifest).await?;
     let manifest = session.client.manifest(name, &manifest).await?;
@@ -90,7 +93,7 @@ async fn show(
 impl Diff {
     async fn run(self, session: &mut Session<'_, '_>) -> Result<ExitCode, Failure> {
         let from = match self.from {
-            Some(from) => from,
+            Some(from) => from.manifest(session, &self.name).await?,
             None => before(session, &self.name).await?,
         };
         let to = named_or_latest(session, &self.name, self.to).await?;
@@ -123,10 +126,10 @@ fn render(diff: &ManifestDiff, colours: bool) -> String {
 pub async fn named_or_latest(
     session: &Session<'_, '_>,
     deployment: &DeploymentName,
-    named: Option<ManifestName>,
+    named: Option<Revision>,
 ) -> Result<ManifestName, Failure> {
     if let Some(named) = named {
-        return Ok(named);
+        return named.manifest(session, deployment).await;
     }
     let latest = session.client.deployment(deployment).await?.latest_manifest;
     latest.ok_or_else(|| {
@@ -172,6 +175,6 @@ fn is_deployed(operation: &Operation) -> bool {
 
 fn none(name: &DeploymentName) -> Failure {
     Failure::not_found(format!(
-        "{name} has no previous deployed manifest; dm operations {name} -o json lists what was applied"
+        "{name} has no previous deployed manifest; dm history {name} lists what was applied"
     ))
 }

@@ -11,6 +11,7 @@ use crate::client::render::{graph, resources};
 use crate::client::session::{Session, all_pages};
 use crate::error::Failure;
 use crate::terminal::format::Format;
+use crate::terminal::text;
 
 /// Pause between two requests: a user can read the table, and the cluster has little load.
 const LOOK: Duration = Duration::from_secs(2);
@@ -57,23 +58,39 @@ impl Status {
     }
 
     async fn look(&self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let (client, drift) = (&session.client, self.no_drift.then_some(false));
-        let page = all_pages(|page| async move {
-            // As few pages as possible: the manager reads all objects for each page.
-            let query = ResourcesQuery {
-                limit: Some(LIVE_ITEMS_MAX),
-                page_token: page.page_token,
-                drift,
-            };
-            client.resources(&self.name, &query).await
-        })
-        .await?;
-        let (width, colours) = (session.terminal.width, session.terminal.colours);
-        session.show(&page, |page| {
-            let table = resources::resources(&page.items).render(width);
-            format!("{table}{}", resources::drift(&page.items, colours))
-        })
+        // Only a hint: the resources are what was asked for.
+        if let Ok(deployment) = session.client.deployment(&self.name).await {
+            for warning in &deployment.warnings {
+                let warning = format!("warning: {}", text::line(warning));
+                session.terminal.note(&warning);
+            }
+        }
+        live(session, &self.name, self.no_drift.then_some(false)).await
     }
+}
+
+/// Shows the live state of each resource.
+pub async fn live(
+    session: &mut Session<'_, '_>,
+    name: &DeploymentName,
+    drift: Option<bool>,
+) -> Result<(), Failure> {
+    let client = &session.client;
+    let page = all_pages(|page| async move {
+        // As few pages as possible: the manager reads all objects for each page.
+        let query = ResourcesQuery {
+            limit: Some(LIVE_ITEMS_MAX),
+            page_token: page.page_token,
+            drift,
+        };
+        client.resources(name, &query).await
+    })
+    .await?;
+    let (width, colours) = (session.terminal.width, session.terminal.colours);
+    session.show(&page, |page| {
+        let table = resources::resources(&page.items).render(width);
+        format!("{table}{}", resources::drift(&page.items, colours))
+    })
 }
 
 async fn show_graph(session: &mut Session<'_, '_>, name: &DeploymentName) -> Result<(), Failure> {
