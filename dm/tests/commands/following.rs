@@ -63,6 +63,7 @@ async fn each_change_of_a_resource_is_a_line() {
     create web: applying
     create web: Deployment web: waiting: 0 of 3 pods are ready
     create web: Deployment web: ready (created)
+    create web: 1 created
     ");
 }
 
@@ -189,14 +190,14 @@ async fn on_a_terminal_a_bar_says_how_far_it_is_and_what_it_waits_for() {
         event(
             2,
             "resource",
-            &resource("db", "READY", json!({"action": "UNCHANGED"})),
+            &resource("db", "READY", json!({"action": "CONFIGURED"})),
         ),
         event(3, "resource", &waiting()),
     ];
     manager.will_stream(events.concat(), End::Silence);
     let mut dm = OnTerminal::start(&manager, &["wait", "op-1"]);
     let shown = dm.shows("Deployment web: ").await;
-    for part in ["✓", "Deployment db: ready (unchanged)", "1/2"] {
+    for part in ["✓", "Deployment db: ready (updated)", "1/2"] {
         assert!(shown.contains(part), "{part} is not in\n{shown}");
     }
     dm.interrupt();

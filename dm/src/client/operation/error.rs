@@ -7,7 +7,7 @@ use common::client::ClientError;
 use common::duration;
 use common::model::{DeploymentName, Operation, OperationId, Rollback};
 
-use crate::error::{CommandError, ExitCode, Sources, exit_code, hint_for};
+use crate::error::{CommandError, ExitCode, Sources, exit_code, hint_for, hint_for_body};
 
 #[derive(Debug, thiserror::Error)]
 pub enum OperationError {
@@ -81,7 +81,7 @@ impl CommandError for OperationError {
                 operation: Some(operation),
                 ..
             } => hint_for_operation(operation, body.code),
-            Self::Refused { body, .. } => hint_for(body.code).map(str::to_owned),
+            Self::Refused { body, .. } => hint_for_body(body),
             Self::DeploymentFailed { name, .. } => Some(format!(
                 "see dm status {name}; correct it with dm update, or dm delete {name}"
             )),

@@ -4,4 +4,5 @@ pub mod error;
 pub mod follow;
 pub mod preview;
 pub mod progress;
+mod tally;
 pub mod write;

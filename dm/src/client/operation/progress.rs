@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::api::deployer::ResourceReport;
+use common::api::deployer::{Action, ResourceReport, ResourceState};
 use common::client::ClientError;
 use common::model::Operation;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::tally::Tally;
 use crate::client::render::event;
 use crate::client::render::resources::operation_type;
 use crate::terminal::Terminal;
@@ -32,6 +33,7 @@ pub struct Progress<'p, 't> {
     /// What each unfinished resource waits for.
     waiting: BTreeMap<String, String>,
     away: bool,
+    tally: Tally,
 }
 
 impl<'p, 't> Progress<'p, 't> {
@@ -51,7 +53,13 @@ impl<'p, 't> Progress<'p, 't> {
             held_up: None,
             waiting: BTreeMap::new(),
             away: false,
+            tally: Tally::default(),
         }
+    }
+
+    /// The ends of the resources so far.
+    pub fn tally(&mut self) -> Tally {
+        std::mem::take(&mut self.tally)
     }
 
     /// The operation as it is now.
@@ -93,7 +101,12 @@ impl<'p, 't> Progress<'p, 't> {
     /// A resource has changed its state.
     pub fn resource(&mut self, report: &ResourceReport) {
         self.away = false;
+        self.tally.count(report);
         let (name, said) = (event::name(report), event::said(report));
+        if is_unchanged(report) {
+            self.waiting.remove(&name);
+            return self.show_waiting();
+        }
         if said.is_empty() || self.printed.get(&name) == Some(&said) {
             return;
         }
@@ -139,6 +152,11 @@ impl<'p, 't> Progress<'p, 't> {
         let said = self.held_up.clone().or_else(of_first);
         bar.set_message(said.unwrap_or_default());
     }
+}
+
+/// Unchanged resources get no lines of their own: the last line counts them.
+fn is_unchanged(report: &ResourceReport) -> bool {
+    report.state == ResourceState::Ready && report.action == Some(Action::Unchanged)
 }
 
 impl Drop for Progress<'_, '_> {

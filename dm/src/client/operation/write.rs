@@ -170,7 +170,13 @@ pub async fn followed(
 ) -> Result<Operation, Failure> {
     let client = session.client.clone();
     let mut progress = Progress::new(session.terminal);
-    follow(&client, operation, patience, &mut progress).await
+    let ended = follow(&client, operation, patience, &mut progress).await?;
+    let tally = progress.tally();
+    drop(progress);
+    if let Some(line) = tally.line(&ended) {
+        session.terminal.note(&line);
+    }
+    Ok(ended)
 }
 
 fn went_back(operation: &Operation, rollback: &Rollback) -> String {
@@ -209,8 +215,10 @@ async fn show_deployment(
 }
 
 fn result(deployment: &Deployment) -> String {
+    let notes = deployment.notes.as_deref().map(text::lines);
+    let notes = notes.map_or_else(String::new, |notes| format!("\n{notes}\n"));
     format!(
-        "{} is {:?}\n{}",
+        "{} is {:?}\n{}{notes}",
         deployment.name,
         deployment.state.status,
         outputs(&deployment.outputs)

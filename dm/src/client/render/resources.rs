@@ -96,6 +96,16 @@ pub fn summary(deployment: &Deployment, now: Timestamp) -> String {
             "Manifest",
             deployment.latest_manifest.as_ref().map(ToString::to_string),
         ),
+        ("Revision", deployment.revision.map(|number| number.to_string())),
+        (
+            "Preview",
+            deployment.preview.as_ref().map(|preview| {
+                format!(
+                    "{preview} is pending: dm preview {0} shows it, dm update {0} --commit applies it",
+                    deployment.name
+                )
+            }),
+        ),
         (
             "Operation",
             deployment.operation.as_ref().map(ToString::to_string),
