@@ -1,6 +1,6 @@
 //! What to do next, for each error code of the services that has an answer to that.
 
-use common::api::error::ErrorCode;
+use common::api::error::{ErrorBody, ErrorCode};
 
 /// The command line knows its own commands, which a service does not.
 pub const fn hint_for(code: ErrorCode) -> Option<&'static str> {
@@ -44,5 +44,37 @@ pub const fn hint_for(code: ErrorCode) -> Option<&'static str> {
             Some("dm whoami shows your user and groups")
         }
         _ => None,
+    }
+}
+
+/// What to do next about an error of a service.
+pub fn hint_for_body(body: &ErrorBody) -> Option<String> {
+    let hint = match body.code {
+        ErrorCode::NotFound if body.message.starts_with("there is no deployment") => {
+            Some("dm list shows the deployments")
+        }
+        ErrorCode::NotFound if body.message.contains("registry") => {
+            Some("dm registries shows the registries")
+        }
+        code => hint_for(code),
+    };
+    hint.map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_looked_for_where_it_would_be() {
+        let hint = |message: &str| hint_for_body(&ErrorBody::new(ErrorCode::NotFound, message));
+        assert_eq!(
+            hint("there is no deployment 'web'").as_deref(),
+            Some("dm list shows the deployments")
+        );
+        assert_eq!(
+            hint("registry 'shop' does not exist").as_deref(),
+            Some("dm registries shows the registries")
+        );
     }
 }

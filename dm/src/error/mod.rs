@@ -7,13 +7,15 @@ mod exit_code;
 mod hint;
 mod service;
 mod sources;
+mod wording;
 
 use common::api::error::ErrorBody;
 use common::model::NameError;
 
 pub use exit_code::{ExitCode, exit_code};
-pub use hint::hint_for;
+pub use hint::{hint_for, hint_for_body};
 pub use sources::Sources;
+pub use wording::with_flags;
 
 /// An error that can end a command.
 pub trait CommandError: std::error::Error + 'static {

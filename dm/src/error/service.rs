@@ -3,7 +3,7 @@
 use common::api::error::ErrorBody;
 use common::client::ClientError;
 
-use super::{CommandError, ExitCode, exit_code, hint_for};
+use super::{CommandError, ExitCode, exit_code, hint_for_body};
 
 impl CommandError for ClientError {
     fn exit_code(&self) -> ExitCode {
@@ -30,6 +30,10 @@ impl CommandError for ClientError {
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
+            // What rustls makes of an answer that is not TLS.
+            Self::Unreachable { reason, .. } if reason.contains("InvalidContentType") => {
+                "the manager does not speak TLS there: write http:// instead of https:// in --service or DM_SERVICE"
+            }
             Self::Unreachable { .. } | Self::InvalidUrl { .. } => {
                 "set --service or DM_SERVICE to the URL of the manager"
             }
@@ -40,7 +44,7 @@ impl CommandError for ClientError {
                 "give a certificate that the manager's --client-ca has signed: with --client-cert and \
                  --client-key, or in the kubeconfig"
             }
-            Self::Answered(body) => return hint_for(body.code).map(str::to_owned),
+            Self::Answered(body) => return hint_for_body(body),
             _ => return None,
         };
         Some(hint.to_owned())

@@ -1,10 +1,12 @@
 //! A failure as printed on standard error: what is wrong, where, why, and what to do next.
 
+use std::collections::HashMap;
+
 use common::api::error::{ErrorBody, Location};
 use common::redact::REDACTED;
 use common::yaml;
 
-use crate::error::{Failure, Sources};
+use crate::error::{Failure, Sources, with_flags};
 use crate::terminal::text;
 
 /// The depth of causes to print.
@@ -13,7 +15,10 @@ const MAX_DEPTH: usize = 6;
 const MAX_CAUSES: usize = 50;
 
 pub fn report(failure: &Failure) -> String {
-    let mut shown = format!("error: {}\n", text::lines(&failure.to_string()).trim_end());
+    let mut shown = format!(
+        "error: {}\n",
+        text::lines(&with_flags(&failure.to_string())).trim_end()
+    );
     if let Some(body) = failure.body() {
         let nothing = Sources::default();
         let sources = failure.sources().unwrap_or(&nothing);
@@ -45,21 +50,54 @@ fn details(shown: &mut String, body: &ErrorBody, sources: (&Sources, bool), dept
     if depth == MAX_DEPTH {
         return;
     }
-    for cause in body.causes.iter().take(MAX_CAUSES) {
-        indented(
-            shown,
-            &format!("- {}", text::lines(cause.message.trim_end())),
-            depth + 1,
-        );
+    let causes = distinct(&body.causes);
+    for (cause, others) in causes.iter().take(MAX_CAUSES) {
+        let message = with_flags(cause.message.trim_end());
+        let same = match others.as_slice() {
+            [] => String::new(),
+            others => format!("\n  the same for {}", others.join(", ")),
+        };
+        let line = format!("- {}", text::lines(&format!("{message}{same}")));
+        indented(shown, &line, depth + 1);
         details(shown, cause, sources, depth + 1);
     }
-    if body.causes.len() > MAX_CAUSES {
-        indented(
-            shown,
-            &format!("… and {} more", body.causes.len() - MAX_CAUSES),
-            depth + 1,
-        );
+    if causes.len() > MAX_CAUSES {
+        let line = format!("… and {} more", causes.len() - MAX_CAUSES);
+        indented(shown, &line, depth + 1);
     }
+}
+
+/// Each different cause once, with the names of the other resources that have it.
+fn distinct(causes: &[ErrorBody]) -> Vec<(&ErrorBody, Vec<&str>)> {
+    let mut found: Vec<(&ErrorBody, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for cause in causes {
+        let name = cause
+            .location
+            .as_ref()
+            .and_then(|place| place.resource.as_deref());
+        let Some(name) = name.filter(|_| cause.causes.is_empty()) else {
+            found.push((cause, Vec::new()));
+            continue;
+        };
+        let place = *places
+            .entry(without_name(&cause.message, name))
+            .or_insert(found.len());
+        match found.get_mut(place) {
+            Some((_, others)) => others.push(name),
+            None => found.push((cause, Vec::new())),
+        }
+    }
+    found
+}
+
+/// The message without the name of its resource, and without the object that it names before the first colon.
+fn without_name(message: &str, name: &str) -> String {
+    let reason = match message.strip_prefix("resource ") {
+        Some(rest) => rest.split_once("): ").map_or(rest, |(_, reason)| reason),
+        None => message,
+    };
+    reason.replace(name, "")
 }
 
 fn indented(shown: &mut String, lines: &str, depth: usize) {
@@ -199,6 +237,28 @@ mod tests {
         let body =
             ErrorBody::new(ErrorCode::TemplateNotFound, "no such version").at(Location::default());
         assert!(!report(&refused(body)).contains("  at"));
+    }
+
+    #[test]
+    fn the_same_cause_of_several_resources_is_told_once() {
+        let cause = |name: &str, reason: &str| {
+            let text = format!("resource {name} (Pod default/{name}): {reason}");
+            ErrorBody::new(ErrorCode::ResourcesFailed, text).at(Location {
+                resource: Some(name.to_owned()),
+                ..Location::default()
+            })
+        };
+        let causes = [
+            cause("a", "quota exceeded"),
+            cause("b", "quota exceeded"),
+            cause("c", "no image"),
+            cause("d", "quota exceeded"),
+        ];
+        let body = ErrorBody::new(ErrorCode::ResourcesFailed, "4 of 4 resources failed");
+        let shown = report(&refused(body.caused_by(causes)));
+        assert_eq!(shown.matches("quota exceeded").count(), 1, "{shown}");
+        assert!(shown.contains("the same for b, d"), "{shown}");
+        assert!(shown.contains("no image"), "{shown}");
     }
 
     #[test]

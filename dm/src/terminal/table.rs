@@ -4,8 +4,10 @@ use super::text;
 
 /// The blanks between two columns.
 const GAP: usize = 2;
-/// The smallest width to which a column is clipped.
-const NARROWEST: usize = 8;
+/// Before the further lines of a row.
+const INDENT: &str = "    ";
+/// The last cell is broken beside the others if it has this much room, else below them.
+const ROOM: usize = 24;
 
 pub struct Table {
     header: Vec<String>,
@@ -26,54 +28,71 @@ impl Table {
             .push(cells.iter().map(|cell| text::line(cell)).collect());
     }
 
-    /// One line per row, after the header. The last column is clipped if the width is known and too small.
+    /// One line per row, after the header. If the width is known and too small, whole cells go to further lines, and only a
+    /// cell that is longer than a line is broken between its words. Nothing is left out.
     pub fn render(&self, width: Option<usize>) -> String {
         let all = || std::iter::once(&self.header).chain(&self.rows);
-        let columns = self.header.len();
-        let widths: Vec<usize> = (0..columns)
+        let widths: Vec<usize> = (0..self.header.len())
             .map(|column| {
-                all()
-                    .filter_map(|row| row.get(column))
-                    .map(|cell| cell.chars().count())
-                    .max()
-                    .unwrap_or(0)
+                let cells = all().filter_map(|row| row.get(column));
+                cells.map(|cell| chars(cell)).max().unwrap_or(0)
             })
             .collect();
-        let before_last: usize = widths
-            .iter()
-            .take(columns.saturating_sub(1))
-            .map(|width| width + GAP)
-            .sum();
-        let room = width.map(|width| width.saturating_sub(before_last).max(NARROWEST));
         let mut shown = String::new();
         for row in all() {
-            shown.push_str(&render_row(row, &widths, room));
-            shown.push('\n');
+            let line = render_row(row, &widths);
+            match width.filter(|width| chars(&line) > *width) {
+                Some(width) => shown.push_str(&folded(row, &widths, width)),
+                None => shown.push_str(&format!("{line}\n")),
+            }
         }
         shown
     }
 }
 
-fn render_row(row: &[String], widths: &[usize], room: Option<usize>) -> String {
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn render_row(row: &[String], widths: &[usize]) -> String {
     let mut line = String::new();
-    for (index, (cell, &width)) in row.iter().zip(widths).enumerate() {
-        if index + 1 == row.len() {
-            line.push_str(&clip(cell, room));
-        } else {
-            line.push_str(&format!("{cell:<padded$}", padded = width + GAP));
-        }
+    for (cell, &width) in row.iter().zip(widths) {
+        line.push_str(&format!("{cell:<padded$}", padded = width + GAP));
     }
     line.truncate(line.trim_end().len());
     line
 }
 
-fn clip(cell: &str, room: Option<usize>) -> String {
-    match room {
-        Some(room) if cell.chars().count() > room => {
-            let kept: String = cell.chars().take(room.saturating_sub(1)).collect();
-            format!("{kept}…")
+/// A row that is too long for one line.
+fn folded(row: &[String], widths: &[usize], width: usize) -> String {
+    let (mut shown, mut line) = (String::new(), String::new());
+    for (index, (cell, &column)) in row.iter().zip(widths).enumerate() {
+        if cell.is_empty() && index + 1 == row.len() {
+            break;
         }
-        _ => cell.to_owned(),
+        let room = width.saturating_sub(chars(&line));
+        if chars(cell) > room && index + 1 == row.len() && room >= ROOM {
+            // The last cell has a column of its own.
+            let indent = " ".repeat(chars(&line));
+            let broken = text::wrapped(cell, &indent, Some(width));
+            shown.push_str(&format!("{line}{}", broken.trim_start()));
+            return shown;
+        }
+        if chars(cell) > room && !line.trim().is_empty() {
+            shown.push_str(&format!("{}\n", line.trim_end()));
+            INDENT.clone_into(&mut line);
+        }
+        if chars(cell) > width.saturating_sub(chars(&line)) {
+            let broken = text::wrapped(cell, INDENT, Some(width));
+            shown.push_str(broken.get(INDENT.len() - chars(&line)..).unwrap_or(&broken));
+            INDENT.clone_into(&mut line);
+            continue;
+        }
+        line.push_str(&format!("{cell:<padded$}", padded = column + GAP));
+    }
+    match line.trim().is_empty() {
+        true => shown,
+        false => format!("{shown}{}\n", line.trim_end()),
     }
 }
 
@@ -99,7 +118,45 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_column_is_clipped_to_the_terminal() {
-        insta::assert_snapshot!(table().render(Some(40)));
+    fn at_a_narrow_terminal_whole_cells_go_to_further_lines() {
+        for (width, expected) in [
+            (
+                60,
+                "\
+NAME           STATE     MESSAGE
+web            Deployed  all is well with this one, and it
+                         has been for days
+a-longer-name  Failed    two\\nlines
+empty
+",
+            ),
+            (
+                40,
+                "\
+NAME           STATE     MESSAGE
+web            Deployed
+    all is well with this one, and it
+    has been for days
+a-longer-name  Failed    two\\nlines
+empty
+",
+            ),
+        ] {
+            let shown = table().render(Some(width));
+            assert_eq!(shown, expected);
+            let lines = shown.lines();
+            assert!(lines.map(chars).all(|length| length <= width), "{shown}");
+        }
+    }
+
+    #[test]
+    fn no_word_of_any_table_is_lost_at_any_width() {
+        for width in 1..100 {
+            let shown = table().render(Some(width));
+            let words = |text: &str| -> Vec<String> {
+                text.split_whitespace().map(str::to_owned).collect()
+            };
+            assert_eq!(words(&shown), words(&table().render(None)), "{width}");
+        }
     }
 }
