@@ -21,9 +21,6 @@ mod terminal;
 
 use std::ffi::OsString;
 
-use clap::Parser;
-
-use cli::Cli;
 pub use cli::completion::{command, complete};
 pub use error::{ExitCode, exit_code};
 pub use terminal::Terminal;
@@ -33,12 +30,13 @@ pub async fn run(
     args: impl IntoIterator<Item = OsString>,
     terminal: &mut Terminal<'_>,
 ) -> ExitCode {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match cli::parse(&args) {
         Ok(cli) => cli,
-        Err(error) => return say(&error, terminal),
+        Err(error) => return say(&error, &args, terminal),
     };
     let failed = cli.command.code_of_failure();
-    match cli::dispatch::run(cli, terminal).await {
+    match Box::pin(cli::dispatch::run(cli, terminal)).await {
         Ok(code) => code,
         Err(failure) => {
             let code = match failure.exit_code() {
@@ -54,10 +52,13 @@ pub async fn run(
 }
 
 /// Prints help to standard output, and usage errors to standard error.
-fn say(error: &clap::Error, terminal: &mut Terminal<'_>) -> ExitCode {
+fn say(error: &clap::Error, args: &[OsString], terminal: &mut Terminal<'_>) -> ExitCode {
     let text = error.render().to_string();
     if error.use_stderr() {
         terminal.note(text.trim_end());
+        if let Some(advice) = cli::habits::advice(args, error.kind()) {
+            terminal.note(&format!("\n{advice}"));
+        }
         return ExitCode::Usage;
     }
     match terminal.stdout.write_all(text.as_bytes()) {

@@ -27,6 +27,7 @@ pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Fail
     }
 }
 
+/// The largest futures are boxed: all of them together have to fit on a stack.
 async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<ExitCode, Failure> {
     match command {
         Command::Diff(diff) => return diff.run(session).await,
@@ -34,9 +35,10 @@ async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<Exi
         Command::Test(test) => return test.run(session).await,
         Command::Upgrade(upgrade) => return upgrade.run(session).await,
         Command::Manifest(manifest) => return manifest.run(session).await,
-        Command::Deploy(deploy) => deploy.run(session).await?,
-        Command::Update(update) => update.run(session).await?,
-        Command::Preview(preview) => preview.run(session).await?,
+        Command::Apply(apply) => Box::pin(apply.run(session)).await?,
+        Command::Deploy(deploy) => Box::pin(deploy.run(session)).await?,
+        Command::Update(update) => Box::pin(update.run(session)).await?,
+        Command::Preview(preview) => Box::pin(preview.run(session)).await?,
         Command::Rollback(rollback) => rollback.run(session).await?,
         Command::Delete(delete) => delete.run(session).await?,
         Command::Wait(wait) => wait.run(session).await?,
@@ -44,6 +46,7 @@ async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<Exi
         Command::Cancel(cancel) => cancel.run(session).await?,
         Command::List(list) => list.run(session).await?,
         Command::Get(get) => get.run(session).await?,
+        Command::History(history) => history.run(session).await?,
         Command::Status(status) => status.run(session).await?,
         Command::Layout(layout) => layout.run(session).await?,
         Command::Expand(expand) => expand.run(session).await?,
@@ -63,6 +66,7 @@ async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<Exi
         Command::Publish(publish) => publish.run(session).await?,
         Command::Install(install) => install.run(session).await?,
         Command::Completion(completion) => completion.run(session)?,
+        Command::Options(options) => options.run(session)?,
         Command::Version(version) => version.run(session)?,
         Command::Whoami(whoami) => whoami.run(session).await?,
     }

@@ -2,9 +2,15 @@
 
 pub mod completion;
 pub mod dispatch;
+mod groups;
+pub mod habits;
+mod options;
 mod version;
 
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::authoring::{package, publish, test};
 use crate::client::change::*;
@@ -32,18 +38,20 @@ pub struct Cli {
 pub struct BeforeCommand {
     #[arg(long, global = true, hide = true, id = "registry")]
     pub registry: Option<String>,
-    #[arg(long, global = true, hide = true, id = "properties")]
+    #[arg(long, global = true, hide = true, id = "properties", alias = "set")]
     pub properties: Vec<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  dm deploy replicatedservice:v1 --name web --properties replicas=3
+  dm deploy replicatedservice:v1 --name web --set replicas=3
+  dm update web --set replicas=5
   dm preview web.yaml --namespace shop
   dm deploy web.yaml --namespace shop
   dm status web
   dm diff web.yaml
-  dm update web.yaml
+  dm apply web.yaml
+  dm history web
   dm rollback web
   dm delete web
 
@@ -51,6 +59,7 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 conflict, 5 unavailable, 6
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Apply(apply::Apply),
     Deploy(deploy::Deploy),
     Update(update::Update),
     Preview(preview::Preview),
@@ -59,12 +68,16 @@ pub enum Command {
     WhatIf(upgrade::whatif::WhatIf),
     Upgrade(upgrade::Upgrade),
     Rollback(rollback::Rollback),
+    #[command(visible_aliases = ["uninstall", "rm"])]
     Delete(delete::Delete),
+    #[command(visible_alias = "ls")]
     List(list::List),
     Get(get::Get),
+    History(history::History),
     Status(status::Status),
     Manifest(manifest::Manifest),
     Layout(layout::Layout),
+    #[command(visible_alias = "template")]
     Expand(expand::Expand),
     Operations(operations::Operations),
     Wait(wait::Wait),
@@ -91,8 +104,31 @@ pub enum Command {
     Publish(publish::command::Publish),
     Install(install::command::Install),
     Completion(completion::command::Completion),
+    Options(options::Options),
     Version(version::Version),
     Whoami(whoami::Whoami),
+}
+
+/// Reads the command line. Help and usage errors are errors.
+pub fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
+    let command = groups::with_groups(Cli::command());
+    let matches = command.try_get_matches_from(args);
+    let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(without_risky_suggestion)
+}
+
+/// Flags that lower a guard. Nobody should get one proposed for a typing error.
+const RISKY: [&str; 3] = ["--send-token-in-clear", "--allow-deletes", "--abandon"];
+
+fn without_risky_suggestion(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(flag)) = error.get(ContextKind::SuggestedArg)
+        && RISKY.contains(&flag.as_str())
+    {
+        error.remove(ContextKind::SuggestedArg);
+        // It has the flag too.
+        error.remove(ContextKind::Usage);
+    }
+    error
 }
 
 impl Command {
@@ -111,6 +147,7 @@ impl Command {
             self,
             Self::Expand(expand::Expand { local: true, .. })
                 | Self::Completion(_)
+                | Self::Options(_)
                 | Self::Version(_)
                 | Self::Install(_)
                 | Self::Package(_)
@@ -122,7 +159,8 @@ impl Command {
     pub fn bounds_itself(&self) -> bool {
         matches!(
             self,
-            Self::Deploy(_)
+            Self::Apply(_)
+                | Self::Deploy(_)
                 | Self::Update(_)
                 | Self::Preview(_)
                 | Self::Test(_)
@@ -145,7 +183,8 @@ impl Command {
     pub fn refused_flag(&self, before: &BeforeCommand) -> Option<&'static str> {
         let takes_registry = matches!(
             self,
-            Self::Deploy(_)
+            Self::Apply(_)
+                | Self::Deploy(_)
                 | Self::Update(_)
                 | Self::Preview(_)
                 | Self::Diff(_)
@@ -171,7 +210,7 @@ impl Command {
                 registry: Some(_), ..
             } if !takes_registry => Some("--registry"),
             BeforeCommand { properties, .. } if !properties.is_empty() && !takes_properties => {
-                Some("--properties")
+                Some("--set")
             }
             _ => None,
         }
@@ -181,7 +220,6 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
     use std::time::Duration;
 
     #[test]
@@ -247,6 +285,20 @@ mod tests {
     }
 
     #[test]
+    fn a_typing_error_never_proposes_a_flag_that_lowers_a_guard() {
+        for flag in [
+            "--sen",
+            "--send",
+            "--send-tokens-in-clear",
+            "--allow-delete",
+        ] {
+            let args = ["dm", "update", "web", flag].map(OsString::from);
+            let error = parse(&args).unwrap_err().render().to_string();
+            assert!(RISKY.iter().all(|risky| !error.contains(risky)), "{error}");
+        }
+    }
+
+    #[test]
     fn flags_are_taken_before_and_after_the_command() {
         for args in [
             [
@@ -277,7 +329,7 @@ mod tests {
                 panic!("not a deploy")
             };
             assert_eq!(deploy.target.registry.as_deref(), Some("o/r"));
-            assert_eq!(deploy.target.properties, ["a=1"]);
+            assert_eq!(deploy.target.properties.properties, ["a=1"]);
             assert_eq!(cli.flags.timeout, Some(Duration::from_secs(300)));
         }
     }
@@ -285,7 +337,7 @@ mod tests {
     #[test]
     fn a_flag_that_a_command_does_not_take_is_refused() {
         let cli = Cli::try_parse_from(["dm", "--properties", "a=1", "list"]).unwrap();
-        assert_eq!(cli.command.refused_flag(&cli.before), Some("--properties"));
+        assert_eq!(cli.command.refused_flag(&cli.before), Some("--set"));
         let cli = Cli::try_parse_from(["dm", "describe", "t:v1", "--registry", "o/r"]).unwrap();
         assert_eq!(cli.command.refused_flag(&cli.before), None);
     }

@@ -27,6 +27,7 @@ const TABLE: &[(&[&str], &str, Completer)] = &[
     (
         &[
             "get",
+            "history",
             "delete",
             "status",
             "layout",
@@ -39,7 +40,7 @@ const TABLE: &[(&[&str], &str, Completer)] = &[
         names::deployments,
     ),
     (
-        &["deploy", "update", "preview", "diff", "expand"],
+        &["apply", "deploy", "update", "preview", "diff", "expand"],
         "target",
         target,
     ),
@@ -50,14 +51,15 @@ const TABLE: &[(&[&str], &str, Completer)] = &[
     ),
     (
         &[
-            "deploy", "update", "preview", "diff", "expand", "describe", "whatif", "upgrade",
+            "apply", "deploy", "update", "preview", "diff", "expand", "describe", "whatif",
+            "upgrade",
         ],
         "registry",
         names::registries,
     ),
     (&["templates"], "listed", names::registries),
     (
-        &["deploy", "update", "preview", "diff", "expand"],
+        &["apply", "deploy", "update", "preview", "diff", "expand"],
         "properties",
         names::properties,
     ),

@@ -24,7 +24,7 @@ const DEFAULT_REGISTRY: &str = "default";
 
 pub fn deployments(typed: &OsStr) -> Vec<CompletionCandidate> {
     let names = asked(async |client| {
-        let page = client.deployments(&whole()).await.ok()?;
+        let page = client.deployments(whole()).await.ok()?;
         Some(
             page.items
                 .into_iter()
