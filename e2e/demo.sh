@@ -76,10 +76,10 @@ up() {
     start expandybird 8081
     start resourcifier 8082 --kubectl "$kubectl" --kubeconfig "$kubeconfig"
     start manager 8080 --store "sled:$state/store" --expander-url "$(url expandybird)" --deployer-url "$(url resourcifier)" \
-        --registry-folder "${REGISTRIES:-$HOME}"
+        --registry-folder "${REGISTRIES:-$HOME}" --drift-interval 1m
     DM_SERVICE=$(url manager)
     export DM_SERVICE
-    show "$bin/dm" deploy replicatedservice:v1 --name web --properties replicas=3,config.greeting=hello
+    show "$bin/dm" deploy replicatedservice:v1 --name web --set replicas=3,config.greeting=hello
     show "$bin/dm" layout web
     show "$bin/dm" status web
     show "$bin/dm" deployed-instances Service
@@ -93,7 +93,7 @@ It runs. To go on:
   export KUBECONFIG=$kubeconfig KUBECACHEDIR=$PWD/$state/kubectl-cache
   dm templates                                        # what else can be deployed
   dm describe guestbook:v1                            # what a template takes
-  dm update replicatedservice:v1 --name web --properties replicas=5
+  dm update web --set replicas=5                      # all other properties stay
   dm delete web
   kubectl get all
 

@@ -15,8 +15,8 @@ run() {
     sleep 1.5
 }
 
-run 'dm deploy replicatedservice:v1 --name web --properties replicas=3'
+run 'dm deploy replicatedservice:v1 --name web --set replicas=3'
 run 'dm layout web'
-run 'dm update replicatedservice:v1 --name web --properties replicas=5'
+run 'dm update web --set replicas=5'
 run 'dm status web'
 run 'dm delete web'
