@@ -1,6 +1,7 @@
 //! Runs the command that the user gave.
 
 use crate::cli::{Cli, Command};
+use crate::client::context::command::Files;
 use crate::client::session::{DOT, Session, within};
 use crate::error::{ExitCode, Failure};
 use crate::terminal::Terminal;
@@ -15,20 +16,25 @@ pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Fail
     if cli.flags.output == Format::Dot && !cli.command.has_graph() {
         return Err(Failure::usage(DOT.to_owned()));
     }
+    let files = cli.flags.files();
     let mut session = Session::new(cli.flags, cli.command.asks_the_manager(), terminal).await?;
     // These commands apply the time limit themselves.
     match cli.command.bounds_itself() {
-        true => dispatch(cli.command, &mut session).await,
+        true => dispatch(cli.command, files, &mut session).await,
         false => {
             let timeout = session.timeout;
-            let work = dispatch(cli.command, &mut session);
+            let work = dispatch(cli.command, files, &mut session);
             within(timeout, "the request", work).await
         }
     }
 }
 
 /// The largest futures are boxed: all of them together have to fit on a stack.
-async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<ExitCode, Failure> {
+async fn dispatch(
+    command: Command,
+    files: Files,
+    session: &mut Session<'_, '_>,
+) -> Result<ExitCode, Failure> {
     match command {
         Command::Diff(diff) => return diff.run(session).await,
         Command::WhatIf(whatif) => return whatif.run(session).await,
@@ -65,6 +71,7 @@ async fn dispatch(command: Command, session: &mut Session<'_, '_>) -> Result<Exi
         Command::Package(package) => package.run(session)?,
         Command::Publish(publish) => publish.run(session).await?,
         Command::Install(install) => install.run(session).await?,
+        Command::Context(context) => context.run(session, files)?,
         Command::Completion(completion) => completion.run(session)?,
         Command::Options(options) => options.run(session)?,
         Command::Version(version) => version.run(session)?,

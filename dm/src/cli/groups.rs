@@ -44,6 +44,7 @@ const TABLE: &[(&str, &[&str])] = &[
         &[
             "admin",
             "install",
+            "context",
             "whoami",
             "completion",
             "options",

@@ -14,6 +14,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::authoring::{package, publish, test};
 use crate::client::change::*;
+use crate::client::context;
 use crate::client::flags::Flags;
 use crate::client::inspect::*;
 use crate::client::manage::*;
@@ -104,6 +105,7 @@ pub enum Command {
     Publish(publish::command::Publish),
     Install(install::command::Install),
     Completion(completion::command::Completion),
+    Context(context::command::ContextCommand),
     Options(options::Options),
     Version(version::Version),
     Whoami(whoami::Whoami),
@@ -147,6 +149,7 @@ impl Command {
             self,
             Self::Expand(expand::Expand { local: true, .. })
                 | Self::Completion(_)
+                | Self::Context(_)
                 | Self::Options(_)
                 | Self::Version(_)
                 | Self::Install(_)

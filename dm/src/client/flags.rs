@@ -2,21 +2,20 @@
 
 use std::time::Duration;
 
+use common::model::Namespace;
+
+use super::context::command::Files;
+use super::context::{self, ContextError};
+use super::identity::IdentityFlags;
 use crate::terminal::format::Format;
 
 /// They may stand before and after the command.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Flags {
-    /// URL of the manager.
-    #[arg(
-        long,
-        global = true,
-        value_name = "URL",
-        env = "DM_SERVICE",
-        default_value = "http://127.0.0.1:8080"
-    )]
-    pub service: String,
+    /// URL of the manager [default: that of the current context, or http://127.0.0.1:8080].
+    #[arg(long, global = true, value_name = "URL", env = "DM_SERVICE")]
+    pub service: Option<String>,
     /// Format of results.
     #[arg(short, long, global = true, value_enum, default_value_t = Format::Table)]
     pub output: Format,
@@ -24,5 +23,74 @@ pub struct Flags {
     #[arg(long, global = true, value_name = "DURATION", value_parser = super::duration::parse)]
     pub timeout: Option<Duration>,
     #[command(flatten)]
-    pub identity: super::identity::IdentityFlags,
+    pub identity: IdentityFlags,
+}
+
+/// The manager, if neither a flag nor a context names one.
+const SERVICE: &str = "http://127.0.0.1:8080";
+
+/// The manager to work with, and how.
+pub struct ManagerTarget {
+    pub service: String,
+    pub identity: IdentityFlags,
+    /// For objects and lists, if a command names none.
+    pub namespace: Option<Namespace>,
+}
+
+impl Default for ManagerTarget {
+    fn default() -> Self {
+        Self {
+            service: SERVICE.to_owned(),
+            identity: IdentityFlags::default(),
+            namespace: None,
+        }
+    }
+}
+
+impl Flags {
+    /// The files of the identity.
+    pub fn files(&self) -> Files {
+        Files {
+            ca: self.identity.ca_file.clone(),
+            token: self.identity.token_file.clone(),
+            client_cert: self.identity.client_cert.clone(),
+            client_key: self.identity.client_key.clone(),
+        }
+    }
+
+    /// What the flags name, or the current context. Flags for the identity override those of the context.
+    pub fn target(&self) -> Result<ManagerTarget, ContextError> {
+        let identity = self.identity.clone();
+        if let Some(service) = &self.service {
+            return Ok(ManagerTarget {
+                service: service.clone(),
+                identity,
+                namespace: None,
+            });
+        }
+        let Some((_, context)) = context::active()? else {
+            return Ok(ManagerTarget {
+                identity,
+                ..ManagerTarget::default()
+            });
+        };
+        let IdentityFlags {
+            token_file,
+            ca_file,
+            client_cert,
+            client_key,
+            send_token_in_clear,
+        } = identity;
+        Ok(ManagerTarget {
+            identity: IdentityFlags {
+                token_file: token_file.or(context.token_file),
+                ca_file: ca_file.or(context.ca_file),
+                client_cert: client_cert.or(context.client_cert),
+                client_key: client_key.or(context.client_key),
+                send_token_in_clear,
+            },
+            service: context.url,
+            namespace: context.namespace,
+        })
+    }
 }

@@ -6,6 +6,7 @@
 //! ```
 
 pub mod change;
+pub mod context;
 mod duration;
 pub mod flags;
 pub mod identity;

@@ -7,10 +7,11 @@ use common::api::page::{Page, PageQuery};
 use common::client::access::Access;
 use common::client::{ClientError, ManagerClient};
 use common::duration;
+use common::model::Namespace;
 use common::model::limits::PAGE_ITEMS_MAX;
 use serde::Serialize;
 
-use crate::client::flags::Flags;
+use crate::client::flags::{Flags, ManagerTarget};
 use crate::client::identity::IdentityError;
 use crate::error::{CommandError, ExitCode, Failure};
 use crate::terminal::Terminal;
@@ -23,6 +24,8 @@ pub struct Session<'s, 't> {
     pub client: ManagerClient,
     pub format: Format,
     pub timeout: Option<Duration>,
+    /// Of the current context: for objects and lists, if a command names none.
+    pub namespace: Option<Namespace>,
     pub terminal: &'s mut Terminal<'t>,
 }
 
@@ -33,15 +36,20 @@ impl<'s, 't> Session<'s, 't> {
         asks: bool,
         terminal: &'s mut Terminal<'t>,
     ) -> Result<Self, Failure> {
+        let target = match asks {
+            true => flags.target()?,
+            false => ManagerTarget::default(),
+        };
         let access = match asks {
-            true => flags.identity.access(&flags.service).await?,
+            true => target.identity.access(&target.service).await?,
             false => Access::to_nobody().map_err(IdentityError::from)?,
         };
-        let client = ManagerClient::with(&flags.service, &access)?;
+        let client = ManagerClient::with(&target.service, &access)?;
         Ok(Self {
             client,
             format: flags.output,
             timeout: flags.timeout,
+            namespace: target.namespace,
             terminal,
         })
     }

@@ -6,6 +6,7 @@
 
 mod applying;
 mod changes;
+mod contexts;
 mod following;
 mod properties;
 mod registries;

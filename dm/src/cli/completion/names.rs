@@ -144,8 +144,9 @@ fn asked(ask: impl AsyncFnOnce(&ManagerClient) -> Option<Vec<String>>) -> Vec<St
     };
     let answer = async {
         let flags = flags()?;
-        let access = flags.identity.access(&flags.service).await.ok()?;
-        let client = ManagerClient::with(&flags.service, &access).ok()?;
+        let target = flags.target().ok()?;
+        let access = target.identity.access(&target.service).await.ok()?;
+        let client = ManagerClient::with(&target.service, &access).ok()?;
         ask(&client).await
     };
     let answer = runtime.block_on(async { tokio::time::timeout(PATIENCE, answer).await });

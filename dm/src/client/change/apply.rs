@@ -69,7 +69,7 @@ impl Apply {
         resolved: &Resolved,
     ) -> Result<(), Failure> {
         let new = deploy::New {
-            namespace: self.namespace.clone(),
+            namespace: self.namespace.clone().or_else(|| session.namespace.clone()),
             metadata: &self.metadata,
             options: &self.options,
         };

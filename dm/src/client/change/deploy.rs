@@ -42,7 +42,7 @@ impl Deploy {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let resolved = self.target.resolve(session.terminal)?;
         let new = New {
-            namespace: self.namespace,
+            namespace: self.namespace.or_else(|| session.namespace.clone()),
             metadata: &self.metadata,
             options: &self.options,
         };

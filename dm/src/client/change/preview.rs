@@ -110,7 +110,7 @@ impl Preview {
             name,
             content: bundle.content,
             imports: bundle.imports,
-            namespace: self.namespace,
+            namespace: self.namespace.or_else(|| session.namespace.clone()),
             drift_policy: DriftPolicy::default(),
             service_account: self.account.for_create(),
             labels: self.metadata.labels(),

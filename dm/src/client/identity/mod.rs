@@ -34,7 +34,7 @@ use proof::{StaticToken, TokenFile};
 const TOKEN: &str = "DM_TOKEN";
 
 /// The identity of the user, and the authority that the manager must be signed by.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Identity")]
 pub struct IdentityFlags {
     /// File with the token for the manager [default: DM_TOKEN, or the kubeconfig's current user].

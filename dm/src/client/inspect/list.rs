@@ -20,10 +20,10 @@ Examples:
   dm list -l tier=front,team!=a --order-by modified-at
   dm list --type redis:v1 -q cache -o json")]
 pub struct List {
-    /// Only those in this namespace.
+    /// Only those in this namespace [default: that of the current context, or all].
     #[arg(long, short)]
     pub namespace: Option<Namespace>,
-    /// Those in all namespaces, which is the default.
+    /// Those in all namespaces, also if the current context names one.
     #[arg(long, short = 'A', conflicts_with = "namespace")]
     pub all_namespaces: bool,
     /// Only those with this status.
@@ -70,9 +70,9 @@ pub enum Order {
 
 impl List {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let client = session.client.clone();
+        let (client, namespace) = (session.client.clone(), session.namespace.clone());
         let page = all_pages(|page| {
-            let (client, query) = (&client, self.query_for(page));
+            let (client, query) = (&client, self.query_for(page, namespace.as_ref()));
             async move { client.deployments(query).await }
         })
         .await?;
@@ -80,9 +80,11 @@ impl List {
         session.show(&page, |page| table(page, Timestamp::now()).render(width))
     }
 
-    fn query_for(&self, page: PageQuery) -> DeploymentsQuery {
+    /// `usual` is the namespace of the context.
+    fn query_for(&self, page: PageQuery, usual: Option<&Namespace>) -> DeploymentsQuery {
+        let namespace = self.namespace.as_ref().or(usual);
         DeploymentsQuery {
-            namespace: self.namespace.clone().filter(|_| !self.all_namespaces),
+            namespace: namespace.filter(|_| !self.all_namespaces).cloned(),
             status: self.status.map(DeploymentStatus::from),
             label_selector: self.selector.clone(),
             type_name: self.type_name.clone(),
