@@ -3,6 +3,7 @@
 //! ```text
 //! expected ── nothing is touched if an object is not as the caller has seen it
 //! check ── nothing is touched before all objects are known to be ours to touch, and the caller to have the permissions
+//! preflight ── nothing is touched if the API server refuses one of them in a dry run
 //!   └► converge: many at once, each as soon as what it depends on is there, until all is ready, failed or too late
 //!              └► remove what is recorded and not desired any more, if nothing failed
 //! ```
@@ -58,7 +59,7 @@ pub async fn apply(context: Context<'_>, plan: Plan, known: Known<'_>) -> Result
             found.needs(known.removal)
         }
     };
-    let converged = converge::converge(context, plan, recorded, removal).await?;
+    let converged = converge::converge(context, plan, known, removal).await?;
     let mut report = Report {
         resources: converged.reports,
         objects: converged.objects,

@@ -82,6 +82,8 @@ impl Prepared<Apply> {
                 restore: request.restore_acquired,
                 allow_others: request.allow_deletes,
             },
+            create_namespace: request.create_namespace.then_some(&request.namespace),
+            preflight: request.preflight,
         };
         let job = self
             .ground

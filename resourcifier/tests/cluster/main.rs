@@ -8,6 +8,7 @@ mod definitions;
 mod drift;
 mod hostile;
 mod ownership;
+mod preflight;
 mod preview;
 mod readiness;
 mod rights;

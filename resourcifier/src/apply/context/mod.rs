@@ -6,7 +6,7 @@ pub mod secrets;
 
 use common::api::deployer::Basis;
 use common::api::error::ErrorBody;
-use common::model::{AppliedObject, DeploymentName};
+use common::model::{AppliedObject, DeploymentName, Namespace};
 
 use self::events::Events;
 use self::pace::Deadline;
@@ -49,4 +49,8 @@ pub struct Known<'a> {
     pub expected: &'a [Basis],
     /// What becomes of objects that are not in the plan.
     pub removal: Removal,
+    /// The namespace to create if it is missing.
+    pub create_namespace: Option<&'a Namespace>,
+    /// Whether all objects are tried before the first write.
+    pub preflight: bool,
 }

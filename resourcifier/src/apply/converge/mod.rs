@@ -12,13 +12,15 @@
 mod check;
 mod judge;
 mod phase;
+mod preflight;
+mod probe;
 mod put;
 mod remake;
 mod schedule;
 mod watch;
 mod work;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use common::api::deployer::{ResourceReport, ResourceState};
 use common::api::error::ErrorCode;
@@ -37,11 +39,12 @@ use self::watch::{Group, Seen, Watches};
 use self::work::Work;
 use crate::apply::checks::permissions::{Grants, Need};
 use crate::apply::context::pace::Pace;
-use crate::apply::context::{Context, Stopped};
+use crate::apply::context::{Context, Known, Stopped};
 use crate::apply::fetch::{self, AT_ONCE};
 use crate::apply::readiness::Readiness;
+use crate::apply::write::namespace;
 use crate::kubectl::{KubectlError, Watch};
-use crate::plan::{self, Plan};
+use crate::plan::{self, Plan, Reference};
 
 pub struct Converged {
     /// In the order of the plan.
@@ -53,11 +56,17 @@ pub struct Converged {
 pub async fn converge(
     context: Context<'_>,
     plan: Plan,
-    recorded: &[AppliedObject],
+    known: Known<'_>,
     removal: Vec<Need>,
 ) -> Result<Converged, Stopped> {
-    let mut run = Run::new(context, plan, recorded);
+    let mut run = Run::new(context, plan, known.recorded);
     run.check(removal).await?;
+    if let Some(namespace) = known.create_namespace {
+        namespace::ensure(context, namespace).await?;
+    }
+    if known.preflight {
+        run.preflight().await?;
+    }
     run.work().await;
     Ok(run.outcome())
 }
@@ -80,6 +89,8 @@ struct Run<'a> {
     applied: Vec<usize>,
     /// Who may have something new to tell.
     news: Vec<usize>,
+    /// The references that were asked about, each with the resource that has it.
+    probed: HashSet<(usize, String)>,
 }
 
 /// What a call brought.
@@ -92,6 +103,8 @@ enum Step {
     LookedAt(Vec<(usize, Result<Option<Value>, KubectlError>)>),
     Watched(Group, Result<Watch, KubectlError>),
     Judged(Vec<(usize, Option<Readiness>)>),
+    /// Whether the reference of the resource can never have a value.
+    Probed(usize, Reference, bool),
 }
 
 impl<'a> Run<'a> {
@@ -131,6 +144,7 @@ impl<'a> Run<'a> {
             judge: Judge::new(),
             applied: Vec::new(),
             news: Vec::new(),
+            probed: HashSet::new(),
         }
     }
 
@@ -210,6 +224,9 @@ impl<'a> Run<'a> {
             }
             Step::Watched(group, outcome) => self.watches.opened(group, outcome),
             Step::Judged(verdicts) => self.judged(verdicts),
+            Step::Probed(index, reference, is_impossible) => {
+                self.probed(index, &reference, is_impossible);
+            }
         }
     }
 

@@ -47,6 +47,7 @@ impl Run<'_> {
                     on: Some(reference.target),
                 });
                 self.put_off(index);
+                self.probe(index, &reference);
             }
         }
     }

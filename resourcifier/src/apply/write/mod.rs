@@ -2,4 +2,5 @@
 
 pub mod acquire;
 pub mod conflicts;
+pub mod namespace;
 pub mod trial;

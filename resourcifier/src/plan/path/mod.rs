@@ -4,7 +4,7 @@ pub mod json_path;
 
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::marks::ACQUIRED;
 
@@ -96,6 +96,14 @@ impl Path {
                 (*index < items.len()).then(|| items.remove(*index))
             }
         }
+    }
+
+    /// An object with nothing but this value at the path; lists have it as their only item.
+    pub fn object(&self, value: Value) -> Value {
+        self.0.iter().rev().fold(value, |value, step| match step {
+            Step::Key(key) => json!({key: value}),
+            Step::Index(_) => json!([value]),
+        })
     }
 
     /// The value at the path. A null counts as no value.
