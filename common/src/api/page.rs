@@ -31,6 +31,7 @@ pub fn items(limit: Option<usize>, most: usize) -> usize {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "{T}Page")]
 pub struct Page<T> {
     pub items: Vec<T>,
     /// Absent on the last page.

@@ -46,12 +46,14 @@ macro_rules! routes {
             openapi::Route {
                 path: $path,
                 method: stringify!($first),
+                handler: (stringify!($noun), stringify!($verb)),
                 describe: openapi::describe::$noun::$verb,
                 need: $need,
             },
             $(openapi::Route {
                 path: $path,
                 method: stringify!($method),
+                handler: (stringify!($nouns), stringify!($verbs)),
                 describe: openapi::describe::$nouns::$verbs,
                 need: $needs,
             },)*

@@ -7,6 +7,8 @@
 
 pub mod describe;
 mod description;
+mod names;
+mod shapes;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +22,7 @@ use common::model::{
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::json_schema;
+use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value, json};
 
 pub use self::description::Description;
@@ -29,6 +32,8 @@ use super::guard::Need;
 pub struct Route {
     pub path: &'static str,
     pub method: &'static str,
+    /// The noun and the verb of the handler.
+    pub handler: (&'static str, &'static str),
     pub describe: fn(&mut SchemaGenerator) -> Description,
     /// What its callers need.
     pub need: Need,
@@ -38,6 +43,7 @@ pub struct Route {
 pub const SHARED: [Route; 1] = [Route {
     path: "/healthz",
     method: "GET",
+    handler: ("health", "get"),
     describe: describe::health::get,
     need: Need::Nothing,
 }];
@@ -63,6 +69,9 @@ pub fn document(routes: &[Route]) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
+        settings
+            .transforms
+            .push(Box::new(RecursiveTransform(shapes::plain)));
     });
     let mut schemas = settings.into_generator();
     let mut paths: Map<String, Value> = Map::new();
@@ -113,7 +122,8 @@ fn operation(route: &Route, schemas: &mut SchemaGenerator) -> Value {
         responses.insert(code.status().to_string(), answer);
     }
     let mut operation = json!({
-        "operationId": operation_id(route),
+        "operationId": names::operation_id(route),
+        "tags": [names::tag(route)],
         "summary": description.summary,
         "responses": responses,
     });
@@ -140,16 +150,6 @@ fn refusals(need: Need) -> &'static [ErrorCode] {
             &[Unauthenticated, Forbidden, Unavailable]
         }
     }
-}
-
-/// For example `getDeploymentsDeploymentManifests`. Generated clients name their methods after it.
-fn operation_id(route: &Route) -> String {
-    let words = route.path.split(|c: char| !c.is_ascii_alphanumeric());
-    let words = words.filter(|word| !word.is_empty()).map(|word| {
-        let (first, rest) = word.split_at(1);
-        first.to_ascii_uppercase() + rest
-    });
-    route.method.to_lowercase() + &words.collect::<String>()
 }
 
 fn path_parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {

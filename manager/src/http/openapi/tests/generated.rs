@@ -21,6 +21,18 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "tokens are opaque: only those that a page gave are tokens",
     ),
     (
+        "the label selector has",
+        "a selector has a grammar of its own",
+    ),
+    (
+        "the stored configuration has",
+        "whether properties can be changed is up to the stored configuration",
+    ),
+    (
+        "has no stored configuration that could be changed",
+        "a deployment that is only previewed has none",
+    ),
+    (
         "is nothing that the commit of a preview",
         "the same request with content instead of manifest has these parameters",
     ),
