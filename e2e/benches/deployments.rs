@@ -17,6 +17,8 @@ const LOOKED_AT: usize = 5_000;
 /// Waves of the chain, and resources of each.
 const WAVES: usize = 10;
 const WIDTH: usize = 10;
+/// Services of the deployment with and without preflight.
+const SERVICES: usize = 27;
 /// Deployments of the test of memory: 10,000 resources.
 const DEPLOYMENTS: usize = 10;
 
@@ -31,6 +33,7 @@ async fn main() -> Result<()> {
     deployment(&stack).await?;
     looks(&stack).await?;
     chain(&stack).await?;
+    preflight(&stack).await?;
     memory(&stack).await
 }
 
@@ -144,6 +147,23 @@ async fn chain(stack: &Stack) -> Result<()> {
     Ok(())
 }
 
+/// Replicated services with settings, as users deploy them: with the dry run before the first write, beside without.
+async fn preflight(stack: &Stack) -> Result<()> {
+    let config = file(stack, "services.yaml", &services())?;
+    let [mut with, mut without] = std::array::from_fn(|_| Times(Vec::new()));
+    let deploy = [config.as_str(), "--name", "services"];
+    for _ in 0..RUNS {
+        timed(&mut with, stack.deploy(&deploy)).await?;
+        stack.dm.ok(&["delete", "services"]).await?;
+        let alone = [&deploy[..], &["--no-preflight"]].concat();
+        timed(&mut without, stack.deploy(&alone)).await?;
+        stack.dm.ok(&["delete", "services"]).await?;
+    }
+    let what = format!("create {SERVICES} services of 3 objects, beside without preflight");
+    row(&what, &with, &without);
+    Ok(())
+}
+
 /// The most memory that the resourcifier ever had, after many deployments and after one as large as they can be.
 async fn memory(stack: &Stack) -> Result<()> {
     let config = file(stack, "many.yaml", &configuration(OBJECTS))?;
@@ -197,6 +217,18 @@ fn configuration(objects: usize) -> String {
     format!(
         "resources:\n{}",
         (0..objects).map(resource).collect::<String>()
+    )
+}
+
+fn services() -> String {
+    let resource = |n| {
+        format!(
+            "- {{name: web-{n}, type: replicatedservice:v1, properties: {{replicas: 1, config: {{a: '{n}'}}}}}}\n"
+        )
+    };
+    format!(
+        "resources:\n{}",
+        (0..SERVICES).map(resource).collect::<String>()
     )
 }
 

@@ -95,12 +95,18 @@ fn groups(command: &Command) -> String {
     for (title, names) in TABLE {
         text.push_str(&format!("{title}:\n"));
         for name in *names {
-            let about = command
-                .find_subcommand(name)
-                .and_then(Command::get_about)
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            text.push_str(&format!("  {name:<width$}  {}\n", first_clause(&about)));
+            let Some(found) = command.find_subcommand(name) else {
+                continue;
+            };
+            let about = found.get_about().map(ToString::to_string);
+            let about = about.unwrap_or_default();
+            let aliases: Vec<&str> = found.get_visible_aliases().collect();
+            let aliases = match aliases.as_slice() {
+                [] => String::new(),
+                aliases => format!(" [aliases: {}]", aliases.join(", ")),
+            };
+            let about = first_clause(&about);
+            text.push_str(&format!("  {name:<width$}  {about}{aliases}\n"));
         }
         text.push('\n');
     }

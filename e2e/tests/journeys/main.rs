@@ -17,6 +17,7 @@ mod manifests;
 mod oidc;
 mod outage;
 mod ownership;
+mod properties;
 mod publishing;
 mod references;
 mod registries;

@@ -12,11 +12,25 @@ const GLOBAL: [&str; 2] = ["Global options:", "Identity:"];
 
 pub const SERVICES: [&str; 3] = ["manager", "expandybird", "resourcifier"];
 
+/// The sections of commands: those of `dm` have the names of its groups.
+const COMMANDS: [&str; 7] = [
+    "Commands:",
+    "Deploy:",
+    "Look:",
+    "Change:",
+    "Templates:",
+    "Registries:",
+    "Administration:",
+];
+
+/// The page of the flags that all commands take is a command of its own.
+const OPTIONS: &str = "options";
+
 /// What a program prints for `--help`, as wide as clap makes it without a terminal.
 fn help(program: &str, command: &[String]) -> Result<String> {
     let output = Command::new(path_of(program)?)
         .args(command)
-        .arg("--help")
+        .args((command != [OPTIONS]).then_some("--help"))
         .env_clear()
         .stdin(Stdio::null())
         .output()?;
@@ -29,15 +43,39 @@ fn help(program: &str, command: &[String]) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// The names in the section `Commands` of a help text.
+/// The lines of the sections of commands in a help text.
+fn lines_of_commands(help: &str) -> impl Iterator<Item = &str> {
+    let mut is_command = false;
+    help.lines().filter_map(move |line| {
+        if line.ends_with(':') && !line.starts_with(' ') {
+            is_command = COMMANDS.contains(&line);
+            return None;
+        }
+        line.strip_prefix("  ").filter(|_| is_command)
+    })
+}
+
+/// The names of the commands in a help text.
 fn commands(help: &str) -> Vec<String> {
-    let section = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let names = section
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names = lines_of_commands(help).filter_map(|line| line.split(' ').next());
     names
         .filter(|name| !name.is_empty() && *name != "help")
         .map(str::to_owned)
+        .collect()
+}
+
+/// The other names of commands, each with the command.
+pub fn aliases(help: &str) -> Vec<(String, String)> {
+    let with_aliases = lines_of_commands(help).filter_map(|line| {
+        let (command, rest) = line.split_once(' ')?;
+        let (_, aliases) = rest.split_once("[aliases: ")?;
+        Some((command, aliases.trim_end_matches(']')))
+    });
+    with_aliases
+        .flat_map(|(command, aliases)| {
+            let each = aliases.split(", ");
+            each.map(|alias| (alias.to_owned(), command.to_owned()))
+        })
         .collect()
 }
 
@@ -82,7 +120,7 @@ fn page(title: &str, introduction: &str, programs: &[&str]) -> Result<String> {
 #[test]
 fn the_page_of_the_command_line_has_every_command() -> Result<()> {
     let introduction = "What `dm` and each of its commands print for `--help`. \
-        The flags in the sections `Global options` and `Identity` of `dm` go with every command.";
+        The flags that `dm options` prints go with every command.";
     compare("cli.md", &page("dm", introduction, &["dm"])?);
     Ok(())
 }

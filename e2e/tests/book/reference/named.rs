@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context as _, Result};
 
 use super::super::markdown::{Document, documents};
-use super::help::{SERVICES, all};
+use super::help::{SERVICES, aliases, all};
 
 /// The flags of each command: `dm deploy`, `manager`.
 struct Known(BTreeMap<String, BTreeSet<String>>);
@@ -14,8 +14,13 @@ impl Known {
     fn read() -> Result<Self> {
         let mut known = BTreeMap::new();
         for program in SERVICES.iter().chain(&["dm"]) {
-            let helps = all(program, &[])?.into_iter();
-            known.extend(helps.map(|(name, help)| (name, flags(&help))));
+            let helps = all(program, &[])?;
+            let others = helps.first().map(|(_, help)| aliases(help));
+            known.extend(helps.into_iter().map(|(name, help)| (name, flags(&help))));
+            for (alias, command) in others.unwrap_or_default() {
+                let flags = known.get(&format!("{program} {command}")).cloned();
+                known.insert(format!("{program} {alias}"), flags.unwrap_or_default());
+            }
         }
         Ok(Self(known))
     }
