@@ -131,8 +131,7 @@ async fn what_cannot_be_expanded_is_explained_and_not_recorded() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_object_that_the_api_server_rejects_is_named_and_the_others_are_not_lost() -> Result<()>
-{
+async fn an_object_that_the_api_server_rejects_is_named_before_anything_is_written() -> Result<()> {
     let stack = Stack::start().await?;
     stack.write("mixed.yaml", "resources:\n- {name: good, type: ConfigMap, properties: {data: {a: b}}}\n- {name: bad, type: Service, properties: {spec: {ports: [{port: 99999}]}}}\n")?;
     let error = stack
@@ -159,9 +158,17 @@ async fn an_object_that_the_api_server_rejects_is_named_and_the_others_are_not_l
             .is_some_and(|error| error.contains("bad")),
         "{errors:?}"
     );
+    assert_eq!(
+        stack.names("configmaps")?,
+        ["kube-root-ca.crt"],
+        "nothing was applied"
+    );
+    let apply = ["update", "mixed.yaml", "--no-preflight"];
+    let error = stack.dm.fails(1, &apply).await?;
+    assert!(error.contains("99999"), "{error}");
     assert!(
         stack.names("configmaps")?.contains(&"good".to_owned()),
-        "what could be applied was applied"
+        "without the dry run, what could be applied was applied"
     );
 
     stack.write("mixed.yaml", "resources:\n- {name: good, type: ConfigMap, properties: {data: {a: b}}}\n- {name: bad, type: Service, properties: {spec: {ports: [{port: 99}]}}}\n")?;

@@ -11,9 +11,9 @@ async fn a_property_changes_alone_and_revisions_are_gone_back_to_by_number() -> 
     deploy_web(&stack).await?;
     stack
         .dm
-        .ok(&["update", "web", "--set", "replicas=2"])
+        .ok(&["update", "web", "--set", "replicas=5"])
         .await?;
-    assert_eq!(stack.ready_pods()?, 2);
+    assert_eq!(stack.ready_pods()?, 5);
     assert_eq!(
         stack.names("configmaps")?,
         ["kube-root-ca.crt", "web-config"],
@@ -33,7 +33,8 @@ async fn a_property_changes_alone_and_revisions_are_gone_back_to_by_number() -> 
         [(Some(1), Some("SUPERSEDED")), (Some(2), Some("DEPLOYED"))]
     );
     stack.dm.ok(&["rollback", "web", "1"]).await?;
-    assert_eq!(stack.ready_pods()?, 3);
+    let deployments = stack.cluster.objects(&stack.namespace, "deployments")?;
+    assert_eq!(deployments[0]["spec"]["replicas"], 3);
     stack.dm.ok(&["delete", "web"]).await?;
     Ok(())
 }
