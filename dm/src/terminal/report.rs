@@ -97,7 +97,7 @@ fn without_name(message: &str, name: &str) -> String {
         Some(rest) => rest.split_once("): ").map_or(rest, |(_, reason)| reason),
         None => message,
     };
-    reason.replace(name, "")
+    reason.replace(&format!("\"{name}\""), "")
 }
 
 fn indented(shown: &mut String, lines: &str, depth: usize) {

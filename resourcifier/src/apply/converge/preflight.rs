@@ -102,7 +102,9 @@ impl Run<'_> {
         let mut groups: Vec<Vec<(usize, KubectlError)>> = Vec::new();
         for (index, error) in refused {
             let object = &self.works[index].node.object;
-            let key = error.to_string().replace(&object.name, "NAME");
+            let name = &object.name;
+            let text = error.to_string().replace(&format!("/{name};"), "/;");
+            let key = text.replace(&format!("\"{name}\""), "");
             let place = *places.entry(key).or_insert(groups.len());
             match groups.get_mut(place) {
                 Some(group) => group.push((index, error)),
