@@ -18,6 +18,7 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("types", "metadata", "getTypeMetadata"),
     ("types", "registry", "getTypeRegistry"),
     ("templates", "whatif", "whatIf"),
+    ("readiness", "get", "getReadiness"),
     ("metrics", "get", "getMetrics"),
     ("admin", "backup", "backUpStore"),
     ("admin", "restore", "restoreStore"),

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use common::api::deployer::EdgeReason;
 use common::api::error::{ErrorBody, ErrorCode};
-use common::model::UpdatePolicy;
 use futures::StreamExt;
 
 use super::Run;
@@ -84,10 +83,8 @@ impl Run<'_> {
         let work = &self.works[index];
         let text = error.to_string();
         match error.fault() {
-            Some(ObjectFault::Invalid) => {
-                let is_replaced = work.node.metadata.update_policy == UpdatePolicy::Replace;
-                work.before().is_none() || !is_replaced
-            }
+            // A change that is refused may be replaced, or says so: the apply decides.
+            Some(ObjectFault::Invalid) => work.before().is_none(),
             Some(ObjectFault::Conflict) => true,
             Some(ObjectFault::Refused) => !text.contains(NO_DRY_RUN),
             // Other objects that are missing may be in the plan, such as the role of a binding.
