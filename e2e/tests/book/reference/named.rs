@@ -16,6 +16,11 @@ impl Known {
         for program in SERVICES.iter().chain(&["dm"]) {
             let helps = all(program, &[])?;
             let others = helps.first().map(|(_, help)| aliases(help));
+            // `dm options` has the flags that every command takes.
+            let is_options = |(name, _): &&(String, String)| name.ends_with(" options");
+            let of_all = helps.iter().find(is_options).map(|(_, help)| flags(help));
+            let of_all = of_all.unwrap_or_default();
+            let flags = |help: &str| &flags(help) | &of_all;
             known.extend(helps.into_iter().map(|(name, help)| (name, flags(&help))));
             for (alias, command) in others.unwrap_or_default() {
                 let flags = known.get(&format!("{program} {command}")).cloned();
