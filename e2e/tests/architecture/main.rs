@@ -23,7 +23,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("e2e", &["common"]),
     (
         "expandybird",
-        &["common", "expandybird-confinement", "expandybird-protocol"],
+        &[
+            "common",
+            "expandybird-confinement",
+            "expandybird-gotemplate",
+            "expandybird-protocol",
+        ],
     ),
     ("expandybird-confinement", &[]),
     ("expandybird-gotemplate", &[]),

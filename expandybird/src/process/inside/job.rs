@@ -11,6 +11,7 @@ use common::model::{Language, limits};
 use super::Answer;
 use super::host::Host;
 use crate::cache::Key;
+use crate::engine::go_template::GoTemplates;
 use crate::engine::jinja::{self, Jinja, JinjaCache};
 use crate::engine::manifests::Manifests;
 use crate::engine::python::{self, Opening, Python};
@@ -119,6 +120,7 @@ impl<'s> Expansions<'s> {
                 };
                 Box::new(Python::new(self.host, opening))
             }
+            Language::GoTemplate => Box::new(GoTemplates::new(files)),
             Language::Manifests | Language::Package => Box::new(Manifests),
         }
     }
