@@ -50,13 +50,6 @@ pub const TABLE: [Row; 5] = [
         recognises: None,
     },
     Row {
-        language: Language::GoTemplate,
-        name: "Go template",
-        form: Form::File,
-        endings: &[".gotmpl"],
-        recognises: None,
-    },
-    Row {
         language: Language::Package,
         name: "package",
         form: Form::Folder,
@@ -76,6 +69,13 @@ pub const TABLE: [Row; 5] = [
         name: "Jinja",
         form: Form::File,
         endings: &[".jinja", ".yaml"],
+        recognises: None,
+    },
+    Row {
+        language: Language::GoTemplate,
+        name: "Go template",
+        form: Form::File,
+        endings: &[".gotmpl"],
         recognises: None,
     },
 ];
@@ -241,6 +241,9 @@ mod tests {
             assert!(!row.endings.is_empty(), "{}", row.name);
             assert!(!TABLE[..index].contains(row), "{}", row.name);
         }
-        assert_eq!(endings().to_string(), ".py, .yaml, .yml, .json, .jinja");
+        assert_eq!(
+            endings().to_string(),
+            ".py, .yaml, .yml, .json, .jinja, .gotmpl"
+        );
     }
 }

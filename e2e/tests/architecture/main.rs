@@ -28,6 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "expandybird-confinement",
             "expandybird-gotemplate",
             "expandybird-protocol",
+            "expandybird-sprig",
         ],
     ),
     ("expandybird-confinement", &[]),

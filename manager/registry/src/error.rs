@@ -60,7 +60,7 @@ pub enum RegistryError {
         second: String,
     },
     #[error(
-        "'{folder}' holds no template: it needs {template}.py, {template}.jinja, {template}.yaml with Kubernetes objects, or a package's Chart.yaml and manifests"
+        "'{folder}' holds no template: it needs {template}.py, {template}.jinja, {template}.gotmpl, {template}.yaml with Kubernetes objects, or a package's Chart.yaml and manifests"
     )]
     NoTemplateFile { folder: String, template: String },
     #[error(

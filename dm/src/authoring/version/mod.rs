@@ -34,7 +34,7 @@ pub type VersionFiles = BTreeMap<FilePath, Vec<u8>>;
 #[derive(Debug, thiserror::Error)]
 pub enum VersionError {
     #[error(
-        "{folder} holds no template: name it {template}.jinja or {template}.py, or name TEMPLATE/VERSION"
+        "{folder} holds no template: name it {template}.jinja, {template}.gotmpl or {template}.py, or name TEMPLATE/VERSION"
     )]
     NoTemplate { folder: String, template: String },
     #[error("{folder} holds two templates, {first} and {second}: a version has one")]

@@ -3,15 +3,15 @@
 //! All Go templates of a request are one set: what one defines, the others can call. Each instance has its own data and
 //! its own budget.
 
+mod functions;
+
 use std::cell::OnceCell;
-use std::sync::Arc;
 
 use common::api::error::ErrorCode;
 use common::model::language;
 use common::model::{Import, Language};
 use expandybird_gotemplate::budget::Limits;
 use expandybird_gotemplate::error::{ExecError, Failure, Limit, ParseError};
-use expandybird_gotemplate::function_table::FunctionTable;
 use expandybird_gotemplate::value::{GoString, Map, Numbers, Value};
 use expandybird_gotemplate::{MissingKey, Options, Session, Set, execute};
 
@@ -49,7 +49,7 @@ impl GoTemplates {
             missing_key: MissingKey::Zero,
             ..Options::default()
         };
-        let mut set = Set::new("templates", Arc::new(FunctionTable::default()), options);
+        let mut set = Set::new("templates", functions::functions(), options);
         let is_go = |file: &&Import| {
             let row = language::of_file(file.path(), &file.content);
             row.is_some_and(|row| row.language == Language::GoTemplate)
