@@ -1,14 +1,16 @@
-//! `cli.md` and `flags.md`: what the programs print for `--help`.
+//! `cli.md` and `flags.md`: the help texts of the programs as pages.
+
+mod parse;
+mod render;
 
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, ensure};
 use e2e::program::path_of;
 
+use self::parse::Help;
+use self::render::render;
 use super::compare;
-
-/// The sections of flags that every command has.
-const GLOBAL: [&str; 2] = ["Global options:", "Identity:"];
 
 pub const SERVICES: [&str; 3] = ["manager", "expandybird", "resourcifier"];
 
@@ -31,14 +33,11 @@ fn help(program: &str, command: &[String]) -> Result<String> {
 
 /// The names in the section `Commands` of a help text.
 fn commands(help: &str) -> Vec<String> {
-    let section = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let names = section
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    names
-        .filter(|name| !name.is_empty() && *name != "help")
-        .map(str::to_owned)
-        .collect()
+    let sections = Help::parse(help).sections.into_iter();
+    let commands = sections.filter(|section| section.title == "Commands");
+    let names = commands.flat_map(|section| section.entries());
+    let names = names.map(|entry| entry.name);
+    names.filter(|name| name != "help").collect()
 }
 
 /// A command and all below it, each with its help.
@@ -53,44 +52,26 @@ pub fn all(program: &str, command: &[String]) -> Result<Vec<(String, String)>> {
     Ok(found)
 }
 
-/// A help text without the flags that every command has: the program's own help lists them.
-fn without_global_flags(help: &str) -> String {
-    let mut is_global = false;
-    let is_kept = |line: &&str| {
-        if line.ends_with(':') && !line.starts_with(' ') {
-            is_global = GLOBAL.contains(line);
-        }
-        !is_global
-    };
-    let lines: Vec<_> = help.lines().filter(is_kept).collect();
-    lines.join("\n").trim_end().to_owned()
-}
-
 fn page(title: &str, introduction: &str, programs: &[&str]) -> Result<String> {
     let mut page = format!("# {title}\n\n{introduction}\n");
     for program in programs {
-        for (name, mut help) in all(program, &[])? {
-            if name != *program {
-                help = without_global_flags(&help);
-            }
-            page += &format!("\n## {name}\n\n```text\n{help}\n```\n");
-        }
+        let helps = all(program, &[])?.into_iter();
+        page.extend(helps.map(|(name, help)| render(&name, &Help::parse(&help))));
     }
     Ok(page)
 }
 
 #[test]
 fn the_page_of_the_command_line_has_every_command() -> Result<()> {
-    let introduction = "What `dm` and each of its commands print for `--help`. \
-        The flags in the sections `Global options` and `Identity` of `dm` go with every command.";
-    compare("cli.md", &page("dm", introduction, &["dm"])?);
+    let introduction = "The commands of `dm`. `dm deploy --help` prints the same about `dm deploy`. \
+        Every command also has the flags in the tables **Global options** and **Identity** below.";
+    compare("cli.md", &page("Commands", introduction, &["dm"])?);
     Ok(())
 }
 
 #[test]
 fn the_page_of_flags_has_every_flag_of_the_services() -> Result<()> {
-    let introduction =
-        "What the services print for `--help`. Each flag can be set in the environment too.";
+    let introduction = "The flags of the services. `manager --help` prints the same about the manager. An environment variable can set each flag too.";
     compare(
         "flags.md",
         &page("Flags of the services", introduction, &SERVICES)?,
