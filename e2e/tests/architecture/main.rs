@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use e2e::program::checkout;
 use serde_json::Value;
 
-/// Who may depend on whom, among our own packages (tests included).
+/// The allowed dependencies among our own packages (tests included).
 const MAY_USE: &[(&str, &[&str])] = &[
     ("common", &["common-json"]),
     // Both sides of the wall around templates read JSON with it.

@@ -19,8 +19,8 @@
 //! | `script` | what was done, as requests that a person can send again |
 //! | `rows` | sequences that once failed, each a test |
 //!
-//! Some sequences run in every `make test`. `make sequences SEED=… MINUTES=…` runs as many as fit into the time. The moves
-//! follow from the seed; timings do not.
+//! Some sequences run in every `make test`. `make sequences SEED=… MINUTES=…` runs as many as fit into the time. The
+//! moves follow from SEED. Timings do not.
 
 mod check;
 mod known;

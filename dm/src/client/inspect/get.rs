@@ -18,6 +18,7 @@ Examples:
   dm get web
   dm get web -o yaml")]
 pub struct Get {
+    /// Name of the deployment.
     pub name: DeploymentName,
 }
 

@@ -16,6 +16,7 @@ Examples:
   dm layout web --paths
   dm layout web MANIFEST -o yaml")]
 pub struct Layout {
+    /// Name of the deployment.
     pub name: DeploymentName,
     /// Manifest to show [default: the latest].
     pub manifest: Option<ManifestName>,

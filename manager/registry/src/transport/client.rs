@@ -1,8 +1,8 @@
 //! The HTTP client of registries, limited in size, time and addresses.
 //!
-//! References come from callers, so a request must not open the network of the manager. Addresses that are not public are
-//! refused. This includes the addresses of names: they are checked where the connection is made, so a name cannot change
-//! between. Redirects to another host are refused too. The client refuses to know what it fetches.
+//! References come from callers, so a request must not give access to the manager's network. Addresses that are not
+//! public are rejected, also as the addresses of names: the check is part of making the connection, so a name cannot
+//! change in between. Redirects to another host are rejected too. The client does not know what it fetches.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -23,10 +23,10 @@ use super::hosts::Hosts;
 use crate::cache::DiskCache;
 
 const CONNECT: Duration = Duration::from_secs(5);
-/// One request, with its answer's body.
+/// One request, with the body of its answer.
 pub(super) const REQUEST: Duration = Duration::from_secs(15);
 pub(super) const REDIRECTS: usize = 5;
-/// Waits between the tries when nobody answers, or a gateway says that nobody does.
+/// Waits between the tries if the host or a gateway does not answer.
 const BACKOFF: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
 
 #[derive(Debug, Clone)]
@@ -34,17 +34,17 @@ pub struct Web {
     client: reqwest::Client,
     reach: Reach,
     auth: Option<Arc<Auth>>,
-    /// The asker. Realms share no responses and no refusals.
+    /// The realm. Realms share no responses and no refusals.
     pub(super) realm: String,
     pub(super) shared: Shared,
 }
 
-/// What all clients share.
+/// The shared parts of all clients.
 #[derive(Debug, Clone, Default)]
 pub struct Shared {
     hosts: Arc<Hosts>,
     pub(super) cache: Option<Arc<DiskCache>>,
-    /// Authorities trusted beside the system's.
+    /// Authorities that are trusted in addition to the system's.
     trusted: Vec<Certificate>,
 }
 
@@ -98,12 +98,12 @@ impl Web {
         })
     }
 
-    /// The asker, for other caches.
+    /// The realm, for other caches.
     pub fn realm(&self) -> &str {
         &self.realm
     }
 
-    /// The same in a realm of its own: with a credential, what it opens is for nobody who has another.
+    /// The same in a realm of its own: responses for one credential are not used for another.
     pub fn in_realm(&self, realm: &str) -> Self {
         Self {
             realm: format!("{} {realm}", self.realm),
@@ -111,7 +111,7 @@ impl Web {
         }
     }
 
-    /// The same, with a registry's credential in every request. Redirects never leave the host that it is for.
+    /// The same, with the credential of a registry in every request. It follows no redirect to another host.
     pub fn with_auth(&self, auth: Auth) -> Self {
         Self {
             auth: Some(Arc::new(auth)),
@@ -170,7 +170,7 @@ impl Web {
         Err(WebError::Redirects { url: loggable(url) })
     }
 
-    /// Sends a form, follows nothing.
+    /// Sends a form and follows no redirects.
     pub async fn post_form(
         &self,
         url: &Url,
@@ -200,14 +200,14 @@ impl Web {
                 url: loggable(url),
                 source,
             };
-            // A service account fetches its token by this very client, and has no credential for that itself.
+            // A service account fetches its token with this client, and has no credential for that request.
             let header = Box::pin(auth.header()).await.map_err(refused)?;
             headers.insert(AUTHORIZATION, header);
         }
         Ok(headers)
     }
 
-    /// Sends a request as it is, with no credential of its own, and follows nothing.
+    /// Sends a request unchanged, without its own credential, and follows no redirects.
     pub async fn execute(&self, request: Request, limit: usize) -> Result<Answer, WebError> {
         self.check(request.url())?;
         let url = request.url().clone();
@@ -216,7 +216,7 @@ impl Web {
         host.judge(self.sent(request, &url, limit).await)
     }
 
-    /// What is safe to repeat is tried again.
+    /// Retries requests that are safe to repeat.
     async fn sent(&self, request: Request, url: &Url, limit: usize) -> Result<Answer, WebError> {
         let again = || request.try_clone().filter(|_| request.method().is_safe());
         for wait in BACKOFF {
@@ -235,7 +235,7 @@ impl Web {
         read(last.map_err(|error| failed(url, &error))?, url, limit).await
     }
 
-    /// The addresses of a URL's host, if all of them may be asked: for programs that make their own connections.
+    /// The addresses of a URL's host, if all of them are allowed. For programs that make their own connections.
     pub async fn addresses(&self, url: &Url) -> Result<Vec<IpAddr>, WebError> {
         self.check(url)?;
         let unreachable = |reason: String| WebError::Unreachable {
@@ -245,7 +245,7 @@ impl Web {
         let host = match url.host() {
             Some(Host::Ipv4(address)) => return Ok(vec![address.into()]),
             Some(Host::Ipv6(address)) => return Ok(vec![address.into()]),
-            // A URL of a scheme that is not the web's keeps its host as it was written.
+            // For other schemes, the URL parser keeps the host as written.
             Some(Host::Domain(host)) => host.to_owned(),
             None => return Err(unreachable("it names no host".to_owned())),
         };
@@ -261,7 +261,7 @@ impl Web {
         }
     }
 
-    /// Addresses written as such never come to the resolver.
+    /// Literal addresses do not use the resolver.
     fn check(&self, url: &Url) -> Result<(), WebError> {
         let address = match url.host() {
             Some(Host::Ipv4(address)) => IpAddr::V4(address),
@@ -278,7 +278,7 @@ impl Web {
     }
 }
 
-/// Tried again when nobody answers, or a gateway says that nobody does and names no time.
+/// Retried if the host or a gateway does not answer and gives no time.
 async fn send(url: &Url, request: impl Fn() -> RequestBuilder) -> Result<Response, WebError> {
     for wait in BACKOFF {
         match request().send().await {
@@ -292,7 +292,7 @@ async fn send(url: &Url, request: impl Fn() -> RequestBuilder) -> Result<Respons
     last.map_err(|error| failed(url, &error))
 }
 
-/// One that waits for a connection in vain has waited long enough.
+/// A timeout of the connection is not retried.
 fn is_refusal(error: &reqwest::Error) -> bool {
     error.is_connect() && !error.is_timeout() && private(error).is_none()
 }
@@ -354,7 +354,7 @@ fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn 
     std::iter::successors(Some(error), |&error| error.source())
 }
 
-/// reqwest's own texts repeat the URL; the innermost cause says what happened.
+/// reqwest's own texts repeat the URL. The innermost cause says what happened.
 fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     chain(error).last().unwrap_or(error)
 }
@@ -367,7 +367,7 @@ fn private(error: &reqwest::Error) -> Option<&PrivateAddress> {
 mod tests {
     use super::*;
 
-    /// git and ssh read such hosts themselves: what the system's resolver makes of them is what is checked.
+    /// git and ssh parse such hosts themselves, so the check uses the addresses of the system's resolver.
     #[tokio::test]
     async fn hosts_of_gits_own_schemes_are_checked_by_what_they_lead_to() {
         let web = Web::new(Reach::PublicOnly).unwrap();

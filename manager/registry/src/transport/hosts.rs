@@ -1,5 +1,5 @@
-//! Limits the requests to each host: a few at the same time, none for a while after a failure, and none before the time that
-//! the host names (`Retry-After`, GitHub's `X-RateLimit-Reset`).
+//! Limits the requests to each host: a few at the same time, none for a while after a failure, and none before the time
+//! in the answer (`Retry-After`, GitHub's `X-RateLimit-Reset`).
 //!
 //! ```text
 //!        fails                  the pause is over
@@ -7,8 +7,8 @@
 //!   └─ names a time ─► limited ─ the time has come ─► open      └── fails ─► paused
 //! ```
 //!
-//! So a caller of an unreachable host gets an error at once, and callers at the same time share one request. Each realm has its
-//! own limits, so references of callers cannot block a registry.
+//! So a caller of an unreachable host gets an error immediately, and simultaneous callers share one request. Each realm
+//! has its own limits, so references of callers cannot block a registry.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,13 +24,13 @@ use super::client::REQUEST;
 use super::{Answer, WebError};
 use crate::cache::PAUSE;
 
-/// Requests to one host at once.
+/// Requests to one host at the same time.
 const AT_ONCE: usize = 8;
-/// What GitHub's documentation asks for where it names no time.
+/// The pause that GitHub's documentation asks for if an answer has no time.
 const UNNAMED_LIMIT: Duration = Duration::from_secs(60);
-/// A host that names a later time is asked again after this one, should it have been a slip.
+/// The longest pause. A host that names a later time may be wrong.
 const LONGEST_LIMIT: Duration = Duration::from_secs(24 * 3600);
-/// Hosts remembered before those that are in order are forgotten.
+/// How many hosts are remembered. Beyond that, hosts without a pause are forgotten.
 const REMEMBERED: usize = 1_000;
 
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ pub struct Host {
 #[derive(Debug)]
 struct Pause {
     until: Instant,
-    /// The same for people; for a limit, the time that the host named.
+    /// The reason for users. For a rate limit, the time that the host gave.
     named: Timestamp,
     why: Why,
 }
@@ -79,10 +79,10 @@ impl Host {
         }
     }
 
-    /// Waits for a permit; refuses at once during a pause.
+    /// Waits for a permit. Fails immediately during a pause.
     pub async fn enter(&self) -> Result<Option<SemaphorePermit<'_>>, WebError> {
         self.refusal()?;
-        // It is never closed: no permit would only mean that nothing is counted.
+        // It is never closed. Without a permit, the request would only not be counted.
         let permit = self.permits.acquire().await.ok();
         self.admit()?;
         Ok(permit)
@@ -200,12 +200,12 @@ fn is_gateway(status: StatusCode) -> bool {
     )
 }
 
-/// Whether the answer is a refusal for asking too much, and not what was asked for.
+/// Whether the answer is a refusal because of too many requests.
 fn is_refused(answer: &Answer) -> bool {
     !answer.status.is_success() && answer.status != StatusCode::NOT_MODIFIED
 }
 
-/// Until when the host wants no further request. An answer that was given may be the last one of its limit.
+/// Until when the host wants no further request. A successful answer may be the last one within its limit.
 fn limit(answer: &Answer) -> Option<Timestamp> {
     let spent = text(&answer.headers, "x-ratelimit-remaining") == Some("0");
     let named = || retry_after(&answer.headers).or_else(|| reset(&answer.headers));

@@ -53,7 +53,7 @@ pub enum Interruption {
     Denied,
     /// All is done, the stream ends before the report.
     BrokenOff,
-    /// All is done, and nothing more is told for ever.
+    /// All work is done, and no more events follow.
     Stalls,
     /// Each write is one that the test lets happen, as of [`Slow`].
     Slow(Arc<Slow>),

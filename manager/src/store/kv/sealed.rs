@@ -1,4 +1,4 @@
-//! A store whose values are sealed on their way into another one: whoever has the disk, or a backup, has names only.
+//! Seals values before they are written to another store: the disk, or a backup, shows only keys.
 //!
 //! ```text
 //! 01 · the key's id, 8 bytes · nonce, 12 bytes · ChaCha20-Poly1305 of the value, 16 bytes longer

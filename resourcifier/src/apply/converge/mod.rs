@@ -223,7 +223,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Lets a resource go, if it can by now.
+    /// Starts a resource, if its dependencies are met now.
     fn offer(&mut self, index: usize) {
         self.schedule.offer(index, &self.works);
     }
