@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpResponse, Responder};
-use common::server::{Access, at};
+use common::server::{CallerPolicy, at};
 use futures::stream;
 use reqwest::{Method, Response};
 
@@ -26,7 +26,7 @@ async fn endless() -> impl Responder {
 }
 
 async fn start() -> String {
-    loopback::start(Access::Checked, |routes| {
+    loopback::start(CallerPolicy::Checked, |routes| {
         let get = || web::get().to(whole);
         let both = at("/whole", "GET, POST")
             .route(get())

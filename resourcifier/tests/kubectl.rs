@@ -46,7 +46,7 @@ impl World {
     }
 
     fn acting_for(&self, identity: &Identity) -> Arc<dyn Kubectl> {
-        let caller = Caller::of(identity.clone()).unwrap();
+        let caller = Caller::new(identity.clone()).unwrap();
         self.cluster
             .clone()
             .acting_for(caller, Arc::new(Gate::open()))

@@ -18,7 +18,7 @@ mod query;
 mod serve;
 mod tls;
 
-pub use access::{Access, Stranger};
+pub use access::{CallerPolicy, Stranger};
 pub use answer::answer;
 pub use body::{Body, Format, RawBody};
 pub use callers::CallerFlags;

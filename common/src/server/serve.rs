@@ -13,7 +13,7 @@ use actix_web::web::{self, Data, PathConfig, ServiceConfig};
 use actix_web::{App, HttpServer, Resource};
 use tokio::net::TcpSocket;
 
-use super::access::{Access, Door, Unguarded};
+use super::access::{CallerPolicy, Door, Unguarded};
 use super::bodiless::bodiless;
 use super::error::{ApiError, method_not_allowed, no_such_route};
 use super::limits::{LimitFlags, Limits};
@@ -92,7 +92,7 @@ pub enum ServeError {
 pub async fn serve<F>(
     listen: &Listen,
     default: SocketAddr,
-    access: Access,
+    access: CallerPolicy,
     routes: F,
 ) -> Result<(), ServeError>
 where

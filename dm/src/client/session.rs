@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use common::api::page::{Page, PageQuery};
-use common::client::access::Access;
+use common::client::access::ClientAccess;
 use common::client::{ClientError, ManagerClient};
 use common::duration;
 use common::model::limits::PAGE_ITEMS_MAX;
@@ -35,7 +35,7 @@ impl<'s, 't> Session<'s, 't> {
     ) -> Result<Self, Failure> {
         let access = match asks {
             true => flags.identity.access(&flags.service).await?,
-            false => Access::to_nobody().map_err(IdentityError::from)?,
+            false => ClientAccess::to_nobody().map_err(IdentityError::from)?,
         };
         let client = ManagerClient::with(&flags.service, &access)?;
         Ok(Self {

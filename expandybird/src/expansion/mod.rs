@@ -41,7 +41,7 @@ use reading::{Content, Text};
 pub use schema::{SchemaCache, cache as schema_cache};
 use template::{Failed, refused};
 use tree::{Body, Node};
-pub use watch::{At, Step, Unwatched, Watch};
+pub use watch::{At, ExpansionStep, Unwatched, Watch};
 
 /// The input of an expansion.
 #[derive(Debug)]
@@ -194,7 +194,7 @@ impl Expander<'_> {
 
     fn resolve(&mut self, text: &Text<'_>, level: Level) -> Result<Expanded, ExpansionError> {
         self.watch
-            .before(Step::Whole)
+            .before(ExpansionStep::Whole)
             .map_err(|fault| text.fault(fault, "", &LayoutPath::root()))?;
         let flat = references::resolve(&level.nodes, level.outputs, text)?;
         let instance_outputs = level.nodes.iter().filter_map(Node::promised).collect();

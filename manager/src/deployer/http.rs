@@ -8,7 +8,7 @@ use common::api::deployer::{ApplyRequest, CheckResponse, ObjectStatus, StatusReq
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::job::{JobsStopped, Renewal, StopJobs};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
-use common::client::{Access, ClientError, DeployerClient};
+use common::client::{ClientAccess, ClientError, DeployerClient};
 use common::server::health::Check;
 use futures::{StreamExt, TryStreamExt};
 
@@ -21,7 +21,7 @@ pub struct HttpDeployer {
 }
 
 impl HttpDeployer {
-    pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
+    pub fn new(url: &str, access: &ClientAccess) -> Result<Self, ClientError> {
         Ok(Self {
             client: DeployerClient::new(url, access)?,
         })

@@ -11,7 +11,7 @@ use common::model::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::intent::{Change, Intent, New};
+use super::intent::{DeploymentChange, Intent, New};
 
 /// Why a description or labels are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -98,7 +98,7 @@ pub fn advanced(deployment: Deployment, manifest: ManifestName, now: Timestamp) 
 }
 
 /// Changes that a request makes beside the configuration.
-pub fn described(deployment: Deployment, change: &Change) -> Deployment {
+pub fn described(deployment: Deployment, change: &DeploymentChange) -> Deployment {
     fingerprinted(Deployment {
         description: change.description.clone().unwrap_or(deployment.description),
         labels: change.labels.clone().unwrap_or(deployment.labels),

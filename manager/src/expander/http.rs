@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::client::{Access, ClientError, ExpanderClient};
+use common::client::{ClientAccess, ClientError, ExpanderClient};
 use common::server::health::Check;
 
 use super::Expander;
@@ -18,7 +18,7 @@ pub struct HttpExpander {
 }
 
 impl HttpExpander {
-    pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
+    pub fn new(url: &str, access: &ClientAccess) -> Result<Self, ClientError> {
         Ok(Self {
             client: ExpanderClient::new(url, access)?,
         })

@@ -57,7 +57,7 @@ pub async fn put(
     manifest: &ManifestName,
     parts: BTreeMap<String, Vec<Bytes>>,
 ) -> Result<(), StoreError> {
-    let (digests, mut lists) = (Digests::of(store).await?, Lists::default());
+    let (digests, mut lists) = (Digests::read(store).await?, Lists::default());
     for (name, pieces) in parts {
         let list = lists.parts.entry(name).or_default();
         for piece in pieces {

@@ -87,7 +87,7 @@ pub enum OciError<E: std::error::Error + 'static> {
     },
     #[error("{url} answered {status}")]
     Status { url: String, status: StatusCode },
-    #[error("{url} gave an answer that cannot be read: {reason}")]
+    #[error("{url} returned an answer that cannot be read: {reason}")]
     Malformed { url: String, reason: String },
     #[error("{url} redirects more than {REDIRECTS} times, to nowhere, or from https to http")]
     Redirects { url: String },
@@ -116,7 +116,7 @@ pub struct Client<T> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
+enum RepositoryAction {
     Pull,
     Push,
 }
@@ -195,7 +195,7 @@ impl<T: Transport> Client<T> {
         let url = self.blob_url(repository, &descriptor.digest);
         let request = Request::new(Method::GET, url.clone());
         let mut answer = self
-            .authorized(request, repository, Access::Pull, limit)
+            .authorized(request, repository, RepositoryAction::Pull, limit)
             .await?;
         if answer.status.is_redirection() {
             answer = self.elsewhere(answer, limit).await?;
@@ -272,7 +272,7 @@ impl<T: Transport> Client<T> {
     }
 
     async fn pushed(&self, request: Request, repository: &str) -> Outcome<Answer, T::Error> {
-        self.authorized(request, repository, Access::Push, PAGE_BYTES)
+        self.authorized(request, repository, RepositoryAction::Push, PAGE_BYTES)
             .await
     }
 
@@ -324,7 +324,7 @@ impl<T: Transport> Client<T> {
     ) -> Outcome<Option<Answer>, T::Error> {
         for _ in 0..=REDIRECTS {
             let answer = self
-                .authorized(copied(&request), repository, Access::Pull, limit)
+                .authorized(copied(&request), repository, RepositoryAction::Pull, limit)
                 .await?;
             match answer.status {
                 status if status.is_success() => return Ok(Some(answer)),
@@ -358,7 +358,7 @@ impl<T: Transport> Client<T> {
         &self,
         request: Request,
         repository: &str,
-        access: Access,
+        access: RepositoryAction,
         limit: usize,
     ) -> Outcome<Answer, T::Error> {
         let held = format!("{access:?} {repository}");
@@ -391,7 +391,7 @@ impl<T: Transport> Client<T> {
         &self,
         challenge: Option<Challenge>,
         repository: &str,
-        access: Access,
+        access: RepositoryAction,
     ) -> Outcome<Option<HeaderValue>, T::Error> {
         let login = self.transport.login().await.map_err(OciError::Transport)?;
         let (realm, service, scope) = match challenge {
@@ -408,8 +408,8 @@ impl<T: Transport> Client<T> {
             return Err(OciError::Redirects { url });
         }
         let actions = match access {
-            Access::Pull => "pull",
-            Access::Push => "pull,push",
+            RepositoryAction::Pull => "pull",
+            RepositoryAction::Push => "pull,push",
         };
         let scope = scope.unwrap_or_else(|| format!("repository:{repository}:{actions}"));
         let mut url = realm;

@@ -1,7 +1,7 @@
 //! Opens the adapter of a registered registry.
 //!
-//! A definition says where the manager reads, so each kind limits that: a folder must be below the operator's folder, a URL
-//! has no credentials, and no address is link-local.
+//! A definition decides what the manager reads, so each type has limits: a folder must be below the operator's folder,
+//! a URL has no credentials, and no address is link-local.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,13 +41,13 @@ enum RegistryLocation {
         owner: String,
         repository: String,
     },
-    /// With a `/` at its end.
+    /// Ends with a `/`.
     Web(Url),
     Git(Url),
-    Oci(oci::Place),
+    Oci(oci::OciLocation),
 }
 
-/// What adapters need to be opened.
+/// The context for opening adapters.
 #[derive(Debug, Clone)]
 pub struct OpenContext {
     /// Without a credential.
@@ -153,14 +153,14 @@ fn fields(definition: &RegistryDefinition) -> Result<(), String> {
     if let Some(collection) = &definition.collection
         && !is_part(collection)
     {
-        return Err(format!("{collection:?} is no name of a collection"));
+        return Err(format!("{collection:?} is not a name of a collection"));
     }
     if let Some(reference) = &definition.reference {
         if !is_repository {
             return Err("only a repository has a ref".to_owned());
         }
         if !is_ref(reference) {
-            return Err(format!("{reference:?} is no branch or tag"));
+            return Err(format!("{reference:?} is not a branch or tag"));
         }
     }
     if definition.api_url.is_some() && definition.registry_type != RegistryType::Github {
@@ -168,7 +168,7 @@ fn fields(definition: &RegistryDefinition) -> Result<(), String> {
     }
     Trust::parse(&definition.public_keys)?;
     if definition.registry_type == RegistryType::Directory && definition.credential.is_some() {
-        return Err("a folder takes no credential".to_owned());
+        return Err("a folder needs no credential".to_owned());
     }
     Ok(())
 }
@@ -193,14 +193,14 @@ fn location(
         RegistryType::Github => github(definition, options),
         RegistryType::Git => git_url(&definition.url).map(RegistryLocation::Git),
         RegistryType::Http => web_folder(&definition.url),
-        RegistryType::Oci => oci::Place::parse(&definition.url).map(RegistryLocation::Oci),
+        RegistryType::Oci => oci::OciLocation::parse(&definition.url).map(RegistryLocation::Oci),
     }
 }
 
 /// Links are resolved before the check that the folder is below the operator's folder.
 fn folder(path: &str, allowed: Option<&Path>) -> Result<RegistryLocation, String> {
     let allowed =
-        allowed.ok_or("the manager takes none: its operator sets --registry-folder for them")?;
+        allowed.ok_or("the manager does not allow it: the operator must set --registry-folder")?;
     let path = Path::new(path.strip_prefix("file://").unwrap_or(path));
     let canonical = |path: &Path| {
         let found = path.canonicalize();
@@ -211,7 +211,7 @@ fn folder(path: &str, allowed: Option<&Path>) -> Result<RegistryLocation, String
         return Err("it is not below the manager's --registry-folder".to_owned());
     }
     if !found.is_dir() {
-        return Err("it is no folder".to_owned());
+        return Err("it is not a folder".to_owned());
     }
     Ok(RegistryLocation::Folder(found))
 }
@@ -255,9 +255,9 @@ fn git_url(text: &str) -> Result<Url, String> {
             .all(|c| c.is_ascii_alphanumeric() || ".-_[]:".contains(c))
     };
     if !plain(url.username()) || !url.host_str().is_some_and(plain) {
-        return Err("its user or host has a character that no name has".to_owned());
+        return Err("its user or host contains an invalid character".to_owned());
     }
-    // ssh would take such a user or host for an option.
+    // ssh would read such a user or host as an option.
     let is_option = |part: &str| part.starts_with('-');
     if is_option(url.username()) || url.host_str().is_some_and(is_option) {
         return Err("its user or host begins with '-'".to_owned());
@@ -268,9 +268,7 @@ fn git_url(text: &str) -> Result<Url, String> {
 
 fn without_credentials(url: &Url) -> Result<(), String> {
     if url.password().is_some() || (url.scheme() != "ssh" && !url.username().is_empty()) {
-        return Err(
-            "credentials do not belong into the URL; name one as its credential".to_owned(),
-        );
+        return Err("the URL must not contain credentials; name one as its credential".to_owned());
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err("it must have no '?' and no '#'".to_owned());

@@ -20,7 +20,7 @@ use super::deployments::missing;
 use super::gate::Gate;
 use super::quota::Quota;
 use crate::auth::Caller;
-use crate::domain::intent::{Change, Intent, New};
+use crate::domain::intent::{DeploymentChange, Intent, New};
 use crate::domain::{correction, deployment, imports};
 use crate::error::Error;
 use crate::store::{Store, deployments, manifests};
@@ -73,7 +73,7 @@ impl Writes {
         asked: impl Into<Asked>,
     ) -> Result<OperationHandle, Error> {
         let asked = asked.into();
-        let change = Change {
+        let change = DeploymentChange {
             description: request.description,
             labels: request.labels,
             drift_policy: request.drift_policy,
@@ -126,9 +126,9 @@ impl Writes {
     ) -> Result<OperationHandle, Error> {
         let asked = asked.into();
         asked.check(Kind::Upgrade)?;
-        let intent = Intent::Update(Change {
+        let intent = Intent::Update(DeploymentChange {
             upgrade: Some(request.template),
-            ..Change::default()
+            ..DeploymentChange::default()
         });
         self.begin(name, intent, InputConfig::default(), asked)
             .await
@@ -156,7 +156,7 @@ impl Writes {
         writer: Option<Identity>,
     ) -> Result<OperationHandle, Error> {
         let asked = Asked {
-            caller: Caller::of(writer),
+            caller: Caller::new(writer),
             precondition: Precondition::OneOf(vec![found.fingerprint.clone()]),
             ..Asked::default()
         };
@@ -184,7 +184,7 @@ impl Writes {
     async fn commit(
         &self,
         name: DeploymentName,
-        change: Change,
+        change: DeploymentChange,
         manifest: ManifestName,
         asked: Asked,
     ) -> Result<OperationHandle, Error> {
@@ -228,12 +228,12 @@ impl Writes {
 
 /// The commit decides the rest: a preview changes nothing in the deployment. The service account matters to the preview
 /// because it reports missing permissions; the commit names it again.
-fn preview(change: Change) -> Result<Intent, Error> {
-    let rest = Change {
+fn preview(change: DeploymentChange) -> Result<Intent, Error> {
+    let rest = DeploymentChange {
         service_account: None,
         ..change.clone()
     };
-    if rest == Change::default() {
+    if rest == DeploymentChange::default() {
         return Ok(Intent::Preview {
             new: None,
             service_account: change.service_account,
@@ -245,7 +245,7 @@ fn preview(change: Change) -> Result<Intent, Error> {
     ))
 }
 
-fn check(change: &Change) -> Result<(), Error> {
+fn check(change: &DeploymentChange) -> Result<(), Error> {
     let description = change.description.as_deref().unwrap_or_default();
     let labels = change.labels.clone().unwrap_or_default();
     deployment::check(description, &labels).map_err(|error| Error::invalid(&error))
