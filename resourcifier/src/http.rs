@@ -241,7 +241,7 @@ async fn finish(work: impl Future<Output = Result<Event, Stopped>>, events: Even
         Err(Stopped::Halted(halt)) => Event::Error { error: halt.into() },
     };
     if let Err(gone) = events.send(last).await {
-        tracing::warn!("the outcome could not be told: {gone}");
+        tracing::warn!("the outcome could not be sent: {gone}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! All registries that the manager knows, and what the manager does with them.
+//! All registries that the manager knows, and the operations on them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,17 +30,17 @@ use crate::registrations::Registrations;
 use crate::transport::{MaxAge, Reach, Shared, Web};
 
 const EXAMPLE: &str = "example.yaml";
-/// Resolving one reference, or listing one registry.
+/// The deadline for resolving one reference, or listing one registry.
 const DEADLINE: Duration = Duration::from_secs(60);
 const PATTERN_BYTES: usize = 1024 * 1024;
 
-/// Enough for some thousand usual templates, or for eight of the largest.
+/// Enough for some thousand ordinary templates, or for eight of the largest.
 const TEMPLATE_CACHE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The path of a folder with its registry, and the revision of its contents.
 type TemplateKey = (String, String);
 
-/// All registries, and the way to those that references name in full.
+/// All registries, and access to those that references name in full.
 pub struct Registries {
     open: OpenRegistries,
     web: Web,
@@ -50,24 +50,24 @@ pub struct Registries {
     templates: MemoryCache<TemplateKey, Arc<Vec<TemplateFile>>>,
 }
 
-/// A reference, with the files that it stands for.
+/// A reference with its files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedTemplate {
     pub resolved: ResolvedType,
-    /// The template has the name of the reference, its schema that name and `.schema`. The imports of the schema follow; each
-    /// has its path as its name.
+    /// The template has the name of the reference. Its schema has that name with `.schema`. The imports of the schema
+    /// follow, each with its path as its name.
     pub imports: Vec<Import>,
-    /// What short references in the template mean, if they mean something else in a caller's configuration.
+    /// The scope of short references in the template, if it differs from that of a user's configuration.
     pub scope: Option<Scope>,
-    /// Says that the registry is unreachable, and how old the used files are.
+    /// Reports that the registry is unreachable, and how old the used files are.
     pub warning: Option<String>,
 }
 
-/// Where a reference leads.
+/// The target of a reference.
 struct Found {
     files: Arc<dyn Files>,
     template: FilePath,
-    /// The package that the template is made of, if there is no template file.
+    /// The package of the template, if there is no template file.
     package: Option<Package>,
     version: Option<String>,
     scope: Option<Scope>,
@@ -76,8 +76,8 @@ struct Found {
 }
 
 impl Registries {
-    /// A missing bundled registry is no error, because full references work without it. A registry that the operator set
-    /// must exist.
+    /// A missing bundled registry is not an error, because full references work without it. A registry that the
+    /// operator set must exist.
     pub fn new(
         options: &Options,
         registrations: Arc<dyn Registrations>,
@@ -98,7 +98,7 @@ impl Registries {
         })
     }
 
-    /// Refuses a definition that no adapter can open.
+    /// Rejects a definition that no adapter can open.
     pub fn check(&self, definition: &RegistryDefinition) -> Result<(), RegistryError> {
         self.open.check(definition)
     }
@@ -132,7 +132,7 @@ impl Registries {
         in_time(type_name.as_str(), resolving).await
     }
 
-    /// The template and the version that a reference means; `None` for a full URL, which has no version.
+    /// The template and the version that a reference means. `None` for a full URL, which has no version.
     pub async fn identity(
         &self,
         type_name: &TypeName,
@@ -315,7 +315,7 @@ impl Registries {
         wanted.collection = wanted.collection.or(open.collection);
         let (registry, trust) = (open.registry, open.trust);
         let located = match locate::locate(&*registry, &wanted).await {
-            // It may be newer than what is held of the registry.
+            // It may be newer than the cached list of the registry.
             Err(error) if error.code() == ErrorCode::TemplateNotFound => {
                 registry.expire();
                 locate::locate(&*registry, &wanted).await?
@@ -326,7 +326,7 @@ impl Registries {
             Some(revision) => Some(revision.clone()),
             None => registry.revision(&located.folder).await?,
         };
-        // What was read without these keys may be what they do not allow.
+        // Files that were read without these keys may not be signed by one of them.
         let name = format!("{}{}", registry.path_of(&located.folder), trust.id());
         let key = revision.map(|revision| (name, revision));
         let known = key.as_ref().and_then(|key| self.templates.get(key));
@@ -363,7 +363,7 @@ impl Registries {
             return Ok(files.clone());
         }
         let files = match template(found).await {
-            // It may be there since it was looked for.
+            // It may have appeared since the search.
             Err(RegistryError::UrlNotFound { .. } | RegistryError::ImportsNotFound { .. }) => {
                 found.files.expire();
                 template(found).await?
@@ -378,7 +378,7 @@ impl Registries {
     }
 }
 
-/// The template in the folder of a version, or the path of a template that is made of a package.
+/// The template in the folder of a version, or the path of a template that is made from a package.
 async fn template_in(
     registry: &Arc<dyn Registry>,
     located: &Located,
@@ -398,7 +398,7 @@ async fn template_in(
     }
 }
 
-/// What a signature is for.
+/// The signed content of a template's version.
 fn subject(template: &str, located: &Located) -> String {
     match located.is_whole {
         true => format!("{template}/"),
@@ -416,8 +416,8 @@ async fn template(found: &Found) -> Result<Vec<TemplateFile>, RegistryError> {
     })
 }
 
-/// What short references mean in a template of the registry with this name. In templates at the root of the default
-/// registry they mean the same as in a configuration.
+/// The scope of short references in a template of the registry with this name. Templates at the root of the default
+/// registry have the same scope as a configuration.
 fn scope(registry: &str, template: &TemplateVersion) -> Option<Scope> {
     let collection = template.collection.clone();
     (registry != DEFAULT || collection.is_some()).then(|| Scope {
@@ -470,7 +470,7 @@ impl Found {
             None if self.version.is_some() => DEFAULT.to_owned(),
             None => self.files.url_of(&FilePath::root()),
         };
-        Some(format!("registry {registry} is away; {staleness}"))
+        Some(format!("registry {registry} is unreachable; {staleness}"))
     }
 
     fn portable(&self, text: String, type_name: &TypeName) -> String {
@@ -478,7 +478,7 @@ impl Found {
         example::portable(text, type_name, file, self.scope.as_ref())
     }
 
-    /// A package takes no properties, so its example is known.
+    /// A package has no properties, so its example is known.
     fn example(&self, type_name: &TypeName, files: &[TemplateFile]) -> Option<String> {
         let is_package = files.iter().any(|file| file.role == Role::Made);
         let template = type_name.as_str().rsplit('/').next()?;
@@ -495,7 +495,7 @@ impl Found {
     }
 }
 
-/// `info.title`, or `title` as JSON Schema has it.
+/// `info.title`, or `title` as in JSON Schema.
 fn info(schema: Option<&Value>, key: &str) -> Option<String> {
     let schema = schema?;
     let text = schema

@@ -286,10 +286,10 @@ mod tests {
 
     #[test]
     fn an_expansion_is_told_without_its_secrets() {
-        let mut told = expansion();
-        redaction().expansion(&mut told);
-        let told = serde_json::to_value(told).unwrap();
-        let resources = &told["expandedConfig"]["resources"];
+        let mut reported = expansion();
+        redaction().expansion(&mut reported);
+        let reported = serde_json::to_value(reported).unwrap();
+        let resources = &reported["expandedConfig"]["resources"];
         let env = &resources[0]["properties"]["env"];
         assert_eq!(
             *env,
@@ -306,22 +306,25 @@ mod tests {
             "(redacted) is in it"
         );
         assert_eq!(
-            told["layout"]["resources"][0]["properties"],
+            reported["layout"]["resources"][0]["properties"],
             json!({"password": REDACTED, "pin": REDACTED, "name": REDACTED, "open": REDACTED})
         );
-        assert_eq!(told["outputs"][0]["value"], "postgres://u:(redacted)@db");
-        assert_eq!(told.get("secrets"), None);
+        assert_eq!(
+            reported["outputs"][0]["value"],
+            "postgres://u:(redacted)@db"
+        );
+        assert_eq!(reported.get("secrets"), None);
     }
 
     #[test]
     fn a_configuration_is_told_as_it_was_written_but_for_its_secrets() {
         let redaction = redaction();
-        let told = redaction.content(
+        let reported = redaction.content(
             "# hunter2 is mine\nresources:\n- name: app   # the app\n  type: app.py\n  properties:\n    \
              password: \"hun\\u0074er2\"\n    pin: 1\n    open: yes\n    name: postgres\n- {name: k, type: Secret, properties: {data: {a: eA==}}}\n",
         );
         assert_eq!(
-            told,
+            reported,
             "# (redacted) is mine\nresources:\n- name: app   # the app\n  type: app.py\n  properties:\n    \
              password: (redacted)\n    pin: (redacted)\n    open: (redacted)\n    name: (redacted)\n\
              - {name: k, type: Secret, properties: {data: {a: (redacted)}}}\n"
@@ -331,12 +334,12 @@ mod tests {
     #[test]
     fn a_configuration_that_cannot_be_changed_in_place_is_told_as_it_was_read() {
         let redaction = redaction();
-        let told = redaction.content(
+        let reported = redaction.content(
             "resources: [{name: app, type: app.py, properties: {password: !!str hunter2, pin: !!int 1}}]",
         );
         assert!(
-            told.contains("pin: (redacted)") && !told.contains("hunter2"),
-            "{told}"
+            reported.contains("pin: (redacted)") && !reported.contains("hunter2"),
+            "{reported}"
         );
         assert_eq!(redaction.content("a: ["), REDACTED);
     }

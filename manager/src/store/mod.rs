@@ -52,7 +52,7 @@ pub enum StoreError {
         "a backup is only restored into an empty store, and this one is not: start a manager on a new --store"
     )]
     NotEmpty,
-    #[error("this is no backup that can be restored: {0}")]
+    #[error("this is not a backup that can be restored: {0}")]
     Archive(String),
     /// A missing record that another record refers to.
     #[error("the record of {0} is missing; the store is damaged: restore a backup")]

@@ -35,7 +35,7 @@ impl Deployer {
         }
         if kind.namespaced && name.is_some() && namespace.is_none() {
             let message = format!(
-                "{} objects belong to a namespace: say which, with ?namespace=",
+                "{} objects belong to a namespace: add ?namespace=NAME",
                 kind.kind
             );
             return Err(ErrorBody::new(ErrorCode::InvalidRequest, message));

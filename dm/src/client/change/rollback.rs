@@ -22,6 +22,7 @@ Examples:
   dm rollback web MANIFEST
   dm diff web MANIFEST          # show what the rollback would change")]
 pub struct Rollback {
+    /// Name of the deployment.
     pub name: DeploymentName,
     /// Manifest to apply [default: the previous deployed one]; `dm operations NAME -o json` lists manifests.
     pub manifest: Option<ManifestName>,
@@ -43,7 +44,7 @@ impl Rollback {
             None => before(session, &name).await?,
         };
         let subject = Subject::new(
-            format!("going back from {name} to {manifest}"),
+            format!("rolling back {name} to {manifest}"),
             Sources::default(),
         );
         let query = WriteQuery {

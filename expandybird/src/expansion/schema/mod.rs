@@ -46,7 +46,7 @@ pub fn cache() -> SchemaCache {
 pub enum SchemaFault {
     #[error("Invalid schema '{schema}': {reason}")]
     Invalid { schema: String, reason: String },
-    #[error("Invalid schema '{schema}': it is more than is read: {reason}")]
+    #[error("Invalid schema '{schema}': it is too large: {reason}")]
     TooLarge { schema: String, reason: String },
     #[error("Invalid schema '{schema}': {reason}")]
     TooCostly { schema: String, reason: String },

@@ -222,7 +222,7 @@ impl<T: Send + Sync + 'static> StaleWhileRevalidate<T> {
     }
 
     fn keep(&self, error: RegistryError) -> Result<Arc<T>, RegistryError> {
-        tracing::warn!(%error, "a registry is away: {error}");
+        tracing::warn!(%error, "a registry is unreachable: {error}");
         let (until, mut state) = (Instant::now() + PAUSE, self.lock());
         if let State::Held(held) = &mut *state {
             held.until = until;

@@ -1,4 +1,4 @@
-//! The grammar of template references. It refuses to know whether a template exists.
+//! The grammar of template references. It does not know whether a template exists.
 //!
 //! ```text
 //! http(s)://host/path/file with the ending of a language
@@ -6,8 +6,8 @@
 //! [<registered registry>/][<collection>/]<template>:<version>
 //! ```
 //!
-//! Only a collection may stand between registry and template (docs/reference/registries.md). A first part that is the name
-//! of a registered registry means that registry, and no collection.
+//! Only a collection may come between registry and template (docs/reference/registries.md). A first part that is the
+//! name of a registered registry means that registry, not a collection.
 
 use common::address::without_user;
 use common::model::Version;
@@ -15,7 +15,7 @@ use common::model::language;
 use common::model::scope::is_part;
 use url::Url;
 
-/// A reference, taken apart.
+/// The parts of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reference {
     Url {
@@ -30,7 +30,7 @@ pub enum Reference {
         template: TemplateVersion,
     },
     Registered {
-        /// The default registry, if absent.
+        /// Absent: the default registry.
         registry: Option<String>,
         template: TemplateVersion,
     },
@@ -39,14 +39,14 @@ pub enum Reference {
 /// The part of a reference that every registry understands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateVersion {
-    /// The unnamed one at the registry's root, if absent.
+    /// Absent: the unnamed collection at the root of the registry.
     pub collection: Option<String>,
     pub template: String,
     pub version: Version,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no template reference: {reason}")]
+#[error("{text:?} is not a template reference: {reason}")]
 pub struct ReferenceError {
     text: String,
     reason: String,
@@ -55,7 +55,7 @@ pub struct ReferenceError {
 const GITHUB: &str = "github.com/";
 
 impl Reference {
-    /// Whether somebody who writes this means a template. It may still be a malformed reference.
+    /// Whether a text is meant as a template reference. It may be malformed.
     pub fn is_meant(text: &str) -> bool {
         is_url(text)
             || text.starts_with(GITHUB)
@@ -93,7 +93,7 @@ fn is_version(text: &str) -> bool {
 fn parse_url(text: &str) -> Result<Reference, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("credentials do not belong into a type; remove them from the URL".to_owned());
+        return Err("a type must not contain credentials; remove them from the URL".to_owned());
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err("the URL must end with the file's name, without '?' and '#'".to_owned());
@@ -168,7 +168,7 @@ fn parse_registered(text: &str, registered: &[&str]) -> Result<Reference, String
     })
 }
 
-/// `a/b/c:v1` as its parts and its version.
+/// The parts and the version of `a/b/c:v1`.
 fn versioned(text: &str) -> Result<(Vec<&str>, Version), String> {
     let (path, version) = text
         .rsplit_once(':')

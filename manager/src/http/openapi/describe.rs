@@ -70,15 +70,15 @@ fn write(description: Description, kinds: &[Kind], of: &mut SchemaGenerator) -> 
         .query_of::<WriteQuery>(of, takes)
         .header(
             "Prefer",
-            "`respond-async`: do not wait for the operation's end.",
+            "`respond-async`: do not wait for the end of the operation.",
         )
         .header_with(
             IDEMPOTENCY_KEY,
-            "Makes the request safe to repeat: the same key is the same operation.",
+            "Makes the request safe to repeat: a request with the same key is the same operation.",
             key_schema(),
         )
-        .answers::<Operation>(202, "The operation, accepted; only if preferred.", of)
-        .with_header(202, "Location", "The operation's address.")
+        .answers::<Operation>(202, "The accepted operation, if `Prefer` asks for it.", of)
+        .with_header(202, "Location", "The path of the operation.")
         .fails(OPERATION)
 }
 
@@ -87,7 +87,7 @@ fn change(description: Description, kinds: &[Kind], of: &mut SchemaGenerator) ->
     write(description, kinds, of)
         .header(
             "If-Match",
-            "The deployment's `ETag`: it must not have changed since.",
+            "The `ETag` of the deployment: the request fails if it has changed since.",
         )
         .fails(&[NotFound, PreconditionFailed])
 }
@@ -96,7 +96,11 @@ pub mod health {
     use super::*;
 
     pub fn get(_: &mut SchemaGenerator) -> Description {
-        Description::new("Whether the process answers").raw_answer(200, "It does.", "text/plain")
+        Description::new("Check that the process answers").raw_answer(
+            200,
+            "It answers.",
+            "text/plain",
+        )
     }
 }
 
@@ -104,9 +108,9 @@ pub mod metrics {
     use super::*;
 
     pub fn get(_: &mut SchemaGenerator) -> Description {
-        Description::new("Measurements, for Prometheus").raw_answer(
+        Description::new("Get the metrics for Prometheus").raw_answer(
             200,
-            "In Prometheus' text format.",
+            "Metrics in the text format of Prometheus.",
             "text/plain",
         )
     }
@@ -116,7 +120,7 @@ pub mod whoami {
     use super::*;
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
-        Description::new("The caller, as authentication identified it").answers::<Whoami>(
+        Description::new("Get the caller, as authentication identified it").answers::<Whoami>(
             200,
             "The user.",
             of,
@@ -128,7 +132,7 @@ pub mod openapi {
     use super::*;
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
-        Description::new("This document").answers::<serde_json::Value>(200, "OpenAPI 3.1.", of)
+        Description::new("Get this document").answers::<serde_json::Value>(200, "OpenAPI 3.1.", of)
     }
 }
 
@@ -138,9 +142,9 @@ pub mod readiness {
     use super::*;
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
-        Description::new("Whether the manager can do its work, and what is down")
-            .answers::<Readiness>(200, "All that it depends on is there.", of)
-            .answers::<Readiness>(503, "Something is not; the checks say what.", of)
+        Description::new("Check whether the manager is ready, and what is unavailable")
+            .answers::<Readiness>(200, "All dependencies are available.", of)
+            .answers::<Readiness>(503, "A dependency is unavailable. The checks name it.", of)
     }
 }
 
@@ -150,29 +154,32 @@ pub mod admin {
     use super::*;
 
     pub fn backup(_: &mut SchemaGenerator) -> Description {
-        Description::new("The whole store, as it is at this moment").raw_answer(
+        Description::new("Back up the whole store").raw_answer(
             200,
-            "An archive: one JSON document a line, the last with the digest of all before.",
+            "An archive: one JSON document per line. The last has the digest of all lines before it.",
             ARCHIVE,
         )
     }
 
     pub fn restore(of: &mut SchemaGenerator) -> Description {
-        Description::new("Fill an empty store with an archive")
+        Description::new("Restore an archive into an empty store")
             .raw_body(ARCHIVE)
-            .answers::<Restored>(200, "All of it is stored.", of)
+            .answers::<Restored>(200, "The archive is restored.", of)
             .fails(&[InvalidBackup, StoreNotEmpty, Unavailable])
     }
 
     pub fn rotate(of: &mut SchemaGenerator) -> Description {
-        Description::new("Make a new key for the store, and seal all in it anew")
-            .answers::<Rotated>(200, "All is sealed with the new key.", of)
+        Description::new("Create a new key for the store, and seal all entries with it")
+            .answers::<Rotated>(200, "All entries are sealed with the new key.", of)
             .fails(&[Unavailable])
     }
 
     pub fn verify(of: &mut SchemaGenerator) -> Description {
-        Description::new("Whether the store holds what it should, and nothing else")
-            .answers::<Verification>(200, "What was looked at, and what is wrong with it.", of)
+        Description::new("Check that the store is complete and consistent").answers::<Verification>(
+            200,
+            "What was checked, and the problems.",
+            of,
+        )
     }
 }
 
@@ -180,67 +187,71 @@ pub mod deployments {
     use super::*;
 
     pub fn list(of: &mut SchemaGenerator) -> Description {
-        Description::new("Deployments, by name")
+        Description::new("List the deployments, by name")
             .query::<PageQuery>(of)
-            .answers::<Page<Deployment>>(200, "A page of them.", of)
+            .answers::<Page<Deployment>>(200, "A page of the list.", of)
     }
 
     pub fn create(of: &mut SchemaGenerator) -> Description {
-        write(Description::new("Make a deployment"), &[Kind::Create], of)
+        write(Description::new("Create a deployment"), &[Kind::Create], of)
             .body::<CreateDeployment>(of)
-            .answers::<Deployment>(201, "It is deployed, or its preview is stored.", of)
-            .with_header(201, "Location", "The deployment's address.")
+            .answers::<Deployment>(
+                201,
+                "The deployment is created, or its preview is stored.",
+                of,
+            )
+            .with_header(201, "Location", "The path of the deployment.")
             .with_header(201, "ETag", "Changes with every write.")
             .fails(&[AlreadyExists])
             .fails(EXPANSION)
     }
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
-        Description::new("A deployment")
+        Description::new("Get a deployment")
             .answers::<Deployment>(200, "It.", of)
-            .with_header(200, "ETag", "Changes with every write; for `If-Match`.")
+            .with_header(200, "ETag", "Changes with every write. For `If-Match`.")
             .fails(&[NotFound])
     }
 
     pub fn update(of: &mut SchemaGenerator) -> Description {
         change(
-            Description::new("Give a deployment a new configuration"),
+            Description::new("Update a deployment with a new configuration, or commit its preview"),
             &[Kind::Update, Kind::Commit],
             of,
         )
         .body::<UpdateDeployment>(of)
-        .answers::<Deployment>(200, "It is deployed.", of)
+        .answers::<Deployment>(200, "The deployment after the write.", of)
         .with_header(200, "ETag", "Changes with every write.")
         .fails(EXPANSION)
     }
 
     pub fn delete(of: &mut SchemaGenerator) -> Description {
-        let description = Description::new("Remove a deployment and its objects");
+        let description = Description::new("Delete a deployment and its objects");
         change(description, &[Kind::Delete], of)
-            .answers::<Deployment>(200, "Its last state.", of)
+            .answers::<Deployment>(200, "The state before the removal.", of)
             .with_header(200, "ETag", "Changes with every write.")
     }
 
     pub fn rollback(of: &mut SchemaGenerator) -> Description {
         change(
-            Description::new("Go back to an earlier manifest, as a new one"),
+            Description::new("Roll back to an earlier manifest, as a new manifest"),
             &[Kind::Rollback],
             of,
         )
         .body::<RollbackDeployment>(of)
-        .answers::<Deployment>(200, "It is deployed.", of)
+        .answers::<Deployment>(200, "The deployment after the write.", of)
         .with_header(200, "ETag", "Changes with every write.")
         .fails(&[NeverApplied])
     }
 
     pub fn upgrade(of: &mut SchemaGenerator) -> Description {
         change(
-            Description::new("Give a deployment another version of one template"),
+            Description::new("Upgrade one template of a deployment to another version"),
             &[Kind::Upgrade],
             of,
         )
         .body::<UpgradeDeployment>(of)
-        .answers::<Deployment>(200, "It is deployed.", of)
+        .answers::<Deployment>(200, "The deployment after the write.", of)
         .with_header(200, "ETag", "Changes with every write.")
         .fails(EXPANSION)
     }
@@ -250,10 +261,10 @@ pub mod templates {
     use super::*;
 
     pub fn whatif(of: &mut SchemaGenerator) -> Description {
-        Description::new("What deployments would be with a template at another version")
+        Description::new("Show what another version of a template would change in deployments")
             .query::<WhatIfQuery>(of)
             .body::<WhatIf>(of)
-            .answers::<WhatIfPage>(200, "A page of them, by name.", of)
+            .answers::<WhatIfPage>(200, "A page of the list, by name.", of)
             .fails(&[NotFound])
             .fails(EXPANSION)
     }
@@ -263,14 +274,14 @@ pub mod live {
     use super::*;
 
     pub fn resources(of: &mut SchemaGenerator) -> Description {
-        Description::new("The live state of a deployment's objects, with their drift")
+        Description::new("Get the live state of a deployment's objects, with their drift")
             .query::<ResourcesQuery>(of)
-            .answers::<Resources>(200, "A page of them.", of)
+            .answers::<Resources>(200, "A page of the list.", of)
             .fails(&[NotFound, DeployerUnavailable, ClusterUnavailable, Timeout])
     }
 
     pub fn graph(of: &mut SchemaGenerator) -> Description {
-        Description::new("Which resources of the latest manifest wait for which")
+        Description::new("Get the dependencies between the resources of the latest manifest")
             .answers::<Graph>(200, "Nodes and edges.", of)
             .fails(&[
                 NotFound,
@@ -286,24 +297,24 @@ pub mod previews {
     use super::*;
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
-        Description::new("The manifest that can be committed, with what it would do")
+        Description::new("Get the preview: the manifest, and what a commit would do")
             .answers::<Manifest>(200, "It.", of)
             .fails(&[NotFound])
     }
 
     pub fn delete(of: &mut SchemaGenerator) -> Description {
-        Description::new("Drop the preview; the deployment stays as it is")
+        Description::new("Delete the preview. The deployment does not change")
             .header(
                 "If-Match",
-                "The deployment's `ETag`: it must not have changed since.",
+                "The `ETag` of the deployment: the request fails if it has changed since.",
             )
-            .answers::<Deployment>(200, "The deployment without it.", of)
+            .answers::<Deployment>(200, "The deployment without the preview.", of)
             .with_header(200, "ETag", "Changes with every write.")
             .fails(&[NotFound, OperationRunning, PreconditionFailed])
     }
 
     pub fn diff(of: &mut SchemaGenerator) -> Description {
-        Description::new("What an update would do now; nothing is stored or applied")
+        Description::new("Show what an update would do now. Nothing is stored or applied")
             .query::<DiffQuery>(of)
             .body::<UpdateDeployment>(of)
             .answers::<Diff>(
@@ -326,31 +337,29 @@ pub mod manifests {
     use crate::http::manifests::{LayoutQuery, ManifestDiffQuery};
 
     pub fn list(of: &mut SchemaGenerator) -> Description {
-        Description::new("A deployment's manifests, oldest first")
+        Description::new("List the manifests of a deployment, oldest first")
             .query::<PageQuery>(of)
-            .answers::<Page<ManifestSummary>>(200, "A page of them.", of)
+            .answers::<Page<ManifestSummary>>(200, "A page of the list.", of)
             .fails(&[NotFound])
     }
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
-        Description::new("A manifest, with its contents")
+        Description::new("Get a manifest with its contents")
             .answers::<Manifest>(200, "It.", of)
             .fails(&[NotFound])
     }
 
     pub fn diff(of: &mut SchemaGenerator) -> Description {
-        Description::new(
-            "What going from another manifest to this one asks for; the cluster is not asked",
-        )
-        .query::<ManifestDiffQuery>(of)
-        .answers::<ManifestDiff>(200, "Every resource, with the fields that differ.", of)
-        .fails(&[NotFound])
+        Description::new("Compare two manifests. The cluster is not asked")
+            .query::<ManifestDiffQuery>(of)
+            .answers::<ManifestDiff>(200, "Every resource, with the fields that differ.", of)
+            .fails(&[NotFound])
     }
 
     pub fn layout(of: &mut SchemaGenerator) -> Description {
-        Description::new("The tree that a manifest's resources came from, or a node of it")
+        Description::new("Get the layout of a manifest, or one node of it")
             .query::<LayoutQuery>(of)
-            .answers::<LayoutAnswer>(200, "The layout, or with a path the node there.", of)
+            .answers::<LayoutAnswer>(200, "The layout, or the node at the path.", of)
             .fails(&[NotFound])
     }
 
@@ -367,25 +376,25 @@ pub mod types {
     use super::*;
 
     pub fn list(of: &mut SchemaGenerator) -> Description {
-        Description::new("Types that are in use, by name")
+        Description::new("List the types in use, by name")
             .query::<PageQuery>(of)
-            .answers::<Page<TypeSummary>>(200, "A page of them.", of)
+            .answers::<Page<TypeSummary>>(200, "A page of the list.", of)
     }
 
     pub fn instances(of: &mut SchemaGenerator) -> Description {
-        Description::new("Where a type is in use; `all` for every type")
+        Description::new("List the instances of a type. `all` means every type")
             .query::<PageQuery>(of)
-            .answers::<Page<TypeInstance>>(200, "A page of instances.", of)
+            .answers::<Page<TypeInstance>>(200, "A page of the list.", of)
     }
 
     pub fn metadata(of: &mut SchemaGenerator) -> Description {
-        Description::new("What a template is and takes")
+        Description::new("Describe a template")
             .answers::<TemplateDescription>(200, "Its description.", of)
             .fails(CATALOG)
     }
 
     pub fn registry(of: &mut SchemaGenerator) -> Description {
-        Description::new("The registry that holds a template")
+        Description::new("Get the registry of a template")
             .answers::<RegistrySummary>(200, "It.", of)
             .fails(CATALOG)
     }
@@ -396,13 +405,13 @@ pub mod registries {
     use crate::http::registries::{DownloadQuery, TemplatesQuery};
 
     pub fn list(of: &mut SchemaGenerator) -> Description {
-        Description::new("Registries")
+        Description::new("List the registries")
             .query::<PageQuery>(of)
-            .answers::<Page<RegistrySummary>>(200, "A page of them by name.", of)
+            .answers::<Page<RegistrySummary>>(200, "A page of the list, by name.", of)
     }
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
-        Description::new("A registry")
+        Description::new("Get a registry")
             .answers::<RegistrySummary>(200, "It.", of)
             .fails(CATALOG)
     }
@@ -410,38 +419,38 @@ pub mod registries {
     pub fn create(of: &mut SchemaGenerator) -> Description {
         Description::new("Register a registry")
             .body::<RegistryDefinition>(of)
-            .answers::<RegistrySummary>(201, "It is registered.", of)
-            .with_header(201, "Location", "The registry's address.")
+            .answers::<RegistrySummary>(201, "The registry is registered.", of)
+            .with_header(201, "Location", "The path of the registry.")
             .fails(&[AlreadyExists])
     }
 
     pub fn delete(of: &mut SchemaGenerator) -> Description {
-        Description::new("Remove a registered registry; what was deployed from it stays")
-            .answers::<RegistrySummary>(200, "Its last state.", of)
+        Description::new("Remove a registered registry. Deployments from it stay")
+            .answers::<RegistrySummary>(200, "The state before the removal.", of)
             .fails(&[NotFound])
     }
 
     pub fn templates(of: &mut SchemaGenerator) -> Description {
-        Description::new("A registry's templates")
+        Description::new("List the templates of a registry")
             .query::<TemplatesQuery>(of)
             .answers::<Page<TemplateSummary>>(
                 200,
-                "A page of those whose names match, by name.",
+                "A page of the templates whose names match, by name.",
                 of,
             )
             .fails(CATALOG)
     }
 
     pub fn template(of: &mut SchemaGenerator) -> Description {
-        Description::new("What a template of a registry is and takes")
+        Description::new("Describe a template of a registry")
             .answers::<TemplateDescription>(200, "Its description.", of)
             .fails(CATALOG)
     }
 
     pub fn download(of: &mut SchemaGenerator) -> Description {
-        Description::new("A file of a registry")
+        Description::new("Get a file of a registry")
             .query::<DownloadQuery>(of)
-            .raw_answer(200, "Its bytes.", "application/octet-stream")
+            .raw_answer(200, "The bytes of the file.", "application/octet-stream")
             .fails(CATALOG)
     }
 }
@@ -450,27 +459,27 @@ pub mod credentials {
     use super::*;
 
     pub fn list(of: &mut SchemaGenerator) -> Description {
-        Description::new("Credentials of registries, never their secrets")
+        Description::new("List the credentials of registries, without their secrets")
             .query::<PageQuery>(of)
-            .answers::<Page<CredentialSummary>>(200, "A page of them by name.", of)
+            .answers::<Page<CredentialSummary>>(200, "A page of the list, by name.", of)
     }
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
-        Description::new("A registry's credential, never its secret")
-            .answers::<CredentialSummary>(200, "What is known of it.", of)
+        Description::new("Get a registry's credential, without its secret")
+            .answers::<CredentialSummary>(200, "The credential, without its secret.", of)
             .fails(&[NotFound])
     }
 
     pub fn set(of: &mut SchemaGenerator) -> Description {
-        Description::new("Make a credential, or give it a new secret")
+        Description::new("Create a credential, or set a new secret")
             .body::<Credential>(of)
-            .answers::<CredentialSummary>(201, "It is new.", of)
-            .answers::<CredentialSummary>(200, "It has a new secret.", of)
+            .answers::<CredentialSummary>(201, "The credential is created.", of)
+            .answers::<CredentialSummary>(200, "The secret is replaced.", of)
     }
 
     pub fn delete(of: &mut SchemaGenerator) -> Description {
         Description::new("Remove a credential that no registry uses")
-            .answers::<CredentialSummary>(200, "Its last state.", of)
+            .answers::<CredentialSummary>(200, "The state before the removal.", of)
             .fails(&[NotFound, InUse])
     }
 }
@@ -479,9 +488,9 @@ pub mod expand {
     use super::*;
 
     pub fn post(of: &mut SchemaGenerator) -> Description {
-        Description::new("Expand a configuration; nothing is stored or applied")
+        Description::new("Expand a configuration. Nothing is stored or applied")
             .body::<Expand>(of)
-            .answers::<Expansion>(200, "What it expands to.", of)
+            .answers::<Expansion>(200, "The expansion.", of)
             .fails(EXPANSION)
     }
 }
@@ -491,27 +500,27 @@ pub mod operations {
     use crate::http::operations::ListQuery;
 
     pub fn list(of: &mut SchemaGenerator) -> Description {
-        Description::new("Operations, latest first")
+        Description::new("List the operations, latest first")
             .query::<ListQuery>(of)
-            .answers::<Page<Operation>>(200, "A page of them.", of)
+            .answers::<Page<Operation>>(200, "A page of the list.", of)
     }
 
     pub fn get(of: &mut SchemaGenerator) -> Description {
-        Description::new("An operation, with its progress")
+        Description::new("Get an operation with its progress")
             .answers::<Operation>(200, "It.", of)
             .fails(&[NotFound])
     }
 
     pub fn cancel(of: &mut SchemaGenerator) -> Description {
-        stopping(Description::new("Stop an operation; nothing is undone"), of)
+        stopping(Description::new("Stop an operation. Nothing is undone"), of)
     }
 
     pub fn stop(of: &mut SchemaGenerator) -> Description {
-        let description = "Stop what runs on a deployment; nothing is undone";
+        let description = "Stop the running operation of a deployment. Nothing is undone";
         stopping(Description::new(description), of)
             .header(
                 "If-Match",
-                "The deployment's `ETag`: it must not have changed since.",
+                "The `ETag` of the deployment: the request fails if it has changed since.",
             )
             .fails(&[PreconditionFailed])
     }
@@ -519,9 +528,13 @@ pub mod operations {
     fn stopping(description: Description, of: &mut SchemaGenerator) -> Description {
         description
             .header("Prefer", "`respond-async`: do not wait for the end.")
-            .answers::<Operation>(200, "The operation, as it ended.", of)
-            .answers::<Operation>(202, "It is to be stopped; only if preferred.", of)
-            .with_header(202, "Location", "The operation's address.")
+            .answers::<Operation>(200, "The operation after its end.", of)
+            .answers::<Operation>(
+                202,
+                "The operation that is being stopped, if `Prefer` asks for it.",
+                of,
+            )
+            .with_header(202, "Location", "The path of the operation.")
             .fails(&[NotFound, NothingRunning, Unavailable])
     }
 }
@@ -530,8 +543,8 @@ pub mod events {
     use super::*;
 
     pub fn get(_: &mut SchemaGenerator) -> Description {
-        Description::new("An operation as it goes on, until its end")
-            .header("Last-Event-ID", "Goes on after this event.")
+        Description::new("Follow an operation until its end")
+            .header("Last-Event-ID", "Continues after this event.")
             .events("Server-sent events: `operation` with an Operation, `resource` with a ResourceReport.")
             .fails(&[NotFound])
     }

@@ -1,9 +1,9 @@
-//! The `git` program, and nothing of what is in a repository.
+//! Runs the `git` program. It does not know the contents of repositories.
 //!
-//! git knows every transport and is patched with the system. It is run so that nothing of this machine or of the
-//! repository decides what it does: no configuration, no hooks, no helpers, no prompts, no local protocol, no redirects.
-//! A credential goes to it in its environment, which other users cannot read, and not among its arguments. It is bounded in
-//! time, in memory, in what it says and in what it writes, and ends with its children when the caller stops waiting.
+//! git supports every transport and is patched with the system. It runs so that neither this machine nor the repository
+//! influences it: no configuration, no hooks, no helpers, no prompts, no local protocol, no redirects. A credential is
+//! in its environment, which other users cannot read, and not among its arguments. Its time, memory, output and disk
+//! use are limited, and it ends with its children when the caller stops waiting.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -21,16 +21,16 @@ use super::trust::Way;
 
 const FETCH: Duration = Duration::from_secs(50);
 const READ: Duration = Duration::from_secs(15);
-/// A repository on disk: templates are text, and thousands of them have some megabytes.
+/// Bytes of a repository on disk. Templates are text, and thousands of them have some megabytes.
 const REPOSITORY_BYTES: u64 = 256 * 1024 * 1024;
-/// Of each of git's processes, in KiB: it keeps in memory whatever refs a server lists. A repository is read in windows, and
-/// two threads have some 200 MiB between them.
+/// Memory of each git process, in KiB: git keeps all refs of a server in memory. It reads a repository in windows, and
+/// two threads have about 200 MiB for them.
 const MEMORY_KIB: u32 = 1024 * 1024;
-/// Sets the limit, where the system has it, and becomes git.
+/// Sets the limit, if the system supports it, and becomes git.
 const WITHIN_MEMORY: &str = r#"ulimit -v "$0" 2>/dev/null; exec git "$@""#;
-/// How a shell ends that finds no such program.
+/// The exit code of a shell that does not find the program.
 const NO_PROGRAM: i32 = 127;
-/// How often a fetch's growth is looked at.
+/// How often the size of a running fetch is checked.
 const GLANCE: Duration = Duration::from_millis(100);
 const SAID_BYTES: usize = 16 * 1024;
 const PROTOCOLS: &str = "https:http:ssh:git";
@@ -45,30 +45,30 @@ pub enum GitError {
     NoRepository,
     #[error("there is no such branch or tag")]
     NoRef,
-    #[error("git was not done within {} s", .0.as_secs())]
+    #[error("git did not finish within {} s", .0.as_secs())]
     TimedOut(Duration),
     #[error("it is larger than {limit} bytes")]
     TooLarge { limit: usize },
     #[error("the repository has more than {} MiB", REPOSITORY_BYTES / (1024 * 1024))]
     RepositoryTooLarge,
-    #[error("git takes more than {} MiB of memory for it", MEMORY_KIB / 1024)]
+    #[error("git needs more than {} MiB of memory for it", MEMORY_KIB / 1024)]
     TooMuchMemory,
     #[error("the cache cannot be used: {0}")]
     Cache(std::io::Error),
-    #[error("it wants a credential, or another one than it was given: {0}")]
+    #[error("it requires a credential, or rejects the given one: {0}")]
     Denied(String),
     #[error(
-        "the host's key is not known to ssh, or another one: put the right one into --registry-ssh-known-hosts, as ssh-keyscan prints it"
+        "ssh does not know the host's key, or knows another one: put the right one into --registry-ssh-known-hosts, in the format of ssh-keyscan"
     )]
     HostKey,
-    #[error("what was fetched of it is damaged: {0}")]
+    #[error("the fetched repository is damaged: {0}")]
     Damaged(String),
     #[error("git says: {0}")]
     Failed(String),
 }
 
 impl GitError {
-    /// A host may repeat what it received.
+    /// A host may repeat the credential that it received.
     fn without(self, secrets: &Redactor) -> Self {
         let redacted = |text: String| secrets.text(&text).into_owned();
         match self {
@@ -100,7 +100,7 @@ impl Git {
         &self.folder
     }
 
-    /// Brings one commit here, without what was before it.
+    /// Fetches one commit without its history.
     pub async fn fetch(&self, way: &Way, refspec: &str) -> Result<(), GitError> {
         self.prepare().await?;
         let mut settings = settings();
@@ -125,14 +125,15 @@ impl Git {
             .map_err(|error| error.without(&way.secrets()))
     }
 
-    /// What git prints, up to a limit.
+    /// The output of git, up to a limit.
     pub async fn read(&self, arguments: &[&str], limit: usize) -> Result<Vec<u8>, GitError> {
         let mut command = self.command(&settings());
         command.args(arguments);
         within(READ, run(command, limit)).await
     }
 
-    /// Fetches without history leave what they replace behind: a repository that has grown half-way is begun anew.
+    /// Fetches without history leave replaced objects behind: a repository that has reached half of its limit is
+    /// deleted and fetched again.
     async fn prepare(&self) -> Result<(), GitError> {
         if size(self.folder.clone()).await > REPOSITORY_BYTES / 2 {
             self.remove().await?;
@@ -146,7 +147,7 @@ impl Git {
         within(READ, run(command, SAID_BYTES)).await.map(|_| ())
     }
 
-    /// What is here is damaged, or too much: it is fetched anew.
+    /// The repository is damaged or too large: it is fetched again.
     pub async fn remove(&self) -> Result<(), GitError> {
         match tokio::fs::remove_dir_all(&self.folder).await {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(GitError::Cache(error)),
@@ -224,7 +225,7 @@ async fn within<T>(
     outcome.unwrap_or(Err(GitError::TimedOut(time)))
 }
 
-/// Ends the whole process group, for git leaves the transport to programs of its own.
+/// Ends the whole process group, because git runs the transport as other programs.
 struct Group(Option<Pid>);
 
 impl Group {
@@ -237,7 +238,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
-            // That it has ended already is as good.
+            // It may have ended already.
             let _ = killpg(group, Signal::SIGKILL);
         }
     }
@@ -253,7 +254,7 @@ async fn run(mut command: Command, limit: usize) -> Result<Vec<u8>, GitError> {
         None => return Err(GitError::TooLarge { limit }),
     };
     let status = child.wait().await.map_err(GitError::NoProgram)?;
-    // Once it has been waited for, its number may be somebody else's.
+    // After the wait, another process may have its number.
     group.0 = None;
     match status.success() {
         true => Ok(printed),
@@ -261,16 +262,16 @@ async fn run(mut command: Command, limit: usize) -> Result<Vec<u8>, GitError> {
     }
 }
 
-/// All of a stream; `None` if there is more than the limit.
+/// The whole stream. `None` if it is longer than the limit.
 async fn bounded(stream: Option<impl AsyncRead + Unpin>, limit: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    // A stream breaks off when its process fails, and the exit status says so.
+    // A stream breaks off when its process fails, and the exit status shows that.
     let _ = stream?.take(most).read_to_end(&mut bytes).await;
     (bytes.len() <= limit).then_some(bytes)
 }
 
-/// The line that says most: what ssh says comes before git's own, and is the cause.
+/// The most useful line: ssh's message comes before git's own, and is the cause.
 fn cause(said: &str) -> Option<String> {
     let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
     let last = lines()

@@ -25,15 +25,15 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "the same request with content instead of manifest has these parameters",
     ),
     (
-        "is no template reference",
+        "is not a template reference",
         "a reference has several forms; the schema has only its length and its characters",
     ),
     (
-        "is no path within a registry",
+        "is not a path within a registry",
         "which paths a registry has is not in the schema",
     ),
     (
-        "names no version of a template",
+        "is not a template with its version",
         "a reference has several forms; the schema has only its length and its characters",
     ),
     (
@@ -41,7 +41,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "a template's name counts together with its registry's",
     ),
     (
-        "a character that no header can hold",
+        "a character that a header cannot carry",
         "only some kinds of secrets become headers",
     ),
     (
@@ -76,7 +76,7 @@ async fn answer(
     let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
     let mut request = http.request(method, format!("{url}{}", made.path));
     for (name, value) in &made.headers {
-        // Clients refuse to send what is no header.
+        // Clients refuse to send what is not a header.
         let value = reqwest::header::HeaderValue::from_str(value.trim()).ok()?;
         request = request.header(name.as_str(), value);
     }
