@@ -16,7 +16,7 @@ use crate::registry::oci::challenge::Challenge;
 const TOKENS: usize = 1_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum RepositoryAction {
     Pull,
     Push,
 }

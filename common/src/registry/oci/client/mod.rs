@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use url::Url;
 
 use self::error::NAMES;
-use self::login::{Access, copied};
+use self::login::{RepositoryAction, copied};
 use self::redirect::REDIRECTS;
 use super::manifest::{self, Descriptor, Manifest};
 use crate::address::loggable;

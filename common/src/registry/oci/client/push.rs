@@ -3,7 +3,7 @@
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Request, StatusCode};
 
-use super::login::Access;
+use super::login::RepositoryAction;
 use super::{Answer, Client, OciError, Outcome, PAGE_BYTES, Transport};
 use crate::address::loggable;
 use crate::canonical::digest_bytes;
