@@ -1,6 +1,5 @@
-//! What a step gets, and what it returns.
+//! One run of one operation, as its steps see it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::deployer::ApplyRequest;
@@ -14,91 +13,16 @@ use common::model::{
 use common::work;
 use tokio::time::Instant;
 
-use super::authority;
-use super::expansion::Expansions;
-use super::follow;
-use super::redacting;
-use super::retry::Retry;
-use super::watch::OperationWatch;
-use crate::audit::Audit;
-use crate::auth::Access;
-use crate::deployer::Deployer;
+use super::{Dependencies, Failure, Goal};
 use crate::domain::intent::Intent;
 use crate::domain::place::Source;
 use crate::domain::redaction::Redaction;
 use crate::domain::resolution::Recorded;
 use crate::domain::{deployment, manifest};
-use crate::store::operations::{self, OperationRecord, Undo};
-use crate::store::{Changes, Store, StoreError, manifests};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    Expand,
-    Check,
-    Store,
-    Apply,
-    Publish,
-    Diff,
-    Keep,
-    Verify,
-    Adopt,
-    Empty,
-    Remove,
-    Forget,
-}
-
-impl Step {
-    /// The value of `progress.step` while it runs.
-    pub fn verb(self) -> &'static str {
-        match self {
-            Step::Expand => "expanding",
-            Step::Check => "checking",
-            Step::Store | Step::Empty | Step::Keep | Step::Adopt => "storing",
-            Step::Diff | Step::Verify => "comparing",
-            Step::Apply => "applying",
-            Step::Publish => "publishing",
-            Step::Remove => "deleting",
-            Step::Forget => "removing",
-        }
-    }
-}
-
-impl Step {
-    /// Whether it only records the results of the previous steps, which were authorized.
-    pub fn concludes(self) -> bool {
-        matches!(self, Step::Publish | Step::Keep | Step::Forget)
-    }
-
-    /// Whether it sends a job to the deployer.
-    pub fn has_job(self) -> bool {
-        matches!(self, Step::Apply | Step::Remove)
-    }
-
-    /// Whether a stop may drop it at any point. A step with a job of the deployer ends the job itself and records its
-    /// result. A concluding step runs to its end: it may write more than one commit, and is short.
-    pub fn may_be_dropped(self) -> bool {
-        !self.has_job() && !self.concludes()
-    }
-}
-
-/// What all steps use.
-pub struct Dependencies {
-    pub store: Store,
-    pub expansions: Arc<Expansions>,
-    pub deployer: Arc<dyn Deployer>,
-    pub access: Access,
-    pub audit: Audit,
-    pub retry: Retry,
-    /// The number of manifests to keep of a deployment [default: all].
-    pub keep_manifests: Option<usize>,
-}
-
-/// What an operation works towards: the request, or the rollback.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Goal {
-    pub intent: Intent,
-    pub manifest: Option<ManifestName>,
-}
+use crate::store::operations::{self, OperationRecord};
+use crate::store::{Changes, Store, StoreError, deployments, manifests};
+use crate::workflow::watch::OperationWatch;
+use crate::workflow::{authority, follow, redacting};
 
 /// One run of one operation.
 pub struct Run<'a> {
@@ -113,6 +37,15 @@ pub struct Run<'a> {
     pub taken: Instant,
     /// Whether an earlier process began the step, so that any part of its effects may exist.
     pub resumed: bool,
+}
+
+/// Where the configuration of an operation is.
+enum Content<'a> {
+    /// With the operation, which expands it.
+    Operation,
+    /// Nowhere: the deployment is to have no resources.
+    Empty,
+    Manifest(&'a ManifestName),
 }
 
 impl Run<'_> {
@@ -143,49 +76,49 @@ impl Run<'_> {
 
     /// The configuration and its expansion.
     pub async fn source(&self) -> Result<(InputConfig, Expansion), StoreError> {
-        let manifest = match &self.goal.intent {
-            Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => {
-                let input = operations::input(self.store(), self.id()).await?;
-                let expansion = operations::expansion(self.store(), self.id()).await?;
-                return Ok((input, expansion));
-            }
-            Intent::Delete { .. } => return Ok(manifest::empty()),
-            Intent::Rollback { to } => to,
-            Intent::Commit(_) | Intent::Correct => self.manifest()?,
-        };
-        manifests::source(self.store(), self.deployment(), manifest).await
+        let store = self.store();
+        match self.content()? {
+            Content::Operation => Ok((
+                operations::input(store, self.id()).await?,
+                operations::expansion(store, self.id()).await?,
+            )),
+            Content::Empty => Ok(manifest::empty()),
+            Content::Manifest(name) => manifests::source(store, self.deployment(), name).await,
+        }
     }
 
     /// The template files of the expansion of [`Self::source`].
     pub async fn templates(&self) -> Result<Vec<Recorded>, StoreError> {
-        let manifest = match &self.goal.intent {
-            Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => {
-                return operations::templates(self.store(), self.id()).await;
+        match self.content()? {
+            Content::Operation => operations::templates(self.store(), self.id()).await,
+            Content::Empty => Ok(Vec::new()),
+            Content::Manifest(name) => {
+                manifests::templates(self.store(), self.deployment(), name).await
             }
-            Intent::Delete { .. } => return Ok(Vec::new()),
-            Intent::Rollback { to } => to,
-            Intent::Commit(_) | Intent::Correct => self.manifest()?,
-        };
-        manifests::templates(self.store(), self.deployment(), manifest).await
+        }
     }
 
     /// The secrets of the operation's manifest, and of those that the cluster may still have objects of.
     pub async fn redaction(&self) -> Result<Redaction, StoreError> {
         let (store, deployment) = (self.store(), self.deployment());
-        let mut secrets = match &self.goal.intent {
-            Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => {
-                operations::secrets(store, self.id()).await?
-            }
-            Intent::Delete { .. } => Vec::new(),
-            Intent::Rollback { to } => manifests::secrets(store, deployment, to).await?,
-            Intent::Commit(_) | Intent::Correct => {
-                manifests::secrets(store, deployment, self.manifest()?).await?
-            }
+        let mut secrets = match self.content()? {
+            Content::Operation => operations::secrets(store, self.id()).await?,
+            Content::Empty => Vec::new(),
+            Content::Manifest(name) => manifests::secrets(store, deployment, name).await?,
         };
-        if let Some(found) = crate::store::deployments::get(store, deployment).await? {
+        if let Some(found) = deployments::get(store, deployment).await? {
             secrets.extend(manifests::secrets_in_use(store, &found).await?);
         }
         Ok(redacting::prepared(secrets).await)
+    }
+
+    fn content(&self) -> Result<Content<'_>, StoreError> {
+        Ok(match &self.goal.intent {
+            Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => Content::Operation,
+            Intent::Delete { .. } => Content::Empty,
+            Intent::Rollback { to } => Content::Manifest(to),
+            Intent::Commit(_) | Intent::Correct => Content::Manifest(self.manifest()?),
+        })
     }
 
     /// Adds to an error that names resources where in the configuration they stand.
@@ -236,14 +169,14 @@ impl Run<'_> {
     /// The failure of an operation that goes no further. A deployment in progress is marked as failed, any other stays
     /// as it is.
     pub async fn broken_off(&self, error: Box<ErrorBody>) -> Result<Failure, StoreError> {
-        let found = crate::store::deployments::get(self.store(), self.deployment()).await?;
+        let found = deployments::get(self.store(), self.deployment()).await?;
         let latest = |found: &Deployment| found.latest_manifest == self.goal.manifest;
         let Some(found) = found.filter(latest) else {
             return Ok(Failure::clean(error));
         };
         let failed = deployment::failed_by(&self.goal.intent, found, &error);
         let mut changes = Changes::default();
-        crate::store::deployments::put(&mut changes, &failed)?;
+        deployments::put(&mut changes, &failed)?;
         Ok(Failure {
             error,
             changes,
@@ -309,77 +242,7 @@ impl Run<'_> {
 
     /// The deployment. An earlier step or operation must have stored it.
     pub async fn stored(&self) -> Result<Deployment, StoreError> {
-        let found = crate::store::deployments::get(self.store(), self.deployment()).await?;
+        let found = deployments::get(self.store(), self.deployment()).await?;
         found.ok_or_else(|| StoreError::Missing(format!("deployment {}", self.deployment())))
-    }
-}
-
-/// The success of a step, with what is written in the same commit.
-#[derive(Debug, Default)]
-pub struct Done {
-    pub changes: Changes,
-    pub warnings: Vec<String>,
-    /// The deployment after the step, or the last state of a removed one.
-    pub deployment: Option<Deployment>,
-    /// The operation's manifest, once it is stored.
-    pub manifest: Option<ManifestName>,
-    /// What the operation rolls back to.
-    pub undo: Option<Undo>,
-    /// Why the rollback failed.
-    pub undo_error: Option<Box<ErrorBody>>,
-}
-
-/// The failure of a step: the caller's error, and what is written in the same commit.
-#[derive(Debug)]
-pub struct Failure {
-    pub error: Box<ErrorBody>,
-    pub changes: Changes,
-    pub deployment: Option<Deployment>,
-}
-
-#[derive(Debug)]
-pub enum StepError {
-    Failed(Box<Failure>),
-    Store(StoreError),
-}
-
-impl From<StoreError> for StepError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<Failure> for StepError {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(Box::new(failure))
-    }
-}
-
-impl Failure {
-    /// Only the error is recorded.
-    pub fn clean(error: Box<ErrorBody>) -> Self {
-        Self {
-            error,
-            changes: Changes::default(),
-            deployment: None,
-        }
-    }
-
-    /// What is written for the failure.
-    pub fn into_done(self) -> Done {
-        Done {
-            changes: self.changes,
-            deployment: self.deployment,
-            ..Done::default()
-        }
-    }
-
-    /// A fault of the service or the store, not of the request. The log has the cause, and the caller gets the
-    /// operation's id.
-    pub fn internal(operation: &OperationId, error: &StoreError) -> Self {
-        tracing::error!(operation.id = %operation, error = common::server::error::chain(error), "operation {operation} failed by a fault of the service");
-        let message =
-            format!("the service failed; its log has the cause under operation {operation}");
-        Self::clean(Box::new(ErrorBody::new(ErrorCode::Internal, message)))
     }
 }
