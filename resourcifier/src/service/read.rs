@@ -68,7 +68,7 @@ fn check(
             invalid(format!("{name:?} is not the name of an object"))
         }
         Some(_) if kind.namespaced && namespace.is_none() => invalid(format!(
-            "{} objects belong to a namespace: say which, with ?namespace=",
+            "{} objects belong to a namespace: add ?namespace=NAME",
             kind.kind
         )),
         _ => Ok(()),
