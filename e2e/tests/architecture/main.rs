@@ -3,6 +3,7 @@
 mod arrows;
 mod named;
 mod rooms;
+mod sizes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
