@@ -215,6 +215,7 @@ async fn check(expander: &Expander, folder: &Path) -> Result<(), String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 async fn every_case_expands_or_fails_as_it_says() {
     let expander = expander();
     assert!(

@@ -343,6 +343,10 @@ fn seconds(headers: &HeaderMap) -> Option<u64> {
 }
 
 /// A client builder with TLS by rustls and ring: no C library, the same on all platforms.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the builder for all others"
+)]
 pub fn builder() -> reqwest::ClientBuilder {
     // `Err` means that an earlier call has installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();

@@ -96,6 +96,10 @@ async fn references_lead_to_nothing_inside_of_the_managers_network() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a server that is slow on purpose, on a thread of its own"
+)]
 async fn a_registry_that_drips_floods_or_leads_elsewhere_holds_nobody_else_up() -> Result<()> {
     let services = Services::start().await?;
     let inside = Inside::listen(|stream| stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nsecret"))?;

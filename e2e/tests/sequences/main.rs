@@ -72,6 +72,7 @@ async fn many_random_sequences_break_no_rule() -> Result<()> {
     run(&world, seed..u64::MAX, Some(Instant::now() + time), time).await
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 fn number(variable: &str) -> Result<Option<u64>> {
     match std::env::var(variable) {
         Ok(text) if !text.is_empty() => {

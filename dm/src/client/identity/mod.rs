@@ -178,6 +178,10 @@ impl IdentityFlags {
     }
 
     /// The token that the user gave for this manager.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a token is no flag: everybody sees the arguments of a process"
+    )]
     fn given(&self) -> Result<Option<Arc<dyn Bearer>>, IdentityError> {
         if let Some(file) = &self.token_file {
             return Ok(Some(Arc::new(TokenFile::open(file.clone())?)));

@@ -40,6 +40,7 @@ async fn hundreds_of_kills_change_nothing_either() -> Result<()> {
     run(kills, seed).await
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 fn number(variable: &str) -> Result<Option<u64>> {
     match std::env::var(variable) {
         Ok(text) => {

@@ -132,6 +132,10 @@ async fn answers_without_end_are_cut_wherever_they_have_none() {
 
 /// The host then has a pause, so that later callers wait less.
 #[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a server that is slow on purpose, on a thread of its own"
+)]
 async fn a_body_that_drips_ends_with_the_time_of_a_request() {
     let (url, asked) = server(|stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")?;

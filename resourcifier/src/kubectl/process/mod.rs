@@ -70,6 +70,10 @@ impl Program<'_> {
 }
 
 /// Starts the program with both outputs piped.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "kubectl gets single variables, chosen by their names"
+)]
 pub fn start(program: Program<'_>, arguments: &[OsString]) -> Result<(Child, Group), KubectlError> {
     let mut command = Command::from(parent::command(program.launcher, program.path));
     command

@@ -163,6 +163,10 @@ fn git(url: &Url, address: &IpAddr) -> Way {
 }
 
 /// Writes the system's and these authorities into one file of the cache.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the variable is a rule of OpenSSL"
+)]
 fn together(file: &Path, cache: &Path) -> std::io::Result<PathBuf> {
     let set = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
     let system = set.into_iter().chain(SYSTEM.map(PathBuf::from));

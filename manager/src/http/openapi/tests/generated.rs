@@ -117,6 +117,7 @@ fn judge(made: &Made, operation: &Value, status: u16, text: &str) -> Result<(), 
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 fn seed() -> u64 {
     let given = std::env::var("DM_OPENAPI_SEED");
     let seed = given.map_or(SEED, |text| text.parse().unwrap());

@@ -161,6 +161,10 @@ impl Git {
         }
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "git gets the variables of proxies and certificates by their names"
+    )]
     fn command(&self, settings: &[(String, String)]) -> Command {
         let mut command = Command::new("sh");
         command
