@@ -32,7 +32,11 @@ pub fn delete(of: &mut SchemaGenerator) -> Description {
 pub fn templates(of: &mut SchemaGenerator) -> Description {
     Description::new("List the templates of a registry")
         .query::<TemplatesQuery>(of)
-        .answers::<Page<TemplateSummary>>(200, "A page of the templates whose names match, by name.", of)
+        .answers::<Page<TemplateSummary>>(
+            200,
+            "A page of the templates whose names match, by name.",
+            of,
+        )
         .fails(CATALOG)
 }
 
