@@ -47,7 +47,7 @@ stop() {
     local pid_file=$state/$1.pid pid
     [ -e "$pid_file" ] || return 0
     pid=$(cat "$pid_file")
-    # The process id may be somebody else's by now.
+    # Another process may have the id now.
     if [ "$(ps -o comm= -p "$pid" 2>/dev/null)" = "$1" ]; then
         kill "$pid"
         while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done

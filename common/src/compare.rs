@@ -216,7 +216,7 @@ mod tests {
             json!([pod("x", "1"), pod("y", "1")]),
             json!([pod("y", "1"), pod("x", "2")]),
         );
-        let summary = DiffSummary::of(&compared);
+        let summary = DiffSummary::summarize(&compared);
         assert_eq!((summary.update, summary.unchanged), (1, 1));
     }
 }

@@ -146,7 +146,8 @@ mod tests {
 
     fn number(contents: &[Vec<u8>]) -> Result<u32, String> {
         let text = String::from_utf8_lossy(&contents[0]).trim().to_owned();
-        text.parse().map_err(|_| format!("{text:?} is no number"))
+        text.parse()
+            .map_err(|_| format!("{text:?} is not a number"))
     }
 
     /// As [`Watched::get`] after the interval.
@@ -183,6 +184,9 @@ mod tests {
         assert!(error.to_string().contains("/number"), "{error}");
         std::fs::write(&file, "x").unwrap();
         let error = Watched::open("the number", [file], number).unwrap_err();
-        assert!(error.to_string().ends_with("\"x\" is no number"), "{error}");
+        assert!(
+            error.to_string().ends_with("\"x\" is not a number"),
+            "{error}"
+        );
     }
 }

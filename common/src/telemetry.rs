@@ -29,6 +29,10 @@ pub fn init(format: LogFormat) {
     };
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "logging begins before flags are read"
+)]
 fn filter() -> EnvFilter {
     let own = std::env::var_os("DM_LOG").is_some();
     EnvFilter::builder()

@@ -12,9 +12,9 @@ use bytes::Bytes;
 use common::api::deployer::StatusRequest;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::client::http::Endpoint;
-use common::client::{Access as ClientAccess, ClientError, DeployerClient};
+use common::client::{ClientAccess, ClientError, DeployerClient};
 use common::json::Limits;
-use common::server::{Access, Body};
+use common::server::{Body, CallerPolicy};
 use futures::StreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ async fn taken(Body(body): Body<Value>) -> HttpResponse {
 }
 
 async fn start() -> String {
-    loopback::start(Access::Open("authentication"), routes).await
+    loopback::start(CallerPolicy::Open("authentication"), routes).await
 }
 
 fn routes(config: &mut web::ServiceConfig) {

@@ -8,8 +8,8 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use actix_web::web::{self, Bytes};
-use actix_web::{HttpResponse, Responder};
-use common::server::{Access, at};
+use actix_web::{HttpResponse, Responder, http};
+use common::server::{CallerPolicy, at};
 use futures::stream;
 use reqwest::{Method, Response};
 
@@ -26,14 +26,12 @@ async fn endless() -> impl Responder {
 }
 
 async fn start() -> String {
-    loopback::start(Access::Checked, |routes| {
-        let get = || web::get().to(whole);
-        let both = at("/whole", "GET, POST")
-            .route(get())
-            .route(web::post().to(whole));
-        routes.service(both);
-        routes.service(at("/endless", "GET").route(web::get().to(endless)));
-        routes.service(at("/post", "POST").route(web::post().to(whole)));
+    loopback::start(CallerPolicy::Checked, |routes| {
+        let get = (http::Method::GET, web::to(whole));
+        let post = || (http::Method::POST, web::to(whole));
+        routes.service(at("/whole", [get, post()]));
+        routes.service(at("/endless", [(http::Method::GET, web::to(endless))]));
+        routes.service(at("/post", [post()]));
     })
     .await
 }

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use common::client::http::Endpoint;
-use common::client::{Access as ClientAccess, ClientError, ServiceFlags};
+use common::client::{ClientAccess, ClientError, ServiceFlags};
 use common::json::Limits;
 use common::server::health::{Check, readiness};
-use common::server::{Access, CallerFlags, Listen, Peer, ServeError, Tls, serve};
+use common::server::{CallerFlags, CallerPolicy, Listen, Peer, ServeError, Tls, serve};
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer,
     KeyIdMethod, KeyPair, RevokedCertParams, SerialNumber, date_time_ymd,
@@ -121,7 +121,7 @@ impl Files {
 }
 
 async fn peer(request: HttpRequest) -> HttpResponse {
-    let peer = Peer::of(&request);
+    let peer = Peer::from_request(&request);
     let certificate = peer.certificate.unwrap_or_default();
     HttpResponse::Ok().json(serde_json::json!({
         "address": peer.address,
@@ -135,7 +135,7 @@ async fn ready(request: HttpRequest) -> HttpResponse {
 }
 
 /// Serves on a free port until the test ends; its address.
-async fn start(files: &Files, tls: Tls, access: Access) -> String {
+async fn start(files: &Files, tls: Tls, access: CallerPolicy) -> String {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let port_file = files.path(&format!("port-{number}"));
@@ -180,8 +180,8 @@ fn status(outcome: Result<Value, ClientError>) -> u16 {
     }
 }
 
-fn only_the_manager(token_file: Option<PathBuf>) -> Access {
-    Access::Services(CallerFlags {
+fn only_the_manager(token_file: Option<PathBuf>) -> CallerPolicy {
+    CallerPolicy::Services(CallerFlags {
         service_token_file: token_file,
         allowed_clients: vec!["manager".to_owned()],
     })
@@ -193,7 +193,7 @@ async fn a_verified_certificate_says_who_the_peer_is() {
     let ca = files.authority("ca");
     files.sign(&ca, "server", "server");
     files.sign(&ca, "client", "ada");
-    let url = start(&files, files.tls(Some("ca.pem")), Access::Checked).await;
+    let url = start(&files, files.tls(Some("ca.pem")), CallerPolicy::Checked).await;
     let known = ask(&files.client(&url, Some("client"), None))
         .await
         .unwrap();
@@ -217,7 +217,7 @@ async fn a_service_whose_authority_is_not_trusted_is_not_talked_to() {
     let other = files.authority("other");
     files.authority("ca");
     files.sign(&other, "server", "server");
-    let url = start(&files, files.tls(None), Access::Checked).await;
+    let url = start(&files, files.tls(None), CallerPolicy::Checked).await;
     let outcome = ask(&files.client(&url, None, None)).await;
     assert!(
         matches!(&outcome, Err(ClientError::Untrusted { reason, .. }) if reason.contains("UnknownIssuer")),
@@ -251,7 +251,7 @@ async fn a_service_whose_certificate_is_over_early_or_anothers_is_not_talked_to_
     ];
     for (change, expected) in cases {
         files.sign_with(&ca, "server", "server", change);
-        let url = start(&files, files.tls(None), Access::Checked).await;
+        let url = start(&files, files.tls(None), CallerPolicy::Checked).await;
         let outcome = ask(&files.client(&url, None, None)).await;
         assert!(
             matches!(&outcome, Err(ClientError::Untrusted { reason, .. }) if reason.starts_with(expected)),
@@ -265,7 +265,7 @@ async fn a_client_whose_certificate_is_over_early_or_not_for_clients_is_refused(
     let files = Files::new();
     let ca = files.authority("ca");
     files.sign(&ca, "server", "server");
-    let url = start(&files, files.tls(Some("ca.pem")), Access::Checked).await;
+    let url = start(&files, files.tls(Some("ca.pem")), CallerPolicy::Checked).await;
     type Change = fn(&mut CertificateParams);
     let cases: [Change; 3] = [
         |params| params.not_after = date_time_ymd(2020, 1, 1),
@@ -293,7 +293,7 @@ async fn a_revoked_certificate_is_refused_from_when_its_list_is_there() {
         client_crl: Some(files.revoke(&ca, &[])),
         ..files.tls(Some("ca.pem"))
     };
-    let url = start(&files, tls, Access::Checked).await;
+    let url = start(&files, tls, CallerPolicy::Checked).await;
     // As a new connection each.
     let user = |file| {
         let client = files.client(&url, Some(file), None);
@@ -328,7 +328,7 @@ async fn certificates_change_on_both_sides_while_both_run_and_broken_ones_change
     let ca = files.authority("ca");
     files.sign(&ca, "server", "server");
     files.sign(&ca, "client", "old");
-    let url = start(&files, files.tls(Some("ca.pem")), Access::Checked).await;
+    let url = start(&files, files.tls(Some("ca.pem")), CallerPolicy::Checked).await;
     // As a new connection each, with the client's files as they are.
     let user = || async {
         let client = files.client(&url, Some("client"), None);
@@ -457,7 +457,10 @@ async fn without_authentication_no_other_address_than_loopback_is_listened_on() 
         listen: Some("0.0.0.0:0".parse().unwrap()),
         ..Listen::default()
     };
-    for access in [Access::Open("--auth-tokens FILE"), only_the_manager(None)] {
+    for access in [
+        CallerPolicy::Open("--auth-tokens FILE"),
+        only_the_manager(None),
+    ] {
         let refused = serve(&listen, ANY, access, |_| {}).await;
         let Err(ServeError::Unguarded(error)) = refused else {
             unreachable!("it listened: {refused:?}")
@@ -471,7 +474,7 @@ async fn without_authentication_no_other_address_than_loopback_is_listened_on() 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_are_no_pages_and_are_not_kept() {
     let files = Files::new();
-    let url = start(&files, Tls::default(), Access::Open("authentication")).await;
+    let url = start(&files, Tls::default(), CallerPolicy::Open("authentication")).await;
     let client = Endpoint::new(
         "the service",
         &url,
@@ -508,7 +511,7 @@ async fn only_a_service_that_knows_its_callers_is_served_under_every_name() {
     let files = Files::new();
     let token = files.write("tokens", &"t".repeat(40));
     let plain = Tls::default;
-    let open = start(&files, plain(), Access::Open("anything")).await;
+    let open = start(&files, plain(), CallerPolicy::Open("anything")).await;
     let unguarded = start(&files, plain(), only_the_manager(None)).await;
     for url in [open, unguarded] {
         for (host, status) in [
@@ -522,7 +525,7 @@ async fn only_a_service_that_knows_its_callers_is_served_under_every_name() {
         }
     }
     let host = "dm.example.com";
-    let checked = start(&files, plain(), Access::Checked).await;
+    let checked = start(&files, plain(), CallerPolicy::Checked).await;
     assert_eq!(named(&checked, "/peer", host).await, 200);
     let guarded = start(&files, plain(), only_the_manager(Some(token))).await;
     assert_eq!(named(&guarded, "/peer", host).await, 401);

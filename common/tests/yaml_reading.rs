@@ -135,11 +135,11 @@ fn every_kind_of_mistake_has_its_own_sentence() {
         ),
         (
             "a: &x\n  b: *x\n",
-            "line 2, column 6: the alias is inside of the value that it repeats",
+            "line 2, column 6: the alias refers to a value that contains it",
         ),
         (
             "a:\n  <<: 1\n",
-            "line 2, column 7: '<<' needs a map or a list of maps, and this is neither",
+            "line 2, column 7: '<<' needs a map or a list of maps, but the value is neither",
         ),
         (
             "a: .inf\n",

@@ -25,6 +25,9 @@ for program in dm manager expandybird expandybird-worker resourcifier man-pages;
     strip --enable-deterministic-archives --strip-unneeded -o "$programs/$program" "$DM_DIST_PROGRAMS/$program"
 done
 
+# For tests, the worker knows where the Python that it was built with has its library. An installed one takes the system's.
+patchelf --remove-rpath "$programs/expandybird-worker"
+
 library=$(ldd "$programs/expandybird-worker" | sed -n 's/.*libpython.* => \([^ ]*\) .*/\1/p')
 if [ "$(dpkg -S "$(realpath "${library:-/}")" 2>/dev/null | grep -c ^libpython)" = 0 ]; then
     fail "expandybird-worker is linked with ${library:-no Python}, which no package has: compile it with PYO3_PYTHON=$PYO3_PYTHON"

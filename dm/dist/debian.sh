@@ -35,6 +35,8 @@ fill() { # FILE TARGET
         -e "s/@SIZE@/$(du -ks --apparent-size "$root/usr" | cut -f1)/" -e "s/@DEPENDS@/$depends/" "$1" >"$2"
 }
 
+mkdir -p "$root/usr/share/lintian/overrides"
+cp "$sources/lintian-overrides" "$root/usr/share/lintian/overrides/deployment-manager"
 rm "$doc/LICENSE"
 cp "$sources/copyright" "$doc"
 fill "$sources/changelog" "$doc/changelog"

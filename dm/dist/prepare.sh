@@ -15,6 +15,7 @@ needs() { # COMMAND-OR-FILE PACKAGE...
 }
 needs dpkg-shlibdeps dpkg-dev
 needs mmdebstrap mmdebstrap
+needs patchelf patchelf
 needs umoci umoci
 needs skopeo skopeo
 needs "$("$PYO3_PYTHON" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null || true)/Python.h" python3 python3-dev

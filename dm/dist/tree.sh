@@ -16,10 +16,11 @@ done
 "$PYO3_PYTHON" -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile \
     --target "$tree/python" --requirement expandybird/worker/requirements.txt
 rm -rf "$tree/python/bin"
+find "$tree/python" -name '*.so' -exec strip --strip-unneeded {} +
 PYTHONHASHSEED=0 "$PYO3_PYTHON" -m compileall -q -f -s "$tree" -p /opt/deployment-manager --invalidation-mode unchecked-hash "$tree/python"
 
 # The pages must not show the packer's environment as defaults.
-env -i "$programs/man-pages" "$share/man"
+env -i "$programs/man-pages" "$share/man" "$(date --utc --date="@$SOURCE_DATE_EPOCH" +%Y-%m-%d)"
 find "$share/man" -type f -exec gzip --no-name --best {} +
 
 complete() { # SHELL FILE

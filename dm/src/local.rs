@@ -211,6 +211,10 @@ fn read(program: &Path, output: &Output) -> Result<ExpandResponse, LocalError> {
 }
 
 /// The program beside this one, or else the first on PATH.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "PATH is how the system finds programs"
+)]
 fn program() -> Option<PathBuf> {
     let beside = std::env::current_exe()
         .ok()

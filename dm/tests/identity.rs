@@ -1,4 +1,4 @@
-//! As whom `dm` asks: what a kubeconfig has is shown to a manager that wants it, over real TLS, and to nobody else.
+//! The identity of `dm`: credentials of a kubeconfig are sent only to a manager that asks for them, over real TLS.
 #![expect(clippy::unwrap_used, reason = "a test ends where it fails")]
 
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use actix_web::http::header::AUTHORIZATION;
 use actix_web::{HttpRequest, HttpResponse, web};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use common::server::{Access, Listen, Peer, Tls, serve};
+use common::server::{CallerPolicy, Listen, Peer, Tls, serve};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -113,12 +113,12 @@ impl Files {
     }
 }
 
-/// Whom a manager lets in, and what it was shown.
+/// The callers that a manager accepts, and the credentials that it received.
 struct Rules {
     by_certificate: bool,
     /// Tokens that begin so are known.
     by_token: bool,
-    /// Who shows nothing is let in.
+    /// Callers without credentials are accepted.
     is_open: bool,
     shown: Mutex<Vec<String>>,
 }
@@ -135,7 +135,7 @@ impl Manager {
 }
 
 async fn whoami(request: HttpRequest, rules: web::Data<Arc<Rules>>) -> HttpResponse {
-    let certificate = Peer::of(&request).certificate;
+    let certificate = Peer::from_request(&request).certificate;
     let certificate = certificate.and_then(|shown| shown.common_name.clone());
     let token = request.headers().get(AUTHORIZATION);
     let token = token.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
@@ -174,7 +174,7 @@ async fn start(files: &Files, tls: Tls, (by_certificate, by_token): (bool, bool)
     };
     let data = web::Data::new(rules.clone());
     tokio::spawn(async move {
-        serve(&listen, ANY, Access::Checked, move |routes| {
+        serve(&listen, ANY, CallerPolicy::Checked, move |routes| {
             routes.app_data(data.clone());
             routes.route("/whoami", web::get().to(whoami));
         })
@@ -269,8 +269,8 @@ async fn a_certificate_that_cannot_be_shown_or_is_refused_is_said_with_what_to_d
     ] {
         let manager = start(&files, tls, TOKENS).await;
         let (ok, said) = files.whoami(&manager).await;
-        let told = said.contains(expected) && said.contains("DM_TOKEN");
-        assert!(!ok && told, "{expected}: {said}");
+        let reported = said.contains(expected) && said.contains("DM_TOKEN");
+        assert!(!ok && reported, "{expected}: {said}");
     }
     let other = Files::new();
     other.sign("eve");

@@ -87,12 +87,12 @@ fn what_the_program_refuses_is_told_as_if_a_service_had() {
     let folder = installed(Some(&format!("cat > /dev/null; echo '{error}'; exit 1")));
     let output = dm(folder.path(), &[]);
     assert_eq!(output.status.code(), Some(1));
-    let told = stderr(&output);
+    let reported = stderr(&output);
     assert!(
-        told.contains("expanding web.yaml: Resource does not have a name."),
-        "{told}"
+        reported.contains("expanding web.yaml: Resource does not have a name."),
+        "{reported}"
     );
-    assert!(told.contains("at web.yaml:2:1"), "{told}");
+    assert!(reported.contains("at web.yaml:2:1"), "{reported}");
 }
 
 #[test]
@@ -115,18 +115,18 @@ fn a_program_that_is_missing_or_fails_is_named() {
     let _alone = alone();
     let missing = dm(installed(None).path(), &[]);
     assert_eq!(missing.status.code(), Some(5));
-    let told = stderr(&missing);
+    let reported = stderr(&missing);
     assert!(
-        told.contains("program expandybird") && told.contains("PATH"),
-        "{told}"
+        reported.contains("program expandybird") && reported.contains("PATH"),
+        "{reported}"
     );
 
     let failing = dm(installed(Some("echo broken >&2; exit 3")).path(), &[]);
     assert_eq!(failing.status.code(), Some(5));
-    let told = stderr(&failing);
+    let reported = stderr(&failing);
     assert!(
-        told.contains("exit status: 3") && told.contains("broken"),
-        "{told}"
+        reported.contains("exit status: 3") && reported.contains("broken"),
+        "{reported}"
     );
 }
 

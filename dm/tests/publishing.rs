@@ -224,13 +224,13 @@ fn a_version_that_breaks_what_the_one_before_promised_is_refused_with_each_prope
         );
         let (code, said) = author.publish("v1.0.2", &[target]);
         assert_eq!(code, 1, "{said}");
-        for told in [
+        for reported in [
             "web:v1.0.2 is not published, because it breaks what web:v1.0.1 promised",
             "property size had the type \"integer\" and has the type \"number\"",
             "property colour is new",
             "publish it as web/v1.1.0",
         ] {
-            assert!(said.contains(told), "{told} is not in: {said}");
+            assert!(said.contains(reported), "{reported} is not in: {said}");
         }
         with_schema(
             &author,
@@ -239,11 +239,11 @@ fn a_version_that_breaks_what_the_one_before_promised_is_refused_with_each_prope
         );
         let (code, said) = author.publish("v1.1.0", &[target]);
         assert_eq!(code, 1, "{said}");
-        for told in [
+        for reported in [
             "had the pattern \"^a\" and has the pattern \"^b\"",
             "publish it as web/v2.0.0",
         ] {
-            assert!(said.contains(told), "{told} is not in: {said}");
+            assert!(said.contains(reported), "{reported} is not in: {said}");
         }
         let (code, said) = author.publish("v1.1.0", &[target, "--no-compare"]);
         assert_eq!(code, 0, "{said}");

@@ -207,7 +207,7 @@ async fn memory(stack: &Stack) -> Result<()> {
 
 fn file(stack: &Stack, name: &str, content: &str) -> Result<String> {
     let path = stack.write(name, content)?;
-    Ok(path.to_str().context("a path that is no text")?.to_owned())
+    Ok(path.to_str().context("a path that is not text")?.to_owned())
 }
 
 fn configuration(objects: usize) -> String {

@@ -119,8 +119,8 @@ func isReady(dir directory) (bool, error) {
 	return err == nil, nil
 }
 
-// run is the cluster itself. Stopping it on purpose removes the directory; when it fails, its directory stays for
-// whoever reads the log.
+// run is the cluster itself. Stopping it on purpose removes the directory; when it fails, its directory stays, so
+// that its log can be read.
 func run(args []string) (int, error) {
 	var dieWithParent, audit bool
 	dir, err := flags("run", args, func(set *flag.FlagSet) {

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// directory is where one cluster keeps everything it writes. Whoever holds the lock on its lock file is the cluster;
-// the lock goes with the process, so a directory without one is what a killed cluster left behind. The lock file is
-// also the mark that a directory is ours to empty: no other is ever touched.
+// directory has everything that one cluster writes. The holder of the lock on its lock file is the cluster. The lock ends
+// with the process, so a directory without one was left behind by a killed cluster. The lock file also marks a directory
+// that may be emptied: no other is ever changed.
 type directory string
 
 const lockName = "dm-cluster.lock"

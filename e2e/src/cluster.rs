@@ -39,6 +39,7 @@ impl Cluster {
         SHARED.get_or_try_init(Cluster::start).await
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
     async fn start() -> Result<Self> {
         let built = build()?;
         let kubectl = built.join("kubectl");

@@ -134,7 +134,7 @@ impl Dm {
         command
             .args(args)
             .env("DM_SERVICE", &self.service)
-            // Nobody's identity is borrowed from whoever runs the tests.
+            // The identity of the user that runs the tests is not used.
             .env("HOME", &self.folder)
             .env_remove("KUBECONFIG")
             .env_remove("DM_TOKEN")

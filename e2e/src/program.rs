@@ -106,8 +106,8 @@ impl Service {
         Self::started(name, command, folder, args).await
     }
 
-    /// As [`Self::start`], with a disk of its own at a folder, which is there as long as the process is. Whoever may
-    /// make namespaces may do this: root, and most users on most machines.
+    /// [`Self::start`] with a file system of its own at a folder, which exists as long as the process. It needs the
+    /// right to make namespaces, which root and most users have.
     pub async fn start_with_disk(
         name: &'static str,
         disk: (&Path, usize),

@@ -112,8 +112,8 @@ impl Stack {
         Self::with(setting).await
     }
 
-    /// The same where callers are told apart: the cluster says who they are and what they may do, and resourcifier has the
-    /// rights of an installation, and does nothing in its own name.
+    /// The same with authenticated callers: the cluster knows their identities and permissions. resourcifier has the
+    /// permissions of an installation, and requires an identity.
     pub async fn guarded() -> Result<Self> {
         let mut setting = Setting::new().await?;
         let (cluster, folder) = (setting.cluster, setting.folder.path());

@@ -118,8 +118,8 @@ impl User {
             }},
         });
         let ask = ["create", "-o", "jsonpath={.status.allowed}"];
-        let told = self.cluster.kubectl_with(&review.to_string(), &ask)?;
-        Ok(told == "true")
+        let verdict = self.cluster.kubectl_with(&review.to_string(), &ask)?;
+        Ok(verdict == "true")
     }
 
     fn binding(&self, role: &str) -> String {

@@ -1,7 +1,7 @@
 //! What strangers' bytes are fed to: by the fuzz targets beside this, and in every test run by `tests/arbitrary.rs`.
 //!
-//! Each takes any bytes, must not panic, and must end. All go the way that a request takes, through [`expand`]; the
-//! templates are run by an [`Engine`] that returns what it is told.
+//! Each entry accepts any bytes, must not panic, and must end. All use the path of a request, through [`expand`]. A
+//! fake [`Engine`] returns the output that the input contains.
 
 use std::collections::BTreeMap;
 

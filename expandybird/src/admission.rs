@@ -28,7 +28,7 @@ impl Caller {
 
 /// Why a request gets no place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoPlace {
+pub enum NoPermit {
     /// This caller has the maximum number of waiting requests.
     QueueFull,
     /// All callers together have the maximum number.
@@ -39,7 +39,7 @@ pub enum NoPlace {
 
 /// A number of places.
 #[derive(Debug)]
-pub struct Places {
+pub struct Permits {
     total: usize,
     state: Mutex<State>,
 }
@@ -57,18 +57,18 @@ struct State {
 #[derive(Debug, Default)]
 struct Share {
     held: usize,
-    waiting: VecDeque<oneshot::Sender<Place>>,
+    waiting: VecDeque<oneshot::Sender<Permit>>,
 }
 
 /// One place. Dropping it frees the place.
 #[derive(Debug)]
-pub struct Place {
+pub struct Permit {
     /// `None` after the place was returned explicitly.
-    places: Option<Arc<Places>>,
+    places: Option<Arc<Permits>>,
     caller: Caller,
 }
 
-impl Places {
+impl Permits {
     pub fn new(total: usize) -> Arc<Self> {
         Arc::new(Self {
             total,
@@ -93,24 +93,24 @@ impl Places {
         self: &Arc<Self>,
         caller: &Caller,
         deadline: Instant,
-    ) -> Result<Place, NoPlace> {
+    ) -> Result<Permit, NoPermit> {
         let turn = self.queue_up(caller)?;
         match timeout_at(deadline, turn).await {
             Ok(Ok(place)) => Ok(place),
-            Ok(Err(_)) | Err(_) => Err(NoPlace::TooLate),
+            Ok(Err(_)) | Err(_) => Err(NoPermit::TooLate),
         }
     }
 
-    fn queue_up(self: &Arc<Self>, caller: &Caller) -> Result<oneshot::Receiver<Place>, NoPlace> {
+    fn queue_up(self: &Arc<Self>, caller: &Caller) -> Result<oneshot::Receiver<Permit>, NoPermit> {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.state();
         state.forget_who_left(caller);
         if state.waiting >= QUEUES {
-            return Err(NoPlace::AllQueuesFull);
+            return Err(NoPermit::AllQueuesFull);
         }
         let share = state.by_caller.entry(caller.clone()).or_default();
         if share.waiting.len() >= QUEUE {
-            return Err(NoPlace::QueueFull);
+            return Err(NoPermit::QueueFull);
         }
         share.waiting.push_back(sender);
         if share.waiting.len() == 1 {
@@ -139,7 +139,7 @@ impl Places {
             }
             if let Some(waiting) = share.waiting.pop_front() {
                 state.waiting -= 1;
-                let place = Place {
+                let place = Permit {
                     places: Some(self.clone()),
                     caller: caller.clone(),
                 };
@@ -200,7 +200,7 @@ impl State {
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         if let Some(places) = self.places.take() {
             places.give_back(&self.caller);
@@ -219,13 +219,13 @@ mod tests {
     }
 
     /// The present use of a caller.
-    fn granted(turn: &mut oneshot::Receiver<Place>) -> Option<Place> {
+    fn granted(turn: &mut oneshot::Receiver<Permit>) -> Option<Permit> {
         turn.try_recv().ok()
     }
 
     #[test]
     fn one_caller_never_holds_all_places() {
-        let places = Places::new(8);
+        let places = Permits::new(8);
         let (a, b) = (Caller::new("a"), Caller::new("b"));
         let mut turns: Vec<_> = (0..20).map(|_| places.queue_up(&a).unwrap()).collect();
         let held: Vec<_> = turns.iter_mut().filter_map(granted).collect();
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn callers_are_served_in_turn() {
-        let places = Places::new(1);
+        let places = Permits::new(1);
         let first = granted(&mut places.queue_up(&Caller::new("a")).unwrap());
         let mut turns: Vec<_> = ["a", "a", "a", "b", "c"]
             .iter()
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn who_left_the_queue_takes_no_place() {
-        let places = Places::new(1);
+        let places = Permits::new(1);
         let caller = Caller::new("a");
         let first = granted(&mut places.queue_up(&caller).unwrap());
         let left = places.queue_up(&caller).unwrap();
@@ -271,18 +271,18 @@ mod tests {
 
     #[test]
     fn a_place_that_nobody_picked_up_is_free_again() {
-        let places = Places::new(1);
+        let places = Permits::new(1);
         drop(places.queue_up(&Caller::new("a")).unwrap());
         assert_eq!(places.state().taken, 0);
     }
 
     #[test]
     fn a_full_queue_refuses_only_its_own_caller() {
-        let places = Places::new(1);
+        let places = Permits::new(1);
         let (a, b) = (Caller::new("a"), Caller::new("b"));
         let _held = granted(&mut places.queue_up(&b).unwrap());
         let turns: Vec<_> = (0..QUEUE).map(|_| places.queue_up(&a).unwrap()).collect();
-        assert_eq!(places.queue_up(&a).unwrap_err(), NoPlace::QueueFull);
+        assert_eq!(places.queue_up(&a).unwrap_err(), NoPermit::QueueFull);
         assert!(places.queue_up(&b).is_ok());
         drop(turns);
         // Cancelled requests make room.
@@ -291,10 +291,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_deadline_in_the_queue_passes() {
-        let places = Places::new(1);
+        let places = Permits::new(1);
         let caller = Caller::new("a");
         let _held = places.take(&caller, soon()).await.unwrap();
         let late = places.take(&caller, Instant::now()).await;
-        assert_eq!(late.unwrap_err(), NoPlace::TooLate);
+        assert_eq!(late.unwrap_err(), NoPermit::TooLate);
     }
 }

@@ -26,32 +26,32 @@ pub struct Cli {
     pub engine: EngineFlags,
 }
 
-/// What the program does instead of serving.
+/// Commands that do not start the service.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Expands a file without a server and prints the answer as YAML.
     Expand(ExpandFlags),
 }
 
-/// Limits of expansions, and what Python templates run with.
+/// Limits of expansions, and the environment of Python templates.
 #[derive(Debug, Clone, Args)]
 pub struct EngineFlags {
-    /// The program that runs Python templates [default: expandybird-worker beside this one].
+    /// The program that runs Python templates [default: expandybird-worker beside this program].
     #[arg(long, env = "DM_WORKER", value_name = "PATH", global = true)]
     pub worker: Option<PathBuf>,
-    /// The folder with the Python packages that templates may import [default: ../python beside this program's folder, else Python's own].
+    /// The folder with the Python packages that templates may import [default: ../python beside this program's folder, or Python's own packages].
     #[arg(long, env = "DM_PYTHON_PATH", value_name = "DIR", global = true)]
     pub python_path: Option<PathBuf>,
     /// Run Python templates although the kernel cannot enforce the whole sandbox.
     #[arg(long, env = "DM_ALLOW_WEAK_SANDBOX", global = true)]
     pub allow_weak_sandbox: bool,
-    /// Processes for Python templates at once [default: as the memory allows, at most 16].
+    /// Processes for Python templates at the same time [default: depends on the memory, at most 16].
     #[arg(long, env = "DM_MAX_SESSIONS", value_name = "N", global = true)]
     pub max_sessions: Option<NonZeroUsize>,
-    /// Expansions at once, each in a process of its own [default: as the memory allows, at most 16].
+    /// Expansions at the same time, each in its own process [default: depends on the memory, at most 16].
     #[arg(long, env = "DM_MAX_EXPANSIONS", value_name = "N", global = true)]
     pub max_expansions: Option<NonZeroUsize>,
-    /// Memory of one expansion, in MiB, without that of its Python templates [default: 512, less where there is little memory].
+    /// Memory of one expansion, in MiB, without that of its Python templates [default: 512, or less if there is little memory].
     #[arg(long, env = "DM_EXPANSION_MEMORY", value_name = "MIB", global = true)]
     pub expansion_memory: Option<u32>,
     /// Wall time of one expansion, in seconds.
@@ -63,13 +63,13 @@ pub struct EngineFlags {
         global = true
     )]
     pub expansion_timeout: u64,
-    /// Memory of the Python templates of one expansion, in MiB [default: 256, less where there is little memory].
+    /// Memory of the Python templates of one expansion, in MiB [default: 256, or less if there is little memory].
     #[arg(long, env = "DM_TEMPLATE_MEMORY", value_name = "MIB", global = true)]
     pub template_memory: Option<u32>,
-    /// Resources that one configuration may expand to.
+    /// Maximum number of resources of one expanded configuration.
     #[arg(long, env = "DM_MAX_RESOURCES", value_name = "N", default_value_t = Bounds::default().resources, global = true)]
     pub max_resources: usize,
-    /// Levels of templates within templates.
+    /// Maximum depth of nested templates.
     #[arg(long, env = "DM_MAX_DEPTH", value_name = "N", default_value_t = Bounds::default().depth, global = true)]
     pub max_depth: usize,
 }
@@ -79,7 +79,7 @@ impl EngineFlags {
     ///
     /// # Errors
     ///
-    /// [`TooLittle`] where the settings cannot add up.
+    /// [`TooLittle`] if the settings need more memory than there is.
     pub fn plan(&self, body_memory: Option<NonZeroU32>) -> Result<Plan, TooLittle> {
         let bytes = |mebibytes: u32| u64::from(mebibytes) * MIB;
         let wishes = Wishes {
@@ -93,7 +93,7 @@ impl EngineFlags {
     }
 }
 
-/// What `expandybird expand` takes.
+/// The arguments of `expandybird expand`.
 #[derive(Debug, Args)]
 pub struct ExpandFlags {
     /// The configuration.
@@ -101,11 +101,11 @@ pub struct ExpandFlags {
     pub file: Option<PathBuf>,
     /// Further files: templates, schemas, helpers.
     pub imports: Vec<PathBuf>,
-    /// What templates see as `env`, such as deployment=web.
+    /// Values of `env` in templates, such as deployment=web.
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
     pub env: Vec<String>,
-    /// Read a whole request, as for POST /expand, from standard input, and answer it in JSON: with the expansion, or with
-    /// the error and exit code 1.
+    /// Read a request of POST /expand from standard input, and print the answer as JSON: the expansion, or the error
+    /// with exit code 1.
     #[arg(long, conflicts_with_all = ["file", "imports", "env"])]
     pub request: bool,
 }

@@ -2,28 +2,25 @@
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::ContentType;
-use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::web::{Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use common::api::expander::CALLER_HEADER;
-use common::server::{ApiError, RawBody, at, body, health, method_not_allowed, metrics};
+use common::server::{ApiError, RawBody, body, health, metrics};
 
 use crate::admission::Caller;
 use crate::service::{Answer, Asked, Expander};
 
+common::route_table! {
+    "/readyz" GET readyz;
+    "/metrics" GET metrics::metrics;
+    "/expand" POST expand;
+}
+
+/// Every route.
 pub fn routes(config: &mut ServiceConfig, expander: &Data<Expander>) {
     config
         .app_data(Data::clone(expander))
-        .service(at("/metrics", "GET").route(web::get().to(metrics::metrics)))
-        .service(
-            web::resource("/expand")
-                .route(web::post().to(expand))
-                .default_service(web::to(method_not_allowed)),
-        )
-        .service(
-            web::resource("/readyz")
-                .route(web::get().to(readyz))
-                .default_service(web::to(method_not_allowed)),
-        );
+        .configure(serve_routes);
 }
 
 async fn expand(

@@ -10,7 +10,7 @@ use std::time::Duration;
 use actix_web::web::Data;
 use anyhow::Context as _;
 use clap::Parser;
-use common::server::{Access, HangUp, serve};
+use common::server::{CallerPolicy, HangUp, serve};
 use common::telemetry;
 use expandybird::flags::{Cli, Command, EngineFlags};
 use expandybird::input::Bounds;
@@ -59,7 +59,7 @@ async fn run(mut cli: Cli) -> anyhow::Result<ExitCode> {
             deaths::show();
             report(&expander).await;
             let expander = Data::new(expander);
-            let access = Access::Services(cli.callers);
+            let access = CallerPolicy::Services(cli.callers);
             serve(&cli.listen, ADDRESS, access, move |config| {
                 http::routes(config, &expander)
             })

@@ -55,7 +55,7 @@ pub struct Plan {
 /// The memory does not suffice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the memory does not suffice: {0}; lower --max-expansions, --expansion-memory, --max-sessions, --template-memory or --max-body-memory, or give the service more memory"
+    "there is not enough memory: {0}; lower --max-expansions, --expansion-memory, --max-sessions, --template-memory or --max-body-memory, or give the service more memory"
 )]
 pub struct TooLittle(Plan);
 

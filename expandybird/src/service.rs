@@ -16,7 +16,7 @@ use common::server::health::Check;
 use common::server::{ApiError, Format};
 use tokio::time::Instant;
 
-use crate::admission::{Caller, NoPlace, Place, Places};
+use crate::admission::{Caller, NoPermit, Permit, Permits};
 use crate::blame::Blame;
 use crate::process::{Death, Expand, Limits, Named, Pool, PoolOptions};
 use crate::sandbox::Sandbox;
@@ -59,7 +59,7 @@ pub struct Expander {
     memory_bytes: u64,
     sandbox: Arc<Sandbox>,
     pool: Arc<Pool>,
-    places: Arc<Places>,
+    places: Arc<Permits>,
     blame: Blame,
 }
 
@@ -69,7 +69,7 @@ impl Expander {
             timeout: options.timeout,
             memory_bytes: options.limits.memory_bytes,
             sandbox: Arc::new(sandbox),
-            places: Places::new(options.at_once),
+            places: Permits::new(options.at_once),
             pool: Pool::new(PoolOptions {
                 program: options.program,
                 limits: options.limits,
@@ -110,15 +110,17 @@ impl Expander {
         answer.read()
     }
 
-    async fn place(&self, caller: &Caller, deadline: Instant) -> Result<Place, ApiError> {
+    async fn place(&self, caller: &Caller, deadline: Instant) -> Result<Permit, ApiError> {
         let place = self.places.take(caller, deadline).await;
         place.map_err(|reason| {
             let message = match reason {
-                NoPlace::QueueFull => {
-                    "you have as many expansions waiting as one caller may: try again"
+                NoPermit::QueueFull => {
+                    "the caller has the maximum number of waiting expansions; try again later"
                 }
-                NoPlace::AllQueuesFull => "as many expansions wait as may: try again",
-                NoPlace::TooLate => "all expansions that may run at once are running; try again",
+                NoPermit::AllQueuesFull => {
+                    "the maximum number of expansions is waiting; try again later"
+                }
+                NoPermit::TooLate => "the maximum number of expansions is running; try again later",
             };
             ApiError::new(ErrorCode::Unavailable, message)
         })

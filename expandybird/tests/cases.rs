@@ -161,20 +161,20 @@ fn check_error(error: &ErrorBody, expected: &str) -> Result<(), String> {
             )
         })
         .collect();
-    let told = format!(
+    let reported = format!(
         "{}\n{place}\n{}\n{}",
         error.code,
         error.message,
         causes.join("\n")
     );
-    let mut lines = told.lines();
+    let mut lines = reported.lines();
     for (index, line) in expected.lines().enumerate() {
         let fits = match index {
             0 | 1 => lines.next() == Some(line),
-            _ => told.contains(line),
+            _ => reported.contains(line),
         };
         if !fits {
-            return Err(format!("expected {line:?} in:\n{told}"));
+            return Err(format!("expected {line:?} in:\n{reported}"));
         }
     }
     Ok(())
@@ -215,6 +215,7 @@ async fn check(expander: &Expander, folder: &Path) -> Result<(), String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 async fn every_case_expands_or_fails_as_it_says() {
     let expander = expander();
     assert!(
@@ -260,7 +261,7 @@ fn request_of(fact: &Value) -> ExpandRequest {
 }
 
 fn check_sentences(error: &ErrorBody, sentences: &Value) -> Result<(), String> {
-    let told = serde_json::to_value(error).unwrap();
+    let reported = serde_json::to_value(error).unwrap();
     let mut places = vec![error.location.clone().unwrap_or_default()];
     places.extend(
         error
@@ -280,7 +281,7 @@ fn check_sentences(error: &ErrorBody, sentences: &Value) -> Result<(), String> {
         !text.contains(sentence) && !plain.contains(sentence)
     });
     match missing {
-        Some(missing) => Err(format!("expected {missing} in {told:#}")),
+        Some(missing) => Err(format!("expected {missing} in {reported:#}")),
         None => Ok(()),
     }
 }

@@ -118,7 +118,7 @@ fn defaults_that_fill_in_too_much_are_refused() {
     let empty = json!({ "l": vec![json!({}); 1_100] });
     let error = with_schema(schema, empty).unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidSchema);
-    assert!(error.message.contains("fill in more than 1000000 values"));
+    assert!(error.message.contains("add more than 1000000 values"));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn outputs_that_double_with_every_level_are_refused() {
         "{}",
         error.message
     );
-    assert!(error.message.contains("bring in more than 1000000 values"));
+    assert!(error.message.contains("add more than 1000000 values"));
     let large = json!([{"name": "o", "value": "x".repeat(1_000_000)}]);
     let error = with_outputs(large, "$(ref.t.o)", 1_000).unwrap_err();
     assert_eq!(error.code, ErrorCode::TooManyReferences);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use common::server::{Access, serve};
+use common::server::{CallerPolicy, serve};
 use common::telemetry;
 use manager_registry::Registries;
 use tokio::signal::unix::{SignalKind, signal};
@@ -30,8 +30,8 @@ use crate::workflow::{Capacity, Engine, Retry};
 
 const ADDRESS: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
-/// After SIGTERM, requests in hand wait this long for their operations before they are told that these are parked. Less
-/// than the server waits for its requests, and than supervisors wait before they kill.
+/// After SIGTERM, running requests wait this long for their operations, and then receive that these are suspended. The
+/// server waits longer for its requests, and supervisors wait longer before they kill.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Every start reads and verifies the whole store. If this takes longer, the manager serves meanwhile.
@@ -140,8 +140,8 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         tokio::spawn(async move { drift.run(interval).await });
     }
     let access = match services.authenticators.are_configured() {
-        true => Access::Checked,
-        false => Access::Open(
+        true => CallerPolicy::Checked,
+        false => CallerPolicy::Open(
             "who may do what (--auth-cluster, --auth-oidc-issuer or --auth-tokens, with --auth-rbac or --auth-policy)",
         ),
     };

@@ -25,12 +25,12 @@ const STDOUT: &str = "-";
 pub struct Audit(Option<Arc<Mutex<Log>>>);
 
 struct Log {
-    place: Place,
+    place: AuditSink,
     /// Why the last line could not be written.
     fault: Option<String>,
 }
 
-enum Place {
+enum AuditSink {
     Stdout,
     File { path: PathBuf, file: File },
 }
@@ -109,8 +109,8 @@ impl Audit {
             return Ok(Self::default());
         };
         let place = match path.as_os_str() == STDOUT {
-            true => Place::Stdout,
-            false => Place::File {
+            true => AuditSink::Stdout,
+            false => AuditSink::File {
                 file: opened(path).map_err(|source| AuditError {
                     path: path.to_owned(),
                     source,
@@ -182,7 +182,7 @@ pub fn failure(code: ErrorCode) -> Outcome {
     }
 }
 
-impl Place {
+impl AuditSink {
     /// One write per line, so that the lines of several processes do not mix.
     fn write(&mut self, line: &Line<'_>) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;

@@ -94,7 +94,7 @@ pub enum StorePlace {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no store: write sled:FOLDER, or memory")]
+#[error("{0:?} is not a store: write sled:FOLDER, or memory")]
 pub struct StorePlaceError(String);
 
 impl FromStr for StorePlace {

@@ -165,9 +165,9 @@ mod tests {
         let own = vault(&kv, place.clone()).await;
         let (_, new) = own.set(&name("a"), &token("s3cret"), first).await.unwrap();
         assert!(new);
-        let (told, new) = own.set(&name("a"), &token("n3wer"), second).await.unwrap();
+        let (reported, new) = own.set(&name("a"), &token("n3wer"), second).await.unwrap();
         assert!(!new);
-        assert_eq!((told.created_at, told.modified_at), (first, second));
+        assert_eq!((reported.created_at, reported.modified_at), (first, second));
 
         let restarted = vault(&kv, place).await;
         let revealed = restarted.reveal(&name("a")).await.unwrap();

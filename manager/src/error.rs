@@ -5,6 +5,7 @@ use common::server::ApiError;
 use manager_registry::RegistryError;
 
 use crate::credentials::VaultError;
+use crate::dependency::CallError;
 use crate::store::StoreError;
 use crate::store::kv::KvError;
 use crate::workflow::engine::Suspended;
@@ -37,6 +38,12 @@ impl Error {
 impl From<Box<ErrorBody>> for Error {
     fn from(body: Box<ErrorBody>) -> Self {
         Self::Refused(body)
+    }
+}
+
+impl From<CallError> for Error {
+    fn from(error: CallError) -> Self {
+        Self::Refused(error.into())
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Flags {
     /// The context of the kubeconfig to use [default: its current one].
     #[arg(long, env = "DM_CONTEXT", value_name = "NAME")]
     pub context: Option<String>,
-    /// Refuse requests that do not say in whose name: nothing is then done with the kubeconfig's own rights.
+    /// Reject requests without a user to impersonate, so that no request uses the permissions of the kubeconfig.
     #[arg(long, env = "DM_REQUIRE_IDENTITY")]
     pub require_identity: bool,
 }

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::web::{self, Data, Path, ServiceConfig};
+use actix_web::web::{Data, Path, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Responder};
 use bytes::Bytes;
 use common::api::deployer::{ApplyRequest, DeleteRequest, EVENT_STREAM, Event, StatusRequest};
@@ -14,7 +14,7 @@ use common::api::job::{Renewal, StopJobs};
 use common::api::review::{AccessReview, TokenReview};
 use common::model::Namespace;
 use common::request_id;
-use common::server::{ApiError, Body, Query, answer, at, health, method_not_allowed, metrics};
+use common::server::{ApiError, Body, Query, answer, health, metrics};
 use common::work;
 use futures::Stream;
 use tokio::sync::mpsc::{self, Receiver};
@@ -30,6 +30,21 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Events that wait for a slow caller.
 const BUFFERED: usize = 64;
 
+common::route_table! {
+    "/readyz" GET readyz;
+    "/metrics" GET metrics::metrics;
+    "/configurations" POST apply, PUT apply, DELETE delete;
+    "/configurations/check" POST check;
+    "/configurations/diff" POST diff;
+    "/configurations/status" POST status;
+    "/configurations/{type}" GET list;
+    "/configurations/{type}/{name}" GET get;
+    "/reviews/token" POST review_token;
+    "/reviews/access" POST review_access;
+    "/jobs/renew" POST renew;
+    "/jobs/stop" POST stop;
+}
+
 /// Every route. Jobs, and looks at many objects, run on their own threads, not on those that serve requests.
 pub fn routes(deployer: Arc<Deployer>) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -38,60 +53,7 @@ pub fn routes(deployer: Arc<Deployer>) -> impl Fn(&mut ServiceConfig) + Clone + 
         config
             .app_data(Data::from(deployer.clone()))
             .app_data(jobs.clone())
-            .route("/readyz", web::get().to(readyz))
-            .service(at("/metrics", "GET").route(web::get().to(metrics::metrics)))
-            .service(
-                web::resource("/configurations")
-                    .route(web::post().to(apply))
-                    .route(web::put().to(apply))
-                    .route(web::delete().to(delete))
-                    .default_service(web::to(method_not_allowed)),
-            )
-            .service(
-                web::resource("/configurations/check")
-                    .route(web::post().to(check))
-                    .default_service(web::to(method_not_allowed)),
-            )
-            .service(
-                web::resource("/configurations/diff")
-                    .route(web::post().to(diff))
-                    .default_service(web::to(method_not_allowed)),
-            )
-            .service(
-                web::resource("/configurations/status")
-                    .route(web::post().to(status))
-                    .default_service(web::to(method_not_allowed)),
-            )
-            .service(
-                web::resource("/reviews/token")
-                    .route(web::post().to(review_token))
-                    .default_service(web::to(method_not_allowed)),
-            )
-            .service(
-                web::resource("/reviews/access")
-                    .route(web::post().to(review_access))
-                    .default_service(web::to(method_not_allowed)),
-            )
-            .service(
-                web::resource("/jobs/renew")
-                    .route(web::post().to(renew))
-                    .default_service(web::to(method_not_allowed)),
-            )
-            .service(
-                web::resource("/jobs/stop")
-                    .route(web::post().to(stop))
-                    .default_service(web::to(method_not_allowed)),
-            )
-            .service(
-                web::resource("/configurations/{type}")
-                    .route(web::get().to(list))
-                    .default_service(web::to(method_not_allowed)),
-            )
-            .service(
-                web::resource("/configurations/{type}/{name}")
-                    .route(web::get().to(get))
-                    .default_service(web::to(method_not_allowed)),
-            );
+            .configure(serve_routes);
     }
 }
 
@@ -241,7 +203,7 @@ async fn finish(work: impl Future<Output = Result<Event, Stopped>>, events: Even
         Err(Stopped::Halted(halt)) => Event::Error { error: halt.into() },
     };
     if let Err(gone) = events.send(last).await {
-        tracing::warn!("the outcome could not be told: {gone}");
+        tracing::warn!("the outcome could not be sent: {gone}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Parser;
-use common::server::{Access, serve};
+use common::server::{CallerPolicy, serve};
 use common::telemetry;
 use resourcifier::flags::Flags;
 use resourcifier::http;
@@ -56,7 +56,7 @@ async fn run() -> anyhow::Result<()> {
     let served = serve(
         &listen,
         DEFAULT,
-        Access::Services(callers),
+        CallerPolicy::Services(callers),
         http::routes(deployer),
     )
     .await;

@@ -22,10 +22,10 @@ def roles(name, namespace, properties):
 
 
 def impersonation(allowed):
-    """Acting for callers. Names, if there are any, bound whom; a right without names holds for all."""
+    """Impersonating callers. With names, the right is limited to these users; without names it is for all."""
     rules = [only(rule('', [kind], ['impersonate']), allowed[kind]) for kind in ('users', 'groups')]
     rules.append(rule('', ['serviceaccounts'], ['impersonate']))
-    # What an authenticator tells beside a user's name and groups: uids and userextras/KEY. RBAC has no wildcard for keys
+    # What an authenticator adds to a user's name and groups: uids and userextras/KEY. RBAC has no wildcard for keys
     # alone ('userextras/*' grants nothing), and there is nothing else in the group that could be impersonated.
     rules.append(rule('authentication.k8s.io', ['*'], ['impersonate']))
     return rules

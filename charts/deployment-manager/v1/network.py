@@ -1,4 +1,4 @@
-"""Who may talk to whom: callers to the manager, the manager to the two others, nobody else."""
+"""Allowed connections: callers to the manager, the manager to the two other services, and no others."""
 
 from objects import resource
 

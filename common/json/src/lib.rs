@@ -1,16 +1,16 @@
-//! Reads JSON of strangers within bounds that hold before any value exists.
+//! Reads untrusted JSON within limits that are checked before any value exists.
 //!
-//! `serde_json` bounds the depth of what it reads, but not the number of its values: 64 MiB of
-//! `[0,0,0,…` become 2.4 GB. [`Scan`] looks at every byte once, allocates nothing, and counts.
-//! Only a text within the [`Limits`] is read into values.
+//! `serde_json` limits the depth of a text, but not the number of its values: 64 MiB of `[0,0,0,…` become 2.4 GB.
+//! [`Scan`] reads every byte once, allocates nothing, and counts. Only a text within the [`Limits`] is parsed into
+//! values.
 //!
 //! ```text
 //! bytes ── Scan (bytes, depth, values) ──► serde_json ──► values
 //!             └── TooLarge: what, limit, what to do
 //! ```
 //!
-//! It stands alone because two sides of a wall need it: the services, and the processes that run
-//! templates and share nothing else with them. It refuses to know who sent the text.
+//! It is a separate package because two isolated sides need it: the services, and the processes that run templates and
+//! share no other code with them. It does not know where a text comes from.
 
 mod limits;
 mod read;

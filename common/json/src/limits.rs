@@ -1,60 +1,57 @@
-//! The one table of bounds for JSON.
+//! The one table of limits for JSON.
 
-/// What one JSON text may ask of its reader.
+/// The limits of one JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the text.
     pub bytes: usize,
-    /// Lists and objects within each other.
+    /// How deep lists and objects may nest.
     pub depth: usize,
     /// Strings, numbers, `true`, `false`, `null`, lists, objects, and the names of fields.
     pub values: usize,
 }
 
-/// `serde_json` refuses 128 levels. With the same number our own error says what to do.
+/// `serde_json` rejects 128 levels. With the same number our own error says what to do.
 const DEPTH: usize = 127;
 
 impl Limits {
-    /// Bytes of memory that one value takes at worst, as measured with lists of one item within
-    /// lists: each makes room for four. Ordinary objects take half of it.
+    /// The maximum memory of one value in bytes, measured with lists of one item within lists: each reserves space for
+    /// four. Ordinary objects need half of it.
     pub const BYTES_OF_A_VALUE: usize = 220;
 
-    /// A request to a service. 64 MiB: a manifest of 50 MiB is the largest that the store must
-    /// take, and JSON escapes add to it. A configuration expands to a million values at most
-    /// ([`Self::TEMPLATE`]), and what is recorded of its objects comes beside them. The values take
-    /// 310 MB at worst.
+    /// A request to a service. 64 MiB: the store must accept manifests of 50 MiB, and JSON escapes make them larger. A
+    /// configuration expands to a million values at most ([`Self::TEMPLATE`]), and the records of its objects are
+    /// added. The values take at most 310 MB.
     pub const REQUEST: Self = Self {
         bytes: 64 * 1024 * 1024,
         depth: DEPTH,
         values: 1_400_000,
     };
 
-    /// An answer of expandybird or resourcifier: what a configuration expands to with its layout,
-    /// or what is reported of each object.
+    /// An answer of expandybird or resourcifier: the expansion of a configuration with its layout, or a report on each
+    /// object.
     pub const ANSWER: Self = Self {
         bytes: 128 * 1024 * 1024,
         depth: DEPTH,
         values: 2_000_000,
     };
 
-    /// An answer of the manager. A manifest holds the configuration, what it expands to and the
-    /// layout.
+    /// An answer of the manager. A manifest has the configuration, its expansion and the layout.
     pub const MANIFEST: Self = Self {
         bytes: 256 * 1024 * 1024,
         depth: DEPTH,
         values: 4_000_000,
     };
 
-    /// An error: of a deployment of 10,000 resources that all failed it has 10,000 causes of some
-    /// 20 values.
+    /// An error. If all 10,000 resources of a deployment fail, it has 10,000 causes with about 20 values each.
     pub const ERROR: Self = Self {
         bytes: 16 * 1024 * 1024,
         depth: DEPTH,
         values: 400_000,
     };
 
-    /// A message of a process that runs a template: what the template returned. It becomes a part
-    /// of a configuration, so it holds no more than one YAML text may.
+    /// A message of a process that runs a template: the output of the template. It becomes a part of a configuration,
+    /// so its limit is that of a YAML text.
     pub const TEMPLATE: Self = Self {
         bytes: 64 * 1024 * 1024,
         depth: DEPTH,

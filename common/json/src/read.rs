@@ -1,4 +1,4 @@
-//! Reads a whole text: the scan first, the values then.
+//! Reads a whole text: first the scan, then the values.
 
 use serde::de::DeserializeOwned;
 

@@ -1,4 +1,4 @@
-//! Counts what a JSON text holds, byte by byte, as the bytes come.
+//! Counts the contents of a JSON text, byte by byte, as the bytes arrive.
 //!
 //! Not the crate serde_json with a counting visitor: it copies every escaped string and every key,
 //! and it needs the whole text at once. Not the crate jiter or simd-json: they make values, or a
@@ -6,7 +6,7 @@
 
 use super::limits::Limits;
 
-/// Why a text is not read. Each says what, the limit, and what to do.
+/// Why a text is not read: what is wrong, the limit, and what to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
     #[error("it has more than {} MiB; split it, or leave out what nobody needs", .limit / (1024 * 1024))]
@@ -21,26 +21,26 @@ pub enum TooLarge {
     Values { limit: usize },
 }
 
-/// Where in the text the scan is.
+/// The state of the scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ScanState {
     /// Between two values.
     Between,
     /// In a number, `true`, `false` or `null`.
     Word,
     Text,
-    /// Behind a `\` of a text.
+    /// After a `\` in a text.
     Escape,
 }
 
-/// A scan of one text. A text may come in any number of parts; the counts are the same.
+/// A scan of one text. The text may arrive in any number of parts, with the same counts.
 ///
-/// It does not check the grammar: `serde_json` does that. Up to the first fault the counts are
-/// exact, so they bound what `serde_json` allocates for any bytes.
+/// It does not check the grammar: `serde_json` does that. Up to the first fault the counts are exact, so they limit
+/// what `serde_json` allocates for any bytes.
 #[derive(Debug, Clone)]
 pub struct Scan {
     limits: Limits,
-    place: Place,
+    place: ScanState,
     bytes: usize,
     depth: usize,
     values: usize,
@@ -50,7 +50,7 @@ impl Scan {
     pub const fn new(limits: Limits) -> Self {
         Self {
             limits,
-            place: Place::Between,
+            place: ScanState::Between,
             bytes: 0,
             depth: 0,
             values: 0,
@@ -62,7 +62,7 @@ impl Scan {
         self.values
     }
 
-    /// Takes the next part of the text. Each byte is looked at once.
+    /// Scans the next part of the text. Each byte is read once.
     pub fn take(&mut self, part: &[u8]) -> Result<(), TooLarge> {
         self.bytes = self.bytes.saturating_add(part.len());
         if self.bytes > self.limits.bytes {
@@ -72,12 +72,12 @@ impl Scan {
         let mut rest = part;
         while let [byte, after @ ..] = rest {
             rest = match self.place {
-                Place::Text => self.through_text(rest),
-                Place::Escape => {
-                    self.place = Place::Text;
+                ScanState::Text => self.through_text(rest),
+                ScanState::Escape => {
+                    self.place = ScanState::Text;
                     after
                 }
-                Place::Between | Place::Word => {
+                ScanState::Between | ScanState::Word => {
                     self.outside(*byte)?;
                     after
                 }
@@ -86,14 +86,14 @@ impl Scan {
         Ok(())
     }
 
-    /// Goes to the end of a text, or behind the next `\`.
+    /// Skips to the end of a text, or past the next `\`.
     fn through_text<'t>(&mut self, rest: &'t [u8]) -> &'t [u8] {
         let Some(end) = memchr::memchr2(b'"', b'\\', rest) else {
             return &[];
         };
         self.place = match rest[end] {
-            b'\\' => Place::Escape,
-            _ => Place::Between,
+            b'\\' => ScanState::Escape,
+            _ => ScanState::Between,
         };
         &rest[end + 1..]
     }
@@ -101,26 +101,26 @@ impl Scan {
     fn outside(&mut self, byte: u8) -> Result<(), TooLarge> {
         match byte {
             b'"' => {
-                self.place = Place::Text;
+                self.place = ScanState::Text;
                 self.one_more()
             }
             b'[' | b'{' => {
-                self.place = Place::Between;
+                self.place = ScanState::Between;
                 self.one_more()?;
                 self.deeper()
             }
             b']' | b'}' => {
-                self.place = Place::Between;
+                self.place = ScanState::Between;
                 self.depth = self.depth.saturating_sub(1);
                 Ok(())
             }
             b',' | b':' | b' ' | b'\n' | b'\r' | b'\t' => {
-                self.place = Place::Between;
+                self.place = ScanState::Between;
                 Ok(())
             }
-            _ if self.place == Place::Word => Ok(()),
+            _ if self.place == ScanState::Word => Ok(()),
             _ => {
-                self.place = Place::Word;
+                self.place = ScanState::Word;
                 self.one_more()
             }
         }

@@ -1,5 +1,5 @@
-//! The scan against serde_json itself: what is within the bounds is read the same, and nothing
-//! beyond them becomes a value.
+//! Compares the scan with serde_json: a text within the limits is read the same, and nothing beyond them becomes a
+//! value.
 
 #![expect(clippy::expect_used, reason = "a test ends where it fails")]
 
@@ -17,7 +17,7 @@ const WIDE: Limits = Limits {
     values: usize::MAX,
 };
 
-/// Counts what serde_json makes, also of a text that it refuses at last.
+/// Counts the values that serde_json makes, also of a text that it rejects in the end.
 #[derive(Clone, Copy)]
 struct Count<'c> {
     made: &'c Cell<usize>,
@@ -94,7 +94,7 @@ impl<'de> Visitor<'de> for Count<'_> {
     }
 }
 
-/// How many values serde_json makes of a text, how deep they nest, and whether it takes the text.
+/// How many values serde_json makes from a text, how deep they nest, and whether it accepts the text.
 fn counted(text: &[u8]) -> (usize, usize, bool) {
     let (made, deepest) = (Cell::new(0), Cell::new(0));
     let count = Count {
@@ -138,7 +138,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A text, some bytes of it replaced, left out or put in: most are no JSON, and some still are.
+/// A text with some bytes replaced, removed or added: most are not JSON any more, some still are.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![
         prop::sample::select(br#"[]{},:"\ 0-1.e"#.to_vec()),
@@ -191,7 +191,7 @@ proptest! {
         prop_assert_eq!(read.ok(), serde_json::from_slice(&text).ok());
     }
 
-    /// Each byte alone gives the same, so none is looked at again and no work grows with the text.
+    /// Single bytes give the same counts, so no byte is read twice and no work grows with the text.
     #[test]
     fn the_counts_do_not_depend_on_how_the_bytes_come(text in damaged(), values in 0..20_usize, depth in 0..6_usize) {
         let limits = Limits { bytes: usize::MAX, depth, values };

@@ -46,7 +46,7 @@ codes! {
     TemplateTimeout        "TEMPLATE_TIMEOUT"         400 "A template exceeded its time limit.";
     TemplateMemory         "TEMPLATE_MEMORY"          400 "A template exceeded its memory limit.";
     TemplateOutput         "TEMPLATE_OUTPUT"          400 "The output of a template exceeds its size limit.";
-    TemplateFuel           "TEMPLATE_FUEL"            400 "A Jinja template exceeded its limit of steps.";
+    TemplateFuel           "TEMPLATE_FUEL"            400 "A Jinja or Go template exceeded its limit of steps, or of templates that run each other.";
     TemplateForbidden      "TEMPLATE_FORBIDDEN"       400 "A template tried something that the sandbox does not allow.";
     TemplateImport         "TEMPLATE_IMPORT"          400 "A template imports a module that is neither available to templates nor among the imports.";
     TemplateCrashed        "TEMPLATE_CRASHED"         400 "A template crashed its process, or corrupted the output of its process.";

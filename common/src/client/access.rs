@@ -32,14 +32,14 @@ impl Bearer for ServiceTokens {
 
 /// How a client authenticates. By default it sends nothing, and trusts the machine's authorities.
 #[derive(Clone, Default)]
-pub struct Access {
+pub struct ClientAccess {
     pub(super) tls: Option<ClientConfig>,
     pub(super) bearer: Option<Arc<dyn Bearer>>,
 }
 
-impl fmt::Debug for Access {
+impl fmt::Debug for ClientAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Access").finish_non_exhaustive()
+        f.debug_struct("ClientAccess").finish_non_exhaustive()
     }
 }
 
@@ -80,7 +80,7 @@ pub enum AccessError {
 }
 
 impl ServiceFlags {
-    pub fn access(&self) -> Result<Access, AccessError> {
+    pub fn access(&self) -> Result<ClientAccess, AccessError> {
         let tokens = self.service_token_file.as_deref().map(ServiceTokens::open);
         let bearer = tokens.transpose()?.map(|tokens| Arc::new(tokens) as _);
         let shown: Option<Arc<dyn ResolvesClientCert>> =
@@ -92,7 +92,7 @@ impl ServiceFlags {
             (None, None) => None,
             (authorities, shown) => Some(tls(authorities.as_deref(), shown)?),
         };
-        Ok(Access { tls, bearer })
+        Ok(ClientAccess { tls, bearer })
     }
 }
 
@@ -115,8 +115,8 @@ fn tls(
     })
 }
 
-impl Access {
-    /// Of a client that sends no request: it trusts no service, and so needs no authorities, which some machines do not have.
+impl ClientAccess {
+    /// For a client that sends no requests. It trusts no service, so the machine needs no authorities.
     pub fn to_nobody() -> Result<Self, AccessError> {
         let tls = ClientConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()?

@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::access::Access;
+use super::access::ClientAccess;
 use super::error::ClientError;
 use super::http::{Endpoint, with_body};
 use super::lines::documents;
@@ -29,7 +29,7 @@ pub struct DeployerClient {
 }
 
 impl DeployerClient {
-    pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
+    pub fn new(url: &str, access: &ClientAccess) -> Result<Self, ClientError> {
         Ok(Self {
             endpoint: Endpoint::new("resourcifier", url, Limits::ANSWER, access)?,
         })

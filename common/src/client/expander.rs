@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 
-use super::access::Access;
+use super::access::ClientAccess;
 use super::error::ClientError;
 use super::http::{Endpoint, with_body};
 use crate::api::expander::{CALLER_HEADER, ExpandRequest, ExpandResponse};
@@ -18,7 +18,7 @@ pub struct ExpanderClient {
 }
 
 impl ExpanderClient {
-    pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
+    pub fn new(url: &str, access: &ClientAccess) -> Result<Self, ClientError> {
         Ok(Self {
             endpoint: Endpoint::new("expandybird", url, Limits::ANSWER, access)?,
         })

@@ -10,7 +10,7 @@ use reqwest::{Method, RequestBuilder, Response, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::access::{Access, Bearer};
+use super::access::{Bearer, ClientAccess};
 use super::error::ClientError;
 use super::handshake::{self, Fault};
 use crate::api::error::{ErrorBody, ErrorCode};
@@ -51,7 +51,7 @@ impl Endpoint {
         service: &'static str,
         base: &str,
         answers: Limits,
-        access: &Access,
+        access: &ClientAccess,
     ) -> Result<Self, ClientError> {
         let invalid = |reason: String| ClientError::InvalidUrl {
             url: base.to_owned(),
@@ -343,6 +343,10 @@ fn seconds(headers: &HeaderMap) -> Option<u64> {
 }
 
 /// A client builder with TLS by rustls and ring: no C library, the same on all platforms.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the builder for all others"
+)]
 pub fn builder() -> reqwest::ClientBuilder {
     // `Err` means that an earlier call has installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();

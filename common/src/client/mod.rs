@@ -11,7 +11,7 @@ mod lines;
 pub mod manager;
 mod server_sent;
 
-pub use access::{Access, Bearer, ServiceFlags};
+pub use access::{Bearer, ClientAccess, ServiceFlags};
 pub use deployer::DeployerClient;
 pub use error::ClientError;
 pub use expander::ExpanderClient;

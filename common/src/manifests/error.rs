@@ -6,7 +6,7 @@ use crate::yaml::{Pointer, YamlError};
 
 /// The location of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ObjectLocation {
     /// The user's name for the file.
     pub file: String,
     /// The line where the object's document begins, from 1.
@@ -14,7 +14,7 @@ pub struct Place {
     pub pointer: Pointer,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ObjectLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)?;
         let items = self.pointer.path.split("/items/").skip(1);
@@ -32,14 +32,17 @@ pub enum ManifestError {
         file: String,
         source: Box<YamlError>,
     },
-    #[error("{place} is no Kubernetes object: {reason}")]
-    Object { place: Place, reason: String },
+    #[error("{place} is not a Kubernetes object: {reason}")]
+    Object {
+        place: ObjectLocation,
+        reason: String,
+    },
     #[error("the object {object} is in {first} and again in {second}; remove one")]
     SameObject {
         /// Its kind and name.
         object: String,
-        first: Place,
-        second: Place,
+        first: ObjectLocation,
+        second: ObjectLocation,
     },
 }
 

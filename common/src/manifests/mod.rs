@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::yaml::{self, Document, Duplicates, Limits};
 
-pub use error::{ManifestError, Place};
+pub use error::{ManifestError, ObjectLocation};
 pub use names::named;
 pub use object::Object;
 
@@ -35,7 +35,7 @@ pub fn is_manifests(text: &str) -> bool {
 /// The objects of a text, in their order. `file` is its name in errors.
 ///
 /// # Errors
-/// The text is not YAML, or one of its documents is no object.
+/// The text is not YAML, or one of its documents is not an object.
 pub fn read(file: &str, text: &str) -> Result<Vec<Object>, ManifestError> {
     let documents = yaml::read_all(text, &Limits::DEFAULT, Duplicates::Error);
     let documents = documents.map_err(|source| ManifestError::Yaml {
@@ -52,7 +52,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Object>, ManifestError> {
 pub fn objects(file: &str, documents: Vec<Document>) -> Result<Vec<Object>, ManifestError> {
     let mut found = Vec::new();
     for (index, document) in documents.into_iter().enumerate() {
-        let place = Place {
+        let place = ObjectLocation {
             file: file.to_owned(),
             line: document.location.line,
             pointer: yaml::Pointer::new(index, ""),
@@ -65,7 +65,11 @@ pub fn objects(file: &str, documents: Vec<Document>) -> Result<Vec<Object>, Mani
 }
 
 /// The recursion is as deep as the YAML, whose depth is limited.
-fn unfold(value: Value, place: Place, found: &mut Vec<Object>) -> Result<(), ManifestError> {
+fn unfold(
+    value: Value,
+    place: ObjectLocation,
+    found: &mut Vec<Object>,
+) -> Result<(), ManifestError> {
     match list(value) {
         Err(value) => {
             let object = Object::new(value, place.clone())

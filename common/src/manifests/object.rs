@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::Place;
+use super::ObjectLocation;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Object {
     pub kind: String,
     /// The whole object.
     pub value: Value,
-    pub place: Place,
+    pub place: ObjectLocation,
     pub(super) name: String,
     /// Absent if the object has none.
     pub(super) namespace: Option<String>,
@@ -19,7 +19,7 @@ pub struct Object {
 
 impl Object {
     /// Why a value is not an object.
-    pub(super) fn new(value: Value, place: Place) -> Result<Self, String> {
+    pub(super) fn new(value: Value, place: ObjectLocation) -> Result<Self, String> {
         let Value::Object(map) = &value else {
             return Err("it is not a map".to_owned());
         };

@@ -11,6 +11,8 @@ use crate::manifests;
 pub enum Language {
     Python,
     Jinja,
+    /// Go's `text/template`.
+    GoTemplate,
     /// A folder with a `Chart.yaml`, and Kubernetes objects in `manifests/`.
     Package,
     /// Files of Kubernetes objects, as kubectl takes them.
@@ -39,7 +41,7 @@ pub struct Row {
 }
 
 /// If several rows match a file, the first one wins.
-pub const TABLE: [Row; 4] = [
+pub const TABLE: [Row; 5] = [
     Row {
         language: Language::Python,
         name: "Python",
@@ -67,6 +69,13 @@ pub const TABLE: [Row; 4] = [
         name: "Jinja",
         form: Form::File,
         endings: &[".jinja", ".yaml"],
+        recognises: None,
+    },
+    Row {
+        language: Language::GoTemplate,
+        name: "Go template",
+        form: Form::File,
+        endings: &[".gotmpl"],
         recognises: None,
     },
 ];
@@ -187,6 +196,7 @@ mod tests {
         for (path, content, language) in [
             ("a.py", OBJECT, Some(Language::Python)),
             ("a.jinja", OBJECT, Some(Language::Jinja)),
+            ("a.gotmpl", OBJECT, Some(Language::GoTemplate)),
             ("a.yaml", "resources: []", Some(Language::Jinja)),
             ("a.yaml", OBJECT, Some(Language::Manifests)),
             ("https://host/a.yml", OBJECT, Some(Language::Manifests)),
@@ -231,6 +241,9 @@ mod tests {
             assert!(!row.endings.is_empty(), "{}", row.name);
             assert!(!TABLE[..index].contains(row), "{}", row.name);
         }
-        assert_eq!(endings().to_string(), ".py, .yaml, .yml, .json, .jinja");
+        assert_eq!(
+            endings().to_string(),
+            ".py, .yaml, .yml, .json, .jinja, .gotmpl"
+        );
     }
 }

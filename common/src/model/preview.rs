@@ -35,7 +35,7 @@ pub struct DiffSummary {
 }
 
 impl DiffSummary {
-    pub fn of(resources: &[ResourceDiff]) -> Self {
+    pub fn summarize(resources: &[ResourceDiff]) -> Self {
         let mut summary = Self::default();
         for resource in resources {
             *summary.count(resource.intent) += 1;
@@ -77,7 +77,7 @@ mod tests {
         let diff = |intent: &&str| json!({"name": "a", "type": "Pod", "intent": intent, "basis": {"object": object}});
         let resources: Vec<ResourceDiff> =
             serde_json::from_value(intents.iter().map(diff).collect()).unwrap();
-        DiffSummary::of(&resources)
+        DiffSummary::summarize(&resources)
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn folders(entries: &Map<String, Value>, faults: &mut Vec<String>) -> BTreeMap<S
 
 fn folder(name: &str, path: &Value) -> Result<FilePath, String> {
     if !is_part(name) {
-        return Err("this is no name that can stand in a reference".to_owned());
+        return Err("this is not a name for a reference".to_owned());
     }
     let path = path.as_str().ok_or("its path must be a text")?;
     FilePath::parse(path.trim_end_matches('/')).map_err(|error| error.to_string())

@@ -8,7 +8,7 @@ pub struct FilePath(String);
 
 /// Why a text is not a path within a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no path within a registry: {rule}")]
+#[error("{text:?} is not a path within a registry: {rule}")]
 pub struct PathError {
     text: String,
     rule: &'static str,

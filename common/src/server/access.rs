@@ -1,4 +1,4 @@
-//! Who may call a service at all, and where a service may listen because of it.
+//! Which callers a service accepts, and where it may listen because of that.
 //!
 //! ```text
 //! Open      nobody proves who they are         loopback only
@@ -14,7 +14,7 @@ use crate::reload::Unusable;
 
 /// Whether and how the service authenticates its callers.
 #[derive(Debug, Clone)]
-pub enum Access {
+pub enum CallerPolicy {
     /// No authentication is configured. The text names the flags for it, and completes the sentence "configure …".
     Open(&'static str),
     /// Authentication is configured, and the routes check it.
@@ -47,11 +47,11 @@ pub struct Unguarded {
 }
 
 impl Door {
-    pub(super) fn open(access: Access, tls: &Tls) -> Result<Self, Unusable> {
+    pub(super) fn open(access: CallerPolicy, tls: &Tls) -> Result<Self, Unusable> {
         Ok(match access {
-            Access::Open(how) => Self::Open(how),
-            Access::Checked => Self::Checked,
-            Access::Services(flags) => flags.callers(tls)?.map_or(
+            CallerPolicy::Open(how) => Self::Open(how),
+            CallerPolicy::Checked => Self::Checked,
+            CallerPolicy::Services(flags) => flags.callers(tls)?.map_or(
                 Self::Open("--service-token-file, or --tls-cert, --tls-key and --client-ca"),
                 Self::Manager,
             ),

@@ -52,7 +52,7 @@ impl FromRequest for RawBody {
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let format = Format::of(request.content_type());
+        let format = Format::from_content_type(request.content_type());
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
             let format = format?;
@@ -81,7 +81,7 @@ pub enum Format {
 }
 
 impl Format {
-    fn of(content_type: &str) -> Result<Self, ApiError> {
+    fn from_content_type(content_type: &str) -> Result<Self, ApiError> {
         match content_type.trim().to_ascii_lowercase().as_str() {
             "" | "application/json" => Ok(Self::Json),
             "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => {

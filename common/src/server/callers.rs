@@ -1,4 +1,4 @@
-//! Who may call expandybird and resourcifier: the manager, by the services' token or by its certificate.
+//! The callers of expandybird and resourcifier: the manager only, by the service token or by its certificate.
 //!
 //! It refuses to know users: what they may do is decided in the manager.
 
@@ -56,7 +56,7 @@ impl CallerFlags {
 impl Callers {
     /// Returns the refusal if the caller is not the manager.
     pub(super) fn admit(&self, request: &HttpRequest) -> Result<(), ApiError> {
-        let peer = Peer::of(request);
+        let peer = Peer::from_request(request);
         let certificate = peer.certificate.as_deref();
         if certificate.is_some_and(|shown| self.clients.iter().any(|name| shown.is(name))) {
             return Ok(());

@@ -81,12 +81,6 @@ impl ResponseError for ApiError {
     }
 }
 
-/// For a resource's `default_service`: the path exists, the method does not.
-pub async fn method_not_allowed(request: HttpRequest) -> HttpResponse {
-    let message = format!("{} has no {}", request.path(), request.method());
-    ApiError::new(ErrorCode::MethodNotAllowed, message).error_response()
-}
-
 /// The answer if no route matches.
 pub async fn no_such_route(request: HttpRequest) -> HttpResponse {
     ApiError::new(

@@ -46,7 +46,7 @@ fn check(door: &Door, request: &ServiceRequest) -> Result<Admission, ApiError> {
         Door::Open(_) => {
             head::check_host(head)?;
             head::check_origin(head)?;
-            let address = Peer::of(head).address;
+            let address = Peer::from_request(head).address;
             admit(
                 head,
                 &address.map_or_else(String::new, |address| address.to_string()),

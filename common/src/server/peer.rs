@@ -13,7 +13,7 @@ use nix::sys::socket::sockopt::TcpUserTimeout;
 
 use crate::tls::Certificate;
 
-/// The peer of a connection. Handlers and middleware get it with [`Peer::of`].
+/// The peer of a connection. Handlers and middleware get it with [`Peer::from_request`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Peer {
     /// Its address; behind a proxy, the address of the proxy. Forwarding headers are not trusted.
@@ -24,7 +24,7 @@ pub struct Peer {
 
 impl Peer {
     /// The peer of a request's connection. Unknown without a connection, as in tests that call routes directly.
-    pub fn of(request: &HttpRequest) -> Self {
+    pub fn from_request(request: &HttpRequest) -> Self {
         request.conn_data().cloned().unwrap_or_default()
     }
 }

@@ -7,17 +7,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
-use actix_web::http::header::{ALLOW, HeaderValue};
+use actix_web::http::Method;
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, PathConfig, ServiceConfig};
-use actix_web::{App, HttpServer, Resource};
+use actix_web::{App, HttpServer};
 use tokio::net::TcpSocket;
 
-use super::access::{Access, Door, Unguarded};
+use super::access::{CallerPolicy, Door, Unguarded};
 use super::bodiless::bodiless;
-use super::error::{ApiError, method_not_allowed, no_such_route};
+use super::error::{ApiError, no_such_route};
 use super::limits::{LimitFlags, Limits};
 use super::observe::observe;
+use super::route::at;
 use super::tls::Tls;
 use super::{files, front, health, peer};
 use crate::api::error::ErrorCode;
@@ -92,7 +93,7 @@ pub enum ServeError {
 pub async fn serve<F>(
     listen: &Listen,
     default: SocketAddr,
-    access: Access,
+    access: CallerPolicy,
     routes: F,
 ) -> Result<(), ServeError>
 where
@@ -119,7 +120,7 @@ where
             }))
             .wrap(from_fn(bodiless))
             .wrap(from_fn(observe))
-            .service(at("/healthz", "GET").route(web::get().to(health::healthz)))
+            .service(at("/healthz", [(Method::GET, web::to(health::healthz))]))
             .configure(routes)
             .default_service(web::to(no_such_route))
     })
@@ -165,24 +166,6 @@ fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)?.into_std()
-}
-
-/// A path with these methods, such as `GET, POST`; all others answer 405 and name these (RFC 9110, `Allow`).
-///
-/// A path with GET also answers HEAD.
-pub fn at(path: &str, methods: &'static str) -> Resource {
-    let allowed = methods.replace("GET", "GET, HEAD");
-    let refuse = move |request| {
-        let allowed = HeaderValue::from_str(&allowed);
-        async move {
-            let mut response = method_not_allowed(request).await;
-            if let Ok(allowed) = allowed {
-                response.headers_mut().insert(ALLOW, allowed);
-            }
-            response
-        }
-    };
-    web::resource(path).default_service(web::to(refuse))
 }
 
 fn unreadable_path(error: &dyn std::fmt::Display) -> actix_web::Error {

@@ -53,9 +53,9 @@ pub enum YamlErrorKind {
     TooManyNodes { limit: usize },
     #[error("the alias '*{0}' names no anchor before it")]
     UnknownAlias(String),
-    #[error("the alias is inside of the value that it repeats")]
+    #[error("the alias refers to a value that contains it")]
     RecursiveAlias,
-    #[error("'<<' needs a map or a list of maps, and this is neither")]
+    #[error("'<<' needs a map or a list of maps, but the value is neither")]
     InvalidMerge,
     #[error("the integer {0} does not fit into 64 bits; quote it to keep it as text")]
     IntegerTooLarge(String),

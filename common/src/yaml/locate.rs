@@ -7,13 +7,13 @@ use super::{Limits, Pointer};
 
 /// A text to search for locations. It is parsed a second time, once for all locations, so that a valid text costs
 /// nothing extra.
-pub struct Places<'a> {
+pub struct TextLocations<'a> {
     /// Empty for a text that cannot be read.
     tree: Option<Tree<'a>>,
 }
 
-impl<'a> Places<'a> {
-    pub fn of(text: &'a str, limits: &Limits) -> Self {
+impl<'a> TextLocations<'a> {
+    pub fn new(text: &'a str, limits: &Limits) -> Self {
         let tree = compose(text, limits).ok();
         Self { tree }
     }
@@ -43,9 +43,9 @@ impl<'a> Places<'a> {
     }
 }
 
-/// [`Places::at`] for a single location.
+/// [`TextLocations::at`] for a single location.
 pub fn locate(text: &str, pointer: &str, limits: &Limits) -> Option<Location> {
-    Places::of(text, limits).at(pointer)
+    TextLocations::new(text, limits).at(pointer)
 }
 
 /// The value below a segment of a pointer, and the node at its location.

@@ -35,7 +35,7 @@ use std::fmt;
 use serde_json::Value;
 
 pub use error::{Location, YamlError, YamlErrorKind, excerpt};
-pub use locate::{Places, locate};
+pub use locate::{TextLocations, locate};
 pub use mask::mask;
 pub use replace::{ReplaceError, Replacement, replace};
 pub use write::{WriteError, write};

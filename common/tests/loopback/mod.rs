@@ -4,13 +4,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use actix_web::web::ServiceConfig;
-use common::server::{Access, Listen, serve};
+use common::server::{CallerPolicy, Listen, serve};
 
 const ANY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Serves the routes; gives the address.
-pub async fn start(access: Access, routes: fn(&mut ServiceConfig)) -> String {
+pub async fn start(access: CallerPolicy, routes: fn(&mut ServiceConfig)) -> String {
     let folder = tempfile::tempdir().unwrap();
     let port_file = folder.path().join("port");
     let listen = Listen {

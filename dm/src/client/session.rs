@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use common::api::page::{Page, PageQuery};
-use common::client::access::Access;
+use common::client::access::ClientAccess;
 use common::client::{ClientError, ManagerClient};
 use common::duration;
 use common::model::Namespace;
@@ -42,7 +42,7 @@ impl<'s, 't> Session<'s, 't> {
         };
         let access = match asks {
             true => target.identity.access(&target.service).await?,
-            false => Access::to_nobody().map_err(IdentityError::from)?,
+            false => ClientAccess::to_nobody().map_err(IdentityError::from)?,
         };
         let client = ManagerClient::with(&target.service, &access)?;
         Ok(Self {

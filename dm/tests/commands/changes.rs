@@ -66,7 +66,7 @@ async fn every_write_that_can_name_a_service_account_does_so_by_the_same_flag() 
                 .find(|request| expected.contains(&request.asked.as_str()));
             let body = &write.unwrap_or_else(|| panic!("{args:?}: {asked:?}")).body;
             assert_eq!(body.get("serviceAccount").unwrap_or(&Value::Null), &sent);
-            // Taking one away is told, where there may be one.
+            // A removal is sent only if there is something to remove.
             assert_eq!(
                 body.get("serviceAccount").is_some(),
                 there || !account.is_empty(),
@@ -394,7 +394,7 @@ async fn a_store_is_backed_up_verified_and_restored() {
     let said = manager.dm(&["admin", "restore", &file]).await;
     assert_eq!(
         said.stdout,
-        "7 entries are restored; 1 unfinished operations go on\n"
+        "7 entries are restored; 1 unfinished operations continue\n"
     );
     assert_eq!(manager.asked().last().unwrap().body, json!("the store"));
     let said = manager.dm(&["admin", "verify"]).await;

@@ -36,7 +36,7 @@ async fn a_password_is_read_from_a_file_and_goes_with_its_user() {
     let said = manager
         .dm(&["setcredential", "own", "--token", "s3cret"])
         .await;
-    assert_eq!(said.code, ExitCode::Usage, "a secret is no argument");
+    assert_eq!(said.code, ExitCode::Usage, "a secret is not an argument");
 }
 
 #[actix_web::test]

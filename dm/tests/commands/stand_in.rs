@@ -165,7 +165,7 @@ impl Manager {
     }
 }
 
-/// Who could be asked.
+/// The person at the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Person {
     Absent,

@@ -55,12 +55,12 @@ async fn registries_that_are_away_or_silent_are_told_beside_what_the_others_hold
     let said = manager.dm(&["templates", "--timeout", "1s"]).await;
     assert_eq!(said.code, ExitCode::Unavailable, "{said:?}");
     assert!(said.stdout.contains("shop      redis"), "{said:?}");
-    for told in [
+    for reported in [
         "registry away cannot be fetched",
         "registry silent has not answered within 1 s",
         "dm templates silent",
     ] {
-        assert!(said.stderr.contains(told), "{told}: {said:?}");
+        assert!(said.stderr.contains(reported), "{reported}: {said:?}");
     }
 }
 

@@ -138,9 +138,9 @@ impl Asked {
     }
 
     async fn resolve(&self) -> Result<()> {
-        let told = self.client.describe("large/t500:v1").await?;
+        let reported = self.client.describe("large/t500:v1").await?;
         ensure!(
-            told.resolved.version.as_deref() == Some("v1.0.1"),
+            reported.resolved.version.as_deref() == Some("v1.0.1"),
             "another version"
         );
         Ok(())

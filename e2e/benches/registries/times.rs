@@ -1,4 +1,4 @@
-//! Times of what is measured, and how they are told.
+//! Measured times, and how they are printed.
 
 use std::time::{Duration, Instant};
 

@@ -31,6 +31,10 @@ const CLIENTS: usize = 32;
 const PRESSURE: Duration = Duration::from_secs(10);
 
 #[tokio::main]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark has no flags of its own"
+)]
 async fn main() -> Result<()> {
     if !std::env::args().any(|arg| arg == "--bench") {
         return Ok(());

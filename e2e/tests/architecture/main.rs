@@ -3,6 +3,7 @@
 mod arrows;
 mod named;
 mod rooms;
+mod sizes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use anyhow::{Context, Result};
 use e2e::program::checkout;
 use serde_json::Value;
 
-/// Who may depend on whom, among our own packages (tests included).
+/// The allowed dependencies among our own packages (tests included).
 const MAY_USE: &[(&str, &[&str])] = &[
     ("common", &["common-json"]),
     // Both sides of the wall around templates read JSON with it.
@@ -23,7 +24,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("e2e", &["common"]),
     (
         "expandybird",
-        &["common", "expandybird-confinement", "expandybird-protocol"],
+        &[
+            "common",
+            "expandybird-confinement",
+            "expandybird-gotemplate",
+            "expandybird-protocol",
+            "expandybird-sprig",
+        ],
     ),
     ("expandybird-confinement", &[]),
     ("expandybird-gotemplate", &[]),

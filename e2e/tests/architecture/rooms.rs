@@ -10,7 +10,7 @@ use crate::arrows::{self, Arrows};
 
 /// Folders of the packages, each with its rooms and those that they name: `room -> others`.
 const TABLE: &str = include_str!("rooms.txt");
-/// Each room fails in its own way, and this one has all of them as one type. So it is no circle that both name each other.
+/// Each room fails in its own way, and this one has all of them as one type. So it is not a circle that both name each other.
 const ERROR: &str = "error";
 /// Rooms that are one layer: an operation of the model has an error of the API, whose location is the model's.
 const ONE_LAYER: &[(&str, &str, &str)] = &[("common", "api", "model")];

@@ -53,7 +53,7 @@ async fn a_body_that_is_announced_too_large_is_refused_unread() -> Result<()> {
     services.bear(attack).await
 }
 
-/// Holds a connection whose body never ends, and gives what it is told at last.
+/// Holds a connection whose body never ends, and returns the final answer.
 async fn hold(name: &'static str, address: SocketAddr) -> Result<String> {
     let mut stream = TcpStream::connect(address).await?;
     let head = post(name, "Content-Length: 1000000\r\n");

@@ -17,7 +17,7 @@ struct Inside {
 }
 
 impl Inside {
-    /// `answer` is what everyone is told.
+    /// `answer` is the response to every request.
     fn listen(
         answer: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
     ) -> Result<Self> {
@@ -79,13 +79,13 @@ async fn references_lead_to_nothing_inside_of_the_managers_network() -> Result<(
             "github.com/owner/repo/../../x:v1".to_owned(),
         ] {
             let (status, body) = services.expand(&of_type(&type_name)).await?;
-            let told = body.to_string();
-            // What is no reference may still be a kind of the cluster's; only its name is told.
+            let reported = body.to_string();
+            // A text that is not a reference may still be a kind of the cluster. The answer has only its name.
             let is_kind = status == 200 && !type_name.to_lowercase().starts_with("http");
-            ensure!(status == 400 || is_kind, "{type_name}: {status} {told}");
+            ensure!(status == 400 || is_kind, "{type_name}: {status} {reported}");
             ensure!(
-                !told.contains("root:") && !told.contains("secret"),
-                "{type_name}: {told}"
+                !reported.contains("root:") && !reported.contains("secret"),
+                "{type_name}: {reported}"
             );
         }
         Ok(())
@@ -96,6 +96,10 @@ async fn references_lead_to_nothing_inside_of_the_managers_network() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a server that is slow on purpose, on a thread of its own"
+)]
 async fn a_registry_that_drips_floods_or_leads_elsewhere_holds_nobody_else_up() -> Result<()> {
     let services = Services::start().await?;
     let inside = Inside::listen(|stream| stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nsecret"))?;

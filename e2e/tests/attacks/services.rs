@@ -139,7 +139,7 @@ fn shown(path: &Path) -> String {
 /// Sends bytes and gives all that is answered until the connection ends, or nothing more comes for a while.
 pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Result<String> {
     let mut stream = TcpStream::connect(address).await?;
-    // Whoever is refused midway does not take the rest: that is no fault.
+    // A client whose request is rejected early may not read the rest of the answer: that is not a fault.
     let _ = stream.write_all(bytes).await;
     Ok(answer(&mut stream).await)
 }

@@ -23,6 +23,7 @@ async fn a_short_mixed_load_is_borne() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "`make soak`: ten minutes, or DM_SOAK_SECONDS"]
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 async fn a_long_mixed_load_is_borne() -> Result<()> {
     let seconds = std::env::var("DM_SOAK_SECONDS").unwrap_or_else(|_| "600".to_owned());
     soak(Duration::from_secs(

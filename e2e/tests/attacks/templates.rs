@@ -1,4 +1,4 @@
-//! Templates that take all that they can get, and names that are something else to whoever shows them.
+//! Templates that use all resources that they can get, and names with a special meaning for a program that shows them.
 
 use anyhow::{Result, ensure};
 use reqwest::header::CONTENT_TYPE;
@@ -42,9 +42,9 @@ async fn templates_without_end_or_measure_hold_nobody_else_up() -> Result<()> {
     let attack = async {
         let asked = hostile.iter().map(|body| services.ask("/expand", body));
         for (body, outcome) in hostile.iter().zip(futures::future::join_all(asked).await) {
-            let (status, told) = outcome?;
-            ensure!([400, 504].contains(&status), "{body}: {status} {told}");
-            ensure!(!told.to_string().contains("root:"), "{told}");
+            let (status, answer) = outcome?;
+            ensure!([400, 504].contains(&status), "{body}: {status} {answer}");
+            ensure!(!answer.to_string().contains("root:"), "{answer}");
         }
         Ok(())
     };

@@ -29,6 +29,10 @@ fn pages() -> Result<Vec<Document>> {
 }
 
 /// bash as a user of this stack has it: the programs and kubectl on the path, and the kubeconfig of the cluster.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "PATH is how the system finds programs"
+)]
 fn bash(stack: &Stack) -> Result<Command> {
     let programs = path_of("dm")?;
     let programs = programs.parent().context("no folder of programs")?;

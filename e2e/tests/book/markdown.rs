@@ -1,5 +1,6 @@
-//! The Markdown files of the project, and what stands in them: links, headings and code blocks.
+//! The Markdown files of the project: their links, headings and code blocks.
 
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -7,23 +8,23 @@ use anyhow::{Context as _, Result};
 use e2e::program::checkout;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// Folders that are built, or belong to a tool.
+/// Folders of build results and tools.
 const NOT_OURS: [&str; 3] = ["target", ".git", "fuzz"];
 
-/// A Markdown file of the project.
+/// A text file of the project.
 pub struct Document {
     /// From the root of the checkout.
     pub path: PathBuf,
     pub text: String,
 }
 
-/// A code block: what stands behind the opening fence, and the lines.
+/// A code block: the text after the opening fence, and the lines.
 pub struct CodeBlock {
     pub info: String,
     pub text: String,
-    /// Where the block begins, counted from 1.
+    /// The line of the opening fence, from 1.
     pub line: usize,
-    /// The HTML comment that stands directly before it.
+    /// The HTML comment directly before it.
     pub comment: Option<String>,
 }
 
@@ -94,7 +95,7 @@ impl Document {
         blocks
     }
 
-    /// What stands between backticks in the text.
+    /// The code between backticks in the text.
     pub fn code_spans(&self) -> Vec<String> {
         let span = |(event, _): (Event<'_>, _)| match event {
             Event::Code(text) => Some(text.into_string()),
@@ -116,8 +117,13 @@ pub fn anchor(heading: &str) -> String {
 
 /// Every Markdown file below a folder of the checkout, sorted.
 pub fn documents(folder: &str) -> Result<Vec<Document>> {
+    files(folder, &["md"])
+}
+
+/// Every file below a folder of the checkout whose name has one of the endings, sorted.
+pub fn files(folder: &str, endings: &[&str]) -> Result<Vec<Document>> {
     let mut paths = Vec::new();
-    collect(&checkout().join(folder), &mut paths)?;
+    collect(&checkout().join(folder), endings, &mut paths)?;
     paths.sort();
     let root = checkout();
     paths
@@ -126,14 +132,19 @@ pub fn documents(folder: &str) -> Result<Vec<Document>> {
         .collect()
 }
 
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+fn collect(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) -> Result<()> {
+    let is_wanted = |ending: &OsStr| {
+        ending
+            .to_str()
+            .is_some_and(|ending| endings.contains(&ending))
+    };
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name());
         let is_ours = !NOT_OURS.iter().any(|skipped| name == *skipped);
         if entry.file_type()?.is_dir() && is_ours {
-            collect(&path, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "md") {
+            collect(&path, endings, found)?;
+        } else if path.extension().is_some_and(is_wanted) {
             found.push(path);
         }
     }

@@ -73,7 +73,7 @@ impl Examples {
                 text: block.text.clone(),
             }),
             (_, "", None) => (),
-            _ => anyhow::bail!("`{}` is no kind of example", block.info),
+            _ => anyhow::bail!("`{}` is not a kind of example", block.info),
         }
         Ok(())
     }

@@ -244,8 +244,8 @@ async fn a_deployment_that_asks_for_it_is_put_right_on_a_schedule_and_others_are
     assert_eq!(last["user"], "manager", "nobody else asked for it: {last}");
     let report = ["update", "corrected.yaml", "--drift-policy", "report"];
     stack.dm.ok(&report).await?;
-    let told = stack.dm.json(&["get", "corrected"]).await?;
-    assert_eq!(told["driftPolicy"], "REPORT");
+    let reported = stack.dm.json(&["get", "corrected"]).await?;
+    assert_eq!(reported["driftPolicy"], "REPORT");
     Ok(())
 }
 
@@ -265,10 +265,10 @@ async fn what_somebody_made_anew_under_the_same_name_is_left_alone_and_told_of()
         stack.cluster.kubectl(&[change, &namespace[..]].concat())?;
     }
     // Its configuration has it no longer.
-    let told = stack.dm.run(&["update", "own.yaml"]).await?;
-    ensure!(told.code == 0, "{told:?}");
+    let reported = stack.dm.run(&["update", "own.yaml"]).await?;
+    ensure!(reported.code == 0, "{reported:?}");
     let expected = "warning: own-b: another object has taken its name since; it is left alone";
-    assert!(told.stderr.contains(expected), "{told:?}");
+    assert!(reported.stderr.contains(expected), "{reported:?}");
     assert_eq!(value(&stack, "own-b")?, "theirs");
     Ok(())
 }

@@ -32,7 +32,7 @@ async fn every_example_of_the_bundled_registry_becomes_ready_and_goes_without_tr
     assert!(versions.len() >= 6, "{versions:?}");
     for (index, version) in versions.iter().enumerate() {
         let (example, name) = (version.join("example.yaml"), format!("example-{index}"));
-        let example = example.to_str().context("a path that is no text")?;
+        let example = example.to_str().context("a path that is not text")?;
         stack
             .deploy(&[example, "--name", &name])
             .await

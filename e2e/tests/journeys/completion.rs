@@ -6,6 +6,10 @@ use e2e::program::path_of;
 use tokio::process::Command;
 
 /// What bash would offer behind this line.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "PATH is how the system finds programs"
+)]
 async fn offered(stack: &Stack, line: &str) -> Result<Vec<String>> {
     let script = r#"
         source <(dm completion bash)

@@ -35,7 +35,7 @@ async fn what_a_hostile_template_makes_touches_nothing_of_others() -> Result<()>
     let named = |name: &str| json!({"metadata": {"name": name}, "data": {"value": "mine"}});
     let elsewhere = json!({"metadata": {"namespace": "kube-system"}});
     let whole = json!({"metadata": {"name": stack.namespace}, "rules": rule});
-    for (type_name, properties, told) in [
+    for (type_name, properties, reported) in [
         (
             "ConfigMap",
             named("settings"),
@@ -44,12 +44,12 @@ async fn what_a_hostile_template_makes_touches_nothing_of_others() -> Result<()>
         (
             "ConfigMap",
             json!({"metadata": {"labels": {format!("{own}/deployment"): "settings"}}}),
-            "is Deployment Manager's own",
+            "is reserved for Deployment Manager",
         ),
         (
             "ConfigMap",
             json!({"metadata": {"annotations": {format!("{own}/delete-policy"): "ABANDON"}}}),
-            "is Deployment Manager's own",
+            "is reserved for Deployment Manager",
         ),
         (
             "ConfigMap",
@@ -74,10 +74,10 @@ async fn what_a_hostile_template_makes_touches_nothing_of_others() -> Result<()>
         )?;
         let said = jane.dm.run(&deploy(&stack, &["hostile.yaml"])).await?;
         ensure!(
-            said.code == 1 && said.stderr.contains(told),
+            said.code == 1 && said.stderr.contains(reported),
             "{type_name} {properties}: {said:?}"
         );
-        // What cannot be planned is no deployment; of what was refused later, nothing is in the cluster, and jane may delete it.
+        // What cannot be planned is not a deployment; of what was refused later, nothing is in the cluster, and jane may delete it.
         let deleted = jane.dm.run(&["delete", "hostile"]).await?;
         ensure!([0, 3].contains(&deleted.code), "{properties}: {deleted:?}");
         let left = stack.names("configmaps")?;
@@ -133,10 +133,10 @@ async fn nobody_is_somebody_else_by_what_a_request_says_beside_its_token() -> Re
             .json(body);
         let response = request.send().await?;
         let status = response.status();
-        let told = response.text().await?;
+        let reported = response.text().await?;
         ensure!(
             [expected, 403].contains(&status.as_u16()),
-            "{status}: {told}"
+            "{status}: {reported}"
         );
         no_app(&stack)?;
     }
@@ -214,7 +214,7 @@ async fn the_upgrade_of_anothers_deployment_is_made_with_the_rights_of_who_asks_
     let shown = jane.dm.run(&["whatif", newer]).await?;
     ensure!(shown.stdout.contains("web"), "{shown:?}");
     let said = jane.dm.run(&["upgrade", "--template", newer]).await?;
-    let told = said.stdout + &said.stderr;
-    ensure!(said.code == 1 && told.contains("may not"), "{told}");
+    let reported = said.stdout + &said.stderr;
+    ensure!(said.code == 1 && reported.contains("may not"), "{reported}");
     no_app(&stack)
 }

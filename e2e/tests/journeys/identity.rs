@@ -1,4 +1,4 @@
-//! Who somebody is by their certificate, from the kubeconfig through TLS to the API server.
+//! The identity of a caller from a certificate: from the kubeconfig through TLS to the API server.
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ impl Authority {
     }
 }
 
-/// A manager over TLS that takes clients for whom the cluster's authority, or the test's, says they are.
+/// A manager over TLS that accepts client certificates of the cluster's authority, or of the test's.
 async fn manager(stack: &Stack, authority: &Authority) -> Result<(Service, String)> {
     authority.sign("server", "manager", "services")?;
     std::fs::write(stack.folder().join("ca.pem"), &authority.certificate)?;
@@ -129,7 +129,7 @@ async fn the_kubeconfigs_certificate_reaches_the_api_server_as_whom_it_names() -
     assert_eq!(stack.cluster.kubectl(&made)?, name);
     admin.ok(&[&["delete", "own"][..], &ca].concat()).await?;
 
-    // Without a certificate nobody is let in, and is told what to do.
+    // A client without a certificate is rejected, and the error says what to do.
     let stranger: Dm = stack.dm.at(url);
     let error = stranger.fails(1, &[&["list"][..], &ca].concat()).await?;
     assert!(error.contains("certificate"), "{error}");

@@ -312,8 +312,8 @@ async fn what_an_operator_sets_is_the_managers_flags_and_files_and_the_cluster_t
     ] {
         let install = ["install", "--image", IMAGE, "--properties", properties];
         let said = stack.dm.run(&install).await?;
-        let told = said.code != 0 && said.stderr.contains(expected);
-        ensure!(told, "{properties}: {said:?}");
+        let reported = said.code != 0 && said.stderr.contains(expected);
+        ensure!(reported, "{properties}: {said:?}");
     }
     stack
         .cluster

@@ -1,4 +1,4 @@
-//! `dm expand --local`: the same result, whoever expands.
+//! `dm expand --local` gives the same result as the service.
 
 use anyhow::Result;
 use e2e::Stack;
@@ -51,12 +51,12 @@ async fn a_configuration_expands_to_the_same_with_and_without_a_manager() -> Res
         .dm
         .fails(1, &["expand", "broken.yaml", "--local"])
         .await?;
-    let told = |text: &str| {
+    let shown = |text: &str| {
         let lines = text
             .lines()
             .filter(|line| !line.trim_start().starts_with("request "));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(told(&with), told(&without));
+    assert_eq!(shown(&with), shown(&without));
     Ok(())
 }

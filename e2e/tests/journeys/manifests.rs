@@ -159,7 +159,7 @@ async fn a_slip_never_deploys_nothing() -> Result<()> {
         (
             "mixed.yaml",
             format!("{SETTINGS}---\nkind: Pod\n"),
-            "mixed.yaml:8 is no Kubernetes object",
+            "mixed.yaml:8 is not a Kubernetes object",
         ),
         (
             "unknown.yaml",

@@ -159,7 +159,7 @@ fn flags(stack: &Stack, idp: &Idp) -> Vec<String> {
     flags.chain(["--auth-rbac".to_owned()]).collect()
 }
 
-/// What is no token of the issuer for this manager, however it looks.
+/// What is not a token of the issuer for this manager, however it looks.
 fn bad(idp: &Idp, signer: &Signer) -> Result<Vec<(&'static str, String)>> {
     let good = idp.claims(json!({}));
     let stranger = Signer::new("first")?;

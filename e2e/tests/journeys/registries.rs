@@ -1,4 +1,4 @@
-//! Templates of registries: found, described, deployed; and their new versions, told of, looked at, rolled out.
+//! Templates of registries: found, described, deployed. New versions: reported, compared, rolled out.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -99,7 +99,7 @@ fn says(stack: &Stack, name: &str) -> Result<String> {
     stack.cluster.kubectl(&[&args[..], &namespace].concat())
 }
 
-/// Each object that tests could have made, with its resource version: whoever writes it makes that another.
+/// Each object that tests could have made, with its resource version, which each write changes.
 fn resource_versions(stack: &Stack) -> Result<BTreeMap<String, String>> {
     let objects = stack.cluster.objects(&stack.namespace, "configmaps")?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -130,7 +130,7 @@ async fn stored(stack: &Stack) -> Result<(Vec<String>, Value, Value)> {
 }
 
 /// `name outcome` of each item.
-fn told(document: &Value) -> Vec<String> {
+fn printed(document: &Value) -> Vec<String> {
     let items = document["items"].as_array().cloned().unwrap_or_default();
     let line = |item: &Value| {
         let text = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
@@ -151,8 +151,11 @@ async fn templates_of_a_folder_and_of_a_git_repository_are_found_described_and_d
     stack.dm.ok(&["createregistry", "code", url]).await?;
 
     let registries = stack.dm.ok(&["registries"]).await?;
-    for told in ["default", "shop", "directory", "code", url] {
-        assert!(registries.contains(told), "{told} is not in\n{registries}");
+    for printed in ["default", "shop", "directory", "code", url] {
+        assert!(
+            registries.contains(printed),
+            "{printed} is not in\n{registries}"
+        );
     }
     let templates = stack.dm.json(&["templates"]).await?;
     for expected in [
@@ -179,8 +182,8 @@ async fn templates_of_a_folder_and_of_a_git_repository_are_found_described_and_d
 async fn the_example_of_a_description_can_be_copied_and_deployed() -> Result<()> {
     let stack = shop().await?;
     let shown = stack.dm.ok(&["describe", "shop/note:v1"]).await?;
-    for told in ["A note", "Keeps a colour.", "colour", "string", "required"] {
-        assert!(shown.contains(told), "{told} is not in\n{shown}");
+    for printed in ["A note", "Keeps a colour.", "colour", "string", "required"] {
+        assert!(shown.contains(printed), "{printed} is not in\n{shown}");
     }
     let (_, example) = shown.split_once("Example:\n\n").context("no example")?;
     stack.write("copied.yaml", example)?;
@@ -258,7 +261,10 @@ new         v1.1  nothing: it has this version
         .await?;
     assert!(full.contains("\"first\" → \"second\""), "{full}");
     let document = stack.dm.json(&["whatif", "shop/note:v1.1"]).await?;
-    assert_eq!(told(&document), ["a CHANGED", "b CHANGED", "new CURRENT"]);
+    assert_eq!(
+        printed(&document),
+        ["a CHANGED", "b CHANGED", "new CURRENT"]
+    );
 
     assert_eq!(resource_versions(&stack)?, before.0);
     assert_eq!(stored(&stack).await?, before.1);
@@ -278,7 +284,7 @@ async fn an_upgrade_stops_on_a_failure_says_what_is_done_and_is_continued() -> R
     assert_eq!(stopped.code, 1, "{}", stopped.stderr);
     let rollout: Value = serde_json::from_str(&stopped.stdout)?;
     assert_eq!(
-        told(&rollout),
+        printed(&rollout),
         ["a UPGRADED", "b FAILED", "c NOT_BEGUN", "d NOT_BEGUN"]
     );
     let reason = rollout["items"][1]["reason"].as_str().unwrap_or_default();
@@ -315,7 +321,7 @@ async fn an_upgrade_stops_on_a_failure_says_what_is_done_and_is_continued() -> R
         .json(&["upgrade", "--template", "shop/note:v1.1"])
         .await?;
     assert_eq!(
-        told(&rollout),
+        printed(&rollout),
         ["a CURRENT", "b CURRENT", "c UPGRADED", "d UPGRADED"]
     );
     for name in ["a", "b", "c", "d"] {
@@ -374,8 +380,8 @@ async fn a_registry_that_requires_signatures_gives_no_unsigned_template() -> Res
         &stack.namespace,
     ];
     let error = stack.dm.fails(1, &deploy_it).await?;
-    for told in ["signed/note/v1", "not signed"] {
-        assert!(error.contains(told), "{told} is not in\n{error}");
+    for printed in ["signed/note/v1", "not signed"] {
+        assert!(error.contains(printed), "{printed} is not in\n{error}");
     }
     assert_eq!(stack.names("configmaps")?, ["kube-root-ca.crt"]);
     let (_, list) = stack.get("/deployments").await?;
@@ -414,8 +420,11 @@ async fn a_registry_that_is_down_is_told_and_holds_up_no_other() -> Result<()> {
     stack.dm.ok(&["createregistry", "down", down]).await?;
     let said = stack.dm.run(&["templates"]).await?;
     assert_eq!(said.code, 5, "{said:?}");
-    for told in ["shop", "note", "redis"] {
-        assert!(said.stdout.contains(told), "{told} is not in\n{said:?}");
+    for printed in ["shop", "note", "redis"] {
+        assert!(
+            said.stdout.contains(printed),
+            "{printed} is not in\n{said:?}"
+        );
     }
     assert!(said.stderr.contains("registry down"), "{said:?}");
     Ok(())

@@ -1,4 +1,4 @@
-//! Who may do what: nobody gets more out of the system than they could do themselves, in any way tried.
+//! Permissions: a caller cannot do more through the system than without it, in any tested way.
 
 use std::time::Duration;
 
@@ -22,14 +22,14 @@ const APPS: (&str, &str, &[&str]) = ("apps", "deployments", &["create", "patch",
 /// Of what the cluster's role `edit` allows, what `dm install` adds to it.
 const EDIT: (&str, &str, &[&str]) = ("deploymentmanager", "deployments", &["create"]);
 
-/// Who may edit everything in the namespace, by the cluster's own role.
+/// May edit everything in the namespace, by the cluster's own role.
 pub async fn ada(stack: &Stack) -> Result<User> {
     let ada = stack.user("ada")?;
     ada.bind("edit", EDIT).await?;
     Ok(ada)
 }
 
-/// Who may use Deployment Manager and config maps, and look at Deployments, and no more.
+/// May use Deployment Manager and config maps, and read Deployments, and no more.
 pub async fn jane(stack: &Stack) -> Result<User> {
     let jane = stack.user("jane")?;
     jane.grant("own", &[MAPS, LOOK_AT_APPS, DEPLOYMENTS])
@@ -101,11 +101,11 @@ async fn nobody_is_let_in_whom_the_cluster_does_not_know() -> Result<()> {
     Ok(())
 }
 
-/// Ends without a Deployment, and with what jane lacks, told before anything was made.
+/// Fails without a Deployment, and with jane's missing permissions, before anything was made.
 pub async fn denied(stack: &Stack, jane: &User, args: &[&str]) -> Result<()> {
     let error = jane.dm.fails(1, args).await?;
-    let told = error.contains("deployments.apps") && error.contains("may not");
-    ensure!(told, "dm {}: {error}", args.join(" "));
+    let reported = error.contains("deployments.apps") && error.contains("may not");
+    ensure!(reported, "dm {}: {error}", args.join(" "));
     no_app(stack)
 }
 
@@ -164,8 +164,8 @@ async fn who_may_not_create_deployments_gets_none_by_what_they_write() -> Result
     // A preview tells it, and is no way around.
     stack.write("own.yaml", &app)?;
     let shown = jane.dm.run(&["preview", "own.yaml"]).await?;
-    let told = shown.stdout.contains("create deployments.apps");
-    assert!(told && shown.code == 1, "{shown:?}");
+    let reported = shown.stdout.contains("create deployments.apps");
+    assert!(reported && shown.code == 1, "{shown:?}");
     denied(&stack, &jane, &["update", "own", "--commit"]).await?;
     denied(&stack, &jane, &["update", "own.yaml"]).await
 }

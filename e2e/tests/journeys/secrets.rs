@@ -1,5 +1,5 @@
-//! What is secret goes from the command line, or from a Secret of the cluster, to where it is wanted, and is nowhere told
-//! or kept on the way: not in an answer, an event or a log, not on the disk, not among the arguments of a program.
+//! A secret goes from the command line, or from a Secret of the cluster, to its destination. It is not printed or
+//! stored on the way: not in an answer, an event or a log, not on the disk, not among the arguments of a program.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -73,15 +73,15 @@ const REGISTERED: &str = r#"def GenerateConfig(context):
 /// How often the running programs are looked at.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// Everything that was said, and by whom.
+/// All collected output, with its source.
 #[derive(Default)]
-struct Told {
+struct Output {
     texts: Vec<(String, String)>,
     /// How each was called, when it was looked at last.
     programs: HashMap<String, String>,
 }
 
-impl Told {
+impl Output {
     fn add(&mut self, source: impl Into<String>, text: impl Into<String>) {
         self.texts.push((source.into(), text.into()));
     }
@@ -154,6 +154,10 @@ impl Told {
         Ok(())
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a stranger to the manager asks it"
+    )]
     async fn get(&mut self, stack: &Stack, path: &str) -> Result<String> {
         let answer = reqwest::get(format!("{}{path}", stack.manager.url())).await?;
         let status = answer.status();
@@ -261,25 +265,25 @@ fn in_cluster(stack: &Stack) -> Result<String> {
     Ok(String::from_utf8(bytes)?)
 }
 
-async fn everything_is_read(told: &mut Told, stack: &Stack) -> Result<()> {
-    told.read(stack, &READ).await?;
+async fn everything_is_read(output: &mut Output, stack: &Stack) -> Result<()> {
+    output.read(stack, &READ).await?;
     let mut paths: Vec<_> = ["", "/resources", "/graph", "/manifests"]
         .iter()
         .map(|path| format!("/deployments/web{path}"))
         .collect();
-    let manifests = told.get(stack, "/deployments/web/manifests").await?;
+    let manifests = output.get(stack, "/deployments/web/manifests").await?;
     for name in names(&manifests, "name")? {
         let manifest = format!("/deployments/web/manifests/{name}");
         paths.extend([format!("{manifest}/layout"), manifest]);
     }
-    let operations = told.get(stack, "/operations").await?;
+    let operations = output.get(stack, "/operations").await?;
     for id in names(&operations, "id")? {
         let operation = format!("/operations/{id}");
         paths.extend([format!("{operation}/events"), operation]);
     }
     paths.extend(["/types/all/instances", "/types", "/metrics", "/deployments"].map(str::to_owned));
     for path in paths {
-        told.get(stack, &path).await?;
+        output.get(stack, &path).await?;
     }
     Ok(())
 }
@@ -293,16 +297,16 @@ fn names(list: &str, field: &str) -> Result<Vec<String>> {
 
 #[tokio::test]
 async fn a_secret_is_in_the_cluster_and_in_nothing_that_is_told_logged_or_kept() -> Result<()> {
-    let (stack, mut told) = (Stack::telling_all().await?, Told::default());
+    let (stack, mut output) = (Stack::telling_all().await?, Output::default());
     stack.write("app.py", TEMPLATE)?;
     stack.write("app.py.schema", SCHEMA)?;
 
     configured(&stack, FIRST, "")?;
     let deploy = ["deploy", "web.yaml", "--namespace", &stack.namespace];
-    let said = told.dm(&stack, &deploy).await?;
+    let said = output.dm(&stack, &deploy).await?;
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(in_cluster(&stack)?, FIRST);
-    everything_is_read(&mut told, &stack).await?;
+    everything_is_read(&mut output, &stack).await?;
 
     configured(&stack, SECOND, "")?;
     for (code, args) in [
@@ -312,47 +316,47 @@ async fn a_secret_is_in_the_cluster_and_in_nothing_that_is_told_logged_or_kept()
         (0, &["update", "web", "--commit"]),
         (1, &["manifest", "diff", "web"]),
     ] {
-        let said = told.dm(&stack, args).await?;
+        let said = output.dm(&stack, args).await?;
         assert_eq!(said.code, code, "{args:?}: {said:?}");
     }
     assert_eq!(in_cluster(&stack)?, SECOND);
-    everything_is_read(&mut told, &stack).await?;
+    everything_is_read(&mut output, &stack).await?;
 
     for breaks in ["given", "referred"] {
         configured(&stack, SECOND, breaks)?;
-        let said = told.dm(&stack, &["update", "web.yaml"]).await?;
+        let said = output.dm(&stack, &["update", "web.yaml"]).await?;
         assert_eq!(said.code, 1, "{said:?}");
         assert!(said.stderr.contains("Unsupported value"), "{said:?}");
-        let said = told.dm(&stack, &["diff", "web.yaml"]).await?;
+        let said = output.dm(&stack, &["diff", "web.yaml"]).await?;
         assert!(said.code > 0, "{said:?}");
-        everything_is_read(&mut told, &stack).await?;
+        everything_is_read(&mut output, &stack).await?;
     }
 
-    let first = told.get(&stack, "/deployments/web/manifests").await?;
+    let first = output.get(&stack, "/deployments/web/manifests").await?;
     let first = names(&first, "name")?;
     let first = first.first().context("no manifest")?;
-    let said = told.dm(&stack, &["rollback", "web", first]).await?;
+    let said = output.dm(&stack, &["rollback", "web", first]).await?;
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(in_cluster(&stack)?, FIRST);
-    everything_is_read(&mut told, &stack).await?;
+    everything_is_read(&mut output, &stack).await?;
 
-    told.kept(&stack).await?;
-    let said = told.dm(&stack, &["delete", "web"]).await?;
+    output.kept(&stack).await?;
+    let said = output.dm(&stack, &["delete", "web"]).await?;
     assert_eq!(said.code, 0, "{said:?}");
-    told.get(&stack, "/operations").await?;
-    told.kept(&stack).await?;
-    told.holds_none_of(&[FIRST, SECOND]);
+    output.get(&stack, "/operations").await?;
+    output.kept(&stack).await?;
+    output.holds_none_of(&[FIRST, SECOND]);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_secret_is_not_quoted_by_who_refuses_it() -> Result<()> {
-    let (stack, mut told) = (Stack::telling_all().await?, Told::default());
+    let (stack, mut output) = (Stack::telling_all().await?, Output::default());
     stack.write("app.py", TEMPLATE)?;
     stack.write("app.py.schema", SCHEMA)?;
     configured(&stack, FIRST, "")?;
     let deploy = ["deploy", "web.yaml", "--namespace", &stack.namespace];
-    assert_eq!(told.dm(&stack, &deploy).await?.code, 0);
+    assert_eq!(output.dm(&stack, &deploy).await?.code, 0);
     for (password, breaks, reason) in [
         (json!(REFUSED), "", "password"),
         (json!(NUMBER), "", "password"),
@@ -367,19 +371,19 @@ async fn a_secret_is_not_quoted_by_who_refuses_it() -> Result<()> {
             &["update", "web.yaml"],
             &["update", "web.yaml", "--rollback-on-failure"],
         ] {
-            let said = told.dm(&stack, command).await?;
+            let said = output.dm(&stack, command).await?;
             assert!(said.code > 0 && said.stderr.contains(reason), "{said:?}");
         }
     }
-    everything_is_read(&mut told, &stack).await?;
-    told.kept(&stack).await?;
-    told.holds_none_of(&[FIRST, SECOND, REFUSED, &NUMBER.to_string()]);
+    everything_is_read(&mut output, &stack).await?;
+    output.kept(&stack).await?;
+    output.holds_none_of(&[FIRST, SECOND, REFUSED, &NUMBER.to_string()]);
     Ok(())
 }
 
 #[tokio::test]
 async fn versions_are_compared_and_rolled_out_without_telling_the_secrets_in_them() -> Result<()> {
-    let (stack, mut told) = (Stack::telling_all().await?, Told::default());
+    let (stack, mut output) = (Stack::telling_all().await?, Output::default());
     for (version, more) in [("v1.0.0", ""), ("v1.1.0", ", 'password': password")] {
         let folder = stack.folder().join("shop/app").join(version);
         std::fs::create_dir_all(&folder)?;
@@ -437,7 +441,7 @@ async fn versions_are_compared_and_rolled_out_without_telling_the_secrets_in_the
             ],
         ),
     ] {
-        let said = told.dm(&stack, args).await?;
+        let said = output.dm(&stack, args).await?;
         assert_eq!(said.code, code, "{args:?}: {said:?}");
     }
     for args in [
@@ -447,7 +451,7 @@ async fn versions_are_compared_and_rolled_out_without_telling_the_secrets_in_the
         &["describe", "gone/app:v1"],
         &["createregistry", "open", &opened, "--type", "git"],
     ] {
-        let said = told.dm(&stack, args).await?;
+        let said = output.dm(&stack, args).await?;
         assert!(said.code > 0, "{args:?}: {said:?}");
     }
     let maps = stack.cluster.objects(&stack.namespace, "configmaps")?;
@@ -455,7 +459,7 @@ async fn versions_are_compared_and_rolled_out_without_telling_the_secrets_in_the
     let somebody = stack.dm.with_token(TOKEN.to_owned());
     for args in [&["list"][..], &["whoami"]] {
         let said = somebody.run(args).await?;
-        told.add(args.join(" "), format!("{}{}", said.stdout, said.stderr));
+        output.add(args.join(" "), format!("{}{}", said.stdout, said.stderr));
     }
     for command in [
         &["registries"][..],
@@ -463,7 +467,7 @@ async fn versions_are_compared_and_rolled_out_without_telling_the_secrets_in_the
         &["manifest", "web"],
         &["whatif", "shop/app:v1.0", "--full"],
     ] {
-        told.read(&stack, &[command]).await?;
+        output.read(&stack, &[command]).await?;
     }
     for path in [
         "/registries",
@@ -472,10 +476,10 @@ async fn versions_are_compared_and_rolled_out_without_telling_the_secrets_in_the
         "/deployments/web",
         "/metrics",
     ] {
-        told.get(&stack, path).await?;
+        output.get(&stack, path).await?;
     }
-    told.kept(&stack).await?;
-    told.holds_none_of(&[FIRST, CREDENTIAL, USER, TOKEN]);
+    output.kept(&stack).await?;
+    output.holds_none_of(&[FIRST, CREDENTIAL, USER, TOKEN]);
     Ok(())
 }
 
@@ -488,7 +492,7 @@ fn using(stack: &Stack, protocol: &str) -> Result<()> {
         {"name": "existing", "type": "Secret", "metadata": policies},
         {"name": "copy", "type": "Secret", "properties": {"data": {"password": value}}},
         {"name": "settings", "type": "ConfigMap", "properties": {"data": {"coded": value}}},
-        // By way of an object that is no Secret.
+        // By way of an object that is not a Secret.
         {"name": "further", "type": "ConfigMap", "properties": {"data": {"coded": "$(ref.settings.data.coded)"}}},
         {"name": "front", "type": "Service", "properties": {"spec": {"ports": ports, "selector": {"a": "b"}}}},
     ]);
@@ -510,7 +514,7 @@ fn object(stack: &Stack, kind: &str, name: &str) -> Result<Value> {
 
 #[tokio::test]
 async fn a_secret_of_the_cluster_is_used_where_it_is_and_stays_as_it_was() -> Result<()> {
-    let (stack, mut told) = (Stack::telling_all().await?, Told::default());
+    let (stack, mut output) = (Stack::telling_all().await?, Output::default());
     let given = format!("--from-literal=password={FOUND}");
     let place = ["--namespace", &stack.namespace];
     let create = ["create", "secret", "generic", "existing", &given];
@@ -520,9 +524,9 @@ async fn a_secret_of_the_cluster_is_used_where_it_is_and_stays_as_it_was() -> Re
 
     using(&stack, "TCP")?;
     let diff = [&["diff", "web.yaml"][..], &place].concat();
-    assert_eq!(told.dm(&stack, &diff).await?.code, 1);
+    assert_eq!(output.dm(&stack, &diff).await?.code, 1);
     let deploy = [&["deploy", "web.yaml"][..], &place].concat();
-    let said = told.dm(&stack, &deploy).await?;
+    let said = output.dm(&stack, &deploy).await?;
     assert_eq!(said.code, 0, "{said:?}");
     for (kind, name, key) in [
         ("secrets", "existing", "password"),
@@ -538,48 +542,49 @@ async fn a_secret_of_the_cluster_is_used_where_it_is_and_stays_as_it_was() -> Re
         ["data", "type", "immutable"].into_iter().all(unchanged),
         "{after}"
     );
-    everything_is_read(&mut told, &stack).await?;
+    everything_is_read(&mut output, &stack).await?;
 
     using(&stack, "$(ref.existing.data.password)")?;
-    let said = told.dm(&stack, &["update", "web.yaml"]).await?;
+    let said = output.dm(&stack, &["update", "web.yaml"]).await?;
     assert!(
         said.code == 1 && said.stderr.contains("Unsupported value: \"(redacted)\""),
         "{said:?}"
     );
-    everything_is_read(&mut told, &stack).await?;
+    everything_is_read(&mut output, &stack).await?;
 
     using(&stack, "TCP")?;
     let theirs = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"coded": THEIRS},
         "metadata": {"name": "settings", "namespace": stack.namespace}});
     let take = ["apply", "--server-side", "--force-conflicts"];
     stack.cluster.kubectl_with(&theirs.to_string(), &take)?;
-    let said = told.dm(&stack, &["update", "web.yaml"]).await?;
+    let said = output.dm(&stack, &["update", "web.yaml"]).await?;
     assert!(
         said.code == 1 && said.stderr.contains("data.coded is (redacted) by"),
         "{said:?}"
     );
-    told.read(
-        &stack,
-        &[
-            &["get", "web"],
-            &["operations", "web"],
-            &["manifest", "web"],
-        ],
-    )
-    .await?;
+    output
+        .read(
+            &stack,
+            &[
+                &["get", "web"],
+                &["operations", "web"],
+                &["manifest", "web"],
+            ],
+        )
+        .await?;
     let take = ["update", "web.yaml", "--conflict-policy", "take"];
-    let said = told.dm(&stack, &take).await?;
+    let said = output.dm(&stack, &take).await?;
     assert_eq!(said.code, 0, "{said:?}");
-    everything_is_read(&mut told, &stack).await?;
+    everything_is_read(&mut output, &stack).await?;
 
-    let said = told.dm(&stack, &["delete", "web"]).await?;
+    let said = output.dm(&stack, &["delete", "web"]).await?;
     assert_eq!(said.code, 0, "{said:?}");
     let left = object(&stack, "secrets", "existing")?;
     assert_eq!(left["data"], before["data"]);
     assert_eq!(left["metadata"]["uid"], before["metadata"]["uid"]);
     assert_eq!(left["metadata"]["labels"], before["metadata"]["labels"]);
     assert!(!stack.names("configmaps")?.contains(&"settings".to_owned()));
-    told.kept(&stack).await?;
-    told.holds_none_of(&[FOUND, THEIRS]);
+    output.kept(&stack).await?;
+    output.holds_none_of(&[FOUND, THEIRS]);
     Ok(())
 }

@@ -15,7 +15,7 @@ async fn a_backup_restored_into_a_new_store_gives_the_same_lists() -> Result<()>
         stack.deploy(&["own.yaml", "--name", name]).await?;
     }
     let file = stack.folder().join("store.backup");
-    let file = file.to_str().context("a path that is no text")?;
+    let file = file.to_str().context("a path that is not text")?;
     stack.dm.ok(&["admin", "backup", file]).await?;
     let said = stack.dm.run(&["admin", "restore", file]).await?;
     assert_eq!(
@@ -55,7 +55,7 @@ async fn a_backup_restored_into_a_new_store_gives_the_same_lists() -> Result<()>
 async fn a_file_that_is_no_backup_is_refused_and_fills_nothing() -> Result<()> {
     let stack = Stack::start().await?;
     let file = stack.write("no.backup", "no backup\n")?;
-    let file = file.to_str().context("a path that is no text")?;
+    let file = file.to_str().context("a path that is not text")?;
     stack.dm.fails(1, &["admin", "restore", file]).await?;
     let list = stack.dm.json(&["list"]).await?;
     assert_eq!(list["items"], serde_json::json!([]));
@@ -107,7 +107,7 @@ async fn a_damaged_store_is_not_served_and_its_backup_is() -> Result<()> {
         stack.deploy(&["own.yaml", "--name", name]).await?;
     }
     let file = stack.folder().join("store.backup");
-    let file = file.to_str().context("a path that is no text")?.to_owned();
+    let file = file.to_str().context("a path that is not text")?.to_owned();
     stack.dm.ok(&["admin", "backup", &file]).await?;
     let store = stack.store();
     stack.manager.stop().await?;

@@ -26,7 +26,7 @@ fn version(stack: &Stack, version: &str, template: &str, schema: &str) -> Result
     std::fs::write(folder.join("sized.jinja"), template)?;
     std::fs::write(folder.join("sized.jinja.schema"), schema)?;
     std::fs::write(folder.join("example.yaml"), EXAMPLE)?;
-    let folder = folder.to_str().context("a path that is no text")?;
+    let folder = folder.to_str().context("a path that is not text")?;
     Ok(folder.to_owned())
 }
 
@@ -84,8 +84,8 @@ async fn the_api_server_finds_a_fault_in_an_object_of_a_folder() -> Result<()> {
     );
     let faulty = version(&stack, "v1", &faulty, SCHEMA)?;
     let objects = check(&stack, &[&faulty], 1, "objects").await?;
-    let told = objects["told"][0].as_str().unwrap_or_default();
-    assert!(told.contains("Not_A_Name"), "{objects}");
+    let reported = objects["told"][0].as_str().unwrap_or_default();
+    assert!(reported.contains("Not_A_Name"), "{objects}");
     Ok(())
 }
 
@@ -96,8 +96,8 @@ async fn a_patch_that_adds_a_property_fails_its_test_and_a_minor_may() -> Result
     version(&stack, "v1", TEMPLATE, SCHEMA)?;
     let patch = version(&stack, "v1.0.1", TEMPLATE, schema)?;
     let versions = check(&stack, &[&patch], 1, "versions").await?;
-    let told = versions["told"][0].as_str().unwrap_or_default();
-    assert!(told.contains("property colour is new"), "{versions}");
+    let reported = versions["told"][0].as_str().unwrap_or_default();
+    assert!(reported.contains("property colour is new"), "{versions}");
     let minor = version(&stack, "v1.1", TEMPLATE, schema)?;
     std::fs::write(
         format!("{minor}/example.yaml"),

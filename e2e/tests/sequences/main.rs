@@ -19,8 +19,8 @@
 //! | `script` | what was done, as requests that a person can send again |
 //! | `rows` | sequences that once failed, each a test |
 //!
-//! Some sequences run in every `make test`. `make sequences SEED=… MINUTES=…` runs as many as fit into the time. The moves
-//! follow from the seed; timings do not.
+//! Some sequences run in every `make test`. `make sequences SEED=… MINUTES=…` runs as many as fit into the time. The
+//! moves follow from SEED. Timings do not.
 
 mod check;
 mod known;
@@ -72,6 +72,7 @@ async fn many_random_sequences_break_no_rule() -> Result<()> {
     run(&world, seed..u64::MAX, Some(Instant::now() + time), time).await
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 fn number(variable: &str) -> Result<Option<u64>> {
     match std::env::var(variable) {
         Ok(text) if !text.is_empty() => {

@@ -68,7 +68,7 @@ fn alone(service: &Service, instead: &Instead, case: &Case) -> Result<()> {
         answer = connection.post("/expand", &body)?;
     }
     let answer: ExpandResponse =
-        serde_json::from_slice(&answer).context("the answer is no expansion")?;
+        serde_json::from_slice(&answer).context("the answer is not an expansion")?;
     ensure!(
         answer.config.resources.len() == case.resources,
         "{}",

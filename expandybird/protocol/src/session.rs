@@ -27,7 +27,7 @@ pub struct Open {
     pub limits: Limits,
     /// The time of all clocks, in seconds since 1970 (UTC).
     pub current_time: i64,
-    /// The seed of all sources of randomness.
+    /// The initial value of all sources of randomness.
     pub seed: u64,
 }
 

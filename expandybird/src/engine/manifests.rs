@@ -65,7 +65,7 @@ fn check_properties(instance: &Instance<'_>) -> Result<(), EngineError> {
         false => Err(failed(
             instance,
             ErrorCode::InvalidProperties,
-            "holds Kubernetes objects as they stand and takes no properties; remove them",
+            "contains plain Kubernetes objects and takes no properties; remove the properties",
         )),
     }
 }

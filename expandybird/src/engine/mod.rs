@@ -3,6 +3,8 @@
 //! Promises of every engine: the same instance gives the same result. A template cannot change anything that another
 //! one sees. An error has the template's file and line.
 
+mod excerpt;
+pub mod go_template;
 pub mod jinja;
 pub mod manifests;
 pub mod python;

@@ -17,25 +17,25 @@ pub enum Fault {
     NotYaml { name: String, reason: String },
     #[error("the output of '{template}' is not valid YAML: {reason}")]
     OutputNotYaml { template: String, reason: String },
-    #[error("{what} is more than is read: {reason}")]
+    #[error("{what} is too large: {reason}")]
     YamlTooLarge { what: String, reason: String },
-    #[error("'{name}' holds {found}; a configuration is a map with 'resources:'")]
+    #[error("'{name}' contains {found}; a configuration must be a map with 'resources:'")]
     NotAMap { name: String, found: &'static str },
     #[error(
-        "'{name}' has no 'resources:', but {found}; write 'resources:' for a configuration, or 'apiVersion:' and 'kind:' for each Kubernetes object"
+        "'{name}' {found}; write 'resources:' for a configuration, or 'apiVersion:' and 'kind:' for each Kubernetes object"
     )]
     NoResources { name: String, found: String },
     #[error(
-        "'{name}' has '{key}' beside its resources, which has no meaning there; a configuration has 'resources', 'imports' and 'outputs', and what is there for anchors begins with 'x-'"
+        "'{name}' has the unknown key '{key}'; a configuration has 'resources', 'imports' and 'outputs', and keys for anchors begin with 'x-'"
     )]
     UnknownKey { name: String, key: String },
-    #[error("'{field}' is {found}; it is a list of maps, each with {entries}")]
+    #[error("'{field}' is {found}; it must be a list of maps, each with {entries}")]
     NotAList {
         field: &'static str,
         found: &'static str,
         entries: &'static str,
     },
-    #[error("an entry of '{field}' is {found}; each is a map with {entries}")]
+    #[error("an entry of '{field}' is {found}; each must be a map with {entries}")]
     EntryNotAMap {
         field: &'static str,
         found: &'static str,
@@ -70,7 +70,7 @@ pub enum Fault {
     #[error("Template did not return a 'resources:' field.")]
     NoResourcesField,
     #[error(
-        "'{path}' is imported as the type '{name}', but is no template: its name must end in {supported}, and .yml and .json must hold Kubernetes objects (documents with 'apiVersion' and 'kind')"
+        "'{path}' is imported as the type '{name}', but is not a template: its name must end in {supported}, and .yml and .json must hold Kubernetes objects (documents with 'apiVersion' and 'kind')"
     )]
     UnsupportedLanguage {
         name: String,
@@ -79,7 +79,7 @@ pub enum Fault {
     },
     #[error(transparent)]
     Schema(#[from] SchemaFault),
-    #[error("'{text}' is no reference: {reason}; write $(ref.NAME.PATH)")]
+    #[error("'{text}' is not a reference: {reason}; write $(ref.NAME.PATH)")]
     MalformedReference { text: String, reason: &'static str },
     #[error("'{text}' names no resource of this deployment: there is no '{name}'")]
     UnknownReference { text: String, name: String },
@@ -89,7 +89,7 @@ pub enum Fault {
         name: String,
         outputs: String,
     },
-    #[error("'{text}' leads nowhere: the output has no '{segment}'")]
+    #[error("'{text}' has no value: the output has no '{segment}'")]
     NoSuchPath { text: String, segment: String },
     #[error(
         "'{text}' may mean {count} resources named '{name}' in different templates; refer to it by an output of its template"
@@ -108,13 +108,13 @@ pub enum Fault {
     )]
     TooManyReferences { limit: usize },
     #[error(
-        "references to outputs and 'dependsOn' bring in more than {limit} values; depend on fewer resources, and refer to the part of an output that is needed"
+        "references to outputs and 'dependsOn' add more than {limit} values; depend on fewer resources, and refer to the part of an output that is needed"
     )]
     TooMuchBroughtIn { limit: usize },
     #[error(transparent)]
     Budget(#[from] BudgetError),
     #[error(
-        "'{file}' brought down the process that expands it more than once; it is not tried again for some minutes, unless it changes"
+        "'{file}' crashed its expansion process more than once; it is not expanded again for some minutes, unless it changes"
     )]
     Blocked { file: String },
     #[error("{0}")]

@@ -41,7 +41,7 @@ use reading::{Content, Text};
 pub use schema::{SchemaCache, cache as schema_cache};
 use template::{Failed, refused};
 use tree::{Body, Node};
-pub use watch::{At, Step, Unwatched, Watch};
+pub use watch::{At, ExpansionStep, Unwatched, Watch};
 
 /// The input of an expansion.
 #[derive(Debug)]
@@ -204,7 +204,7 @@ impl Expander<'_> {
         outputs: Option<Vec<Output>>,
     ) -> Result<Expanded, ExpansionError> {
         self.watch
-            .before(Step::Whole)
+            .before(ExpansionStep::Whole)
             .map_err(|fault| text.fault(fault, "", &LayoutPath::root()))?;
         let resolved = references::resolve(&nodes, outputs, text)?;
         let instance_outputs = nodes.iter().filter_map(Node::promised).collect();

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use common::api::error::Location;
 use common::manifests::{self, Object};
 use common::model::{LayoutPath, Output};
-use common::yaml::{self, Duplicates, Limits, Places, Pointer, YamlError};
+use common::yaml::{self, Duplicates, Limits, Pointer, TextLocations, YamlError};
 use serde_json::Value;
 
 use super::error::{ExpansionError, Fault, kind};
@@ -24,7 +24,7 @@ pub struct Text<'a> {
     /// Present if the user knows its lines.
     content: Option<&'a str>,
     /// Parsed again for the first fault, once for all faults.
-    places: OnceCell<Places<'a>>,
+    places: OnceCell<TextLocations<'a>>,
     /// The location of each object, for a text of Kubernetes objects.
     objects: Vec<Pointer>,
 }
@@ -129,7 +129,8 @@ impl<'a> Text<'a> {
                     .take(KEYS_SHOWN)
                     .map(|key| format!("'{key}'"))
                     .collect();
-                (none(format!("has {}", keys.join(", "))), String::new())
+                let found = format!("has {}, but no 'resources:'", keys.join(", "));
+                (none(found), String::new())
             }
             Value::Object(map) => {
                 let unknown = map
@@ -197,7 +198,7 @@ impl<'a> Text<'a> {
         let content = self.content?;
         let places = self
             .places
-            .get_or_init(|| Places::of(content, &Limits::DEFAULT));
+            .get_or_init(|| TextLocations::new(content, &Limits::DEFAULT));
         places.find(&self.pointer(pointer))
     }
 

@@ -9,7 +9,7 @@ use super::error::{ExpansionError, Fault};
 use super::reading::{self, Text};
 use super::schema::{self, Refusal, Schema, SchemaFault};
 use super::tree::Body;
-use super::watch::{At, Step};
+use super::watch::{At, ExpansionStep};
 use super::{Expander, Level};
 use crate::engine::{EngineError, Instance, Rendered};
 
@@ -28,7 +28,7 @@ impl Expander<'_> {
         let Some(file) = self.input.files.schema_of(template) else {
             return Ok(given.cloned());
         };
-        self.watch.before(Step::Schema(At {
+        self.watch.before(ExpansionStep::Schema(At {
             file,
             resource,
             path,
@@ -67,7 +67,7 @@ impl Expander<'_> {
         chain: &[String],
     ) -> Result<Body, Failed> {
         self.watch
-            .before(Step::Template(At {
+            .before(ExpansionStep::Template(At {
                 file: template,
                 resource: name,
                 path,

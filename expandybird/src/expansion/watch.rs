@@ -6,7 +6,7 @@ use super::error::Fault;
 
 /// The next step of an expansion.
 #[derive(Debug, Clone, Copy)]
-pub enum Step<'a> {
+pub enum ExpansionStep<'a> {
     /// Reads the configuration or resolves references.
     Whole,
     /// Applies the schema in this file.
@@ -25,7 +25,7 @@ pub struct At<'a> {
 
 pub trait Watch {
     /// An error ends the expansion.
-    fn before(&mut self, step: Step<'_>) -> Result<(), Fault>;
+    fn before(&mut self, step: ExpansionStep<'_>) -> Result<(), Fault>;
 }
 
 /// An observer that allows all steps.
@@ -33,7 +33,7 @@ pub trait Watch {
 pub struct Unwatched;
 
 impl Watch for Unwatched {
-    fn before(&mut self, _: Step<'_>) -> Result<(), Fault> {
+    fn before(&mut self, _: ExpansionStep<'_>) -> Result<(), Fault> {
         Ok(())
     }
 }

@@ -35,7 +35,7 @@ pub struct Death {
 impl Cause {
     /// `words`: the end of its standard error. Only the last words of the Rust runtime distinguish exhausted memory
     /// from an exhausted stack: both end in `SIGABRT`.
-    pub fn of(status: ExitStatus, words: &str) -> Self {
+    pub fn from_exit(status: ExitStatus, words: &str) -> Self {
         let killed = status.signal() == Some(Signal::SIGKILL as i32);
         if words.contains("has overflowed its stack") {
             Self::Stack
@@ -104,21 +104,20 @@ impl Death {
     }
 
     fn message(&self, what: &str, named: Named) -> String {
-        let crashed = |why: &str| {
-            format!("{what} brought down the process that expands it: {why}; simplify it")
-        };
+        let crashed =
+            |why: &str| format!("{what} crashed its expansion process: {why}; simplify it");
         match self.cause {
             Cause::Deadline => format!(
-                "{what} failed: the expansion took longer than {} s, which is the most it may",
+                "{what} failed: the expansion took longer than its limit of {} s",
                 named.timeout.as_secs_f32()
             ),
             Cause::Memory => format!(
-                "{what} failed: the expansion used more memory than it may ({} MiB)",
+                "{what} failed: the expansion used more memory than its limit of {} MiB",
                 named.memory_bytes >> 20
             ),
             Cause::Stack => crashed("it is nested too deeply"),
-            Cause::Panic => crashed("it meets a fault of the engine, which is in the server's log"),
-            Cause::Garbled => crashed("the process gave an answer that is none"),
+            Cause::Panic => crashed("the engine has a fault; the server's log has the cause"),
+            Cause::Garbled => crashed("the process returned an invalid answer"),
             Cause::Signal(number) => match Signal::try_from(number) {
                 Ok(signal) => crashed(&format!("the process was killed by {signal}")),
                 Err(_) => crashed(&format!("the process was killed by signal {number}")),

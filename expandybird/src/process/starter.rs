@@ -179,7 +179,7 @@ fn end(mut process: Process) -> Death {
     let cause = match status {
         Ok(status) => {
             tracing::debug!(%status, words = words.trim(), "an expansion process has ended");
-            Cause::of(status, &words)
+            Cause::from_exit(status, &words)
         }
         Err(error) => {
             tracing::error!(%error, "cannot wait for an expansion process");

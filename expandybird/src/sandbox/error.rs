@@ -15,25 +15,23 @@ pub enum SandboxError {
     TemplateRaised(Box<Failure>),
     #[error("the template has no function to call: {}", .0.message)]
     MissingFunction(Box<Failure>),
-    #[error("the template's result is no data: {}", .0.message)]
+    #[error("the template's result is not data: {}", .0.message)]
     InvalidResult(Box<Failure>),
-    #[error("the template tried what templates may not do: {}", .0.message)]
+    #[error("the template tried something that templates may not do: {}", .0.message)]
     Forbidden(Box<Failure>),
     #[error("an import fails: {}", .0.message)]
     Import(Box<Failure>),
-    #[error("the template made a system call that templates may not make, and was ended")]
+    #[error("the template made a system call that templates may not make, and was stopped")]
     ForbiddenSyscall,
-    #[error("the template ran longer than it may")]
+    #[error("the template exceeded its time limit")]
     Timeout,
-    #[error("the template used more memory than it may ({limit_bytes} bytes)")]
+    #[error("the template exceeded its memory limit of {limit_bytes} bytes")]
     MemoryExceeded { limit_bytes: u64 },
-    #[error(
-        "the template's result, or what it prints, is larger than it may be ({limit_bytes} bytes)"
-    )]
+    #[error("the template's result or printed output exceeds the limit of {limit_bytes} bytes")]
     OutputTooLarge { limit_bytes: usize },
     #[error("the template's process ended unexpectedly: {}", how(*.exit))]
     WorkerDied { exit: Exit },
-    #[error("the template's process was lost through no fault of its own; try again")]
+    #[error("the template's process was lost, but the template is not the cause; try again")]
     Lost,
     #[error("the session is over: an earlier call ended it")]
     SessionOver,
@@ -46,7 +44,7 @@ pub enum SandboxError {
     NotAvailable { reason: String },
     #[error("failed to talk to the template's process")]
     Protocol(#[from] FrameError),
-    #[error("the template's process answered out of turn")]
+    #[error("the template's process sent an unexpected message")]
     OutOfTurn,
 }
 

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::error::SandboxError;
 use super::pool::Warm;
 use super::process::{Started, Zygote};
-use crate::admission::Place;
+use crate::admission::Permit;
 
 /// How long the zygote may take to report the end of a process whose stream is closed.
 const OBITUARY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ impl Spare {
 }
 
 impl Lease {
-    pub(super) fn new(warm: Warm, spare: Spare, place: Place) -> Result<Self, SandboxError> {
+    pub(super) fn new(warm: Warm, spare: Spare, place: Permit) -> Result<Self, SandboxError> {
         let id = spare.started.id;
         if !warm.zygote.occupy(id, place) {
             warm.forget_spares();

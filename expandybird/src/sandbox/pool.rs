@@ -20,7 +20,7 @@ use super::conversation::{Conversation, Ended};
 use super::error::{SandboxError, ended};
 use super::lease::{Lease, Spare};
 use super::process::Zygote;
-use crate::admission::{Caller, Places};
+use crate::admission::{Caller, Permits};
 
 /// After a failed start, no new zygote is tried for this long, because every request would wait for it.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ const PROBE_LIMITS: Limits = Limits {
 pub(super) struct Pool {
     worker: PathBuf,
     configuration: Configuration,
-    places: Arc<Places>,
+    places: Arc<Permits>,
     current: Mutex<Current>,
 }
 
@@ -110,7 +110,7 @@ impl Pool {
                 python_path,
                 allow_weak_lockdown: options.allow_weak_lockdown,
             },
-            places: Places::new(options.max_sessions),
+            places: Permits::new(options.max_sessions),
             current: Mutex::new(Current::None),
         })
     }
@@ -182,7 +182,7 @@ impl Pool {
 async fn probe(warm: &Warm) -> Result<Lockdown, SandboxError> {
     let deadline = Instant::now() + PROBE_TIMEOUT;
     let caller = Caller::default();
-    let place = Places::new(1).take(&caller, deadline).await;
+    let place = Permits::new(1).take(&caller, deadline).await;
     let place = place.map_err(|_| SandboxError::Timeout)?;
     let mut lease = Lease::new(warm.clone(), warm.take_spare()?, place)?;
     let Some(stream) = lease.stream() else {

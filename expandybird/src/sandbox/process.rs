@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::error::SandboxError;
-use crate::admission::Place;
+use crate::admission::Permit;
 
 /// Loading Python and its packages takes a tenth of a second, and longer from a cold disk.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
@@ -65,7 +65,7 @@ struct Running {
     ended: oneshot::Sender<Exit>,
     /// The place in the pool, held until the process is reaped, not only until its session is dropped. `None` while the
     /// process waits for its session.
-    place: Option<Place>,
+    place: Option<Permit>,
 }
 
 /// The starter's view of a session's process.
@@ -127,7 +127,7 @@ impl Zygote {
     }
 
     /// Takes a place in the pool for a waiting process. False if the process has ended.
-    pub(super) fn occupy(&self, session: u64, place: Place) -> bool {
+    pub(super) fn occupy(&self, session: u64, place: Permit) -> bool {
         let mut sessions = lock(&self.sessions);
         let running = sessions
             .running

@@ -162,7 +162,7 @@ impl<'a> Conversation<'a> {
         match self.lost && answer.code == Some(ErrorCode::Unavailable) {
             true => Outcome::Lost(ErrorBody::new(
                 ErrorCode::Unavailable,
-                "the process for Python templates was lost twice, through no fault of theirs; try again",
+                "the process for Python templates was lost twice, but the templates are not the cause; try again",
             )),
             false => Outcome::Answered(answer),
         }

@@ -36,6 +36,7 @@ const BATCH: usize = 100;
 /// Differences to show before a run ends.
 const SHOWN: usize = 15;
 
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 fn setting(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(

@@ -109,7 +109,7 @@ def whole(text):
 
 def key_text(key):
     if isinstance(key, (tuple, bytes)):
-        raise TypeError("a key that is no scalar")
+        raise TypeError("a key that is not a scalar")
     if isinstance(key, float) and (key != key or key in (float("inf"), float("-inf"))):
         raise OverflowError("not finite")
     if isinstance(key, int) and not -(1 << 63) <= key < 1 << 64:

@@ -264,7 +264,7 @@ async fn a_process_that_a_template_brings_down_is_told() {
     }
     let left = error(body("import os\nos._exit(0)")).await;
     let exit = Exit::Code(0);
-    assert!(matches!(left, SandboxError::WorkerDied { exit: told } if told == exit));
+    assert!(matches!(left, SandboxError::WorkerDied { exit: reported } if reported == exit));
     // Not a way out of the process.
     let exited = error(body("import sys\nsys.exit(0)")).await;
     assert!(

@@ -1,4 +1,4 @@
-//! What an author is told.
+//! The error messages for authors.
 
 use expandybird::sandbox::{SandboxError, TemplateResult};
 use serde_json::json;

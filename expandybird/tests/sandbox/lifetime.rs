@@ -1,4 +1,4 @@
-//! Processes: who starts, waits for and outlives whom.
+//! Processes: their parents, and the order in which they end.
 
 use expandybird::sandbox::{Sandbox, SandboxError};
 use nix::sys::signal::{Signal, kill};

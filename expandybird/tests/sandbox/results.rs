@@ -80,7 +80,7 @@ async fn what_is_no_json_is_named_with_its_place() {
             "a[1]: a value of type set cannot be in a result",
         ),
         ("{'a': 2**64}", "a: an integer beyond 64 bits"),
-        ("[float('nan')]", "[0]: NaN is no JSON number"),
+        ("[float('nan')]", "[0]: NaN is not a JSON number"),
         (
             "{(1, 2): 1}",
             "the result: a key of type tuple cannot be in a result",

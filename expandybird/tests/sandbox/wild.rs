@@ -1,4 +1,4 @@
-//! Python as authors write it: their modules, idioms and classes, and what they are told where Python 2 was meant.
+//! Real Python: modules, idioms and classes of authors, and the hints for Python 2 code.
 
 use serde_json::{Value, json};
 
@@ -349,7 +349,7 @@ async fn what_is_no_result_names_its_place_and_its_type() {
         ),
         ("{'a': context}", "a: a value of type Context"),
         ("{'a': 10**30}", "a: an integer beyond 64 bits"),
-        ("{'a': float('inf')}", "a: inf is no JSON number"),
+        ("{'a': float('inf')}", "a: inf is not a JSON number"),
         ("context", "the result: a value of type Context"),
         ("GenerateConfig", "the result: a value of type function"),
     ];

@@ -10,6 +10,7 @@ mod attacks;
 mod lost;
 #[path = "../support/requests.rs"]
 mod requests;
+mod routes;
 mod secrets;
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a schema marks as secret is told to the manager by its place, and in no error.
+//! The answer has the places of values that a schema marks as secret. No error contains them.
 
 use common::model::LayoutPath;
 use serde_json::json;
@@ -94,10 +94,10 @@ async fn no_error_tells_a_marked_value() {
         let Err(error) = expander.expand(request).await else {
             panic!("{template} has not failed")
         };
-        let told = serde_json::to_string(&error.0).unwrap();
+        let reported = serde_json::to_string(&error.0).unwrap();
         assert!(
-            !told.contains("hunter2") && !told.contains("k3y-to"),
-            "{template}: {told}"
+            !reported.contains("hunter2") && !reported.contains("k3y-to"),
+            "{template}: {reported}"
         );
     }
 }
@@ -120,10 +120,10 @@ async fn no_error_tells_the_values_of_a_kubernetes_secret() {
         let Err(error) = expander.expand(request_of(&content, &imports)).await else {
             panic!("{content} has not failed")
         };
-        let told = serde_json::to_string(&error.0).unwrap();
+        let reported = serde_json::to_string(&error.0).unwrap();
         assert!(
-            !told.contains("hunter2") && !told.contains("aHVudGVy"),
-            "{content}: {told}"
+            !reported.contains("hunter2") && !reported.contains("aHVudGVy"),
+            "{content}: {reported}"
         );
     }
 }

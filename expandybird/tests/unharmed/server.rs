@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use common::api::error::ErrorBody;
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::client::{Access, ClientError, ExpanderClient};
+use common::client::{ClientAccess, ClientError, ExpanderClient};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 use serde_json::json;
@@ -35,7 +35,8 @@ impl Server {
     pub fn start(flags: &[&str]) -> Self {
         let program = Program::start(flags).unwrap();
         let address = format!("127.0.0.1:{}", program.port);
-        let client = ExpanderClient::new(&format!("http://{address}"), &Access::default()).unwrap();
+        let client =
+            ExpanderClient::new(&format!("http://{address}"), &ClientAccess::default()).unwrap();
         Self {
             program,
             address,

@@ -274,7 +274,7 @@ impl<'py> Templates<'py> {
             })
             .map_err(WorkerError::python("describe a failure"))?;
         let failure = value::from_python(&described, FAILURE_BYTES)
-            .map_err(|_| WorkerError::Unexpected("a failure that is no JSON"))?;
+            .map_err(|_| WorkerError::Unexpected("a failure that is not JSON"))?;
         serde_json::from_value(failure).map_err(WorkerError::Control)
     }
 }

@@ -33,6 +33,10 @@ fn main() -> ExitCode {
 /// Restarts itself with Python's home in the environment, unless it is there: an embedded interpreter reads it nowhere
 /// else, and would guess it from the current folder. The time zone is for the C library, which reads it once and needs
 /// no file for this form.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the variable is a rule of Python"
+)]
 fn at_home() -> Result<(), WorkerError> {
     if std::env::var_os("PYTHONHOME").is_some() {
         return Ok(());

@@ -136,7 +136,7 @@ impl Reader {
     fn float(&self, value: f64) -> Result<Value, ResultError> {
         match Number::from_f64(value) {
             Some(number) => Ok(Value::Number(number)),
-            None => Err(self.not_json(format!("{value} is no JSON number"))),
+            None => Err(self.not_json(format!("{value} is not a JSON number"))),
         }
     }
 

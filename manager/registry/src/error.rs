@@ -60,11 +60,11 @@ pub enum RegistryError {
         second: String,
     },
     #[error(
-        "'{folder}' holds no template: it needs {template}.py, {template}.jinja, {template}.yaml with Kubernetes objects, or a package's Chart.yaml and manifests"
+        "'{folder}' contains no template: it needs {template}.py, {template}.jinja, {template}.gotmpl, {template}.yaml with Kubernetes objects, or a package's Chart.yaml and manifests"
     )]
     NoTemplateFile { folder: String, template: String },
     #[error(
-        "'{folder}' holds two templates, {template}.py and {template}.jinja; a version has exactly one"
+        "'{folder}' contains two templates, {template}.py and {template}.jinja; keep one of them"
     )]
     TwoTemplateFiles { folder: String, template: String },
     #[error("there is no file '{file}'")]
@@ -85,10 +85,10 @@ pub enum RegistryError {
     },
     #[error("schema '{schema}' may only import files at or below its own folder: {}", .faults.join("; "))]
     ImportPaths { schema: String, faults: Vec<String> },
-    #[error("'{file}' does not say where collections are: {}", .faults.join("; "))]
+    #[error("'{file}' is not a valid list of collections: {}", .faults.join("; "))]
     Metadata { file: String, faults: Vec<String> },
     #[error(
-        "registry {registry} says that collection '{collection}' is in '{folder}', and there is no such folder"
+        "registry {registry} has collection '{collection}' in '{folder}', but that folder does not exist"
     )]
     CollectionFolder {
         registry: String,
@@ -105,11 +105,11 @@ pub enum RegistryError {
     TooManyImports { schema: String, limit: usize },
     #[error("folder '{folder}' has {limit} entries or more; divide it into collections")]
     TooManyEntries { folder: String, limit: usize },
-    #[error("'{path}' is a link or no ordinary file; registries hold files and folders only")]
+    #[error("'{path}' is a link or a special file; registries may contain only files and folders")]
     NotOrdinary { path: String },
     #[error(transparent)]
     Path(#[from] PathError),
-    #[error("the pattern {pattern:?} is no regular expression: {reason}")]
+    #[error("the pattern {pattern:?} is not a regular expression: {reason}")]
     Pattern { pattern: String, reason: String },
     #[error("'{path}' of the registry cannot be read: {source}")]
     Io {
@@ -128,29 +128,29 @@ pub enum RegistryError {
         error: OciError<WebError>,
     },
     #[error(
-        "registry {registry} does not say which templates it has: its repository has no tag for each of them, and its host lists no repositories; its templates can be used by name"
+        "registry {registry} cannot list its templates: its repository has no index, and its host lists no repositories; use its templates by name"
     )]
     NoIndex { registry: String },
-    #[error("'{version}' of registry {registry} is no template: {reason}")]
+    #[error("'{version}' of registry {registry} is not a template: {reason}")]
     Artifact {
         registry: String,
         version: String,
         reason: String,
     },
-    #[error("{url} gave an answer that cannot be read: {reason}")]
+    #[error("{url} returned an answer that cannot be read: {reason}")]
     Malformed { url: String, reason: String },
     #[error(
-        "there is no {url}: a web server's registry lists its files there, as sha256sum writes them"
+        "{url} does not exist: a registry on a web server must list its files there, in the format of sha256sum"
     )]
     NoList { url: String },
     #[error(
-        "file '{file}' is not what its registry says of it; it was changed, or its list is old"
+        "file '{file}' does not match the digest in its registry's list; the file was changed, or the list is out of date"
     )]
     Digest { file: String },
     /// The error of a request that several callers shared.
     #[error(transparent)]
     Again(Arc<RegistryError>),
-    #[error("what was being read from the registry was cut off; try again")]
+    #[error("reading from the registry was interrupted; try again")]
     Cut,
     #[error("'{what}' was not resolved within {seconds} s; its registry is too slow")]
     TimedOut { what: String, seconds: u64 },

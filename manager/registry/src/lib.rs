@@ -1,8 +1,8 @@
 //! Template registries: the sources of the templates that a configuration refers to.
 //!
-//! This package owns the conventions of registries (docs/reference/registries.md): the form of a reference, the version that
-//! it means, and the files of a template. It refuses to know what a template contains, what the manager does with it, and
-//! where registered registries and their credentials are stored ([`Registrations`]).
+//! This package owns the conventions of registries (docs/reference/registries.md): the form of a reference, the version
+//! that it means, and the files of a template. It does not know what a template contains, what the manager does with
+//! it, and where registered registries and their credentials are stored ([`Registrations`]).
 //!
 //! ```text
 //! reference ─ parse ─► Registries ─ picks ─► Registry (port)  ◄─ directory, github, git, oci, web_folder

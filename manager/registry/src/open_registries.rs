@@ -68,7 +68,7 @@ impl OpenRegistries {
         registrations: Arc<dyn Registrations>,
         (shared, files): (&Shared, Arc<DiskCache>),
     ) -> Result<Self, RegistryError> {
-        // The API's address is the operator's choice, not a caller's: GitHub Enterprise may well be inside.
+        // The operator chooses the address of the API, so it may be private, as with GitHub Enterprise.
         let anywhere = Web::with_shared(Reach::Any, shared)?;
         let github = Api::new(anywhere, &options.github_api_url, options.registry_refresh)?;
         let github = Arc::new(github);
@@ -99,7 +99,7 @@ impl OpenRegistries {
         })
     }
 
-    /// Refuses what could never be opened.
+    /// Rejects a definition that can never be opened.
     pub fn check(&self, definition: &RegistryDefinition) -> Result<(), RegistryError> {
         CheckedDefinition::new(definition, &self.options).map(|_| ())
     }
@@ -202,7 +202,7 @@ impl OpenRegistries {
         }
         let mut context = self.context.clone();
         if let (Some(credential), Some(set)) = (&definition.credential, set) {
-            // A new credential counts at once, and finds nothing that was cached for the previous one.
+            // A new credential applies immediately, and does not find entries of the previous one in the cache.
             context.web = context.web.in_realm(&format!("{credential} {set}"));
         }
         let opened = CheckedDefinition::new(&definition, &self.options)?.open(

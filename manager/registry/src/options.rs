@@ -1,4 +1,4 @@
-//! What the operator sets, and where the default registry is.
+//! The settings of the operator, and the location of the default registry.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -17,16 +17,16 @@ pub struct Options {
     /// Default template registry: a folder, [github.com/]OWNER/REPOSITORY[/COLLECTION], or the name of a registered one [default: the bundled charts/]
     #[arg(long, env = "DM_REGISTRY", value_name = "REGISTRY")]
     pub registry: Option<String>,
-    /// GitHub's REST API
+    /// URL of GitHub's REST API
     #[arg(long, env = "DM_GITHUB_API_URL", value_name = "URL", default_value = GITHUB_API)]
     pub github_api_url: String,
-    /// Let template references lead to private, loopback and link-local addresses
+    /// Allow template references to private, loopback and link-local addresses
     #[arg(long, env = "DM_ALLOW_PRIVATE_REGISTRIES")]
     pub allow_private_registries: bool,
-    /// Folder where what was fetched from registries is kept; it may be removed while the manager is stopped
+    /// Folder for files fetched from registries; it may be removed while the manager is stopped
     #[arg(long, env = "DM_REGISTRY_CACHE", value_name = "FOLDER", default_value = CACHE, value_parser = whole_path)]
     pub registry_cache: PathBuf,
-    /// How much of files and answers to keep there, such as 256MiB; git repositories may take as much beside them
+    /// Maximum size of files and answers in that folder, such as 256MiB; git repositories may use as much again
     #[arg(
         long,
         env = "DM_REGISTRY_CACHE_SIZE",
@@ -34,19 +34,19 @@ pub struct Options {
         default_value = "256MiB"
     )]
     pub registry_cache_size: Size,
-    /// File with certificates (PEM) of authorities that sign those of registries, trusted beside the system's
+    /// PEM file with authorities for the certificates of registries, in addition to the system's
     #[arg(long, env = "DM_REGISTRY_CA", value_name = "FILE")]
     pub registry_ca: Option<PathBuf>,
-    /// Private key that git's ssh shows to registries [default: those of the manager's user, and its agent's]
+    /// Private key for git registries over ssh [default: the keys and the agent of the manager's user]
     #[arg(long, env = "DM_REGISTRY_SSH_KEY", value_name = "FILE", value_parser = plain_path)]
     pub registry_ssh_key: Option<PathBuf>,
-    /// Host keys of registries over ssh, as ssh-keyscan prints them [default: the known_hosts of the manager's user]
+    /// Host keys of git registries over ssh, in the format of ssh-keyscan [default: the known_hosts of the manager's user]
     #[arg(long, env = "DM_REGISTRY_SSH_KNOWN_HOSTS", value_name = "FILE", value_parser = plain_path)]
     pub registry_ssh_known_hosts: Option<PathBuf>,
-    /// How long what a registry lists is taken as it is before it is asked again, such as 1m or 0s
+    /// How long the list of a registry is used before it is requested again, such as 1m or 0s
     #[arg(long, env = "DM_REGISTRY_REFRESH", value_name = "TIME", default_value = "1m", value_parser = duration)]
     pub registry_refresh: Duration,
-    /// Folder below which registries of type directory may be registered [default: none may]
+    /// Folder for registries of type directory; only folders below it may be registered [default: none]
     #[arg(long, env = "DM_REGISTRY_FOLDER", value_name = "FOLDER")]
     pub registry_folder: Option<PathBuf>,
 }
@@ -82,7 +82,7 @@ pub struct Size(pub u64);
 impl FromStr for Size {
     type Err = String;
 
-    /// Such as `256MiB`; without a unit, of bytes.
+    /// For example `256MiB`. Without a unit, bytes.
     fn from_str(text: &str) -> Result<Self, String> {
         let end = text.find(|c: char| !c.is_ascii_digit());
         let (number, unit) = text.split_at(end.unwrap_or(text.len()));
@@ -113,7 +113,7 @@ impl Options {
         let found = Certificate::from_pem_bundle(&pem);
         let found = found.map_err(|error| refused(error.to_string()))?;
         match found.is_empty() {
-            true => Err(refused("it holds no certificate".to_owned())),
+            true => Err(refused("it contains no certificate".to_owned())),
             false => Ok(found),
         }
     }
@@ -187,7 +187,8 @@ impl DefaultRegistry {
     }
 }
 
-/// The possible folders of the bundled registry: beside the program, in its checkout, and where packages install it.
+/// The possible folders of the bundled registry: beside the program, in its checkout, and the installation folder of
+/// packages.
 pub fn bundled() -> Vec<PathBuf> {
     let program = std::env::current_exe().ok();
     let folder = program.as_deref().and_then(Path::parent);

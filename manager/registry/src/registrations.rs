@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use common::model::{Credential, CredentialName, RegistryDefinition, RegistryName};
 use jiff::Timestamp;
 
-/// Why something cannot be read, for an error's chain.
+/// Why something cannot be read, for the chain of an error.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Registered registries, and the credentials that they name. Each call reads what is registered now.
+/// Registered registries, and the credentials that they name. Each call reads the present registrations.
 #[async_trait]
 pub trait Registrations: Send + Sync {
     /// `None` if no registry of this name is registered.
@@ -23,7 +23,7 @@ pub trait Registrations: Send + Sync {
     /// What is registered cannot be read.
     async fn definitions(&self) -> Result<Vec<(RegistryName, RegistryDefinition)>, BoxError>;
 
-    /// A credential in clear, and when it was set.
+    /// A credential in clear text, and when it was set.
     ///
     /// # Errors
     /// There is no such credential, or it cannot be opened.

@@ -101,7 +101,7 @@ impl Access {
         account: Option<&ServiceAccountName>,
     ) -> Result<Option<Identity>, Box<ErrorBody>> {
         if identity.is_none() && !self.is_open() {
-            let message = "nobody is known in whose name this could be done: it was written before callers were told apart; write it again";
+            let message = "the user of the last write is not known, because authentication was not configured then: repeat the write";
             return Err(forbidden(message.to_owned()));
         }
         let Some(account) = account else {

@@ -15,7 +15,7 @@ pub struct Caller {
 
 impl Caller {
     /// A caller without an address.
-    pub fn of(identity: Option<Identity>) -> Self {
+    pub fn new(identity: Option<Identity>) -> Self {
         Self {
             identity,
             address: None,

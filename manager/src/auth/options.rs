@@ -18,7 +18,7 @@ use crate::deployer::Deployer;
 
 /// Without any of these, callers are not authenticated, and the manager listens on loopback only.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Who may do what")]
+#[command(next_help_heading = "Authentication and authorization")]
 pub struct Options {
     /// Accept the bearer tokens that the cluster accepts (TokenReview).
     #[arg(long, env = "DM_AUTH_CLUSTER")]
@@ -224,7 +224,7 @@ mod tests {
                     &empty,
                     "--auth-rbac",
                 ],
-                "holds no certificate",
+                "contains no certificate",
             ),
             (&["--auth-tokens", &missing, "--auth-rbac"], "/nowhere/file"),
             (
@@ -245,8 +245,8 @@ mod tests {
             ),
         ];
         for (flags, expected) in cases {
-            let told = opened(flags).err().unwrap_or_default();
-            assert!(told.contains(expected), "{flags:?}: {told:?}");
+            let reported = opened(flags).err().unwrap_or_default();
+            assert!(reported.contains(expected), "{flags:?}: {reported:?}");
         }
     }
 
@@ -266,7 +266,7 @@ mod tests {
             "a",
             "--auth-rbac",
         ];
-        let auth = opened(&flags).unwrap_or_else(|told| panic!("{told}"));
+        let auth = opened(&flags).unwrap_or_else(|reported| panic!("{reported}"));
         assert!(auth.authenticators.are_configured());
     }
 }

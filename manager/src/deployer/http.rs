@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use common::api::deployer::{ApplyRequest, CheckResponse, ObjectStatus, StatusRequest};
-use common::api::error::{ErrorBody, ErrorCode};
 use common::api::job::{JobsStopped, Renewal, StopJobs};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
-use common::client::{Access, ClientError, DeployerClient};
+use common::client::{ClientAccess, ClientError, DeployerClient};
 use common::server::health::Check;
 use futures::{StreamExt, TryStreamExt};
 
 use super::{Deployer, Events, Job};
-use crate::dependency;
+use crate::dependency::{self, CallError};
 
 #[derive(Debug, Clone)]
 pub struct HttpDeployer {
@@ -21,7 +20,7 @@ pub struct HttpDeployer {
 }
 
 impl HttpDeployer {
-    pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
+    pub fn new(url: &str, access: &ClientAccess) -> Result<Self, ClientError> {
         Ok(Self {
             client: DeployerClient::new(url, access)?,
         })
@@ -34,34 +33,41 @@ impl Deployer for HttpDeployer {
         &self,
         request: Arc<ApplyRequest>,
         deadline: Duration,
-    ) -> Result<CheckResponse, Box<ErrorBody>> {
+    ) -> Result<CheckResponse, CallError> {
         self.client
             .check(request, deadline)
             .await
-            .map_err(into_error)
+            .map_err(CallError::of_deployer)
     }
 
-    async fn diff(&self, request: Arc<ApplyRequest>) -> Result<Events, Box<ErrorBody>> {
-        let events = self.client.diff(request).await.map_err(into_error)?;
-        Ok(events.map_err(into_error).boxed())
+    async fn diff(&self, request: Arc<ApplyRequest>) -> Result<Events, CallError> {
+        let events = self
+            .client
+            .diff(request)
+            .await
+            .map_err(CallError::of_deployer)?;
+        Ok(events.map_err(CallError::of_deployer).boxed())
     }
 
-    async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>> {
+    async fn start(&self, job: &Job) -> Result<Events, CallError> {
         let client = &self.client;
         let events = match job.clone() {
             Job::Create(request) => client.create(request).await.map(StreamExt::boxed),
             Job::Update(request) => client.update(request).await.map(StreamExt::boxed),
             Job::Delete(request) => client.delete(request).await.map(StreamExt::boxed),
         };
-        Ok(events.map_err(into_error)?.map_err(into_error).boxed())
+        Ok(events
+            .map_err(CallError::of_deployer)?
+            .map_err(CallError::of_deployer)
+            .boxed())
     }
 
-    async fn renew(&self, renewal: &Renewal, deadline: Duration) -> Result<(), Box<ErrorBody>> {
+    async fn renew(&self, renewal: &Renewal, deadline: Duration) -> Result<(), CallError> {
         let renewed = self
             .client
             .renew(renewal, deadline)
             .await
-            .map_err(into_error)?;
+            .map_err(CallError::of_deployer)?;
         if !renewed.known {
             let deployment = &renewal.deployment;
             tracing::warn!(%deployment, "the job for {deployment} has ended, or runs in another process of resourcifier: let all connections of this manager reach one process (a Service with sessionAffinity: ClientIP)");
@@ -69,49 +75,44 @@ impl Deployer for HttpDeployer {
         Ok(())
     }
 
-    async fn stop(
-        &self,
-        stop: &StopJobs,
-        deadline: Duration,
-    ) -> Result<JobsStopped, Box<ErrorBody>> {
-        self.client.stop(stop, deadline).await.map_err(into_error)
+    async fn stop(&self, stop: &StopJobs, deadline: Duration) -> Result<JobsStopped, CallError> {
+        self.client
+            .stop(stop, deadline)
+            .await
+            .map_err(CallError::of_deployer)
     }
 
     async fn status(
         &self,
         request: Arc<StatusRequest>,
         deadline: Duration,
-    ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>> {
+    ) -> Result<Vec<ObjectStatus>, CallError> {
         self.client
             .status(request, deadline)
             .await
-            .map_err(into_error)
+            .map_err(CallError::of_deployer)
     }
 
     async fn review_token(
         &self,
         review: &TokenReview,
         deadline: Duration,
-    ) -> Result<TokenVerdict, Box<ErrorBody>> {
+    ) -> Result<TokenVerdict, CallError> {
         let verdict = self.client.review_token(review, deadline).await;
-        verdict.map_err(into_error)
+        verdict.map_err(CallError::of_deployer)
     }
 
     async fn review_access(
         &self,
         review: &AccessReview,
         deadline: Duration,
-    ) -> Result<Vec<AccessVerdict>, Box<ErrorBody>> {
+    ) -> Result<Vec<AccessVerdict>, CallError> {
         let verdicts = self.client.review_access(review, deadline).await;
-        let items = verdicts.map_err(into_error)?.items;
-        if items.len() == review.attributes.len() {
-            return Ok(items);
+        let items = verdicts.map_err(CallError::of_deployer)?.items;
+        match items.len() == review.attributes.len() {
+            true => Ok(items),
+            false => Err(CallError::Unanswered),
         }
-        let message = "resourcifier did not answer every question of an access review";
-        Err(Box::new(ErrorBody::new(
-            ErrorCode::DeployerUnavailable,
-            message,
-        )))
     }
 
     async fn health(&self) -> Check {
@@ -120,8 +121,4 @@ impl Deployer for HttpDeployer {
             self.client.readiness(dependency::PATIENCE).await,
         )
     }
-}
-
-fn into_error(error: ClientError) -> Box<ErrorBody> {
-    Box::new(error.into_body(ErrorCode::DeployerUnavailable))
 }

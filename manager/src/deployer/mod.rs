@@ -1,7 +1,7 @@
 //! The port to the service that applies resources to the cluster.
 //!
 //! Promises: an apply converges on the request and a delete on absence, so both may be repeated. A stream ends with a
-//! report or an error. A stream without either was interrupted. A 503 says that the deployer is unavailable.
+//! report or an error. A stream without either was interrupted.
 //!
 //! A job may write only until the lease ends that the manager's last sign of life began ([`common::api::job`]). After
 //! its report or error it writes nothing.
@@ -17,15 +17,16 @@ use async_trait::async_trait;
 use common::api::deployer::{
     ApplyRequest, CheckResponse, DeleteRequest, Event, ObjectStatus, StatusRequest,
 };
-use common::api::error::ErrorBody;
 use common::api::job::{Fence, JobsStopped, Renewal, StopJobs};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
 use common::server::health::Check;
 use futures::stream::BoxStream;
 
+use crate::dependency::CallError;
+
 pub use http::HttpDeployer;
 
-pub type Events = BoxStream<'static, Result<Event, Box<ErrorBody>>>;
+pub type Events = BoxStream<'static, Result<Event, CallError>>;
 
 /// A request to change the cluster.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,37 +67,33 @@ pub trait Deployer: Send + Sync {
         &self,
         request: Arc<ApplyRequest>,
         deadline: Duration,
-    ) -> Result<CheckResponse, Box<ErrorBody>>;
+    ) -> Result<CheckResponse, CallError>;
 
     /// What an update would do. The stream ends with the differences or an error.
-    async fn diff(&self, request: Arc<ApplyRequest>) -> Result<Events, Box<ErrorBody>>;
+    async fn diff(&self, request: Arc<ApplyRequest>) -> Result<Events, CallError>;
 
-    async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>>;
+    async fn start(&self, job: &Job) -> Result<Events, CallError>;
 
     /// Renews a job's lease, in answer to its beat. Without a renewal the job may not write.
-    async fn renew(&self, renewal: &Renewal, deadline: Duration) -> Result<(), Box<ErrorBody>>;
+    async fn renew(&self, renewal: &Renewal, deadline: Duration) -> Result<(), CallError>;
 
     /// Ends jobs up to a fence. The answer comes when they can write nothing more to the cluster, and names the
     /// attempts of which this is known.
-    async fn stop(
-        &self,
-        stop: &StopJobs,
-        deadline: Duration,
-    ) -> Result<JobsStopped, Box<ErrorBody>>;
+    async fn stop(&self, stop: &StopJobs, deadline: Duration) -> Result<JobsStopped, CallError>;
 
     /// The live state of recorded objects, in the order of the request.
     async fn status(
         &self,
         request: Arc<StatusRequest>,
         deadline: Duration,
-    ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>>;
+    ) -> Result<Vec<ObjectStatus>, CallError>;
 
     /// The user of a token, from the cluster. An unknown token is a verdict, not an error.
     async fn review_token(
         &self,
         review: &TokenReview,
         deadline: Duration,
-    ) -> Result<TokenVerdict, Box<ErrorBody>>;
+    ) -> Result<TokenVerdict, CallError>;
 
     /// What the cluster permits a user: a verdict for each question, in their order. There may be at most
     /// [`common::model::limits::ACCESS_QUESTIONS`].
@@ -104,7 +101,7 @@ pub trait Deployer: Send + Sync {
         &self,
         review: &AccessReview,
         deadline: Duration,
-    ) -> Result<Vec<AccessVerdict>, Box<ErrorBody>>;
+    ) -> Result<Vec<AccessVerdict>, CallError>;
 
     /// Whether it is ready.
     async fn health(&self) -> Check;

@@ -19,7 +19,7 @@ use super::properties::PropertyChange;
 )]
 pub enum Intent {
     Create(New),
-    Update(Change),
+    Update(DeploymentChange),
     Delete {
         delete_policy: Option<DeletePolicy>,
     },
@@ -39,7 +39,7 @@ pub enum Intent {
         properties: Option<PropertyChange>,
     },
     /// Apply the operation's manifest, which is the preview.
-    Commit(Change),
+    Commit(DeploymentChange),
     /// Make a manifest from the expansion of an earlier one, and apply it.
     Rollback {
         to: ManifestName,
@@ -64,7 +64,7 @@ pub struct New {
 /// Changes of a deployment beside its configuration. Absent values stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Change {
+pub struct DeploymentChange {
     pub description: Option<String>,
     pub labels: Option<BTreeMap<String, String>>,
     #[serde(default)]
@@ -124,11 +124,11 @@ impl Intent {
             Intent::Create(new) | Intent::Preview { new: Some(new), .. } => {
                 new.service_account.as_ref()
             }
-            Intent::Update(Change {
+            Intent::Update(DeploymentChange {
                 service_account: Some(chosen),
                 ..
             })
-            | Intent::Commit(Change {
+            | Intent::Commit(DeploymentChange {
                 service_account: Some(chosen),
                 ..
             })

@@ -21,7 +21,7 @@ pub struct Source<'a> {
 /// The parsed text and layout. Parsed for the first lookup, because most configurations have no faults.
 struct Read<'a> {
     nodes: Vec<(LayoutPath, &'a LayoutNode)>,
-    places: yaml::Places<'a>,
+    places: yaml::TextLocations<'a>,
     /// Of a text of Kubernetes objects, where each of them stands.
     objects: Vec<yaml::Pointer>,
 }
@@ -34,7 +34,7 @@ impl<'a> Read<'a> {
         };
         Self {
             nodes: layout.walk(),
-            places: yaml::Places::of(content, &yaml::Limits::DEFAULT),
+            places: yaml::TextLocations::new(content, &yaml::Limits::DEFAULT),
             objects: objects.into_iter().map(|one| one.place.pointer).collect(),
         }
     }

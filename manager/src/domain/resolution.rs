@@ -127,11 +127,11 @@ mod tests {
             resolved(Some("v1.0.1"), "sha256:2"),
             resolved(Some("v1.0.1"), "sha256:3"),
         );
-        let told = changes(&old, &new).remove(0);
+        let reported = changes(&old, &new).remove(0);
         let expected =
             "ATTENTION: redis:v1 still is v1.0.1, but redis.jinja.schema of v1.0.1 changed";
-        assert!(told.starts_with(expected), "{told}");
-        assert!(told.contains("must not change"), "{told}");
+        assert!(reported.starts_with(expected), "{reported}");
+        assert!(reported.contains("must not change"), "{reported}");
     }
 
     #[test]

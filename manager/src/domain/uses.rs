@@ -212,7 +212,7 @@ mod tests {
             ("made.py", "{'type': 'redis:v1'}"),
         ];
         let uses = of_layout(&layout, &resolved, &input("", &imports), &references());
-        let told: Vec<_> = uses
+        let reported: Vec<_> = uses
             .iter()
             .map(|used| {
                 (
@@ -227,7 +227,7 @@ mod tests {
             ("$.resources[2].resources[0]".to_owned(), Some("made.py")),
             ("$.resources[3].resources[0]".to_owned(), Some("app:v1")),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
         // A type with the name of an import was never looked up in a registry.
         assert!(of_layout(&layout, &[], &input("", &[]), &references()).is_empty());
     }

@@ -13,6 +13,7 @@ use common::server::health::Check;
 use common::yaml::{self, Duplicates, Limits};
 
 use super::Expander;
+use crate::dependency::CallError;
 
 /// The text that a template fails on.
 pub const BROKEN: &str = "broken";
@@ -57,19 +58,22 @@ impl Expander for FakeExpander {
         &self,
         request: Arc<ExpandRequest>,
         _: Duration,
-    ) -> Result<ExpandResponse, Box<ErrorBody>> {
+    ) -> Result<ExpandResponse, CallError> {
         let request = &*request;
         self.requests.lock().unwrap().push(request.clone());
         if self.hangs.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
         }
         if let Some(error) = self.failures.lock().unwrap().pop_front() {
-            return Err(Box::new(error));
+            return Err(CallError::Refused(Box::new(error)));
         }
         let mut response = ExpandResponse::default();
-        response.layout.resources = expand(request, &request.content, None, &mut response.config)?;
+        response.layout.resources = expand(request, &request.content, None, &mut response.config)
+            .map_err(CallError::Refused)?;
         response.secrets = passwords(&response.layout);
-        response.config.outputs = parse(request, &request.content)?.outputs;
+        response.config.outputs = parse(request, &request.content)
+            .map_err(CallError::Refused)?
+            .outputs;
         for resource in &response.config.resources {
             let type_name = resource.type_name.to_string();
             if !response.unresolved.contains(&type_name) {

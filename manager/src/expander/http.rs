@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::api::error::{ErrorBody, ErrorCode};
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::client::{Access, ClientError, ExpanderClient};
+use common::client::{ClientAccess, ClientError, ExpanderClient};
 use common::server::health::Check;
 
 use super::Expander;
-use crate::dependency;
+use crate::dependency::{self, CallError};
 
 #[derive(Debug, Clone)]
 pub struct HttpExpander {
@@ -18,7 +17,7 @@ pub struct HttpExpander {
 }
 
 impl HttpExpander {
-    pub fn new(url: &str, access: &Access) -> Result<Self, ClientError> {
+    pub fn new(url: &str, access: &ClientAccess) -> Result<Self, ClientError> {
         Ok(Self {
             client: ExpanderClient::new(url, access)?,
         })
@@ -31,9 +30,9 @@ impl Expander for HttpExpander {
         &self,
         request: Arc<ExpandRequest>,
         deadline: Duration,
-    ) -> Result<ExpandResponse, Box<ErrorBody>> {
+    ) -> Result<ExpandResponse, CallError> {
         let expanded = self.client.expand(request, deadline).await;
-        expanded.map_err(|error| Box::new(error.into_body(ErrorCode::ExpanderUnavailable)))
+        expanded.map_err(CallError::of_expander)
     }
 
     async fn health(&self) -> Check {

@@ -1,7 +1,7 @@
 //! The port to the service that expands templates.
 //!
-//! Promises: an expansion has no effects, so it may be repeated. An error is the expander's own, unchanged, or a 503
-//! that says that the expander is unavailable.
+//! Promises: an expansion has no effects, so it may be repeated. An error is the expander's own, unchanged, or says why
+//! there is no answer.
 
 #[cfg(test)]
 pub mod fake;
@@ -11,9 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::api::error::ErrorBody;
 use common::api::expander::{ExpandRequest, ExpandResponse};
 use common::server::health::Check;
+
+use crate::dependency::CallError;
 
 pub use http::HttpExpander;
 
@@ -23,7 +24,7 @@ pub trait Expander: Send + Sync {
         &self,
         request: Arc<ExpandRequest>,
         deadline: Duration,
-    ) -> Result<ExpandResponse, Box<ErrorBody>>;
+    ) -> Result<ExpandResponse, CallError>;
 
     /// Whether it is ready.
     async fn health(&self) -> Check;

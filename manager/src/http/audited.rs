@@ -22,7 +22,7 @@ pub struct About {
 }
 
 impl About {
-    pub fn of(handle: &OperationHandle) -> Self {
+    pub fn new(handle: &OperationHandle) -> Self {
         let operation = handle.watch().operation();
         Self {
             operation: operation.id.clone(),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::extract::name;
 use crate::service::Services;
 
-const SHAPE: &str = r#"the body is no credential: send one of {"token": "…"}, {"basic": {"username": "…", "password": "…"}} and {"serviceAccount": "…"}"#;
+const SHAPE: &str = r#"the body is not a credential: send one of {"token": "…"}, {"basic": {"username": "…", "password": "…"}} and {"serviceAccount": "…"}"#;
 
 pub async fn list(
     services: Data<Services>,

@@ -98,7 +98,7 @@ async fn answer(
     status: StatusCode,
     handle: &OperationHandle,
 ) -> Result<HttpResponse, ApiError> {
-    request.extensions_mut().insert(About::of(handle));
+    request.extensions_mut().insert(About::new(handle));
     let answered = match prefers_async(request) {
         true => Ok(accepted(handle)),
         false => finished(services, status, handle).await,

@@ -63,7 +63,7 @@ fn idempotency_key(request: &HttpRequest) -> Result<Option<String>, ApiError> {
     // Some callers quote it, like a structured header (RFC 9651).
     let text = value.to_str().map(|text| text.trim_matches('"').to_owned());
     text.map(Some)
-        .map_err(|_| ApiError::new(ErrorCode::InvalidRequest, "the Idempotency-Key is no text"))
+        .map_err(|_| ApiError::new(ErrorCode::InvalidRequest, "the Idempotency-Key is not text"))
 }
 
 /// `Prefer: respond-async` (RFC 7240).

@@ -22,7 +22,7 @@ pub async fn identity(
     if !authenticators.are_configured() {
         return Ok(None);
     }
-    let shown = Peer::of(request.request()).certificate;
+    let shown = Peer::from_request(request.request()).certificate;
     if !request.headers().contains_key(AUTHORIZATION)
         && let Some(certificate) = shown.as_deref()
         && let Some(identity) = authenticators.certificate(certificate)?
@@ -35,7 +35,7 @@ pub async fn identity(
 /// The client's address. A proxy's header counts if the operator trusts the proxy. Only its last entry counts, which
 /// the proxy wrote itself: anybody may have invented the others.
 pub fn address(trusted: &[IpAddr], request: &ServiceRequest) -> Option<String> {
-    let peer = Peer::of(request.request()).address;
+    let peer = Peer::from_request(request.request()).address;
     let peer = peer.or_else(|| request.peer_addr().map(|peer| peer.ip()))?;
     let last = request.headers().get_all(FORWARDED).last();
     let forwarded = last

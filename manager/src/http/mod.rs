@@ -29,7 +29,7 @@ mod tests;
 use actix_web::Route;
 use actix_web::http::Method;
 use actix_web::middleware::from_fn;
-use actix_web::web::{Data, ServiceConfig, method};
+use actix_web::web::{self, Data, ServiceConfig};
 use common::server::at;
 
 use self::guard::Need::{self, *};
@@ -62,9 +62,10 @@ macro_rules! routes {
         pub fn routes(routes: &mut ServiceConfig, services: &Services) {
             routes.app_data(Data::new(services.clone()));
             $(
-                let methods = concat!(stringify!($first) $(, ", ", stringify!($method))*);
-                let resource = at($path, methods).route(guarded($need, method(Method::$first).to($noun::$verb)));
-                routes.service(resource$(.route(guarded($needs, method(Method::$method).to($nouns::$verbs))))*);
+                routes.service(at($path, [
+                    (Method::$first, guarded($need, web::to($noun::$verb))),
+                    $((Method::$method, guarded($needs, web::to($nouns::$verbs))),)*
+                ]));
             )*
         }
     };

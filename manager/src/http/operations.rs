@@ -78,7 +78,7 @@ async fn ended(
     request: &HttpRequest,
     handle: &OperationHandle,
 ) -> Result<HttpResponse, ApiError> {
-    request.extensions_mut().insert(About::of(handle));
+    request.extensions_mut().insert(About::new(handle));
     if prefers_async(request) {
         return Ok(accepted(handle));
     }

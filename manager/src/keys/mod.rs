@@ -1,7 +1,7 @@
 //! The keys of the store, and sealing credentials with them.
 //!
-//! Who has the store alone can read none of it: the keys are in a file of their own ([`key`]), and are not part of a
-//! backup. It refuses to know who asks, and where what is sealed is kept.
+//! The store alone is unreadable: the keys are in a file of their own ([`key`]), and are not part of a backup. It does
+//! not know its callers, and where sealed values are stored.
 
 mod key;
 mod seal;

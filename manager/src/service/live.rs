@@ -119,7 +119,7 @@ impl LiveState {
         });
         let redaction = self.redaction(&deployment).await?;
         let checked = self.deployer.check(request.clone(), STATUS).await;
-        let checked = checked.map_err(|error| redaction.refusal(error))?;
+        let checked = checked.map_err(|error| redaction.refusal(error.into()))?;
         let nodes = Arc::unwrap_or_clone(request)
             .resources
             .into_iter()

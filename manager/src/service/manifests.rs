@@ -81,7 +81,7 @@ impl Manifests {
                 from,
                 to,
                 same_input: input_before == input_after,
-                summary: DiffSummary::of(&resources),
+                summary: DiffSummary::summarize(&resources),
                 resources,
             }
         };

@@ -123,7 +123,7 @@ impl Previews {
         let hide = |redaction: &Redaction, diffs: &mut Vec<_>| redaction.diffs(diffs);
         let resources = redacting::redacted(&redaction, found.resources, hide).await;
         Ok(Diff {
-            summary: DiffSummary::of(&resources),
+            summary: DiffSummary::summarize(&resources),
             resources,
             warnings: expansion.warnings,
         })

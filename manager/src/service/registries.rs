@@ -118,7 +118,7 @@ impl Catalog {
             return Ok(());
         }
         let message = format!(
-            "type {:?} is no template reference: no registry holds it",
+            "type {:?} is not a template reference: no registry holds it",
             type_name.as_str()
         );
         Err(Error::new(ErrorCode::NotFound, message))

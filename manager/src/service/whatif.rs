@@ -28,7 +28,7 @@ use crate::store::{Store, StoreError, deployments, instances, manifests};
 use crate::workflow::choice::{self, Choice, Latest};
 use crate::workflow::expansion::{Expansions, Subject};
 use crate::workflow::redacting;
-use crate::workflow::upgrade::{Dependent, Target, unused};
+use crate::workflow::upgrade::{Dependent, UpgradeTarget, unused};
 
 /// Deployments that are expanded in parallel: enough to keep the expander busy, with capacity left for other requests.
 const AT_ONCE: usize = 8;
@@ -50,7 +50,7 @@ impl WhatIfs {
         query: &WhatIfQuery,
         caller: &Caller,
     ) -> Result<WhatIfPage, Error> {
-        let target = Target::find(&self.expansions, &request.template).await?;
+        let target = UpgradeTarget::find(&self.expansions, &request.template).await?;
         let named = self.selected(request, &target, caller).await?;
         let page = PageQuery {
             limit: query.limit,
@@ -72,7 +72,7 @@ impl WhatIfs {
     async fn selected(
         &self,
         request: &WhatIf,
-        target: &Target,
+        target: &UpgradeTarget,
         caller: &Caller,
     ) -> Result<Vec<DeploymentName>, Error> {
         let mut users = self.users(target).await?;
@@ -112,7 +112,7 @@ impl WhatIfs {
     }
 
     /// Uses the index of type instances: deployments that refer to the template at any version and in any spelling.
-    async fn users(&self, target: &Target) -> Result<BTreeSet<DeploymentName>, Error> {
+    async fn users(&self, target: &UpgradeTarget) -> Result<BTreeSet<DeploymentName>, Error> {
         let mut users = BTreeSet::new();
         let mut query = PageQuery {
             limit: Some(PAGE_ITEMS_MAX),
@@ -138,7 +138,7 @@ impl WhatIfs {
     async fn item(
         &self,
         name: &DeploymentName,
-        target: &Target,
+        target: &UpgradeTarget,
         full: bool,
         caller: &Caller,
     ) -> Result<Option<WhatIfItem>, Error> {
@@ -178,7 +178,7 @@ impl WhatIfs {
         &self,
         deployment: &Deployment,
         head: &Head,
-        target: &Target,
+        target: &UpgradeTarget,
         dependent: &Dependent,
         caller: &Caller,
     ) -> Result<Result<Vec<ResourceDiff>, Box<ErrorBody>>, StoreError> {
@@ -248,7 +248,7 @@ fn compared_item(
             };
         }
     };
-    let summary = DiffSummary::of(&resources);
+    let summary = DiffSummary::summarize(&resources);
     let outcome = match summary.is_change() {
         true => WhatIfOutcome::Changed,
         false => WhatIfOutcome::Unchanged,

@@ -119,7 +119,7 @@ impl Writing {
         let sealed = sealing.sealed(&key, value)?;
         let shown = keys::shown(&key);
         let key = String::from_utf8(key);
-        let key = key.map_err(|_| StoreError::Broken(format!("the key {shown} is no text")))?;
+        let key = key.map_err(|_| StoreError::Broken(format!("the key {shown} is not text")))?;
         Ok(Line::Entry(key, STANDARD.encode(sealed)))
     }
 
@@ -142,8 +142,8 @@ fn entry(key: Key, value: &Bytes) -> Result<Line, StoreError> {
     let shown = keys::shown(&key);
     let value = String::from_utf8(value.to_vec()).ok();
     let text = String::from_utf8(key).ok().zip(value);
-    let (key, value) =
-        text.ok_or_else(|| StoreError::Broken(format!("{shown} is no text; see dm admin verify")))?;
+    let (key, value) = text
+        .ok_or_else(|| StoreError::Broken(format!("{shown} is not text; see dm admin verify")))?;
     Ok(Line::Entry(key, value))
 }
 

@@ -19,7 +19,7 @@ const KEY_BYTES: usize = 32;
 pub struct Digests(hmac::Key);
 
 impl Digests {
-    pub async fn of(store: &Store) -> Result<Self, StoreError> {
+    pub async fn read(store: &Store) -> Result<Self, StoreError> {
         let found: Option<String> = store.get(keys::digests()).await?;
         let missing = || StoreError::Missing("the key of its digests".to_owned());
         let key = STANDARD.decode(found.ok_or_else(missing)?);
@@ -39,7 +39,7 @@ impl Digests {
 /// Digests of a manifest with secrets, as callers get them: equal contents have equal digests, and nobody can check
 /// guesses.
 pub async fn keyed(store: &Store, digests: &mut ManifestDigests) -> Result<(), StoreError> {
-    let of_store = Digests::of(store).await?;
+    let of_store = Digests::read(store).await?;
     for digest in [&mut digests.input, &mut digests.expansion] {
         *digest = format!("hmac-sha256:{}", of_store.digest(digest.as_bytes()));
     }
@@ -76,7 +76,7 @@ mod tests {
         let mut found = Vec::new();
         for kv in [one.clone(), one, other] {
             let store = Store::open(kv).await.unwrap();
-            found.push(Digests::of(&store).await.unwrap().digest(b"hunter2"));
+            found.push(Digests::read(&store).await.unwrap().digest(b"hunter2"));
         }
         assert_eq!(found[0], found[1]);
         assert_ne!(found[0], found[2]);

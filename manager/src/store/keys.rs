@@ -51,7 +51,7 @@ pub fn prefix(parts: &[&str]) -> Key {
     key
 }
 
-/// The parts of a key; what is no text is shown as far as it is one.
+/// The parts of a key; what is not text is shown as far as it is one.
 pub fn parts(key: &[u8]) -> Vec<String> {
     let parts = key.split(|byte| *byte == SEPARATOR);
     parts

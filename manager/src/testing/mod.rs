@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use common::client::ManagerClient;
-use common::server::{Access, Listen, ServeError, serve};
+use common::server::{CallerPolicy, Listen, ServeError, serve};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
@@ -153,7 +153,7 @@ impl Served {
         let services = app.services.clone();
         let address = ([127, 0, 0, 1], 0).into();
         let server = tokio::spawn(async move {
-            let access = Access::Open("authentication");
+            let access = CallerPolicy::Open("authentication");
             serve(&listen, address, access, move |routes| {
                 crate::http::routes(routes, &services)
             })

@@ -141,7 +141,7 @@ impl Expansions {
             // A whole one may be so long that the advice after it is clipped.
             let quoted: String = reference.as_str().chars().take(QUOTED_CHARS).collect();
             let message =
-                format!("{quoted:?} names no version of a template: write it TEMPLATE:VERSION");
+                format!("{quoted:?} is not a template with its version: write TEMPLATE:VERSION");
             return Err(refused(ErrorCode::InvalidRequest, message));
         };
         let resolved = self.registries.resolve(reference).await.map_err(refuse)?;
@@ -305,7 +305,7 @@ fn expanded(response: ExpandResponse, known: Fetched) -> Result<Expanded, Box<Er
         Some(place) => Err(refused(
             ErrorCode::InvalidProperties,
             format!(
-                "{place} has the text {REDACTED}, which stands for a secret that is not told: write the value itself"
+                "{place} has the text {REDACTED}, which stands for a redacted secret: write the value itself"
             ),
         )),
         None => Ok(Expanded {

@@ -19,6 +19,7 @@ use super::redacting;
 use super::retry::is_transient;
 use super::step::{Failure, Run};
 use super::tries::{Attempt, Tries};
+use crate::dependency::CallError;
 use crate::deployer::{Events, Job};
 use crate::domain::redaction::Redaction;
 use crate::store::StoreError;
@@ -252,10 +253,7 @@ impl Follower<'_> {
     }
 
     /// Handles an event. Returns the report, which is the last event.
-    fn event(
-        &mut self,
-        event: Result<Event, Box<ErrorBody>>,
-    ) -> Result<Option<Report>, Box<ErrorBody>> {
+    fn event(&mut self, event: Result<Event, CallError>) -> Result<Option<Report>, Box<ErrorBody>> {
         match event? {
             Event::Resource(report) => self.note(report),
             Event::Heartbeat | Event::Beat { .. } => {}
@@ -406,7 +404,7 @@ async fn renew(run: &Run<'_>, fence: &Fence, beat: u64) {
     };
     let (deployer, lease) = (&run.dependencies.deployer, run.dependencies.retry.lease);
     if let Err(error) = deployer.renew(&renewal, lease).await {
-        let deployment = run.deployment();
+        let (deployment, error) = (run.deployment(), Box::<ErrorBody>::from(error));
         tracing::warn!(%deployment, error = %error.message, "resourcifier did not take the sign of life for the job of {deployment}: {}", error.message);
     }
 }

@@ -37,17 +37,18 @@ impl Default for Retry {
 
 impl Retry {
     /// Repeats the call after each pause while the service is unavailable.
-    pub async fn persist<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, Box<ErrorBody>>
+    pub async fn persist<T, E, F>(&self, attempt: impl Fn() -> F) -> Result<T, Box<ErrorBody>>
     where
-        F: Future<Output = Result<T, Box<ErrorBody>>>,
+        E: Into<Box<ErrorBody>>,
+        F: Future<Output = Result<T, E>>,
     {
         for wait in &self.waits {
-            match attempt().await {
+            match attempt().await.map_err(E::into) {
                 Err(error) if is_transient(&error) => tokio::time::sleep(*wait).await,
                 outcome => return outcome,
             }
         }
-        attempt().await
+        attempt().await.map_err(E::into)
     }
 
     /// The pause before the next attempt of a job, by the number of attempts since the failure began. `None`: no more

@@ -16,7 +16,7 @@ use crate::store::{Store, StoreError, manifests};
 
 /// The template, at the version to upgrade to.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub struct UpgradeTarget {
     reference: TypeName,
     /// The version that the reference resolves to now.
     pub resolved: ResolvedType,
@@ -32,7 +32,7 @@ pub struct Dependent {
     resolved: Vec<ResolvedType>,
 }
 
-impl Target {
+impl UpgradeTarget {
     pub async fn find(
         expansions: &Expansions,
         reference: &TypeName,
@@ -141,7 +141,7 @@ impl Target {
                 .map(TypeName::as_str)
                 .unwrap_or_default();
             return refused(format!(
-                "deployment '{deployment}' uses {} only within {owner}: whoever owns that has to name the new version there",
+                "deployment '{deployment}' uses {} only within {owner}: the owner of that template must name the new version there",
                 first.type_name
             ));
         }

@@ -46,7 +46,7 @@ impl Caller {
         }
     }
 
-    pub fn of(identity: Identity) -> Result<Self, KubectlError> {
+    pub fn new(identity: Identity) -> Result<Self, KubectlError> {
         let mut headers = Self::itself().headers;
         headers.append(USER, value(identity.user())?);
         if let Some(uid) = identity.uid() {
@@ -110,7 +110,7 @@ mod tests {
 
     fn headers(identity: serde_json::Value) -> Vec<String> {
         let identity = serde_json::from_value(identity).unwrap();
-        let caller = Caller::of(identity).unwrap();
+        let caller = Caller::new(identity).unwrap();
         let lines = caller.headers.iter();
         lines
             .filter(|(name, _)| **name != USER_AGENT)
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn an_identity_is_told_in_headers_as_the_api_server_reads_them() {
-        let told = headers(json!({
+        let reported = headers(json!({
             "user": "jane", "uid": "7", "groups": ["dev", "système"],
             "extra": {"example.com/Team": ["a", "b"], "scopes": ["x y"], "é": ["1"]},
         }));
@@ -134,7 +134,7 @@ mod tests {
             "impersonate-extra-scopes: x y",
             "impersonate-extra-%c3%a9: 1",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The port to the cluster: what the service asks for, and what each call promises.
 //!
-//! Promises of every adapter, tested by one conformance suite (`tests/kubectl.rs`):
+//! Promises of every adapter, tested by one conformance suite (`tests/kubectl/`):
 //! - A call ends within its `within`, and its answer has a maximum size.
 //! - Calls may run at the same time. The adapter limits their number, and delays all of them when the cluster asks for
 //!   it.

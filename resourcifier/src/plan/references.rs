@@ -34,7 +34,7 @@ pub enum ReferenceError {
     #[error("the reference in {0:?} has no end; write it like $(ref.NAME.PATH)")]
     Open(String),
     #[error(
-        "the reference {0} has no path that can be read; write it like $(ref.NAME.metadata.name) or $(ref.NAME.spec.ports[0].port)"
+        "the reference {0} has no valid path; write it like $(ref.NAME.metadata.name) or $(ref.NAME.spec.ports[0].port)"
     )]
     Malformed(String),
     #[error("the reference {text} names no resource of the deployment{}", hint(.known))]

@@ -57,7 +57,7 @@ impl Rule {
                     .strip_prefix("==")
                     .or_else(|| rest.strip_prefix('='))
                     .map(|wanted| Test::Is(value(wanted)))
-                    .ok_or_else(|| error("after the path comes =, == or !="))?,
+                    .ok_or_else(|| error("the path must be followed by =, == or !="))?,
             },
         };
         Ok(Self {

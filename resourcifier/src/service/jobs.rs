@@ -312,7 +312,7 @@ fn after(fence: &Fence) -> Order {
 
 fn superseded(deployment: &DeploymentName) -> ErrorBody {
     let message = format!(
-        "a later operation has taken deployment '{deployment}' over, so this one writes nothing any more; look at the deployment and ask again if that is still meant"
+        "a later operation has taken over deployment '{deployment}', so this one makes no more changes; look at the deployment, and repeat the request if it is still needed"
     );
     ErrorBody::new(ErrorCode::Superseded, message)
 }

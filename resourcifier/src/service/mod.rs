@@ -80,10 +80,10 @@ impl Deployer {
 
     fn caller(&self, on_behalf_of: Option<&Identity>) -> Result<Caller, ErrorBody> {
         match on_behalf_of {
-            Some(identity) => Ok(Caller::of(identity.clone())?),
+            Some(identity) => Ok(Caller::new(identity.clone())?),
             None if self.nameless == Nameless::AsItself => Ok(Caller::itself()),
             None => {
-                let message = "the request does not say in whose name (onBehalfOf), and this resourcifier does nothing in its own (--require-identity): let the manager authenticate its callers";
+                let message = "the request has no user (onBehalfOf), but this resourcifier requires one (--require-identity): configure authentication in the manager";
                 Err(ErrorBody::new(ErrorCode::Forbidden, message))
             }
         }

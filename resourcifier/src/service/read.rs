@@ -27,19 +27,7 @@ impl Deployer {
         let kind = catalog
             .find(&wanted)
             .map_err(|error| ErrorBody::new(ErrorCode::UnknownType, error.to_string()))?;
-        if let Some(name) = name.filter(|name| !kubectl::is_segment(name)) {
-            return Err(ErrorBody::new(
-                ErrorCode::InvalidRequest,
-                format!("{name:?} is not the name of an object"),
-            ));
-        }
-        if kind.namespaced && name.is_some() && namespace.is_none() {
-            let message = format!(
-                "{} objects belong to a namespace: say which, with ?namespace=",
-                kind.kind
-            );
-            return Err(ErrorBody::new(ErrorCode::InvalidRequest, message));
-        }
+        check(kind, name, namespace)?;
         let namespace = namespace.map(Namespace::as_str);
         let found = match name {
             Some(name) => kubectl.get(&object(kind, namespace, name), LOOK).await?,
@@ -65,6 +53,25 @@ impl Deployer {
             )
         };
         found.map(without_secrets).ok_or_else(missing)
+    }
+}
+
+/// Whether one object, or all, can be meant.
+fn check(
+    kind: &ServedKind,
+    name: Option<&str>,
+    namespace: Option<&Namespace>,
+) -> Result<(), ErrorBody> {
+    let invalid = |message| Err(ErrorBody::new(ErrorCode::InvalidRequest, message));
+    match name {
+        Some(name) if !kubectl::is_segment(name) => {
+            invalid(format!("{name:?} is not the name of an object"))
+        }
+        Some(_) if kind.namespaced && namespace.is_none() => invalid(format!(
+            "{} objects belong to a namespace: add ?namespace=NAME",
+            kind.kind
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -16,7 +16,7 @@ impl Deployer {
         let length = review.token.reveal().len();
         if length == 0 || length > limits::TOKEN_BYTES || review.audiences.len() > AUDIENCES {
             let message = format!(
-                "a token has 1 to {} bytes, and is meant for at most {AUDIENCES} audiences",
+                "a token must have 1 to {} bytes and at most {AUDIENCES} audiences",
                 limits::TOKEN_BYTES
             );
             return Err(ErrorBody::new(ErrorCode::InvalidRequest, message));

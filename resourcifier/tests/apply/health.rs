@@ -4,7 +4,7 @@ use std::path::Path;
 
 use common::api::deployer::Report;
 use common::client::http;
-use common::server::{Access, Listen, serve};
+use common::server::{CallerPolicy, Listen, serve};
 use reqwest::{Client, StatusCode};
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
@@ -32,7 +32,7 @@ impl Served {
         };
         let routes = resourcifier::http::routes(world.deployer.clone());
         let server = tokio::spawn(async move {
-            let access = Access::Open("authentication");
+            let access = CallerPolicy::Open("authentication");
             serve(&listen, address, access, routes).await.unwrap();
         });
         let port = port(&port_file).await;

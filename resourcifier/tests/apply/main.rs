@@ -8,6 +8,7 @@ mod many;
 mod races;
 mod replacing;
 mod rights;
+mod routes;
 mod stops;
 #[path = "../support/mod.rs"]
 mod support;

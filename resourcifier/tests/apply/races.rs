@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::World;
 use crate::support::State;
 
-/// Who makes, or makes anew, the object in between.
+/// Creates, or replaces, the object in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Other {
     /// Another deployment.

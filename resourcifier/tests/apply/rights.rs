@@ -1,4 +1,4 @@
-//! What the caller may not do is told before anything is touched.
+//! Missing permissions of the caller are reported before anything is changed.
 
 use common::api::deployer::Report;
 use common::api::error::ErrorCode;

@@ -75,7 +75,7 @@ async fn an_api_group_that_is_gone_stops_only_what_is_of_it() {
         json!([{"name": "t", "type": format!("{group}/v1:Thing")}, map("other", json!({}))]);
     let error = world.try_apply(thing, json!({})).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ClusterUnavailable);
-    let sentence = format!("which kinds {group}/v1 has cannot be told");
+    let sentence = format!("which kinds {group}/v1 has cannot be reported");
     assert!(error.message.starts_with(&sentence), "{error}");
     world
         .cluster
@@ -146,8 +146,8 @@ async fn an_admission_that_refuses_is_named() {
         })
         .await;
     let shown = world.diff(json!([map("bad", json!({}))]), json!({})).await;
-    let told = &shown.resources[0].error.as_ref().unwrap().message;
-    assert!(told.contains("no bad maps here"), "{told}");
+    let reported = &shown.resources[0].error.as_ref().unwrap().message;
+    assert!(reported.contains("no bad maps here"), "{reported}");
     let report = world
         .apply(json!([map("bad", json!({})), map("good", json!({}))]))
         .await;
@@ -308,8 +308,11 @@ async fn a_missing_permission_is_told_for_its_kind_alone() {
     let shown = limited
         .diff(json!([{"name": "s", "type": "Secret"}]), json!({}))
         .await;
-    let told = &shown.resources[0].error.as_ref().unwrap().message;
-    assert!(told.contains("may not get secrets in namespace"), "{told}");
+    let reported = &shown.resources[0].error.as_ref().unwrap().message;
+    assert!(
+        reported.contains("may not get secrets in namespace"),
+        "{reported}"
+    );
     let resources = json!([map("m", json!({})), {"name": "s", "type": "Secret"}]);
     let error = limited.try_apply(resources, json!({})).await.unwrap_err();
     assert!(

@@ -83,8 +83,8 @@ async fn a_definition_is_upgraded_but_not_to_the_loss_of_data() {
     .await;
     assert!(scope.contains("from Namespaced to Cluster"), "{scope}");
     let shown = world.diff(define(&[("v1", true, &["a"])]), json!({})).await;
-    let told = &shown.resources[0].error.as_ref().unwrap().message;
-    assert!(told.contains("would lose fields"), "{told}");
+    let reported = &shown.resources[0].error.as_ref().unwrap().message;
+    assert!(reported.contains("would lose fields"), "{reported}");
     world
         .cluster
         .kubectl(&["delete", "crd", &format!("things.{}", things.group)])
@@ -102,10 +102,11 @@ async fn a_definition_stays_as_long_as_others_have_objects_of_its_kind() {
         .await;
     world.create(&json!({"apiVersion": format!("{}/v1", things.group), "kind": "Thing", "metadata": {"name": "theirs"}}));
     let removed = world.delete(&report, 60_000).await;
-    let told = &error(&removed).message;
+    let reported = &error(&removed).message;
     assert!(
-        told.contains("1 objects of its kind are not the deployment's") && told.contains("/theirs"),
-        "{told}"
+        reported.contains("1 objects of its kind are not the deployment's")
+            && reported.contains("/theirs"),
+        "{reported}"
     );
     world.kubectl(&["delete", &format!("things.{}", things.group), "theirs"]);
     let removed = world.delete(&removed, 60_000).await;

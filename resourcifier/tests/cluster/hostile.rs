@@ -65,11 +65,11 @@ async fn names_that_are_markup_too_long_or_look_alike_are_refused_with_the_resou
     ] {
         let resources = json!([with("it", json!({"name": name}))]);
         let report = world.try_apply(resources, json!({})).await;
-        let told = match report {
+        let reported = match report {
             Err(error) => error.message,
             Ok(report) => report.errors().map(|error| error.message.clone()).collect(),
         };
-        assert!(told.contains("resource it"), "{name}: {told}");
+        assert!(reported.contains("resource it"), "{name}: {reported}");
     }
     assert_eq!(world.names("configmap"), ["kube-root-ca.crt"]);
     world.end().await;

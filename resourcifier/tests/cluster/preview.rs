@@ -31,14 +31,14 @@ async fn each_resource_is_shown_with_its_intent_and_the_fields_that_change() {
             json!({"recorded": first.objects}),
         )
         .await;
-    let mut told: Vec<String> = intents(&diff)
+    let mut reported: Vec<String> = intents(&diff)
         .iter()
         .map(|(name, intent)| format!("{name} {intent}"))
         .collect();
     // What is pruned goes backwards through what was applied at once.
-    told[4..].sort();
+    reported[4..].sort();
     assert_eq!(
-        told,
+        reported,
         [
             "app UPDATE",
             "same NONE",

@@ -1,4 +1,4 @@
-//! What is waited for, what is not, and how a failure is told.
+//! What an operation waits for, what it does not wait for, and how it reports a failure.
 
 use common::api::deployer::{ObjectState, ResourceState};
 use common::api::error::ErrorCode;

@@ -48,12 +48,12 @@ async fn who_may_not_create_deployments_gets_none_and_is_told_before_anything_is
         format!("create deployments.apps {place}"),
     ];
     assert_eq!(missing, expected);
-    let told = &shown.resources[1].error.as_ref().unwrap().message;
+    let reported = &shown.resources[1].error.as_ref().unwrap().message;
     assert!(
-        told.contains(&format!(
+        reported.contains(&format!(
             "jane may not patch deployments.apps {place}, nor create"
         )),
-        "{told}"
+        "{reported}"
     );
     let error = hers.try_apply(resources, json!({})).await.unwrap_err();
     lacks(&error, &expected[0]);
@@ -189,12 +189,12 @@ async fn who_may_not_read_pods_is_told_that_their_trouble_is_hidden() {
         .unwrap();
     let error = report.errors().next().unwrap();
     let causes: Vec<String> = error.causes.iter().map(ToString::to_string).collect();
-    let told = causes.join("\n");
+    let reported = causes.join("\n");
     for hidden in [
         "jane may not list replicasets.apps",
         "jane may not list events",
     ] {
-        assert!(told.contains(hidden), "{error}\n{told}");
+        assert!(reported.contains(hidden), "{error}\n{reported}");
     }
     hers.end_only_service().await;
     world.end().await;

@@ -57,6 +57,7 @@ impl World {
         self
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
     fn of(cluster: &'static Cluster, kubeconfig: PathBuf, namespace: String) -> Self {
         let settings = Settings {
             program: std::env::var_os("DM_KUBECTL")

@@ -1,11 +1,11 @@
-//! Who owns which field: server-side apply, as far as the tests need it.
+//! The owners of fields: server-side apply, as far as the tests need it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use resourcifier::kubectl::{ApplyOptions, Cause};
 use serde_json::{Map, Value, json};
 
-/// The keys from the object's root to a value that is no map.
+/// The keys from the object's root to a value that is not a map.
 pub type Path = Vec<String>;
 /// The fields of each manager.
 pub type Owned = BTreeMap<String, BTreeSet<Path>>;
@@ -46,7 +46,8 @@ pub fn apply(
     Vec::new()
 }
 
-/// The object after a merge patch. Who changes a field owns it alone; `managedFields` of the patch replace the owners.
+/// The object after a merge patch. The writer of a field becomes its only owner. `managedFields` in the patch replace
+/// the owners.
 pub fn patch(before: &Value, patch: &Value, owned: &mut Owned, manager: &str) -> Value {
     let mut live = before.clone();
     merge(&mut live, patch);

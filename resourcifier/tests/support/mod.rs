@@ -49,7 +49,7 @@ pub struct State {
     pub guarded: Vec<String>,
     /// Objects that nobody can create.
     pub uncreatable: Vec<String>,
-    /// Who writes first: what happens right before a call, such as `apply a`, once each.
+    /// Another writer: what happens directly before a call, such as `apply a`, once each.
     pub others: Vec<Interruption>,
     /// What an object's status becomes when it has been looked at this many times.
     pub later: BTreeMap<String, (usize, Value)>,
@@ -99,7 +99,7 @@ impl Cluster {
         self.with(|state| state.objects.keys().cloned().collect())
     }
 
-    /// What a controller writes; whoever watches sees it.
+    /// A controller's write. Watchers see it.
     pub fn set_status(&self, name: &str, status: Value) {
         let object = self.with(|state| {
             let version = state.next_version();
@@ -145,7 +145,7 @@ pub fn refusal(fault: ObjectFault, text: &str, causes: Vec<Cause>) -> KubectlErr
 }
 
 impl State {
-    /// Who may do something to some objects of a kind only, may not do it to the kind.
+    /// A permission for some objects of a kind is not a permission for the kind.
     fn review(&self, access: &Access) -> AccessVerdict {
         let kind = format!("{} {}", access.verb, access.resource);
         let of_kind = format!("{kind}/");

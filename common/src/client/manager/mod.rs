@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use super::access::Access;
+use super::access::ClientAccess;
 use super::error::ClientError;
 use super::http::Endpoint;
 use crate::api::manager::Whoami;
@@ -34,10 +34,10 @@ pub struct ManagerClient {
 impl ManagerClient {
     /// The client of a manager without authentication.
     pub fn new(url: &str) -> Result<Self, ClientError> {
-        Self::with(url, &Access::default())
+        Self::with(url, &ClientAccess::default())
     }
 
-    pub fn with(url: &str, access: &Access) -> Result<Self, ClientError> {
+    pub fn with(url: &str, access: &ClientAccess) -> Result<Self, ClientError> {
         Ok(Self {
             endpoint: Endpoint::new("the manager", url, Limits::MANIFEST, access)?,
         })

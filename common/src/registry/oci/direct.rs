@@ -45,7 +45,7 @@ impl Direct {
     }
 
     /// A transport with a user name and password.
-    pub fn of(login: Option<(&str, &Secret)>) -> Result<Self, DirectError> {
+    pub fn with_login(login: Option<(&str, &Secret)>) -> Result<Self, DirectError> {
         Self::new(login.map(basic).transpose()?)
     }
 }

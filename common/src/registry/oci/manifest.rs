@@ -99,7 +99,7 @@ impl Manifest {
         let mut files = BTreeMap::new();
         for layer in self.layers {
             let title = layer.annotations.get(TITLE).ok_or_else(|| {
-                format!("one of its layers has no {TITLE}: it is no artifact made of files")
+                format!("one of its layers has no {TITLE}: it is not an artifact of files")
             })?;
             if layer.annotations.contains_key(UNPACK) {
                 return Err(format!(
@@ -108,7 +108,7 @@ impl Manifest {
             }
             let path = FilePath::parse(title).map_err(|error| error.to_string())?;
             if files.contains_key(&path) {
-                return Err(format!("two of its layers are called '{path}'"));
+                return Err(format!("two of its layers have the title '{path}'"));
             }
             files.insert(path, layer);
         }

@@ -23,4 +23,4 @@ pub mod place;
 pub use client::{Answer, Client, OciError, Transport};
 pub use direct::Direct;
 pub use manifest::{Descriptor, Manifest};
-pub use place::Place;
+pub use place::OciLocation;

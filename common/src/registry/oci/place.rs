@@ -9,13 +9,13 @@ const WRITTEN: &str = "write it like oci://host/prefix, or oci+http://host/prefi
 
 /// The address of a registry: the host, and the repository prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct OciLocation {
     /// The root URL of the host, with `https` or `http`.
     pub base: Url,
     pub prefix: String,
 }
 
-impl Place {
+impl OciLocation {
     /// Loopback addresses are used without TLS, as OCI tools do.
     pub fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|error| error.to_string())?;
@@ -29,7 +29,7 @@ impl Place {
         };
         let mut base = Url::parse(&format!("{scheme}{rest}")).map_err(|error| error.to_string())?;
         if !base.username().is_empty() || base.password().is_some() {
-            return Err("credentials do not belong into the URL".to_owned());
+            return Err("the URL must not contain credentials".to_owned());
         }
         if base.query().is_some() || base.fragment().is_some() {
             return Err("it must have no '?' and no '#'".to_owned());
@@ -86,7 +86,7 @@ mod tests {
             ("oci://[::1]:5000/t", "http://[::1]:5000/", "t"),
             ("oci+http://host:5000/t", "http://host:5000/", "t"),
         ] {
-            let place = Place::parse(text).unwrap();
+            let place = OciLocation::parse(text).unwrap();
             assert_eq!(
                 (place.base.as_str(), place.prefix.as_str()),
                 (base, prefix),
@@ -106,7 +106,7 @@ mod tests {
             "oci://host/t:v1",
         ] {
             // URL parsers read `a/../../b` as `b`.
-            let place = Place::parse(bad);
+            let place = OciLocation::parse(bad);
             let climbs =
                 bad.contains("..") && place.as_ref().is_ok_and(|place| place.prefix == "b");
             assert!(place.is_err() || climbs, "{bad}");

@@ -25,7 +25,7 @@ impl Chart {
             Some(Value::String(own)) if own == name => {}
             Some(other) => {
                 return Err(format!(
-                    "its name is {other}, and the package is in the folder of '{name}'; make them the same"
+                    "its name is {other}, but its folder is '{name}'; make them the same"
                 ));
             }
         }
@@ -74,14 +74,14 @@ fn version(map: &Map<String, Value>) -> Result<(String, Version), String> {
                 "its version {number} is a number; {RULE}, or put it into quotes"
             ));
         }
-        Some(_) => return Err(format!("its version is no text; {RULE}")),
+        Some(_) => return Err(format!("its version is not text; {RULE}")),
     };
     let written = format!("v{}", text.strip_prefix('v').unwrap_or(text));
     match written.parse() {
         Ok(version) => Ok((written, version)),
         Err(_) => {
             let text: String = text.chars().take(80).collect();
-            Err(format!("its version {text:?} is none; {RULE}"))
+            Err(format!("its version {text:?} is not valid; {RULE}"))
         }
     }
 }

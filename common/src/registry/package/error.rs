@@ -15,9 +15,7 @@ pub enum PackageError {
     NoObjects { folder: String },
     #[error("'{file}' does not describe the package in its folder: {reason}")]
     Chart { file: String, reason: String },
-    #[error(
-        "'{file}' says that its version is {version}, and its folder is {wanted}'s; make them the same"
-    )]
+    #[error("'{file}' has version {version}, but its folder is for {wanted}; make them the same")]
     OtherVersion {
         file: String,
         version: String,

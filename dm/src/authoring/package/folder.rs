@@ -56,7 +56,9 @@ fn walk(root: &Path, folder: &FilePath, depth: usize, found: &mut Found) -> io::
         } else if kind.is_file() {
             take(&entry.path(), path, found)?;
         } else {
-            let fault = format!("{path}: it is not an ordinary file; registries follow no links");
+            let fault = format!(
+                "{path}: it is a link or a special file; registries may contain only files and folders"
+            );
             found.faults.push(fault);
         }
     }

@@ -93,6 +93,10 @@ fn open_key(text: &str) -> Option<SecretKey> {
     confirmed.is_ok().then_some(key)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a password is no flag: everybody sees the arguments of a process"
+)]
 fn password(file: &Path, interactive: bool) -> Result<Secret, SignError> {
     if let Ok(password) = std::env::var(PASSWORD) {
         return Ok(Secret::new(password));

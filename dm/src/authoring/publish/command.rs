@@ -164,6 +164,10 @@ impl Publish {
         Err(GitError::Overtaken.into())
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a password is no flag: everybody sees the arguments of a process"
+    )]
     fn login(&self, terminal: &mut Terminal<'_>) -> Result<Option<(String, Secret)>, Failure> {
         let password = match self.password_stdin {
             true => {

@@ -11,7 +11,7 @@ use super::PublishError;
 pub enum Destination {
     Directory(PathBuf),
     Git(String),
-    Oci(oci::Place),
+    Oci(oci::OciLocation),
 }
 
 impl Destination {
@@ -22,7 +22,7 @@ impl Destination {
             reason: reason.to_owned(),
         };
         if target.starts_with("oci://") || target.starts_with("oci+http://") {
-            let place = oci::Place::parse(target);
+            let place = oci::OciLocation::parse(target);
             return place.map(Self::Oci).map_err(|reason| refused(&reason));
         }
         let url = Url::parse(target).ok().filter(|_| target.contains("://"));

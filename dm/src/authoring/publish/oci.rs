@@ -2,7 +2,7 @@
 
 use common::model::Secret;
 use common::registry::oci::layout::{self, ROOT_TAG};
-use common::registry::oci::{Client, Direct, Manifest, Place};
+use common::registry::oci::{Client, Direct, Manifest, OciLocation};
 use common::registry::{FILE_BYTES, FilePath, TEMPLATE_BYTES};
 
 use super::{PublishError, RegistryWriter};
@@ -16,8 +16,9 @@ pub struct Artifacts {
 
 impl Artifacts {
     /// `login`: user name and password; anonymous, if absent.
-    pub fn open(place: Place, login: Option<(&str, &Secret)>) -> Result<Self, PublishError> {
-        let direct = Direct::of(login).map_err(common::registry::oci::OciError::Transport)?;
+    pub fn open(place: OciLocation, login: Option<(&str, &Secret)>) -> Result<Self, PublishError> {
+        let direct =
+            Direct::with_login(login).map_err(common::registry::oci::OciError::Transport)?;
         Ok(Self {
             client: Client::new(direct, place.base),
             prefix: place.prefix,

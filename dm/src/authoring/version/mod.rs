@@ -34,10 +34,10 @@ pub type VersionFiles = BTreeMap<FilePath, Vec<u8>>;
 #[derive(Debug, thiserror::Error)]
 pub enum VersionError {
     #[error(
-        "{folder} holds no template: name it {template}.jinja or {template}.py, or name TEMPLATE/VERSION"
+        "{folder} contains no template: name it {template}.jinja, {template}.gotmpl or {template}.py, or name TEMPLATE/VERSION"
     )]
     NoTemplate { folder: String, template: String },
-    #[error("{folder} holds two templates, {first} and {second}: a version has one")]
+    #[error("{folder} contains two templates, {first} and {second}: keep one of them")]
     TwoTemplates {
         folder: String,
         first: String,

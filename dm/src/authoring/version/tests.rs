@@ -114,7 +114,11 @@ fn a_package_is_a_release_without_properties() {
 #[test]
 fn what_is_no_release_is_told_with_its_folder() {
     for (version, files, expected) in [
-        ("v1", &[("other.py", "")][..], "redis/v1 holds no template"),
+        (
+            "v1",
+            &[("other.py", "")][..],
+            "redis/v1 contains no template",
+        ),
         (
             "v1",
             &[("redis.py", ""), ("redis.jinja", "")],

@@ -17,6 +17,7 @@ Examples:
   dm delete web
   dm delete web --abandon      # the objects stay in the cluster, as with --delete-policy abandon")]
 pub struct Delete {
+    /// Name of the deployment.
     pub name: DeploymentName,
     /// Delete the deployment, but leave its objects in the cluster.
     #[arg(long)]

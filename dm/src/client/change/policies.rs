@@ -125,7 +125,7 @@ mod tests {
             assert_eq!(policy, Some(CreatePolicy::CreateOrAcquire));
         }
         let Err(error) = Line::try_parse_from(["dm", "--conflict-policy", "win"]) else {
-            panic!("it is no policy")
+            panic!("it is not a policy")
         };
         assert!(error.to_string().contains("fail, take, yield"), "{error}");
     }

@@ -25,6 +25,7 @@ Examples:
   dm rollback web MANIFEST
   dm diff web 1                 # show what the rollback would change")]
 pub struct Rollback {
+    /// Name of the deployment.
     pub name: DeploymentName,
     /// Revision or manifest to apply [default: the previous deployed one]; dm history NAME lists them.
     #[arg(value_name = "REVISION|MANIFEST")]
@@ -49,7 +50,7 @@ impl Rollback {
             None => before(session, &name).await?,
         };
         let subject = Subject::new(
-            format!("going back from {name} to {manifest}"),
+            format!("rolling back {name} to {manifest}"),
             Sources::default(),
         );
         let query = WriteQuery {

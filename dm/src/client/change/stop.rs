@@ -15,6 +15,7 @@ use crate::error::Failure;
 Examples:
   dm stop web")]
 pub struct Stop {
+    /// Name of the deployment.
     pub name: DeploymentName,
 }
 
@@ -24,6 +25,7 @@ pub struct Stop {
 Examples:
   dm cancel OPERATION")]
 pub struct Cancel {
+    /// Id of the operation.
     pub operation: OperationId,
 }
 

@@ -16,6 +16,7 @@ Examples:
   dm wait OPERATION
   dm wait OPERATION --timeout 5m      # stop waiting after 5 minutes; the operation goes on")]
 pub struct Wait {
+    /// Id of the operation.
     pub operation: OperationId,
 }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::api::error::ErrorCode;
-use common::client::access::{Access, Bearer, ServiceFlags};
+use common::client::access::{Bearer, ClientAccess, ServiceFlags};
 use common::client::{ClientError, ManagerClient};
 use common::model::{Secret, limits};
 use rustls::SignatureScheme;
@@ -79,7 +79,7 @@ impl ResolvesClientCert for Noticing {
 
 impl IdentityFlags {
     /// What to send to the manager at `url`. Asks the manager first if only a kubeconfig could have it.
-    pub async fn access(&self, url: &str) -> Result<Access, IdentityError> {
+    pub async fn access(&self, url: &str) -> Result<ClientAccess, IdentityError> {
         let own = self.own()?;
         if let Some(bearer) = self.given()? {
             self.guard(url)?;
@@ -107,7 +107,7 @@ impl IdentityFlags {
         user: Current,
         url: &str,
         wants: &Wants,
-    ) -> Result<Access, IdentityError> {
+    ) -> Result<ClientAccess, IdentityError> {
         let name = user.name().to_owned();
         let Proof {
             token,
@@ -133,7 +133,7 @@ impl IdentityFlags {
         {
             return Ok(access);
         }
-        let access = Access::showing(self.ca_file.as_deref(), certificate)?;
+        let access = ClientAccess::showing(self.ca_file.as_deref(), certificate)?;
         Ok(match renewal {
             Some(renewal) => access.with_bearer(renewal),
             None => access,
@@ -141,7 +141,7 @@ impl IdentityFlags {
     }
 
     /// Over https the manager may ask for a certificate in the handshake, and close the connection without one.
-    async fn wants(&self, url: &str, own: &Access) -> Result<Wants, IdentityError> {
+    async fn wants(&self, url: &str, own: &ClientAccess) -> Result<Wants, IdentityError> {
         if !is_https(url) || self.client_cert.is_some() {
             let somebody = asked(url, own).await? == Answer::Refused;
             return Ok(Wants {
@@ -150,7 +150,7 @@ impl IdentityFlags {
             });
         }
         let noticing = Arc::new(Noticing::default());
-        let access = Access::showing(self.ca_file.as_deref(), noticing.clone())?;
+        let access = ClientAccess::showing(self.ca_file.as_deref(), noticing.clone())?;
         let answer = asked(url, &access).await?;
         let certificate = noticing.0.load(Ordering::Relaxed);
         let somebody = match answer {
@@ -164,7 +164,7 @@ impl IdentityFlags {
         })
     }
 
-    fn own(&self) -> Result<Access, IdentityError> {
+    fn own(&self) -> Result<ClientAccess, IdentityError> {
         if self.client_cert.is_some() != self.client_key.is_some() {
             return Err(IdentityError::HalfACertificate);
         }
@@ -178,6 +178,10 @@ impl IdentityFlags {
     }
 
     /// The token that the user gave for this manager.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a token is no flag: everybody sees the arguments of a process"
+    )]
     fn given(&self) -> Result<Option<Arc<dyn Bearer>>, IdentityError> {
         if let Some(file) = &self.token_file {
             return Ok(Some(Arc::new(TokenFile::open(file.clone())?)));
@@ -213,7 +217,7 @@ enum Answer {
     Missing,
 }
 
-async fn asked(url: &str, access: &Access) -> Result<Answer, IdentityError> {
+async fn asked(url: &str, access: &ClientAccess) -> Result<Answer, IdentityError> {
     let client = ManagerClient::with(url, access)?;
     let answer = tokio::time::timeout(PROBE, client.whoami()).await;
     Ok(match answer {

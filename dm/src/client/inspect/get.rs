@@ -25,6 +25,7 @@ Examples:
   dm get web outputs -o json
   dm get web notes")]
 pub struct Get {
+    /// Name of the deployment.
     pub name: DeploymentName,
     /// The part to show [default: a summary].
     #[arg(value_enum)]

@@ -17,6 +17,7 @@ Examples:
   dm layout web --paths
   dm layout web 1 -o yaml")]
 pub struct Layout {
+    /// Name of the deployment.
     pub name: DeploymentName,
     /// Revision or manifest to show [default: the latest].
     #[arg(value_name = "REVISION|MANIFEST")]

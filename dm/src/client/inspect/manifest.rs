@@ -49,6 +49,7 @@ Examples:
 
 Exit codes: 0 no differences, 1 differences, 2 failed or wrong usage, otherwise as for other commands.")]
 pub struct Diff {
+    /// Name of the deployment.
     pub name: DeploymentName,
     /// Revision or manifest to compare from [default: the previous deployed one].
     pub from: Option<Revision>,

@@ -15,6 +15,7 @@ Examples:
   dm operations
   dm operations web")]
 pub struct Operations {
+    /// Name of the deployment [default: all deployments].
     pub name: Option<DeploymentName>,
 }
 

@@ -28,6 +28,7 @@ Examples:
   dm status web --graph
   dm status web --graph -o dot | dot -Tsvg > web.svg")]
 pub struct Status {
+    /// Name of the deployment.
     pub name: DeploymentName,
     /// Refresh every two seconds, until Ctrl-C.
     #[arg(long, short, conflicts_with = "graph")]

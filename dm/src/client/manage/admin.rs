@@ -129,7 +129,7 @@ async fn restore(session: &mut Session<'_, '_>, path: &Path) -> Result<(), Failu
         .map_err(|error| unusable(path, error))?;
     let restored = session.client.restore(ReaderStream::new(file)).await?;
     session.show(&restored, |Restored { entries, resumed }| {
-        format!("{entries} entries are restored; {resumed} unfinished operations go on\n")
+        format!("{entries} entries are restored; {resumed} unfinished operations continue\n")
     })
 }
 
@@ -176,5 +176,5 @@ fn render(verification: &Verification) -> String {
 }
 
 fn unusable(path: &Path, error: io::Error) -> Failure {
-    Failure::failed(format!("{}: {error}", path.display()))
+    Failure::failed(format!("{} cannot be used: {error}", path.display()))
 }

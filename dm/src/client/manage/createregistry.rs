@@ -21,6 +21,7 @@ Examples:
   dm createregistry shop oci://ghcr.io/my-org/templates --public-key publisher.pub
   dm deploy shop/redis:v1")]
 pub struct CreateRegistry {
+    /// Name of the registry.
     pub name: RegistryName,
     /// URL of the registry; for a directory, its path on the manager's machine.
     pub url: String,

@@ -13,6 +13,7 @@ use crate::error::Failure;
 Examples:
   dm deletecredential shop-token")]
 pub struct DeleteCredential {
+    /// Name of the credential.
     pub name: CredentialName,
 }
 

@@ -13,6 +13,7 @@ use crate::error::Failure;
 Examples:
   dm deleteregistry shop")]
 pub struct DeleteRegistry {
+    /// Name of the registry.
     pub name: RegistryName,
 }
 

@@ -16,6 +16,7 @@ Examples:
   dm getcredential
   dm getcredential shop-token")]
 pub struct GetCredential {
+    /// Name of the credential [default: all credentials].
     pub name: Option<CredentialName>,
 }
 

@@ -21,6 +21,7 @@ Examples:
   dm setcredential shop --username deployer password.txt
   dm setcredential google --service-account key.json")]
 pub struct SetCredential {
+    /// Name of the credential.
     pub name: CredentialName,
     /// File with the secret; - or nothing means standard input.
     #[arg(value_name = "FILE")]

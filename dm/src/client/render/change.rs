@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn changes_are_told_by_resource_and_field() {
-        let summary = summary(&DiffSummary::of(&diffs()));
+        let summary = summary(&DiffSummary::summarize(&diffs()));
         insta::assert_snapshot!(format!("{}{summary}", resources(&diffs(), false)));
     }
 

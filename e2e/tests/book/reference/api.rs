@@ -127,7 +127,7 @@ fn operations(paths: &Map<String, Value>) -> String {
             let route = format!("{} {path}", method.to_uppercase());
             let summary = operation["summary"].as_str().unwrap_or_default();
             let _ = writeln!(table, "| [{route}](#{}) | {summary} |", anchor(&route));
-            let _ = writeln!(sections, "## {route}\n\n{summary}\n");
+            let _ = writeln!(sections, "## `{route}`\n\n{summary}\n");
             sections += &section(operation);
         }
     }

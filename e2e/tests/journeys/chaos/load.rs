@@ -1,4 +1,4 @@
-//! Who works: several users at once, each with deployments of its own, who know what these must come to.
+//! The load: several users at the same time, each with deployments of its own, and their expected results.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

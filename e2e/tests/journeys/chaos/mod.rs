@@ -6,8 +6,8 @@
 //! verdict  ──compares──► operations, deployments, objects in the cluster, the store
 //! ```
 //!
-//! What is done, to whom and when follows from a seed, which a failure names: `DM_CHAOS_SEED` repeats it, as far as
-//! the machine's own timing lets it; `DM_CHAOS_KILLS` says how many kills `make chaos` makes.
+//! The actions, their targets and their times follow from a random seed, which a failure prints: `DM_CHAOS_SEED`
+//! repeats it, as far as the timing of the machine allows. `DM_CHAOS_KILLS` is the number of kills of `make chaos`.
 
 mod load;
 mod saboteur;
@@ -40,6 +40,7 @@ async fn hundreds_of_kills_change_nothing_either() -> Result<()> {
     run(kills, seed).await
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 fn number(variable: &str) -> Result<Option<u64>> {
     match std::env::var(variable) {
         Ok(text) => {

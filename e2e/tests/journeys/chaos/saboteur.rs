@@ -1,4 +1,4 @@
-//! Who kills: one process after the other, at random instants, and starts it again.
+//! Kills one process after another, at random times, and starts it again.
 
 use std::time::{Duration, Instant};
 

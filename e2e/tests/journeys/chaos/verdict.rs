@@ -1,4 +1,4 @@
-//! Who judges: whether all is as if nobody had been killed.
+//! Checks that the result is the same as without kills.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -53,7 +53,7 @@ fn different(what: &str, found: &[String], wished: &[String]) -> Vec<String> {
 /// Name and version of each, sorted.
 fn maps(stack: &Stack) -> Result<Vec<String>> {
     let maps = stack.cluster.objects(&stack.namespace, "configmaps")?;
-    let told = |map: &Value| {
+    let reported = |map: &Value| {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         format!(
             "{}={}",
@@ -62,9 +62,9 @@ fn maps(stack: &Stack) -> Result<Vec<String>> {
         )
     };
     let own = |map: &&Value| map["metadata"]["name"] != "kube-root-ca.crt";
-    let mut told: Vec<_> = maps.iter().filter(own).map(told).collect();
-    told.sort();
-    Ok(told)
+    let mut reported: Vec<_> = maps.iter().filter(own).map(reported).collect();
+    reported.sort();
+    Ok(reported)
 }
 
 fn wished_maps(expected: &BTreeMap<DeploymentName, (ManifestName, Wish)>) -> Vec<String> {
@@ -103,7 +103,7 @@ async fn records(
 ) -> Result<Vec<String>> {
     let list = stack.dm.json(&["list"]).await?;
     let items = list["items"].as_array().cloned().unwrap_or_default();
-    let told = |item: &Value| {
+    let reported = |item: &Value| {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         format!(
             "{} {} {}",
@@ -112,7 +112,7 @@ async fn records(
             text(&item["latestManifest"])
         )
     };
-    let found: Vec<_> = items.iter().map(told).collect();
+    let found: Vec<_> = items.iter().map(reported).collect();
     let wished: Vec<_> = expected
         .iter()
         .map(|(name, (manifest, _))| format!("{name} Deployed {manifest}"))

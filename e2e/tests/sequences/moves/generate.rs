@@ -1,4 +1,4 @@
-//! Random sequences: every choice follows from the seed.
+//! Random sequences: every choice follows from one random number.
 
 use fastrand::Rng;
 

@@ -29,6 +29,7 @@ const CASES: u64 = 5_000;
 /// Differences to show before a run ends.
 const SHOWN: usize = 10;
 
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 fn setting(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use original::Answer;
 
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name)
         .ok()

@@ -4,14 +4,13 @@ use common::api::error::ErrorCode;
 use minijinja::{Error, ErrorKind};
 use serde_json::Value as Json;
 
+use super::super::excerpt::excerpt;
 use super::super::{EngineError, Instance};
 use super::{callables, rewrite};
 use crate::input::Files;
 
 /// How similar a name must be for a suggestion: from 0, nothing in common, to 1, equal.
 const ALIKE: f64 = 0.7;
-/// The shown characters of a line.
-const SHOWN: usize = 120;
 
 /// One failure of a rendering.
 pub struct Failure<'a> {
@@ -60,7 +59,10 @@ impl<'a> Failure<'a> {
             message: format!("template '{}' failed: {}", self.file, self.sentence()),
             line: self.line.and_then(number),
             column: self.column.and_then(number),
-            excerpt: self.excerpt().unwrap_or_default(),
+            excerpt: self
+                .line
+                .and_then(|line| excerpt(self.source, line, self.column))
+                .unwrap_or_default(),
             file: Some(self.file),
         }
     }
@@ -153,25 +155,6 @@ impl<'a> Failure<'a> {
             "{detail}{}",
             suggestion(nearest(name, names(group)).as_deref())
         )
-    }
-
-    /// The line, with a caret under the character of the fault.
-    fn excerpt(&self) -> Option<String> {
-        let number = self.line?;
-        let line = self.source.lines().nth(number.checked_sub(1)?)?;
-        let indent = line.chars().take_while(|c| c.is_whitespace()).count();
-        let caret = self.column.map_or(indent, |column| column - 1);
-        // Of a long line, only the part around the caret is shown.
-        let from = if caret < SHOWN { 0 } else { caret - SHOWN / 2 };
-        let text: String = line.chars().skip(from).take(SHOWN).collect();
-        let (margin, caret) = (number.to_string().len(), caret - from);
-        let text = text.replace('\t', " ");
-        Some(format!(
-            "{number} | {}\n{:margin$} | {:caret$}^",
-            text.trim_end(),
-            "",
-            ""
-        ))
     }
 }
 

@@ -31,7 +31,7 @@ pub fn integer(value: &Value) -> Result<i64, Error> {
             None if i128::try_from(value.clone()).is_ok_and(i128::is_negative) => i64::MIN,
             None => i64::MAX,
         }),
-        ValueKind::Undefined => Err(undefined(value, "is no integer")),
+        ValueKind::Undefined => Err(undefined(value, "is not an integer")),
         _ => Err(invalid(format!(
             "'{}' object cannot be interpreted as an integer",
             repr::type_name(value)
@@ -49,7 +49,7 @@ pub fn float(value: &Value) -> Result<f64, Error> {
     match value.kind() {
         ValueKind::Bool => Ok(f64::from(u8::from(value.is_true()))),
         ValueKind::Number => f64::try_from(value.clone()),
-        ValueKind::Undefined => Err(undefined(value, "is no number")),
+        ValueKind::Undefined => Err(undefined(value, "is not a number")),
         _ => Err(invalid(format!(
             "must be real number, not {}",
             repr::type_name(value)

@@ -20,7 +20,7 @@ use super::error::{ExpansionError, Fault};
 use super::reading::Text;
 use super::tree::{Body, Node};
 use outputs::Resolver;
-use place::Places;
+use place::ReferenceLocations;
 use scope::{Scope, Tree};
 pub use syntax::is_reference;
 
@@ -42,7 +42,7 @@ pub fn resolve(
     text: &Text<'_>,
 ) -> Result<Resolved, ExpansionError> {
     let tree = Tree::new(nodes);
-    let places = Places { nodes, text };
+    let places = ReferenceLocations { nodes, text };
     let mut resolver = Resolver::new(&tree);
     let mut resources = Vec::new();
     let mut needs = Vec::new();
@@ -157,7 +157,7 @@ fn metadata(
 fn check_given_properties(
     tree: &Tree<'_>,
     resolver: &mut Resolver<'_>,
-    places: Places<'_, '_>,
+    places: ReferenceLocations<'_, '_>,
 ) -> Result<(), ExpansionError> {
     for id in tree.all() {
         let node = tree.node(id);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::error::Fault;
 use super::super::tree::Body;
 use super::scope::{Scope, Tree};
-use super::syntax::{self, Malformed, Piece, Step, Written};
+use super::syntax::{self, Malformed, PathSegment, Piece, Written};
 
 /// An output of a template instance: the instance, and the index of the output in its list.
 type OutputId = (usize, usize);
@@ -47,9 +47,9 @@ pub struct Resolver<'t> {
     brought_in: usize,
 }
 
-enum Target {
+enum ReferenceTarget {
     Primitive(usize),
-    Output(OutputId, Vec<Step>),
+    Output(OutputId, Vec<PathSegment>),
 }
 
 impl<'t> Resolver<'t> {
@@ -157,11 +157,11 @@ impl<'t> Resolver<'t> {
             target => target?,
         };
         match target {
-            Target::Primitive(id) => {
+            ReferenceTarget::Primitive(id) => {
                 needed.insert(id);
                 Ok(Value::from(written.whole))
             }
-            Target::Output(output, rest) => {
+            ReferenceTarget::Output(output, rest) => {
                 let resolved = self.output(output)?;
                 self.take_steps(resolved.needs.len())?;
                 needed.extend(&resolved.needs);
@@ -170,7 +170,7 @@ impl<'t> Resolver<'t> {
         }
     }
 
-    fn target(&mut self, written: &Written<'_>, scope: Scope) -> Result<Target, Fault> {
+    fn target(&mut self, written: &Written<'_>, scope: Scope) -> Result<ReferenceTarget, Fault> {
         let tree = self.tree;
         let mut instance = None;
         for (name, path) in written.splits(tree.lengths()) {
@@ -204,15 +204,15 @@ impl<'t> Resolver<'t> {
         Err(instance.map_or_else(|| unknown(written), |id| self.no_such_output(id, written)))
     }
 
-    fn fit(&self, id: usize, steps: &[Step]) -> Option<Target> {
+    fn fit(&self, id: usize, steps: &[PathSegment]) -> Option<ReferenceTarget> {
         match &self.tree.node(id).body {
-            Body::Primitive(_) => Some(Target::Primitive(id)),
+            Body::Primitive(_) => Some(ReferenceTarget::Primitive(id)),
             Body::Template { .. } => {
-                let (Step::Key(first), rest) = steps.split_first()? else {
+                let (PathSegment::Key(first), rest) = steps.split_first()? else {
                     return None;
                 };
                 let place = self.tree.output(id, first)?;
-                Some(Target::Output((id, place), rest.to_vec()))
+                Some(ReferenceTarget::Output((id, place), rest.to_vec()))
             }
         }
     }
@@ -295,7 +295,7 @@ fn unknown(written: &Written<'_>) -> Fault {
 /// appended to it.
 fn within<'v>(
     mut value: &'v Value,
-    path: &[Step],
+    path: &[PathSegment],
     written: &Written<'_>,
 ) -> Result<Cow<'v, Value>, Fault> {
     for (depth, step) in path.iter().enumerate() {
@@ -308,8 +308,8 @@ fn within<'v>(
             return Ok(Cow::Owned(Value::String(further)));
         }
         let inner = match step {
-            Step::Key(key) => value.get(key),
-            Step::Index(index) => value.get(index),
+            PathSegment::Key(key) => value.get(key),
+            PathSegment::Index(index) => value.get(index),
         };
         value = inner.ok_or_else(|| Fault::NoSuchPath {
             text: written.whole.to_owned(),

@@ -10,12 +10,12 @@ use super::super::tree::{Body, Node};
 
 /// The configuration, and its nodes.
 #[derive(Clone, Copy)]
-pub struct Places<'a, 't> {
+pub struct ReferenceLocations<'a, 't> {
     pub nodes: &'a [Node],
     pub text: &'a Text<'t>,
 }
 
-impl Places<'_, '_> {
+impl ReferenceLocations<'_, '_> {
     pub fn at(&self, fault: Fault, node: &Node) -> ExpansionError {
         let index = self.nodes.iter().position(|top| top.path == node.path);
         let mut error = match index {

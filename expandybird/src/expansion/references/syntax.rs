@@ -117,7 +117,7 @@ impl<'t> Written<'t> {
         }
     }
 
-    pub fn path(&self, path: &str) -> Result<Vec<Step>, Malformed> {
+    pub fn path(&self, path: &str) -> Result<Vec<PathSegment>, Malformed> {
         steps(path).map_err(|reason| malformed(self.whole, reason))
     }
 }
@@ -127,12 +127,12 @@ const STEPS: usize = 127;
 
 /// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum PathSegment {
     Key(String),
     Index(usize),
 }
 
-impl std::fmt::Display for Step {
+impl std::fmt::Display for PathSegment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Index(index) => write!(f, "[{index}]"),
@@ -145,7 +145,7 @@ impl std::fmt::Display for Step {
     }
 }
 
-fn steps(path: &str) -> Result<Vec<Step>, &'static str> {
+fn steps(path: &str) -> Result<Vec<PathSegment>, &'static str> {
     let mut steps = Vec::new();
     let mut rest = path;
     while steps.len() < STEPS {
@@ -168,29 +168,29 @@ fn steps(path: &str) -> Result<Vec<Step>, &'static str> {
     Err("its path has more steps than a value has levels (127)")
 }
 
-fn key(text: &str) -> Result<Step, &'static str> {
+fn key(text: &str) -> Result<PathSegment, &'static str> {
     let is_odd = |c: char| c.is_whitespace() || "]()'\"$".contains(c);
     match text {
         "" => Err("its path has an empty step"),
         text if text.contains(is_odd) => Err("its path has a character that must be quoted: ['…']"),
-        text => Ok(Step::Key(text.to_owned())),
+        text => Ok(PathSegment::Key(text.to_owned())),
     }
 }
 
-fn bracketed(text: &str) -> Result<(Step, &str), &'static str> {
+fn bracketed(text: &str) -> Result<(PathSegment, &str), &'static str> {
     let unclosed = "its path has a '[' without its ']'";
     for quote in ['\'', '"'] {
         if let Some(quoted) = text.strip_prefix(quote) {
             let (key, after) = quoted.split_once(quote).ok_or(unclosed)?;
             let after = after.strip_prefix(']').ok_or(unclosed)?;
-            return Ok((Step::Key(key.to_owned()), after));
+            return Ok((PathSegment::Key(key.to_owned()), after));
         }
     }
     let (index, after) = text.split_once(']').ok_or(unclosed)?;
     let index = index
         .parse()
-        .map_err(|_| "its path has an index that is no number")?;
-    Ok((Step::Index(index), after))
+        .map_err(|_| "its path has an index that is not a number")?;
+    Ok((PathSegment::Index(index), after))
 }
 
 #[cfg(test)]
@@ -225,7 +225,7 @@ mod tests {
             ("$(ref.a.b[1]c)", "behind"),
             ("$(ref.a.b c)", "quoted"),
         ] {
-            let told = match pieces(text).map(|pieces| pieces[0].clone()) {
+            let fault = match pieces(text).map(|pieces| pieces[0].clone()) {
                 Err(malformed) => malformed,
                 Ok(Piece::Reference(written)) => {
                     let checked = written
@@ -233,9 +233,9 @@ mod tests {
                         .and_then(|()| written.path(written.longest_path()));
                     checked.unwrap_err()
                 }
-                Ok(Piece::Text(_)) => panic!("{text} is no reference at all"),
+                Ok(Piece::Text(_)) => panic!("{text} is not a reference at all"),
             };
-            assert!(told.reason.contains(reason), "{text}: {}", told.reason);
+            assert!(fault.reason.contains(reason), "{text}: {}", fault.reason);
         }
     }
 

@@ -318,11 +318,11 @@ mod tests {
         let object = |key: &str| schema[key].as_object().cloned().unwrap_or_default();
         if let Value::Object(map) = instance {
             for (name, part) in object("properties") {
-                let told = match part["$ref"].as_str() {
+                let target = match part["$ref"].as_str() {
                     Some(reference) => root.pointer(&reference[1..]).unwrap(),
                     None => &part,
                 };
-                if let (false, Some(default)) = (map.contains_key(&name), told.get("default")) {
+                if let (false, Some(default)) = (map.contains_key(&name), target.get("default")) {
                     map.insert(name.clone(), default.clone());
                 }
                 if let Some(value) = map.get_mut(&name) {

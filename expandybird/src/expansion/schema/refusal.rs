@@ -133,7 +133,7 @@ pub fn of_schema(error: &ValidationError<'_>, text: &str) -> String {
     let pointer = error.instance_path().as_str();
     let reason = match pointer.rsplit('/').next() {
         Some("type") => format!(
-            "{} is no type; the types are {}",
+            "{} is not a type; the types are {}",
             shown(error.instance()),
             TYPES.join(", ")
         ),

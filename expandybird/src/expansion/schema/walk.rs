@@ -37,7 +37,7 @@ pub enum WalkError {
         "looking for its parts in the value takes more than {LOOKS} steps; write fewer keywords, or give fewer items"
     )]
     TooManyLooks,
-    #[error("its defaults fill in more than {FILLED} values")]
+    #[error("its defaults add more than {FILLED} values")]
     TooMuchFilled,
     #[error("the names of its parts are longer than {POINTER_BYTES} bytes together")]
     TooLongNames,

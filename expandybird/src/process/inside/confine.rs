@@ -17,6 +17,10 @@ use crate::process::note::NOTE_BYTES;
 const OPEN_FILES: u64 = 16;
 
 /// For the whole process, before it has a second thread. True if the kernel does not support all of it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the process of an attempt has nothing to tidy up"
+)]
 pub fn process(setup: &Setup, stack_bytes: u64) -> Result<bool, Error> {
     if !die_with(Pid::from_raw(setup.server))? {
         std::process::exit(0);

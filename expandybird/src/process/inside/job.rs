@@ -11,11 +11,12 @@ use common::model::{Language, limits};
 use super::Answer;
 use super::host::Host;
 use crate::cache::Key;
+use crate::engine::go_template::GoTemplates;
 use crate::engine::jinja::{self, Jinja, JinjaCache};
 use crate::engine::manifests::Manifests;
 use crate::engine::python::{self, Opening, Python};
 use crate::engine::{Engine, Engines};
-use crate::expansion::{self, At, ExpansionError, Fault, Input, SchemaCache, Step, Watch};
+use crate::expansion::{self, At, ExpansionError, ExpansionStep, Fault, Input, SchemaCache, Watch};
 use crate::input::{Budget, Files};
 use crate::process::message::{ANSWER_BYTES, Expand, HEAD_BYTES, Limits};
 use crate::process::note::{Digest, Note, NoteFile, Stage, short};
@@ -72,7 +73,7 @@ impl<'s> Expansions<'s> {
             input: Digest::from_bytes(key.bytes()),
         };
         watcher
-            .before(Step::Whole)
+            .before(ExpansionStep::Whole)
             .map_err(|fault| unlocated(fault, &request.name))?;
         Ok(self.run(&request, &files, key.number(), &mut watcher)?)
     }
@@ -119,6 +120,7 @@ impl<'s> Expansions<'s> {
                 };
                 Box::new(Python::new(self.host, opening))
             }
+            Language::GoTemplate => Box::new(GoTemplates::new(files)),
             Language::Manifests | Language::Package => Box::new(Manifests),
         }
     }
@@ -175,13 +177,13 @@ impl Watcher<'_, '_> {
 }
 
 impl Watch for Watcher<'_, '_> {
-    fn before(&mut self, step: Step<'_>) -> Result<(), Fault> {
+    fn before(&mut self, step: ExpansionStep<'_>) -> Result<(), Fault> {
         let (stage, at) = match step {
-            Step::Whole => {
+            ExpansionStep::Whole => {
                 return self.enter(Stage::Configuration, self.name, self.input, None);
             }
-            Step::Schema(at) => (Stage::Schema, at),
-            Step::Template(at) => (Stage::Template, at),
+            ExpansionStep::Schema(at) => (Stage::Schema, at),
+            ExpansionStep::Template(at) => (Stage::Template, at),
         };
         let digest = self.digest(&at);
         self.enter(stage, at.file.path(), digest, Some(&at))

@@ -106,6 +106,7 @@ async fn sample(requests: fn(&mut Rng) -> Vec<ExpandRequest>) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "as long as DM_HOSTILE_SECONDS says: make hostile"]
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 async fn nothing_harms_the_server_for_as_long_as_one_likes() {
     let number = |name: &str, default: u64| {
         let given = std::env::var(name).ok();

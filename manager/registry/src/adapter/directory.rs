@@ -1,7 +1,7 @@
 //! A registry in a folder on disk.
 //!
-//! Links are refused, not followed: a registry may be a checkout of somebody else's repository, and a link in it
-//! must not give away a file of this machine.
+//! Links are rejected: a registry may be a checkout of another person's repository, and a link in it must not reveal a
+//! file of this machine.
 
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read as _};
@@ -22,7 +22,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// The root itself may be a link; it is followed once, here.
+    /// The root itself may be a link. It is followed once, here.
     pub fn open(name: &str, root: &Path) -> std::io::Result<Self> {
         let root = root.canonicalize()?;
         if !root.is_dir() {
@@ -41,7 +41,7 @@ impl Directory {
         }
     }
 
-    /// The place of a path of which no part is a link; `None` if there is nothing.
+    /// The file of a path without links. `None` if it does not exist.
     fn place(&self, path: &FilePath) -> Result<Option<(PathBuf, Metadata)>, RegistryError> {
         let mut place = self.root.clone();
         let mut metadata = place
@@ -105,7 +105,7 @@ impl Directory {
         for entry in place.read_dir().map_err(|error| self.io(path, error))? {
             let entry = entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?)));
             let (name, kind) = entry.map_err(|error| self.io(path, error))?;
-            // A name that is not UTF-8 cannot stand in a reference.
+            // A name that is not UTF-8 cannot be part of a reference.
             let Ok(name) = name.into_string() else {
                 continue;
             };

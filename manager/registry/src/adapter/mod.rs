@@ -1,6 +1,6 @@
 //! The port to storage that holds templates, with one adapter for each kind of storage.
 //!
-//! An adapter reads files and lists folders. It refuses to know what a template is, and which version a reference means.
+//! An adapter reads files and lists folders. It does not know templates, and which version a reference means.
 
 pub mod directory;
 pub mod git;
@@ -28,13 +28,13 @@ pub(crate) const FOLDER_ENTRIES: usize = 10_000;
 /// - a missing file is `None`, and an unknown answer is an error.
 #[async_trait]
 pub trait Files: Send + Sync {
-    /// The file's bytes; `None` if there is no file of this path.
+    /// The bytes of the file. `None` if there is no file at this path.
     async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError>;
 
     /// The name of the file in a manifest: the same on every machine, and unique among all registries.
     fn path_of(&self, file: &FilePath) -> String;
 
-    /// The address of the file, for people.
+    /// The address of the file, for users.
     fn url_of(&self, file: &FilePath) -> String;
 
     /// How old the answers are, if the registry is unreachable.
@@ -51,7 +51,7 @@ pub trait Files: Send + Sync {
 pub trait Registry: Files {
     fn summary(&self) -> RegistrySummary;
 
-    /// The entries of a folder, sorted by name; `None` if there is no such folder.
+    /// The entries of a folder, sorted by name. `None` if there is no such folder.
     async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError>;
 
     /// The revision of a version's folder, for registries whose entries have no revisions.
@@ -60,12 +60,12 @@ pub trait Registry: Files {
     }
 }
 
-/// One thing in a folder.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,
     pub kind: EntryKind,
-    /// Changes with every change of the contents; `None` if the registry does not know.
+    /// Changes with every change of the contents. `None` if the registry does not have it.
     pub revision: Option<String>,
 }
 

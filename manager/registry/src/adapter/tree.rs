@@ -7,12 +7,12 @@ use sha2::{Digest as _, Sha256};
 
 use crate::adapter::{Entry, EntryKind};
 
-/// Files of one registry: 1,000 templates of 5 versions have some 20,000.
+/// Files of one registry: 1,000 templates with 5 versions have about 20,000.
 pub const FILES: usize = 200_000;
 
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// What stands for the contents of each file: equal only for equal contents.
+    /// Identifies the contents of each file: equal only for equal contents.
     contents: HashMap<FilePath, String>,
     folders: HashMap<FilePath, Vec<Entry>>,
 }
@@ -24,7 +24,7 @@ struct Folder {
 }
 
 impl Tree {
-    /// Of paths with what stands for their contents; folders follow from the files in them.
+    /// From paths with the identifiers of their contents. Folders follow from the files in them.
     pub fn new(mut files: Vec<(FilePath, String)>) -> Self {
         files.sort_unstable();
         let mut folders: HashMap<FilePath, Folder> = HashMap::new();
@@ -56,12 +56,12 @@ impl Tree {
         }
     }
 
-    /// In the order of names; `None` if there is no such folder.
+    /// In the order of names. `None` if there is no such folder.
     pub fn entries(&self, folder: &FilePath) -> Option<Vec<Entry>> {
         self.folders.get(folder).cloned()
     }
 
-    /// What stands for the file's contents.
+    /// The identifier of the file's contents.
     pub fn content(&self, file: &FilePath) -> Option<&str> {
         self.contents.get(file).map(String::as_str)
     }

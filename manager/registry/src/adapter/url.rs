@@ -46,7 +46,7 @@ impl UrlFolder {
         }
     }
 
-    /// A file, which may be larger than a template's; `None` if there is none.
+    /// A file, which may be larger than a template's file. `None` if it does not exist.
     pub async fn get(
         &self,
         file: &FilePath,

@@ -1,11 +1,10 @@
-//! A web server's folder as a registry: its files are listed in a `SHA256SUMS` at its root, as `sha256sum` writes it.
+//! A web server's folder as a registry. A `SHA256SUMS` at its root, in the format of `sha256sum`, lists its files.
 //!
 //! ```text
 //! find . -type f ! -name SHA256SUMS -exec sha256sum {} + > SHA256SUMS
 //! ```
 //!
-//! Plain HTTP has no listings; this one also says what each file must hold, so that a file that changes on the way, or
-//! before the list does, is refused.
+//! Plain HTTP has no listings. The list also has the digest of each file, so a file that was changed is rejected.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,7 +80,7 @@ impl Files for WebFolder {
         let Some(expected) = tree.content(file) else {
             return Ok(None);
         };
-        // What the list says is what was given before, however long ago.
+        // A file with the listed digest is valid at any age.
         for age in [MaxAge::Any, MaxAge::ZERO] {
             match self.folder.get(file, FILE_BYTES, age).await? {
                 Some(kept) if kept.sha256 == expected => return Ok(Some(kept.body.into())),

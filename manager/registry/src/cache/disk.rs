@@ -5,8 +5,8 @@
 //! contents/<SHA-256>                     the bytes, once for all registries
 //! ```
 //!
-//! A content whose digest is not its name counts as missing. Each realm finds only its own responses, though realms may share
-//! the bytes. The cache refuses to know how long a response may be used.
+//! A content whose digest is not its name counts as missing. Each realm finds only its own responses, though realms may
+//! share the bytes. The cache does not know how long a response may be used.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ const ENTRY_BYTES: u64 = 1024;
 /// Above this number of locks, the unused ones are dropped.
 const TURNS: usize = 1_000;
 
-/// The digest of a request and its asker.
+/// The digest of a request and its realm.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key(String);
 
@@ -54,7 +54,7 @@ pub struct Metadata {
     pub etag: Option<String>,
     pub last_modified: Option<String>,
     pub content_type: Option<String>,
-    /// Of the body, in hexadecimal.
+    /// Digest of the body, in hexadecimal.
     pub sha256: String,
 }
 
@@ -66,7 +66,7 @@ pub struct DiskCache {
 }
 
 impl DiskCache {
-    /// `limit` is in bytes. It does not touch the disk yet.
+    /// `limit` is in bytes. Creating it does not touch the disk.
     pub fn new(root: &Path, limit: u64) -> Self {
         Self {
             folder: Arc::new(BoundedFolder::new(root.join("files"), limit)),
@@ -88,7 +88,7 @@ impl DiskCache {
         Some(entry)
     }
 
-    /// An entry that cannot be written is logged, and fetched again the next time. The caller gets it all the same.
+    /// An entry that cannot be written is logged, and fetched again the next time. The caller gets the response anyway.
     pub async fn put(&self, key: &Key, entry: Entry) -> Arc<Entry> {
         let entry = Arc::new(entry);
         self.remember(key, &entry);
@@ -96,12 +96,12 @@ impl DiskCache {
         let written = tokio::task::spawn_blocking(move || write(&folder, &key, &kept));
         if let Ok(Err(error)) = written.await {
             let name = &entry.metadata.name;
-            tracing::warn!(%error, "{name} cannot be kept in --registry-cache: {error}");
+            tracing::warn!(%error, "{name} cannot be stored in --registry-cache: {error}");
         }
         entry
     }
 
-    /// A lock for this key: callers that want the same wait for the first one, and then find its response.
+    /// A lock for this key: callers with the same request wait for the first one, and then find its response.
     pub async fn turn(&self, key: &Key) -> tokio::sync::OwnedMutexGuard<()> {
         let turn = {
             let mut turns = lock(&self.turns);
@@ -132,7 +132,7 @@ impl Entry {
         self
     }
 
-    /// A content that never changes under its name, given now.
+    /// An immutable content, received now.
     pub fn new(name: String, body: Vec<u8>) -> Self {
         let metadata = Metadata {
             name,

@@ -1,4 +1,4 @@
-//! Files in a folder of bounded size. The least recently used files are removed first.
+//! Files in a folder of limited size. The least recently used files are removed first.
 //!
 //! A file may be missing or damaged at any time, also because another manager uses the same folder. A file appears whole: it
 //! is written under another name, and then renamed. Its modification time is the time of its last use, so the next process
@@ -19,7 +19,7 @@ use super::lru::Lru;
 const FILE_BYTES: u64 = 64 * 1024 * 1024;
 const UNFINISHED: &str = ".part";
 
-/// Its calls block.
+/// Calls block.
 #[derive(Debug)]
 pub struct BoundedFolder {
     root: PathBuf,
@@ -37,12 +37,12 @@ impl BoundedFolder {
         }
     }
 
-    /// `None` if there is no such file, or none that can be read.
+    /// `None` if the file does not exist or cannot be read.
     pub fn read(&self, name: &Path) -> Option<Vec<u8>> {
         let file = File::open(self.root.join(name)).ok()?;
         let mut bytes = Vec::new();
         (&file).take(FILE_BYTES).read_to_end(&mut bytes).ok()?;
-        // Only the order of removal suffers when this fails.
+        // A failure only affects the order of removal.
         let _ = file.set_modified(SystemTime::now());
         self.touch(name);
         Some(bytes)
@@ -58,7 +58,7 @@ impl BoundedFolder {
     pub fn write(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
         let place = self.root.join(name);
         if let Some(folder) = place.parent() {
-            // Files of private registries are for the manager's user only.
+            // Files of private registries are readable for the manager's user only.
             DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
@@ -77,7 +77,7 @@ impl BoundedFolder {
     }
 
     pub fn remove(&self, name: &Path) {
-        // That it is gone already is as good.
+        // The file may be removed already.
         let _ = std::fs::remove_file(self.root.join(name));
         if let Some(known) = &mut *self.known() {
             known.remove(&name.to_owned());
@@ -123,7 +123,7 @@ fn collect(folder: &Path, found: &mut Vec<(SystemTime, PathBuf, u64)>) {
         if metadata.is_dir() {
             collect(&path, found);
         } else if path.to_string_lossy().ends_with(UNFINISHED) {
-            // Another process may be writing it; then that one fails, and goes without.
+            // Another process may be writing it. Its write then fails, and it continues without the cache.
             let _ = std::fs::remove_file(path);
         } else {
             let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);

@@ -1,4 +1,4 @@
-//! A map of bounded size. The least recently used entries are removed first.
+//! A map of limited size. The least recently used entries are removed first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;

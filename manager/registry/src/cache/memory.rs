@@ -1,4 +1,4 @@
-//! A cache in memory, bounded by the sizes of its values. Values are shared, so reading one copies nothing.
+//! A cache in memory, limited by the sizes of its values. Values are shared, so reading one copies nothing.
 
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! The cache of responses: it saves requests, and serves while a registry is unreachable.
+//! The cache of responses: it saves requests, and serves responses while a registry is unreachable.
 //!
 //! ```text
 //! StaleWhileRevalidate   one value, loaded again when it is old, used beyond that while the registry is unreachable
@@ -8,7 +8,7 @@
 //! Partition              the part of a DiskCache that belongs to one registry and one credential
 //! ```
 //!
-//! It refuses to know what the values are, and how a registry is asked.
+//! It does not know the values, and how a registry is asked.
 
 mod disk;
 mod folder;

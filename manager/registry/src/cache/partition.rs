@@ -1,6 +1,6 @@
 //! The part of the cache that belongs to one registry and one credential. No other credential finds its entries.
 //!
-//! An entry that cannot be read is no error: the registry is asked again.
+//! An unreadable entry is not an error: the registry is asked again.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Partition {
     cache: Arc<DiskCache>,
     /// The address of the registry, for people who read the folder.
     url: String,
-    /// The kind of registry, where it is, and the credential.
+    /// The type of the registry, its address, and the credential.
     owner: [String; 3],
 }
 

@@ -25,7 +25,7 @@ impl fmt::Display for Staleness {
         let (given, reason) = (self.given, &self.reason);
         write!(
             f,
-            "what it held {count} {unit} ago, at {given}, is used: {reason}"
+            "its contents from {count} {unit} ago, at {given}, are used: {reason}"
         )
     }
 }

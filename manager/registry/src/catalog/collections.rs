@@ -1,4 +1,4 @@
-//! A registry's own `registry.yaml`, which says where its collections are.
+//! The `registry.yaml` of a registry, with the folders of its collections.
 
 use common::registry::collections::FILE;
 

@@ -1,7 +1,7 @@
 //! The example of a template, in the form that a reader can deploy.
 //!
-//! Its author writes `redis:v1`, or `redis.jinja` where the template lies beside it. In a configuration the first means a
-//! template of the default registry, and the second a file of the caller. The rest of the example stays byte for byte.
+//! Its author writes `redis:v1`, or `redis.jinja` for the template beside it. In a configuration the first means a
+//! template of the default registry, and the second a file of the user. All other bytes of the example stay unchanged.
 
 use common::model::{Scope, TypeName};
 use common::yaml::{self, Duplicates, Limits, Replacement};

@@ -25,14 +25,14 @@ pub struct TemplateFile {
 pub enum Role {
     /// It is in the registry.
     Given,
-    /// It was made of others, and is nowhere else.
+    /// It was made from other files, and exists only here.
     Made,
 }
 
-/// What a file takes in memory beside its text.
+/// The size of a file in memory beside its text.
 const FILE_OVERHEAD_BYTES: usize = 200;
 
-/// What files take in memory, in bytes.
+/// The size of files in memory, in bytes.
 pub fn size(files: &[TemplateFile]) -> u64 {
     let sizes = files
         .iter()
@@ -40,8 +40,8 @@ pub fn size(files: &[TemplateFile]) -> u64 {
     u64::try_from(sizes.sum::<usize>()).unwrap_or(u64::MAX)
 }
 
-/// The template first, then its schema if it has one, then the schema's imports in their order.
-/// `None` if there is no template.
+/// The template first, then its schema if it has one, then the imports of the schema in their order. `None` if there is
+/// no template.
 pub async fn template(
     files: &dyn Files,
     template: &FilePath,
@@ -90,7 +90,7 @@ pub async fn append(
     Ok(missing)
 }
 
-/// A file's text; `None` if there is no file.
+/// The text of a file. `None` if it does not exist.
 pub async fn text(
     files: &dyn Files,
     path: &FilePath,
@@ -108,7 +108,7 @@ pub async fn text(
     }))
 }
 
-/// A schema as it is written.
+/// The text of a schema.
 pub fn parse_schema(files: &dyn Files, schema: &TemplateFile) -> Result<Value, RegistryError> {
     let read = common::yaml::read(&schema.content, &Limits::DEFAULT, Duplicates::Warn);
     let document = read.map_err(|source| RegistryError::SchemaYaml {
@@ -169,7 +169,7 @@ fn imports(files: &dyn Files, schema: &TemplateFile) -> Result<Vec<FilePath>, Re
     }
 }
 
-/// `sha256:<hex>` over all files of the template. Neither their paths in the registry nor their order count.
+/// `sha256:<hex>` over all files of the template. Their paths in the registry and their order have no effect.
 pub fn sha256(found: &[TemplateFile]) -> String {
     let folder = found
         .first()
@@ -191,7 +191,7 @@ pub fn sha256(found: &[TemplateFile]) -> String {
     digest(&Value::Object(files)).to_string()
 }
 
-/// Reads several things at once, in their order, until one fails.
+/// Reads several files at the same time and returns them in order, until one fails.
 pub async fn each<T, U, F>(items: Vec<T>, read: impl Fn(T) -> F) -> Result<Vec<U>, RegistryError>
 where
     F: Future<Output = Result<U, RegistryError>>,

@@ -1,4 +1,4 @@
-//! What is in a registry: which folder a reference means, and which templates there are.
+//! The contents of a registry: the folder that a reference means, and the list of templates.
 //!
 //! Every registry has the layout `[collection/]template/version/` (docs/reference/registries.md). Templates are discovered only
 //! at the root of a collection.
@@ -16,17 +16,17 @@ use crate::catalog::package::{self, PackageError};
 use crate::reference::TemplateVersion;
 use crate::reference::versions::{self, SameVersion};
 
-/// A version's folder.
+/// The folder of a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
     pub folder: FilePath,
-    /// The version as the registry writes it: the name of its folder, or the version in a package's `Chart.yaml`.
+    /// The version in the registry's notation: the name of its folder, or the version in a package's `Chart.yaml`.
     pub version: String,
     pub revision: Option<String>,
     pub is_whole: bool,
 }
 
-/// What a version's folder holds.
+/// The content of a version's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
     Template(FilePath),
@@ -93,7 +93,7 @@ pub async fn locate(
     })
 }
 
-/// What is in a version's folder: one template, or a package.
+/// The content of a version's folder: one template, or a package.
 pub async fn form(
     registry: &dyn Registry,
     located: &Located,
@@ -126,7 +126,7 @@ pub async fn form(
     }
 }
 
-/// Every template at the root of a collection: of one, or of the unnamed one and all named ones.
+/// All templates at the roots of collections: of one collection, or of the unnamed and all named ones.
 pub async fn templates(
     registry: &dyn Registry,
     only: Option<&str>,
@@ -184,7 +184,7 @@ async fn mapped(
     })
 }
 
-/// The templates at the root of a folder; `None` if there is no such folder.
+/// The templates at the root of a folder. `None` if there is no such folder.
 async fn collection_templates(
     registry: &dyn Registry,
     folder: &FilePath,
@@ -224,7 +224,7 @@ async fn summary(
     Ok((!versions.is_empty()).then_some(TemplateSummary { name, versions }))
 }
 
-/// Names of folders that can stand in a reference.
+/// Names of folders that can be part of a reference.
 fn folders(entries: &[Entry]) -> impl Iterator<Item = &str> {
     let folders = entries
         .iter()

@@ -1,4 +1,4 @@
-//! What is in a registry: which folder a reference means, which templates there are, and the files of one.
+//! The contents of a registry: the folder that a reference means, the list of templates, and the files of one.
 
 pub mod collections;
 pub mod example;

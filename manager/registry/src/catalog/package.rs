@@ -7,8 +7,8 @@
 //! redis/v0.2.0/manifests/*.yaml
 //! ```
 //!
-//! Such a folder is a template without properties that has a resource for each object. It refuses to know what the objects
-//! mean, and how they become resources: the expander's engine does that.
+//! Such a folder is a template without properties that has one resource per object. This module does not know what the
+//! objects mean, and how they become resources: the expander's engine does that.
 
 use std::sync::Arc;
 
@@ -26,16 +26,17 @@ pub struct Package {
     pub registry: Arc<dyn Registry>,
     pub folder: FilePath,
     pub name: String,
-    /// As a template's version is written.
+    /// In the notation of a template's version.
     pub version: String,
 }
 
-/// Whether a folder describes a package, though it may lack the manifests.
+/// Whether a folder describes a package. The manifests may be missing.
 pub fn is_described(entries: &[Entry]) -> bool {
     has(entries, CHART, EntryKind::File)
 }
 
-/// The version of the package that a template's folder itself is, written as a template's; `None` if it is none.
+/// The version of a template's folder that is itself a package, in the notation of a template's version. `None` if it
+/// is not a package.
 pub async fn version(
     registry: &dyn Registry,
     folder: &FilePath,
@@ -70,7 +71,7 @@ async fn chart(
 }
 
 impl Package {
-    /// Its chart, which is the template; the schema that is made of it; then its manifests.
+    /// Its chart, which is the template, the schema that is made from it, and its manifests.
     pub async fn files(&self, files: &dyn Files) -> Result<Vec<TemplateFile>, RegistryError> {
         let (chart_file, chart) = chart(files, &self.folder, &self.name).await?;
         if !chart.is(&self.version) {

@@ -28,36 +28,36 @@ use crate::trust::{SIGNATURE_BYTES, Trust};
 #[derive(Debug, thiserror::Error)]
 pub enum SignatureError {
     #[error(
-        "'{folder}' is not signed, and its registry requires that: it has no {FILE} with a signature beside it; have its publisher sign that list, with minisign, cosign or openssl"
+        "'{folder}' is not signed, but its registry requires a signature: it has no {FILE} with a signature beside it; ask its publisher to sign that list with minisign, cosign or openssl"
     )]
     Missing { folder: String },
     #[error(
-        "'{folder}' is signed by none of its registry's public keys, or its {FILE} was changed after it was signed"
+        "'{folder}' has no signature of its registry's public keys, or its {FILE} was changed after it was signed"
     )]
     Key { folder: String },
     #[error("'{folder}' has a signed {FILE} that cannot be read: {reason}")]
     List { folder: String, reason: String },
     #[error(
-        "what is signed in '{folder}' is '{signed}': a signature is for one version of one template only"
+        "the signature in '{folder}' is for '{signed}': a signature is valid for one version of one template only"
     )]
     Other { folder: String, signed: String },
     #[error("file '{file}' was changed after its version was signed")]
     Changed { file: String },
-    #[error("file '{file}' is not among those that were signed with its version")]
+    #[error("file '{file}' is not in the signed list of its version")]
     Unlisted { file: String },
-    #[error("file '{file}' was signed with its version, and is not there")]
+    #[error("file '{file}' is in the signed list of its version, but does not exist")]
     Gone { file: String },
     #[error("'{folder}' has more than {FILES} files, or folders deeper than {DEPTH}")]
     TooMany { folder: String },
 }
 
-/// The files of one version. A file that differs from the signed one is refused.
+/// The files of one version. A file that differs from the signed one is rejected.
 pub struct Signed {
     registry: Arc<dyn Registry>,
     trust: Arc<Trust>,
     folder: FilePath,
-    /// The template and the version as references and folders name them, `redis/v1.0.1/`; of a package that says itself which
-    /// version it is, `redis/`.
+    /// The template and the version as references and folders name them, `redis/v1.0.1/`. For a package with its
+    /// version in `Chart.yaml`, `redis/`.
     subject: String,
     /// It is a package in the folder of its template. The folders of other versions in it do not belong to it.
     is_whole: bool,
@@ -136,7 +136,7 @@ impl Signed {
         }
     }
 
-    /// What the list says of this version's files.
+    /// The list's entries for the files of this version.
     fn parse(&self, list: &[u8]) -> Result<HashMap<FilePath, String>, RegistryError> {
         let unreadable = |reason: String| SignatureError::List {
             folder: self.name(),

@@ -1,4 +1,4 @@
-//! Which template a reference means, whatever its version and however it is spelt.
+//! Which template a reference means, in any version and any spelling.
 
 use common::model::{RegistryDefinition, RegistryType};
 
@@ -16,7 +16,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// `collection` is what references to the registry mean that name none.
+    /// `collection` is the collection of references that name none.
     pub(crate) fn new(
         definition: RegistryDefinition,
         collection: Option<String>,

@@ -1,4 +1,4 @@
-//! What a template reference says. It refuses to know what the reference leads to.
+//! The content of a template reference. It does not know the target of the reference.
 
 mod grammar;
 mod identity;

@@ -5,11 +5,11 @@
 
 use common::model::Version;
 
-/// Two folders that mean the same version, such as `v1` and `v1.0`.
+/// Two folders with the same version, such as `v1` and `v1.0`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SameVersion(pub String, pub String);
 
-/// The folder that a reference to `wanted` means; names that are no versions do not count.
+/// The folder that a reference to `wanted` means. Names that are not versions are ignored.
 pub fn choose<'a>(
     wanted: Version,
     folders: impl IntoIterator<Item = &'a str>,

@@ -1,6 +1,6 @@
-//! Which addresses may be asked, and the resolver that gives no other.
+//! The allowed addresses of requests, and a resolver that returns no others.
 //!
-//! The addresses that were checked are those that are connected to: a name cannot change in between.
+//! A connection uses the checked address, so a name cannot change in between.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Which addresses may be asked.
+/// Which addresses are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// For addresses that callers write.
     PublicOnly,
-    /// For registries that were registered: they may well be inside, but not where clouds keep a machine's secrets.
+    /// For registered registries: they may be in a private network, but not at the metadata addresses of clouds.
     NotLinkLocal,
     Any,
 }
@@ -28,7 +28,7 @@ impl Reach {
     }
 }
 
-/// The system's resolver, without addresses that are out of reach.
+/// The resolver of the system, without forbidden addresses.
 pub(super) struct Guard<L> {
     reach: Reach,
     lookup: Arc<L>,
@@ -41,7 +41,7 @@ pub(super) struct PrivateAddress {
     pub address: IpAddr,
 }
 
-/// What a name leads to now.
+/// The present addresses of a name.
 pub(super) trait Lookup: Send + Sync + 'static {
     fn lookup(&self, host: &str) -> impl Future<Output = io::Result<Vec<SocketAddr>>> + Send;
 }
@@ -79,14 +79,14 @@ impl<L: Lookup> Resolve for Guard<L> {
     }
 }
 
-/// Where clouds answer a machine's own questions outside of the link-local range: Azure, Alibaba, Oracle.
+/// Metadata addresses of clouds outside of the link-local range: Azure, Alibaba, Oracle.
 const OF_CLOUDS: [Ipv4Addr; 3] = [
     Ipv4Addr::new(168, 63, 129, 16),
     Ipv4Addr::new(100, 100, 100, 200),
     Ipv4Addr::new(192, 0, 0, 192),
 ];
 
-/// Where clouds answer a machine's own questions: 169.254.0.0/16, fe80::/10, AWS's fd00:ec2::/32, and a few of others.
+/// Metadata addresses of clouds: 169.254.0.0/16, fe80::/10, AWS's fd00:ec2::/32, and a few of others.
 fn is_link_local(address: IpAddr) -> bool {
     let is_link_local_v4 =
         |address: Ipv4Addr| address.is_link_local() || OF_CLOUDS.contains(&address);
@@ -101,7 +101,7 @@ fn is_link_local(address: IpAddr) -> bool {
     }
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped (::ffff:a.b.c.d), in its old form (::a.b.c.d), translated
+/// The IPv4 address in an IPv6 address: mapped (::ffff:a.b.c.d), in its old form (::a.b.c.d), translated
 /// (64:ff9b::a.b.c.d) or tunnelled (2002:ab:cd::).
 fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
@@ -137,8 +137,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !special && !reserved && !OF_CLOUDS.contains(&address)
 }
 
-/// Only global unicast (2000::/3), without what carries an IPv4 address that is not public, is for protocols (2001::/23) or
-/// for documents.
+/// Only global unicast (2000::/3), without embedded IPv4 addresses that are not public, protocol assignments
+/// (2001::/23) and documentation.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     let is_mapped = address.to_ipv4_mapped().is_some();
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Of a name whose owner answers each question anew.
+    /// A resolver whose answers differ each time.
     struct Rebinding {
         answers: Mutex<Vec<&'static [&'static str]>>,
     }
@@ -252,7 +252,7 @@ mod tests {
         asked.send().await.map(|_| ())
     }
 
-    /// Answers each connection with nothing; gives its port.
+    /// Closes each connection without an answer. Returns its port.
     fn server() -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -271,7 +271,7 @@ mod tests {
     #[tokio::test]
     async fn the_address_that_was_checked_is_the_one_that_is_connected_to() {
         let port = server();
-        // A second question would be answered with the address of a cloud's secrets.
+        // A second lookup would return the metadata address of a cloud.
         let answers: [&[&str]; 2] = [&["127.0.0.1"], &["169.254.169.254"]];
         ask(&answers, port).await.unwrap();
         for refused in [&["169.254.169.254"][..], &["127.0.0.1", "fe80::1"]] {

@@ -21,25 +21,25 @@ use url::Url;
 
 use crate::transport::{Reach, Web, WebError};
 
-/// What Google's registries ask for.
+/// The scope for Google's registries.
 const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-/// GitHub's name for it; others take any.
+/// GitHub's user name for a token. Other hosts accept any name.
 const GIT_USER: &str = "x-access-token";
-/// Google's name for it.
+/// Google's user name for a token.
 const TOKEN_USER: &str = "oauth2accesstoken";
 const ASSERTION_SECONDS: i64 = 3600;
-/// A token is not used in its last minute: it must live until the request has arrived.
+/// A token is not used in its last minute: it must still be valid when the request arrives.
 const SPARE: Duration = Duration::from_secs(60);
 const TOKEN_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
-    #[error("the credential has a character that no header can hold")]
+    #[error("the credential contains a character that a header cannot carry")]
     NoHeader,
-    #[error("the service account's key file is not one: {0}")]
+    #[error("the service account's key file is not valid: {0}")]
     KeyFile(String),
-    #[error("{url} gave no token for the service account: {reason}")]
+    #[error("{url} returned no token for the service account: {reason}")]
     NoToken { url: String, reason: String },
     #[error(transparent)]
     Web(Box<WebError>),
@@ -57,7 +57,7 @@ impl fmt::Debug for Auth {
 }
 
 impl Auth {
-    /// Fails on what could never be sent. `web` is how a service account's tokens are fetched.
+    /// Rejects a credential that can never be sent. `web` fetches the tokens of a service account.
     pub fn new(credential: &Credential, web: &Web) -> Result<Self, AuthError> {
         Ok(match credential {
             Credential::Token(token) => Self::Fixed(header("Bearer", token.reveal())?),
@@ -68,7 +68,7 @@ impl Auth {
         })
     }
 
-    /// As [`Self::new`], in git's way: a token is a password there, of whatever user.
+    /// [`Self::new`] for git, where a token is a password with any user name.
     pub fn for_git(credential: &Credential, web: &Web) -> Result<Self, AuthError> {
         match credential {
             Credential::Token(token) => {
@@ -79,7 +79,7 @@ impl Auth {
         }
     }
 
-    /// As a password, which is what the token servers of OCI registries take.
+    /// As a password, for the token servers of OCI registries.
     pub fn for_oci(credential: &Credential, web: &Web) -> Result<Self, AuthError> {
         match credential {
             Credential::ServiceAccount(key) => {
@@ -98,7 +98,7 @@ impl Auth {
     }
 }
 
-/// Refuses what could never be sent.
+/// Rejects a credential that can never be sent.
 pub fn check(credential: &Credential) -> Result<(), AuthError> {
     let web = Web::new(Reach::PublicOnly).map_err(|error| AuthError::Web(Box::new(error)))?;
     Auth::new(credential, &web).map(|_| ())
@@ -125,7 +125,7 @@ pub struct ServiceAccount {
     token: Mutex<Option<(HeaderValue, Instant)>>,
 }
 
-/// The part of Google's key file that matters.
+/// The needed part of Google's key file.
 #[derive(Deserialize)]
 struct KeyFile {
     client_email: String,
@@ -141,7 +141,7 @@ struct Token {
 
 impl ServiceAccount {
     fn new(text: &Secret, web: Web) -> Result<Self, AuthError> {
-        // The parser's own words could quote the file.
+        // The parser's own message could quote the file.
         let fault = |reason: &str| AuthError::KeyFile(reason.to_owned());
         let file: KeyFile = serde_json::from_str(text.reveal())
             .map_err(|_| fault("it must be JSON with client_email, private_key and token_uri"))?;
@@ -153,12 +153,12 @@ impl ServiceAccount {
         let der = STANDARD.decode(pem.trim());
         let key = der.ok().and_then(|der| RsaKeyPair::from_pkcs8(&der).ok());
         let token_url =
-            Url::parse(&file.token_uri).map_err(|_| fault("its token_uri is no URL"))?;
+            Url::parse(&file.token_uri).map_err(|_| fault("its token_uri is not a URL"))?;
         Ok(Self {
             web,
             email: file.client_email,
             token_url,
-            key: key.ok_or_else(|| fault("its private_key is no RSA key in PKCS#8"))?,
+            key: key.ok_or_else(|| fault("its private_key is not a RSA key in PKCS#8"))?,
             as_password: false,
             token: Mutex::new(None),
         })

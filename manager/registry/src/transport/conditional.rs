@@ -1,5 +1,5 @@
-//! Cached responses: they are used without a request while they are young enough. After that the request has their validators
-//! (RFC 9110, 13: `If-None-Match`, `If-Modified-Since`). While their host is unreachable they are used in spite of their age.
+//! Cached responses are used without a request while they are young enough. After that the request has their validators
+//! (RFC 9110, 13: `If-None-Match`, `If-Modified-Since`). While their host is unreachable they are used at any age.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use crate::cache::{DiskCache, Entry, Key, Metadata, Staleness, digest};
 /// The age up to which a cached response is used without a request.
 #[derive(Debug, Clone, Copy)]
 pub enum MaxAge {
-    /// Every age: the content of the URL never changes.
+    /// Any age: the content of the URL never changes.
     Any,
     /// A response of this time or later.
     Since(Timestamp),
 }
 
 impl MaxAge {
-    /// The host gets a request in any case.
+    /// Always sends a request.
     pub const ZERO: Self = Self::Since(Timestamp::MAX);
 
     pub fn from_duration(age: Duration) -> Self {
@@ -48,7 +48,7 @@ pub struct CachedAnswer {
     pub status: StatusCode,
     pub content_type: Option<String>,
     pub body: Bytes,
-    /// Of the body, in hexadecimal.
+    /// Digest of the body, in hexadecimal.
     pub sha256: String,
     pub staleness: Option<Staleness>,
 }
@@ -71,7 +71,7 @@ impl CachedAnswer {
 }
 
 impl Web {
-    /// As [`Self::get`], through the cache.
+    /// [`Self::get`] through the cache.
     pub async fn fetch(
         &self,
         url: &Url,

@@ -29,7 +29,7 @@ pub enum WebError {
     TimedOut { url: String },
     #[error("{host} asked for no further request before {until}: its rate limit is used up")]
     RateLimited { host: String, until: Timestamp },
-    #[error("{host} is away, and is asked again after {until}: {reason}")]
+    #[error("{host} is unreachable, and is tried again after {until}: {reason}")]
     Paused {
         host: String,
         until: Timestamp,

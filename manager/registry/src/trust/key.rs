@@ -1,7 +1,7 @@
-//! Public keys of those who may sign templates.
+//! Public keys for signatures of templates.
 //!
-//! There are two kinds: minisign (Ed25519), and ECDSA on P-256 as `cosign generate-key-pair` and
-//! `openssl ecparam -name prime256v1` make it. The text of a key shows its kind.
+//! There are two kinds: minisign (Ed25519), and ECDSA on P-256 from `cosign generate-key-pair` or `openssl ecparam
+//! -name prime256v1`. The text of a key shows its kind.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ const KEY_BYTES: usize = 4096;
 /// A signature with its comments.
 pub const SIGNATURE_BYTES: usize = 16 * 1024;
 const PEM: (&str, &str) = ("-----BEGIN PUBLIC KEY-----", "-----END PUBLIC KEY-----");
-/// What stands before a P-256 point in its SubjectPublicKeyInfo (RFC 5480): id-ecPublicKey, prime256v1, a bit string.
+/// The bytes before a P-256 point in its SubjectPublicKeyInfo (RFC 5480): id-ecPublicKey, prime256v1, a bit string.
 const P256: [u8; 26] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
     0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
@@ -38,7 +38,7 @@ impl fmt::Debug for PublicKey {
 }
 
 impl PublicKey {
-    /// A minisign key with its comment or without, or a PEM file's text.
+    /// A minisign key with or without its comment, or the text of a PEM file.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
         if text.len() > KEY_BYTES {
@@ -62,7 +62,7 @@ impl PublicKey {
         }
     }
 
-    /// The ending of the file that holds signatures of this kind of key.
+    /// The ending of files with signatures of this kind of key.
     pub fn ending(&self) -> &'static str {
         match self {
             Self::Minisign(_) => MINISIG,
@@ -93,7 +93,7 @@ fn p256(base64: &str) -> Option<Vec<u8>> {
     (point.len() == POINT_BYTES).then(|| point.to_vec())
 }
 
-/// cosign writes a signature as base64, openssl as it is.
+/// cosign writes a signature as base64, openssl in binary.
 fn asn1(signature: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(signature).ok();
     let decoded = text.and_then(|text| STANDARD.decode(text.trim()).ok());

@@ -1,4 +1,4 @@
-//! Who may sign the templates of a registry. It refuses to know what is signed.
+//! The keys that may sign the templates of a registry. It does not know what is signed.
 
 mod key;
 
@@ -38,7 +38,7 @@ impl Trust {
         !self.keys.is_empty()
     }
 
-    /// Whether one of the keys made this signature, of the kind that its file's ending says.
+    /// Whether one of the keys made this signature. The ending of the file gives the kind of key.
     pub fn has_signed(&self, content: &[u8], ending: &str, signature: &[u8]) -> bool {
         let mut keys = self.keys.iter().filter(|key| key.ending() == ending);
         keys.any(|key| key.has_signed(content, signature))

@@ -1,4 +1,4 @@
-//! A web server that means ill: what it answers leads nowhere, and takes no more than it may.
+//! A malicious web server: its answers have no effect, and use only limited resources.
 
 use std::io::{BufRead as _, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use url::Url;
 
 const LIMIT: usize = 1_000_000;
 
-/// Says the same to everyone, whatever they ask; how often it was asked.
+/// Gives the same answer to every request, and counts the requests.
 fn server(
     answer: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
 ) -> (Url, Arc<AtomicUsize>) {
@@ -31,7 +31,7 @@ fn server(
                     .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
                 {}
                 counted.fetch_add(1, Ordering::SeqCst);
-                // Whoever asked has had enough.
+                // The client has closed the connection.
                 let _ = answer(&mut stream);
             });
         }
@@ -43,7 +43,7 @@ fn says(text: String) -> (Url, Arc<AtomicUsize>) {
     server(move |stream| stream.write_all(text.as_bytes()))
 }
 
-/// As a registered registry is asked, with a credential.
+/// A client for a registered registry, with a credential.
 async fn ask(url: &Url) -> Result<Vec<u8>, WebError> {
     let web = Web::new(Reach::NotLinkLocal).unwrap();
     let auth = Auth::new(&Credential::Token(Secret::new("0pen")), &web).unwrap();
@@ -81,7 +81,7 @@ async fn a_redirect_to_another_origin_is_not_followed_and_gets_no_credential() {
     assert_eq!(asked.load(Ordering::SeqCst), 0);
 }
 
-/// Nothing was asked to be compressed, and nothing is unpacked: a bomb is as small as it comes.
+/// The request asks for no compression, and the client unpacks nothing, so a compression bomb stays small.
 #[tokio::test]
 async fn a_compressed_answer_stays_as_it_is() {
     let (url, _) = says(
@@ -96,7 +96,7 @@ async fn answers_without_end_are_cut_wherever_they_have_none() {
     let endless = |begin: &'static str, part: &'static str| {
         server(move |stream| {
             stream.write_all(begin.as_bytes())?;
-            // Long writes: a busy machine must reach the limit of the bytes before that of the time.
+            // Long writes: a busy machine must reach the limit of bytes before the limit of time.
             let parts = part.repeat(4_096);
             loop {
                 stream.write_all(parts.as_bytes())?;
@@ -130,8 +130,12 @@ async fn answers_without_end_are_cut_wherever_they_have_none() {
     }
 }
 
-/// The host is left alone for a while then, so that callers who come after it do not wait as long.
+/// The host then has a pause, so that later callers wait less.
 #[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a server that is slow on purpose, on a thread of its own"
+)]
 async fn a_body_that_drips_ends_with_the_time_of_a_request() {
     let (url, asked) = server(|stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")?;

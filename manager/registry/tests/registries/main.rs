@@ -1,4 +1,4 @@
-//! Registries from outside: real servers on loopback, real repositories, and what a reference leads to.
+//! Registries from outside: real servers on loopback, real repositories, and the targets of references.
 
 #![expect(
     clippy::expect_used,

@@ -133,7 +133,12 @@ async fn a_registry_that_is_down_is_told_and_what_was_known_of_it_is_used() {
     drop(hub);
     let reference = TypeName::parse("shop/a:v1").unwrap();
     let resolved = alone.resolve(&reference).await.unwrap();
-    assert!(resolved.warning.unwrap().contains("registry shop is away"));
+    assert!(
+        resolved
+            .warning
+            .unwrap()
+            .contains("registry shop is unreachable")
+    );
     let error = content(&alone, "shop/db/redis:v1").await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::RegistryUnavailable, "{error}");
 }
@@ -159,7 +164,9 @@ async fn what_a_registry_held_is_used_by_the_next_process_while_it_is_away() {
         assert_eq!(resolved.imports[0].content, "fixed");
         let warning = resolved.warning.unwrap();
         assert!(
-            warning.contains(&format!("registry {name} is away; what it held ")),
+            warning.contains(&format!(
+                "registry {name} is unreachable; its contents from "
+            )),
             "{warning}"
         );
         assert_eq!(names(&next, name).await, listed);
@@ -261,7 +268,7 @@ async fn an_artifact_without_files_is_no_template() {
     register(&alone, "shop", hub.url("t"), None).await;
     let error = content(&alone, "shop/a:v1").await.unwrap_err();
     assert!(
-        error.to_string().contains("no artifact made of files"),
+        error.to_string().contains("not an artifact of files"),
         "{error}"
     );
     assert_eq!(error.code(), ErrorCode::InvalidConfiguration, "{error}");

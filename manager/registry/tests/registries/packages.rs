@@ -20,7 +20,7 @@ const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: redis, na
 const SECRETS: &str = "apiVersion: v1\nkind: Secret\nmetadata: {name: redis}\nstringData: {a: '{{ b }} {% c %}'}\n---\n\
                        apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n";
 
-/// `redis` is a package itself, and has a folder of another version.
+/// `redis` is itself a package, and has a folder of another version.
 const TREE: &[(&str, &str)] = &[
     ("redis/Chart.yaml", CHART),
     ("redis/README.md", "not a manifest"),
@@ -112,7 +112,7 @@ async fn a_package_is_a_template_in_each_kind_of_registry() {
         let objects = of_db.imports.last().unwrap();
         assert!(objects.name.ends_with("manifests/b.json"), "{registry}");
         if registry == "oci" {
-            // There a version is a tag, and nothing is beside it.
+            // There, a version is a tag with nothing beside it.
             assert_eq!(redis.versions, ["v0.2.0"]);
             continue;
         }

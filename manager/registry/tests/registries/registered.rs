@@ -1,4 +1,4 @@
-//! Registered registries: found by name, of each kind, with and without a credential.
+//! Registered registries: found by name, of each type, with and without a credential.
 
 use common::api::error::ErrorCode;
 use common::model::{Credential, Secret, TypeName};
@@ -35,7 +35,7 @@ async fn content(alone: &Alone, reference: &str) -> Result<String, RegistryError
     Ok(resolved.imports[0].content.clone())
 }
 
-/// One registry of each kind, all of the same files.
+/// One registry of each type, all with the same files.
 async fn each_kind(folder: &TempDir, server: &Loopback) -> Alone {
     let options = Options {
         registry_folder: Some(folder.path().to_owned()),

@@ -1,4 +1,4 @@
-//! A service account's token (RFC 7523), from a token server on loopback that checks what it is shown.
+//! The token of a service account (RFC 7523), from a token server on loopback that verifies the request.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ async fn token(server: web::Data<TokenServer>, form: web::Form<Form>) -> HttpRes
     HttpResponse::Ok().json(token)
 }
 
-/// A key in PKCS#8, as text and as it is.
+/// A key in PKCS#8, as text and in binary.
 fn key() -> (String, RsaKeyPair) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("key");
@@ -106,7 +106,7 @@ async fn a_service_account_opens_a_registry_by_one_token_that_is_kept() {
     alone.register("hub", definition).await;
     let error = alone.resolve(&reference).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::RegistryUnavailable, "{error}");
-    assert!(error.to_string().contains("gave no token"), "{error}");
+    assert!(error.to_string().contains("returned no token"), "{error}");
 
     alone.set("robot", key_file(&pem, &url)).await;
     for _ in 0..3 {

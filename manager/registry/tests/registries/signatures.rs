@@ -1,4 +1,4 @@
-//! Registries that require signatures: each way to slip something in is refused, and says what it was.
+//! Registries that require signatures: every manipulation is rejected, and the error names it.
 
 use std::path::Path;
 
@@ -231,7 +231,7 @@ async fn a_package_without_a_version_folder_is_signed_as_a_whole_and_apart_from_
     signed.sign_in("redis", &list(&FILES));
     let template = signed.resolve("shop/redis:v0.1").await.unwrap();
     assert_eq!(template, "version: 0.1.0");
-    // Another version's folder is signed, or not, for itself.
+    // The folder of another version is signed, or not, independently.
     for (path, content) in FILES {
         let path = path.replace("redis/", "redis/v0.2.0/");
         signed.write(&path, &content.replace("0.1.0", "0.2.0"));
@@ -247,14 +247,14 @@ async fn a_package_without_a_version_folder_is_signed_as_a_whole_and_apart_from_
     signed.write(FILES[1].0, &FILES[1].1.replace("name: a", "name: b"));
     let error = refusal(signed.resolve("shop/redis:v0.1").await);
     assert!(matches!(error, SignatureError::Changed { .. }), "{error}");
-    // A version number that was not signed is none.
+    // An unsigned version number does not exist.
     signed.write(FILES[1].0, FILES[1].1);
     signed.write(FILES[0].0, "version: 0.1.7");
     let error = refusal(signed.resolve("shop/redis:v0.1").await);
     assert!(matches!(error, SignatureError::Changed { .. }), "{error}");
 }
 
-/// What an author does, with minisign itself.
+/// The author's steps, with minisign itself.
 #[tokio::test]
 async fn a_version_that_minisign_signed_with_a_key_without_a_password_is_used() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use common::api::error::ErrorBody;
 use common::api::review::TokenReview;
 use common::model::{Identity, Secret};
 use sha2::{Digest, Sha256};
@@ -58,7 +59,10 @@ impl ClusterTokens {
         };
         let _place = self.places.acquire().await;
         let verdict = self.deployer.review_token(&review, REVIEW).await;
-        let verdict = verdict.map_err(|error| AuthenticationError::Unavailable(error.message))?;
+        let verdict = verdict.map_err(|error| {
+            let error: Box<ErrorBody> = error.into();
+            AuthenticationError::Unavailable(error.message)
+        })?;
         match verdict.identity.filter(|_| verdict.authenticated) {
             Some(identity) => Ok(identity),
             None => {

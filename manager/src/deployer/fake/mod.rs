@@ -19,6 +19,7 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::{Deployer, Events, Job};
+use crate::dependency::CallError;
 pub use slow::Slow;
 
 /// Resources of these names are refused, and never ready.
@@ -53,7 +54,7 @@ pub enum Interruption {
     Denied,
     /// All is done, the stream ends before the report.
     BrokenOff,
-    /// All is done, and nothing more is told for ever.
+    /// All work is done, and no more events follow.
     Stalls,
     /// Each write is one that the test lets happen, as of [`Slow`].
     Slow(Arc<Slow>),
@@ -104,7 +105,7 @@ impl FakeDeployer {
         self.reviews.load(Ordering::SeqCst)
     }
 
-    fn reviewed(&self) -> Result<(), Box<ErrorBody>> {
+    fn reviewed(&self) -> Result<(), CallError> {
         self.reviews.fetch_add(1, Ordering::SeqCst);
         let interruption = self.interruptions.lock().unwrap().pop_front();
         match interruption {
@@ -380,7 +381,7 @@ impl Deployer for FakeDeployer {
         &self,
         request: Arc<ApplyRequest>,
         _: Duration,
-    ) -> Result<CheckResponse, Box<ErrorBody>> {
+    ) -> Result<CheckResponse, CallError> {
         let unknown = |resource: &&Resource| !self.is_served(resource.name.as_str());
         let Some(resource) = request.resources.iter().find(unknown) else {
             let objects = request.resources.iter().map(object_of);
@@ -394,12 +395,11 @@ impl Deployer for FakeDeployer {
             ..Location::default()
         };
         let message = format!("resource '{}' has an unknown type", resource.name);
-        Err(Box::new(
-            ErrorBody::new(ErrorCode::UnknownType, message).at(location),
-        ))
+        let error = ErrorBody::new(ErrorCode::UnknownType, message).at(location);
+        Err(CallError::Refused(Box::new(error)))
     }
 
-    async fn diff(&self, request: Arc<ApplyRequest>) -> Result<Events, Box<ErrorBody>> {
+    async fn diff(&self, request: Arc<ApplyRequest>) -> Result<Events, CallError> {
         if let Some(Interruption::Away) = self.interruptions.lock().unwrap().pop_front() {
             return Err(away());
         }
@@ -407,7 +407,7 @@ impl Deployer for FakeDeployer {
         Ok(futures::stream::iter([Ok(Event::Heartbeat), Ok(Event::Diff(report))]).boxed())
     }
 
-    async fn start(&self, job: &Job) -> Result<Events, Box<ErrorBody>> {
+    async fn start(&self, job: &Job) -> Result<Events, CallError> {
         let gate = self.gate.lock().unwrap().clone();
         if let Some(gate) = gate {
             gate.acquire().await.unwrap().forget();
@@ -448,7 +448,7 @@ impl Deployer for FakeDeployer {
                     ErrorCode::DeployerUnavailable,
                     "resourcifier broke off its answer",
                 );
-                events.push(Err(Box::new(error)));
+                events.push(Err(CallError::Refused(Box::new(error))));
             }
             Some(Interruption::Stalls) => {
                 let silence = futures::stream::pending();
@@ -461,14 +461,14 @@ impl Deployer for FakeDeployer {
         Ok(futures::stream::iter(events).boxed())
     }
 
-    async fn renew(&self, renewal: &Renewal, _: Duration) -> Result<(), Box<ErrorBody>> {
+    async fn renew(&self, renewal: &Renewal, _: Duration) -> Result<(), CallError> {
         if let Some(running) = &*self.running.lock().unwrap() {
             running.renewed(&renewal.fence);
         }
         Ok(())
     }
 
-    async fn stop(&self, stop: &StopJobs, _: Duration) -> Result<JobsStopped, Box<ErrorBody>> {
+    async fn stop(&self, stop: &StopJobs, _: Duration) -> Result<JobsStopped, CallError> {
         let running = self.running.lock().unwrap().clone();
         match running {
             Some(running) => running.stop(stop).await,
@@ -480,7 +480,7 @@ impl Deployer for FakeDeployer {
         &self,
         request: Arc<StatusRequest>,
         _: Duration,
-    ) -> Result<Vec<ObjectStatus>, Box<ErrorBody>> {
+    ) -> Result<Vec<ObjectStatus>, CallError> {
         let desired = request.desired.as_ref();
         let states = request
             .objects
@@ -493,7 +493,7 @@ impl Deployer for FakeDeployer {
         &self,
         review: &TokenReview,
         _: Duration,
-    ) -> Result<TokenVerdict, Box<ErrorBody>> {
+    ) -> Result<TokenVerdict, CallError> {
         self.reviewed()?;
         let identity = self
             .tokens
@@ -514,7 +514,7 @@ impl Deployer for FakeDeployer {
         &self,
         review: &AccessReview,
         _: Duration,
-    ) -> Result<Vec<AccessVerdict>, Box<ErrorBody>> {
+    ) -> Result<Vec<AccessVerdict>, CallError> {
         self.reviewed()?;
         let grants = self.grants.lock().unwrap();
         let verdicts = review.attributes.iter().map(|access| {
@@ -542,11 +542,10 @@ impl Deployer for FakeDeployer {
     }
 }
 
-pub(super) fn away() -> Box<ErrorBody> {
-    Box::new(ErrorBody::new(
-        ErrorCode::DeployerUnavailable,
-        "resourcifier cannot be reached",
-    ))
+pub(super) fn away() -> CallError {
+    let message = "resourcifier cannot be reached";
+    let error = ErrorBody::new(ErrorCode::DeployerUnavailable, message);
+    CallError::Refused(Box::new(error))
 }
 
 /// Each resource waits for the one before it.

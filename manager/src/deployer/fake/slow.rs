@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use common::api::deployer::{Action, Event, Report, ResourceReport, ResourceState};
-use common::api::error::ErrorBody;
 use common::api::job::{EndedTake, Fence, JobsStopped, StopJobs};
 use common::model::{AppliedObject, Resource};
 use futures::StreamExt;
@@ -13,6 +12,7 @@ use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::{Duration, Instant};
 
 use super::{Events, Job, away, object_of};
+use crate::dependency::CallError;
 
 #[derive(Debug)]
 pub struct Slow {
@@ -91,7 +91,7 @@ impl Slow {
         }
     }
 
-    pub async fn stop(&self, stop: &StopJobs) -> Result<JobsStopped, Box<ErrorBody>> {
+    pub async fn stop(&self, stop: &StopJobs) -> Result<JobsStopped, CallError> {
         if self.is_away.load(Ordering::SeqCst) {
             return Err(away());
         }
@@ -109,6 +109,10 @@ impl Slow {
         Ok(stopped)
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a job of a test reports a few resources"
+    )]
     pub fn begin(self: Arc<Self>, job: &Job) -> Events {
         self.state().begun.extend(job.fence().cloned());
         self.progress.send_modify(|now| now.running += 1);

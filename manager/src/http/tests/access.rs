@@ -194,7 +194,7 @@ bindings:
 - {role: edit, groups: [editors], namespaces: [shop]}
 "#;
 
-/// A manager whose callers are told apart, with `web`.
+/// A manager with authenticated callers, and `web`.
 pub(super) struct Guarded {
     pub served: Served,
     files: TempDir,
@@ -490,7 +490,7 @@ async fn an_address_is_believed_of_trusted_proxies_alone_and_only_the_one_they_s
         assert_eq!(operation["user"], "editor");
         operation["from"].as_str().unwrap().to_owned()
     };
-    let told = from(&guarded.served, "10.9.9.9, 192.0.2.7").await;
-    assert_eq!(told, "192.0.2.7");
+    let reported = from(&guarded.served, "10.9.9.9, 192.0.2.7").await;
+    assert_eq!(reported, "192.0.2.7");
     assert_eq!(from(&guarded.served, "nonsense").await, "127.0.0.1");
 }

@@ -1,4 +1,4 @@
-//! Drift that scheduled looks find, told and corrected.
+//! Drift that scheduled checks find, reported and corrected.
 
 use common::model::{DriftPolicy, OperationType};
 

@@ -46,8 +46,8 @@ async fn a_registry_is_registered_used_and_removed() {
     assert_eq!(response.headers()["location"], path);
     let again = code(send(&served, Method::POST, path, &[], hub.clone()).await).await;
     assert_eq!(again, (StatusCode::CONFLICT, ErrorCode::AlreadyExists));
-    let told = served.client.registry("hub").await.unwrap();
-    assert_eq!(serde_json::to_value(&told.definition).unwrap(), hub);
+    let reported = served.client.registry("hub").await.unwrap();
+    assert_eq!(serde_json::to_value(&reported.definition).unwrap(), hub);
     let mut page = PageQuery {
         limit: Some(1),
         page_token: None,

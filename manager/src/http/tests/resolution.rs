@@ -1,4 +1,4 @@
-//! What references resolved to: on record, told where it changes, and kept where that is asked for.
+//! The resolution of references: recorded, reported when it changes, and locked on request.
 
 use common::api::manager::{Diff, DiffQuery};
 use common::model::{Manifest, Operation};

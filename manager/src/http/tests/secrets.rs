@@ -12,7 +12,7 @@ fn secretive(password: &str) -> Value {
 }
 
 async fn all_answers(served: &Served) -> String {
-    let mut told = String::new();
+    let mut reported = String::new();
     let manifests = served
         .client
         .manifests(&web(), &PageQuery::default())
@@ -33,9 +33,9 @@ async fn all_answers(served: &Served) -> String {
     paths.extend(["/operations", "/types/all/instances"].map(str::to_owned));
     for path in paths {
         let answer = send(served, Method::GET, &path, &[], json!({})).await;
-        told += &answer.text().await.unwrap();
+        reported += &answer.text().await.unwrap();
     }
-    told
+    reported
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -53,7 +53,7 @@ async fn secrets_are_in_no_answer() {
             creation("web", secretive("hunter2!")),
         ),
     ];
-    let mut told = String::new();
+    let mut reported = String::new();
     for (method, path, request) in writes {
         let mut body = json!(request);
         if path == "/expand" {
@@ -61,7 +61,7 @@ async fn secrets_are_in_no_answer() {
         }
         let answer = send(&served, method, path, &[], body).await;
         assert!(answer.status().is_success());
-        told += &answer.text().await.unwrap();
+        reported += &answer.text().await.unwrap();
     }
     let changed = json!({"content": content(secretive("correct horse"))});
     for (method, path) in [
@@ -70,14 +70,17 @@ async fn secrets_are_in_no_answer() {
     ] {
         let answer = send(&served, method, path, &[], changed.clone()).await;
         assert!(answer.status().is_success());
-        told += &answer.text().await.unwrap();
+        reported += &answer.text().await.unwrap();
     }
-    told += &all_answers(&served).await;
+    reported += &all_answers(&served).await;
     for secret in ["hunter2", "correct horse", "t0ken"] {
-        assert!(!told.contains(secret), "{secret}: {told}");
+        assert!(!reported.contains(secret), "{secret}: {reported}");
     }
-    assert!(told.contains("postgres://u:(redacted)@db"), "{told}");
-    assert!(told.contains("hmac-sha256:"), "{told}");
+    assert!(
+        reported.contains("postgres://u:(redacted)@db"),
+        "{reported}"
+    );
+    assert!(reported.contains("hmac-sha256:"), "{reported}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,6 +109,6 @@ async fn a_failure_is_told_without_secrets_wherever_it_is_told() {
     resources[2]["properties"] = json!({"message": "hunter2!"});
     let request = creation("web", resources);
     let refused = answered(served.client.create(&request, &WriteQuery::default()).await);
-    let told = format!("{refused:?}{}", all_answers(&served).await);
-    assert!(!told.contains("hunter2"), "{told}");
+    let reported = format!("{refused:?}{}", all_answers(&served).await);
+    assert!(!reported.contains("hunter2"), "{reported}");
 }

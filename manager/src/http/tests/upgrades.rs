@@ -37,12 +37,12 @@ async fn whatif(served: &Served, request: Value, query: WhatIfQuery) -> WhatIfPa
 }
 
 fn outcomes(page: &WhatIfPage) -> Vec<String> {
-    let told = page.items.iter().map(|item| {
+    let reported = page.items.iter().map(|item| {
         let owners = item.uses.iter().filter_map(|used| used.owner.as_ref());
         let owners: String = owners.map(|owner| format!(" {owner}")).collect();
         format!("{} {:?}{owners}", item.deployment, item.outcome)
     });
-    told.collect()
+    reported.collect()
 }
 
 async fn upgrade(served: &Served, name: &str) -> Result<common::model::Deployment, ClientError> {

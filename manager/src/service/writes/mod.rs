@@ -20,7 +20,7 @@ use super::deployments::missing;
 use super::gate::Gate;
 use super::quota::Quota;
 use crate::auth::Caller;
-use crate::domain::intent::{Change, Intent, New};
+use crate::domain::intent::{DeploymentChange, Intent, New};
 use crate::domain::properties::PropertyChange;
 use crate::domain::{correction, deployment, imports};
 use crate::error::Error;
@@ -75,7 +75,7 @@ impl Writes {
         asked: impl Into<Asked>,
     ) -> Result<OperationHandle, Error> {
         let (asked, source) = (asked.into(), Source::of(&mut request)?);
-        let change = Change {
+        let change = DeploymentChange {
             description: request.description,
             labels: request.labels,
             drift_policy: request.drift_policy,
@@ -92,7 +92,7 @@ impl Writes {
             }
             Source::Properties(properties) => {
                 asked.check(Kind::Update)?;
-                let change = Change {
+                let change = DeploymentChange {
                     properties: Some(properties),
                     ..change
                 };
@@ -131,9 +131,9 @@ impl Writes {
     ) -> Result<OperationHandle, Error> {
         let asked = asked.into();
         asked.check(Kind::Upgrade)?;
-        let intent = Intent::Update(Change {
+        let intent = Intent::Update(DeploymentChange {
             upgrade: Some(request.template),
-            ..Change::default()
+            ..DeploymentChange::default()
         });
         self.begin(name, intent, InputConfig::default(), asked)
             .await
@@ -161,7 +161,7 @@ impl Writes {
         writer: Option<Identity>,
     ) -> Result<OperationHandle, Error> {
         let asked = Asked {
-            caller: Caller::of(writer),
+            caller: Caller::new(writer),
             precondition: Precondition::OneOf(vec![found.fingerprint.clone()]),
             ..Asked::default()
         };
@@ -189,7 +189,7 @@ impl Writes {
     async fn commit(
         &self,
         name: DeploymentName,
-        change: Change,
+        change: DeploymentChange,
         manifest: ManifestName,
         asked: Asked,
     ) -> Result<OperationHandle, Error> {
@@ -263,7 +263,7 @@ impl Source {
 }
 
 /// An update to new contents, or its preview.
-fn replacement(change: Change, asked: &Asked) -> Result<Intent, Error> {
+fn replacement(change: DeploymentChange, asked: &Asked) -> Result<Intent, Error> {
     match asked.query.preview {
         true => preview(change),
         false => Ok(Intent::Update(change)),
@@ -272,13 +272,13 @@ fn replacement(change: Change, asked: &Asked) -> Result<Intent, Error> {
 
 /// The commit decides the rest: a preview changes nothing in the deployment. The service account matters to the preview
 /// because it reports missing permissions; the commit names it again.
-fn preview(change: Change) -> Result<Intent, Error> {
-    let rest = Change {
+fn preview(change: DeploymentChange) -> Result<Intent, Error> {
+    let rest = DeploymentChange {
         service_account: None,
         properties: None,
         ..change.clone()
     };
-    if rest == Change::default() {
+    if rest == DeploymentChange::default() {
         return Ok(Intent::Preview {
             new: None,
             service_account: change.service_account,
@@ -291,7 +291,7 @@ fn preview(change: Change) -> Result<Intent, Error> {
     ))
 }
 
-fn check(change: &Change) -> Result<(), Error> {
+fn check(change: &DeploymentChange) -> Result<(), Error> {
     let description = change.description.as_deref().unwrap_or_default();
     let labels = change.labels.clone().unwrap_or_default();
     deployment::check(description, &labels).map_err(|error| Error::invalid(&error))

@@ -156,7 +156,7 @@ fn sum(before: Option<&[u8]>, by: i64) -> Result<Option<Bytes>, KvError> {
         None => 0,
         Some(digits) => number(digits).ok_or_else(|| KvError::Failed {
             action: "written",
-            reason: format!("{:?} is no number", String::from_utf8_lossy(digits)),
+            reason: format!("{:?} is not a number", String::from_utf8_lossy(digits)),
         })?,
     };
     let after = before.saturating_add(by);
@@ -168,7 +168,7 @@ pub fn number(digits: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Whoever reads a snapshot has no business writing to it.
+/// Readers of a snapshot cannot write to it.
 fn read_only() -> KvError {
     KvError::Failed {
         action: "written",

@@ -82,7 +82,7 @@ impl Verifying {
             known,
             "nothing says which format the store has",
         );
-        let digests = Digests::of(&self.store).await;
+        let digests = Digests::read(&self.store).await;
         let known = digests.as_ref().err().map(ToString::to_string);
         self.hold(
             &keys::digests(),
@@ -202,7 +202,7 @@ fn readable(key: &[u8], value: &[u8], digests: Option<&Digests>) -> Result<(), S
         "credential" => is::<CredentialRecord>(key, value),
         "payload" | "final" => Ok(()),
         "type" if kv::number(value).is_some_and(|count| count > 0) => Ok(()),
-        "type" => Err("it is no count".to_owned()),
+        "type" => Err("it is not a count".to_owned()),
         "digests" => is::<String>(key, value),
         "content" if fits(parts.last(), value, digests) => Ok(()),
         "content" => Err("the piece does not fit its digest".to_owned()),

@@ -399,11 +399,11 @@ async fn every_record_that_is_garbled_is_told_with_its_key_and_what_to_do() {
         )
         .await;
         let shown = keys::shown(&key);
-        // A payload's pieces are told with the operation that cannot be gone on with.
+        // Missing pieces of a payload are reported with the operation that cannot continue.
         let own = |problem: &&Problem| problem.key == shown || shown.starts_with("payload");
-        let told = found.problems.iter().find(own);
-        let told = told.unwrap_or_else(|| panic!("{shown}: {:?}", found.problems));
-        assert!(told.message.contains("restore a backup"), "{told:?}");
+        let printed = found.problems.iter().find(own);
+        let printed = printed.unwrap_or_else(|| panic!("{shown}: {:?}", found.problems));
+        assert!(printed.message.contains("restore a backup"), "{printed:?}");
     }
 }
 

@@ -14,7 +14,7 @@ use crate::store::{Changes, manifests, operations};
 use crate::workflow::choice::{self, Choice, Latest};
 use crate::workflow::expansion::{Expanded, Subject};
 use crate::workflow::step::{Done, Failure, Run, StepError};
-use crate::workflow::upgrade::Target;
+use crate::workflow::upgrade::UpgradeTarget;
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let subject = Subject {
@@ -89,7 +89,7 @@ async fn upgraded(
 ) -> Result<(InputConfig, Choice), StepError> {
     let (store, name) = (run.store(), run.deployment());
     let expansions = &run.dependencies.expansions;
-    let target = Target::find(expansions, template).await;
+    let target = UpgradeTarget::find(expansions, template).await;
     let target = target.map_err(Failure::clean)?;
     let head = match latest {
         Some(latest) => manifests::head(store, name, &latest.manifest).await?,

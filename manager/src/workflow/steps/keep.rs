@@ -33,7 +33,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     manifest.preview = Some(Preview {
         base,
         policies: run.record.options.policies,
-        summary: DiffSummary::of(&resources),
+        summary: DiffSummary::summarize(&resources),
         resources,
     });
     let (name, manifest) = (manifest.name.clone(), Arc::new(manifest));

@@ -81,11 +81,11 @@ pub fn left_alone(report: &Report) -> Vec<String> {
     let resources = report.resources.iter();
     let left = resources
         .filter(|resource| resource.state == ResourceState::Gone && resource.action.is_none());
-    let told = left.filter_map(|resource| {
+    let reported = left.filter_map(|resource| {
         let reason = resource.reason.as_deref()?;
         Some(format!("{}: {reason}", resource.name))
     });
-    told.take(CAUSES).collect()
+    reported.take(CAUSES).collect()
 }
 
 /// The result of a job: the existing objects, and the deployment, marked as failed if the job failed.
@@ -125,8 +125,8 @@ pub fn changes(concluded: &mut Result<Done, StepError>) -> Option<&mut Changes> 
 
 /// The resource's own error, or one made from its state.
 fn cause(resource: &ResourceReport) -> ErrorBody {
-    let told = resource.error.clone();
-    let mut cause = told.unwrap_or_else(|| {
+    let reported = resource.error.clone();
+    let mut cause = reported.unwrap_or_else(|| {
         let reason = resource
             .reason
             .as_deref()

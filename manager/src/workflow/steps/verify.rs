@@ -143,13 +143,13 @@ fn fields(seen: &ResourceDiff, now: &ResourceDiff) -> String {
     // The preview had nothing to change there: the field had the wanted value.
     let of_now = now.iter().filter(|(path, _)| !then.contains_key(*path));
     let of_now = of_now.map(|(path, is)| field(path, is.after.as_ref(), is.before.as_ref()));
-    let mut told: Vec<String> = of_then.chain(of_now).collect();
-    let more = told.len().saturating_sub(NAMED);
-    told.truncate(NAMED);
-    match (told.is_empty(), more) {
+    let mut reported: Vec<String> = of_then.chain(of_now).collect();
+    let more = reported.len().saturating_sub(NAMED);
+    reported.truncate(NAMED);
+    match (reported.is_empty(), more) {
         (true, _) => Difference::Fields.as_str().to_owned(),
-        (false, 0) => format!("was changed: {}", told.join(", ")),
-        (false, more) => format!("was changed: {}, and {more} more", told.join(", ")),
+        (false, 0) => format!("was changed: {}", reported.join(", ")),
+        (false, more) => format!("was changed: {}, and {more} more", reported.join(", ")),
     }
 }
 

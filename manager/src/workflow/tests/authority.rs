@@ -41,7 +41,7 @@ fn person(name: &str) -> Identity {
 
 fn by(name: &str) -> Asked {
     Asked {
-        caller: Caller::of(Some(person(name))),
+        caller: Caller::new(Some(person(name))),
         ..Asked::default()
     }
 }
@@ -152,7 +152,7 @@ async fn an_operation_that_is_gone_on_with_is_refused_where_its_caller_may_no_lo
         second.engine.recover().await.unwrap();
         let outcome = ended(&second.engine.handle(&id).unwrap()).await;
         let error = outcome.operation.error.clone();
-        // What was applied whole is told as it is; nothing more is done.
+        // A complete apply is reported as it is. Nothing more is done.
         if begun && error.is_none() {
             continue;
         }

@@ -109,7 +109,7 @@ async fn what_an_unreported_apply_may_have_left_is_deleted_with_the_deployment()
     assert_eq!(names, ["a", "b"]);
 }
 
-/// Who was refused for what they lack could not even look for what would be left.
+/// A user without the permissions could not even list what would be left.
 #[tokio::test]
 async fn of_an_apply_that_was_refused_before_it_touched_anything_nothing_is_looked_for() {
     for (tries, looked_for) in [
@@ -261,7 +261,7 @@ async fn a_disk_that_is_full_for_a_while_delays_an_accepted_write_and_loses_noth
 async fn what_an_unreported_apply_may_have_left_is_deleted_by_the_next_update_that_succeeds() {
     let bed = TestBed::new();
     let app = bed.manager().await;
-    // Gone before anything was told, as if the objects had been made all the same.
+    // The connection broke before any event, as if the objects had been made anyway.
     bed.deployer.interrupt([const { Interruption::Away }; 4]);
     Write::Create.finish(&app).await;
     let updated = Write::Update.finish(&app).await;
@@ -274,7 +274,7 @@ async fn what_an_unreported_apply_may_have_left_is_deleted_by_the_next_update_th
         .iter()
         .map(|resource| resource.name.as_str());
     assert_eq!(names.collect::<Vec<_>>(), ["a", "b"]);
-    // What the update itself has applied or pruned is no leftover.
+    // What the update itself has applied or pruned is not a leftover.
     let kept = request.kept.iter().map(|object| object.name.as_str());
     assert_eq!(kept.collect::<Vec<_>>(), ["b", "c"]);
     Write::Update.finish(&app).await;

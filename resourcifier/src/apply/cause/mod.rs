@@ -1,6 +1,6 @@
 //! Why something is not ready, for people: what its pods say, what the cluster noted, the last lines of a log.
 //!
-//! Asked only when it failed or time is over. Logs are told as they are, but only so much of them.
+//! Asked only after a failure or a timeout. Logs are quoted unchanged, up to a limit.
 
 pub mod evidence;
 mod pods;
@@ -15,8 +15,8 @@ use crate::kubectl::{Kubectl, Log, ObjectEvent, object_ref};
 
 /// The time for each look: the answer is late already.
 const WITHIN: Duration = Duration::from_secs(5);
-/// Pods, and events of one object, that are told of.
-const TOLD: usize = 3;
+/// How many pods, and events of one object, are reported.
+const REPORTED: usize = 3;
 /// Lines of a log, and characters of all of them: an error's message holds them.
 const LINES: usize = 20;
 const LOG_CHARS: usize = 3_000;
@@ -41,8 +41,8 @@ pub async fn of(kubectl: &dyn Kubectl, live: &Value, code: ErrorCode) -> Causes 
         }
     };
     let troubles = pods.iter().filter_map(|pod| Some((pod, pod_trouble(pod)?)));
-    let troubles: Vec<(&Value, String)> = troubles.take(TOLD).collect();
-    let told: Vec<String> = troubles
+    let troubles: Vec<(&Value, String)> = troubles.take(REPORTED).collect();
+    let described: Vec<String> = troubles
         .iter()
         .map(|(pod, trouble)| format!("pod {}: {trouble}", name(pod)))
         .collect();
@@ -53,7 +53,7 @@ pub async fn of(kubectl: &dyn Kubectl, live: &Value, code: ErrorCode) -> Causes 
         details.extend(log(kubectl, pod).await);
     }
     Causes {
-        summary: (!told.is_empty() && live["kind"] != "Pod").then(|| told.join("; ")),
+        summary: (!described.is_empty() && live["kind"] != "Pod").then(|| described.join("; ")),
         details: details
             .into_iter()
             .map(|detail| ErrorBody::new(code, detail))
@@ -74,7 +74,7 @@ async fn noted(kubectl: &dyn Kubectl, live: &Value) -> Vec<String> {
         Err(error) => return vec![format!("the events of {object} cannot be read: {error}")],
     };
     let warnings = events.iter().rev().filter(|event| event.warning);
-    let told = |event: &ObjectEvent| {
+    let described = |event: &ObjectEvent| {
         let times = if event.count > 1 {
             format!(", {} times", event.count)
         } else {
@@ -86,7 +86,7 @@ async fn noted(kubectl: &dyn Kubectl, live: &Value) -> Vec<String> {
             event.reason
         )
     };
-    warnings.take(TOLD).map(told).collect()
+    warnings.take(REPORTED).map(described).collect()
 }
 
 /// The last lines of the container that is to blame; of its last run, if it was started again.
@@ -158,10 +158,10 @@ mod tests {
     #[test]
     fn of_a_log_the_last_lines_are_told_as_far_as_they_fit() {
         let many: Vec<String> = (0..50).map(|n| format!("line {n}")).collect();
-        let told = last(&many.join("\n"));
+        let described = last(&many.join("\n"));
         assert!(
-            told.starts_with("line 30\n") && told.ends_with("line 49"),
-            "{told}"
+            described.starts_with("line 30\n") && described.ends_with("line 49"),
+            "{described}"
         );
         let long = last(&format!("before\n{}", "x".repeat(10_000)));
         assert_eq!(long, "x".repeat(LOG_CHARS) + "…");

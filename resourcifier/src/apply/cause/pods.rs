@@ -118,7 +118,7 @@ fn selector(live: &Value) -> Option<String> {
     (!pairs.is_empty()).then(|| pairs.join(","))
 }
 
-/// Whether a pod of a set is of its present template, as far as that can be told.
+/// Whether a pod of a set has its present template, as far as the objects show it.
 fn is_of_template(pod: &Value, live: &Value) -> bool {
     let label = |key: &str| pod["metadata"]["labels"].get(key).cloned();
     let (wanted, found) = match live["kind"].as_str() {

@@ -13,7 +13,7 @@ use crate::apply::object::ownership;
 use crate::plan::{self, Plan};
 
 /// Objects and fields that the error tells of.
-const TOLD: usize = 10;
+const REPORTED: usize = 10;
 
 /// Refuses, if an object is not as it was expected.
 pub async fn check(context: Context<'_>, plan: &Plan, expected: &[Basis]) -> Result<(), Stopped> {
@@ -45,7 +45,7 @@ fn refused(changes: &[String]) -> Result<(), ErrorBody> {
                 several.len(),
                 several[0]
             );
-            let causes = several.iter().take(TOLD).map(|change| error(change));
+            let causes = several.iter().take(REPORTED).map(|change| error(change));
             Err(error(&message).caused_by(causes))
         }
     }
@@ -86,7 +86,7 @@ fn owned_fields(context: Context<'_>, plan: &Plan, expected: &Basis, live: &Valu
         let fields = fields.iter().filter(asked);
         taken.extend(fields.map(|field| format!("{} is of {other:?} now", field.path)));
     }
-    taken.truncate(TOLD);
+    taken.truncate(REPORTED);
     match taken.is_empty() {
         true => {
             "fields that the deployment owns have other values, or are its own no longer".to_owned()

@@ -16,7 +16,7 @@ use crate::apply::fetch::AT_ONCE;
 use crate::kubectl::{KubectlError, remedy};
 
 /// Permissions and resources that a sentence names.
-const TOLD: usize = 5;
+const REPORTED: usize = 5;
 
 /// What is asked of an object: the verbs that roles name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,7 +117,7 @@ async fn denials(context: Context<'_>, accesses: &[Access]) -> Result<Vec<bool>,
             Ok(verdict) => !verdict.allowed,
             Err(error) if error.is_transient() => return Err(error),
             Err(error) => {
-                tracing::warn!(%error, "what the caller may do cannot be told before it is done");
+                tracing::warn!(%error, "the caller's permissions cannot be checked before the change");
                 false
             }
         });
@@ -167,10 +167,10 @@ pub fn faults(context: Context<'_>, needs: &[Need], lacking: &[Option<Access>]) 
     let fault = |(access, resources): (&Access, Vec<&ResourceName>)| {
         let named: Vec<&str> = resources
             .iter()
-            .take(TOLD)
+            .take(REPORTED)
             .map(|name| name.as_str())
             .collect();
-        let more = match resources.len().checked_sub(TOLD) {
+        let more = match resources.len().checked_sub(REPORTED) {
             None | Some(0) => String::new(),
             Some(more) => format!(" and {more} more"),
         };
@@ -196,16 +196,20 @@ pub fn refusal(
     let mut accesses: Vec<&Access> = lacking.iter().flatten().collect();
     accesses.sort();
     accesses.dedup();
-    let told: Vec<String> = accesses
+    let reported: Vec<String> = accesses
         .iter()
-        .take(TOLD)
+        .take(REPORTED)
         .map(ToString::to_string)
         .collect();
-    let more = if accesses.len() > TOLD { "; …" } else { "" };
+    let more = if accesses.len() > REPORTED {
+        "; …"
+    } else {
+        ""
+    };
     let message = format!(
         "nothing was touched, because {} may not do all that is needed: {}{more}",
         who(context),
-        told.join("; ")
+        reported.join("; ")
     );
     ErrorBody::new(ErrorCode::PermissionsMissing, message).caused_by(faults)
 }

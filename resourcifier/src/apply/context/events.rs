@@ -24,7 +24,7 @@ impl Events {
         }
     }
 
-    /// What is told to nobody.
+    /// The secret values to redact.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
     }

@@ -1,8 +1,8 @@
 //! The values of Secrets that one request finds at the ends of its references: they go into the cluster, and nowhere else.
 //!
-//! Responsible for remembering them as they are found, and for hiding them in whatever is told of the request: an API
-//! server quotes what it refuses, whatever the kind of the object that it was put into. Refuses to know what is done
-//! with them, and to whom things are told. Names of the plan's resources and objects are no secrets.
+//! Remembers the values of Secrets as they are found, and redacts them in all output of the request: an API server
+//! quotes what it rejects, in objects of any kind. It does not decide what happens to the values, and who reads the
+//! output. Names of the plan's resources and objects are not secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,7 +23,7 @@ struct Found {
     /// By how they are written as JSON.
     values: BTreeMap<String, Value>,
     names: BTreeSet<String>,
-    /// Of all values so far; made when something is told.
+    /// A redactor of all values so far. It is made on the first use.
     redactor: Option<Arc<Redactor>>,
 }
 
@@ -107,7 +107,7 @@ impl Secrets {
         .await
     }
 
-    /// Hides them in what is told.
+    /// Redacts them in an output.
     pub fn hide(&self, event: &mut Event) {
         let redactor = self.redactor();
         match event {

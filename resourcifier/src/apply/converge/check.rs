@@ -58,7 +58,7 @@ impl Run<'_> {
             .map_err(ErrorBody::from)?;
         let missing = permissions::faults(context, &needs, &lacking);
         if missing.is_empty() {
-            // Readable by now, or nothing answers such questions.
+            // It is readable now, or nothing answers such requests.
             for (index, error) in unreadable {
                 faults.extend(self.fault(index, Err(error)));
             }

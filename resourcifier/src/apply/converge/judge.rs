@@ -17,7 +17,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const AT_A_TIME: usize = 64;
 /// Resources that are looked into at once.
 const AT_ONCE: usize = 8;
-/// Resources whose causes are told; of a thousand nobody reads more.
+/// How many resources are reported with their causes.
 const EXPLAINED: usize = 50;
 
 /// Who is judged next, and when.

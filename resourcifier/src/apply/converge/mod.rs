@@ -6,11 +6,12 @@
 //!    ▲       └─ delete it ───┘      │                          └───────────────────────┘     │
 //!    └──────── its dependants ◄─────┴────────────────────────────────────────────────────────┘
 //! ```
-//! Everything here is one task: what is under way are calls, and what they bring is an [`Event`] of one [`Work`]. A failed resource
+//! Everything here is one task: what is under way are calls, and what they bring is an [`phase::Event`] of one [`Work`]. A failed resource
 //! holds back only what depends on it.
 
 mod check;
 mod judge;
+mod look;
 mod phase;
 mod preflight;
 mod probe;
@@ -23,7 +24,6 @@ mod work;
 use std::collections::{HashMap, HashSet};
 
 use common::api::deployer::{ResourceReport, ResourceState};
-use common::api::error::ErrorCode;
 use common::model::{AppliedObject, ObjectRef};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -32,10 +32,9 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use self::judge::Judge;
-use self::phase::Event;
 use self::remake::{NotDeleted, Refused};
 use self::schedule::Schedule;
-use self::watch::{Group, Seen, Watches};
+use self::watch::{Group, Watches};
 use self::work::Work;
 use crate::apply::checks::permissions::{Grants, Need};
 use crate::apply::context::pace::Pace;
@@ -240,7 +239,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Lets a resource go, if it can by now.
+    /// Starts a resource, if its dependencies are met now.
     fn offer(&mut self, index: usize) {
         self.schedule.offer(index, &self.works);
     }
@@ -274,82 +273,6 @@ impl<'a> Run<'a> {
                 self.context.events.resource(report).await;
             }
         }
-    }
-
-    /// Looks at those that are waited for and that nobody watches; and those that were put off may try again.
-    fn look(&mut self) {
-        self.schedule.try_again(&self.works);
-        self.next_look = self.pace.slower();
-        self.judge();
-        let awaited = self.awaited();
-        let indices = self.watches.unwatched(&self.works, awaited);
-        self.watch();
-        if indices.is_empty() {
-            return;
-        }
-        self.is_looking = true;
-        let objects: Vec<ObjectRef> = indices
-            .iter()
-            .map(|&index| self.works[index].node.object.clone())
-            .collect();
-        let context = self.context;
-        self.steps.push(Box::pin(async move {
-            let mut looks = Vec::new();
-            let mut found = |place: usize, outcome| looks.push((indices[place], outcome));
-            fetch::many(context, &objects, &mut found).await;
-            Step::LookedAt(looks)
-        }));
-    }
-
-    /// Those that are not ready, and those of which a value is waited for.
-    fn awaited(&self) -> Vec<usize> {
-        let mut awaited: Vec<usize> = (0..self.works.len())
-            .filter(|&index| self.works[index].state() == ResourceState::Applied)
-            .collect();
-        let waiting = |work: &&Work| work.state() == ResourceState::Pending;
-        awaited.extend(self.works.iter().filter(waiting).filter_map(Work::awaits));
-        awaited.sort_unstable();
-        awaited.dedup();
-        awaited
-    }
-
-    fn watch(&mut self) {
-        for (group, open) in self.watches.openings() {
-            self.steps
-                .push(Box::pin(async move { Step::Watched(group, open.await) }));
-        }
-    }
-
-    fn seen(&mut self, seen: Seen) {
-        let Some(&index) = self.places.get(&seen.object) else {
-            return;
-        };
-        let work = &self.works[index];
-        if !work.is_of_interest() || work.uid() != seen.uid.as_deref() {
-            return;
-        }
-        match seen.live {
-            Some(live) if !work.is_news(&live) => {}
-            live => self.looked_at(index, Ok(live)),
-        }
-    }
-
-    fn looked_at(&mut self, index: usize, outcome: Result<Option<Value>, KubectlError>) {
-        let work = &mut self.works[index];
-        if !work.is_in_cluster() {
-            return;
-        }
-        match outcome {
-            Ok(Some(live)) => work.on(Event::Observed(live)),
-            Ok(None) => work.failed(
-                ErrorCode::ResourcesFailed,
-                "it was deleted by somebody else while it was waited for",
-            ),
-            Err(_) if work.state() == ResourceState::Ready => {}
-            Err(error) if error.is_transient() => work.troubled(&error),
-            Err(error) => work.failed(error.code(), &error.to_string()),
-        }
-        self.settled(index);
     }
 
     fn outcome(self) -> Converged {

@@ -120,8 +120,8 @@ impl Run<'_> {
             references.find(|reference| reference.text == text)
         };
         let lookup = |text: &str| value(found(text)?).cloned();
-        // A text with a value of a Secret in it is told as it was written.
-        let told = |text: &str| {
+        // A text that contains a value of a Secret is reported as it was written.
+        let public = |text: &str| {
             let reference = found(text).filter(|reference| !reference.is_secret)?;
             value(reference).cloned()
         };
@@ -132,7 +132,7 @@ impl Run<'_> {
             .filter(|_| !node.references.is_empty());
         Ok((
             plan::substitute(&node.template, &lookup),
-            properties.map(|properties| plan::substitute(properties, &told)),
+            properties.map(|properties| plan::substitute(properties, &public)),
         ))
     }
 

@@ -18,7 +18,7 @@ use crate::kubectl::{KubectlError, ObjectFault, PageRequest, Query, ServedKind, 
 use crate::plan::Node;
 
 /// Fields and objects that a sentence names.
-const TOLD: usize = 5;
+const REPORTED: usize = 5;
 
 pub fn is_definition(object: &ObjectRef) -> bool {
     object.group() == "apiextensions.k8s.io" && object.kind == "CustomResourceDefinition"
@@ -33,7 +33,7 @@ pub async fn fault(context: Context<'_>, node: &Node, live: Option<&Value>) -> O
             Ok(None) => return None,
             Ok(Some(object)) => format!("{reason}; {object} is one such object"),
             Err(error) => {
-                format!("{reason}, and whether there are objects cannot be told: {error}")
+                format!("{reason}, and whether there are objects is unknown: {error}")
             }
         },
     };
@@ -48,7 +48,7 @@ pub async fn obstacle(context: Context<'_>, live: &Value) -> Option<String> {
         Err(error) if error.fault() == Some(ObjectFault::Unserved) => return None,
         Err(error) => {
             return Some(format!(
-                "whether others have objects of its kind cannot be told: {error}"
+                "whether others have objects of its kind is unknown: {error}"
             ));
         }
     };
@@ -60,11 +60,15 @@ pub async fn obstacle(context: Context<'_>, live: &Value) -> Option<String> {
     if foreign.is_empty() {
         return None;
     }
-    let more = if foreign.len() > TOLD { ", …" } else { "" };
+    let more = if foreign.len() > REPORTED {
+        ", …"
+    } else {
+        ""
+    };
     Some(format!(
         "{} objects of its kind are not the deployment's and would be deleted with it ({}{more}); delete them first, or abandon the definition",
         foreign.len(),
-        foreign[..foreign.len().min(TOLD)].join(", ")
+        foreign[..foreign.len().min(REPORTED)].join(", ")
     ))
 }
 
@@ -113,11 +117,11 @@ fn lost_fields(live: &Value, asked: &Value) -> Option<Loss> {
     if lost.is_empty() {
         return None;
     }
-    let more = if lost.len() > TOLD { ", …" } else { "" };
+    let more = if lost.len() > REPORTED { ", …" } else { "" };
     Some(Loss::OfObjects(format!(
         "its stored version {} would lose fields, and its objects what is in them: {}{more}",
         before["name"].as_str().unwrap_or_default(),
-        lost[..lost.len().min(TOLD)].join(", ")
+        lost[..lost.len().min(REPORTED)].join(", ")
     )))
 }
 

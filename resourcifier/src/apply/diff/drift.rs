@@ -25,7 +25,7 @@ pub struct Drift<'a> {
     pub deployment: &'a DeploymentName,
     /// For each call.
     pub within: Duration,
-    /// What is told to nobody.
+    /// The secret values to redact.
     pub secrets: &'a Secrets,
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Nothing is changed. Wave by wave, so that a value that another resource is going to have can be put in.
 
+mod attempt;
 pub mod drift;
 mod permitted;
 mod project;

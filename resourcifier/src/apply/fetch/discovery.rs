@@ -104,7 +104,7 @@ fn away(api_version: &str, error: KubectlError) -> KubectlError {
         return error;
     }
     let text = format!(
-        "which kinds {api_version} has cannot be told, because the server behind this API group does not answer: {error}"
+        "which kinds {api_version} has is unknown, because the server behind this API group does not answer: {error}"
     );
     KubectlError::Object(ObjectError {
         fault: ObjectFault::Transient,

@@ -49,7 +49,7 @@ pub async fn resolve(
     }
 }
 
-/// Reads the targets; what could not be read is told, and may be the next time.
+/// Reads the targets. A failed read is reported, and may succeed the next time.
 async fn look(
     context: Context<'_>,
     targets: &BTreeMap<usize, ObjectRef>,

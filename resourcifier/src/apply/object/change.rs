@@ -94,13 +94,13 @@ pub fn holders(live: &Value) -> Option<String> {
     }
     // A namespace says in its conditions what is left in it.
     let conditions = live["status"]["conditions"].as_array()?;
-    let told = conditions
+    let reported = conditions
         .iter()
         .filter(|condition| condition["status"] == "True");
-    let told: Vec<&str> = told
+    let reported: Vec<&str> = reported
         .filter_map(|condition| condition["message"].as_str())
         .collect();
-    (!told.is_empty() && live["kind"] == "Namespace").then(|| told.join("; "))
+    (!reported.is_empty() && live["kind"] == "Namespace").then(|| reported.join("; "))
 }
 
 /// The wave that the object was applied in.

@@ -1,7 +1,7 @@
 //! Two states of one object, field by field.
 //!
-//! Which object it is, and what the API server writes by itself (versions, times, managers, the status), is no difference. Items of lists are told
-//! apart by their names where all have one, else by their places.
+//! The identity of the object, and fields that the API server sets (versions, times, managers, the status), do not
+//! count as differences. Items of lists are matched by their names if all have one, otherwise by their indices.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use super::shown;
 use crate::plan::Path;
 
-/// Differences that one object is told with: beyond this it is another object.
-const TOLD: usize = 500;
+/// How many differences of one object are reported.
+const REPORTED: usize = 500;
 /// Which object it is, and what its controller says of it.
 const NOT_ASKED: &[&str] = &["apiVersion", "kind", "status"];
 /// Fields of the metadata that the API server writes, or that say which object it is.
@@ -45,9 +45,9 @@ pub fn differences(before: Option<&Value>, after: Option<&Value>) -> Vec<Differe
     found
 }
 
-/// The differences as a report has them: at most [`TOLD`], and a value of a Secret only as changed.
+/// The differences for a report: at most [`REPORTED`], and a value of a Secret only as changed.
 pub fn field_changes(differences: Vec<Difference>, object: &Value) -> Vec<FieldChange> {
-    let more = differences.len().saturating_sub(TOLD);
+    let more = differences.len().saturating_sub(REPORTED);
     let tell = |difference: Difference| {
         let Difference {
             path,
@@ -61,16 +61,16 @@ pub fn field_changes(differences: Vec<Difference>, object: &Value) -> Vec<FieldC
             after,
         }
     };
-    let mut told: Vec<FieldChange> = differences.into_iter().take(TOLD).map(tell).collect();
-    told.extend((more > 0).then(|| FieldChange {
+    let mut printed: Vec<FieldChange> = differences.into_iter().take(REPORTED).map(tell).collect();
+    printed.extend((more > 0).then(|| FieldChange {
         path: format!("… and {more} more fields"),
         before: None,
         after: None,
     }));
-    told
+    printed
 }
 
-/// The object with what is asked for put over it: what a change comes to, as far as that can be told without the API server.
+/// The object merged with the desired one: the result of a change, as far as it is known without the API server.
 pub fn overlaid(live: &Value, asked: &Value) -> Value {
     match (live, asked) {
         (Value::Object(old), Value::Object(new)) => {
@@ -296,15 +296,15 @@ mod tests {
     #[test]
     fn a_long_text_is_told_by_its_beginning_and_length_and_nothing_to_guess_the_rest_from() {
         let text = |end: &str| json!({"data": "x".repeat(5_000) + end});
-        let told = |before: &str, after: &str| said(text(before), text(after)).remove(0);
-        let longer = told("", "y");
+        let printed = |before: &str, after: &str| said(text(before), text(after)).remove(0);
+        let longer = printed("", "y");
         assert!(
             longer.len() < 3_000
                 && longer.contains("… (5000 bytes)")
                 && longer.contains("… (5001 bytes)"),
             "{longer}"
         );
-        assert!(told("a", "b").ends_with("… (5001 bytes, different further on)\""));
-        assert_eq!(told("a", "b"), told("c", "d"));
+        assert!(printed("a", "b").ends_with("… (5001 bytes, different further on)\""));
+        assert_eq!(printed("a", "b"), printed("c", "d"));
     }
 }

@@ -1,14 +1,14 @@
 //! Values on their way to people: never those of Secrets, never very long.
 //!
-//! What is cut off is told by nothing but its length. A digest of the whole would give away a secret in it: whoever knows
-//! the text around a password could try passwords until the digest fits.
+//! A clipped text is shown with its length. A digest of the whole would reveal a secret in it: a reader who knows the
+//! text around a password could try passwords until the digest matches.
 
 use common::redact::REDACTED;
 use serde_json::{Value, json};
 
 use crate::plan::Path;
 
-/// Longer texts are told by their beginning and their length.
+/// Longer texts are shown with their beginning and their length.
 const LONG: usize = 1_000;
 /// What a sentence shows of a value.
 const IN_A_SENTENCE: usize = 100;
@@ -20,8 +20,8 @@ pub fn both(
     path: &Path,
     object: &Value,
 ) -> (Option<Value>, Option<Value>) {
-    let told = |value: Value| value_at(value, path, object);
-    let (before, mut after) = (before.map(told), after.map(told));
+    let reported = |value: Value| value_at(value, path, object);
+    let (before, mut after) = (before.map(reported), after.map(reported));
     if let Some(Value::String(text)) = &mut after
         && before.as_ref().and_then(Value::as_str) == Some(text.as_str())
         && let Some(open) = text.strip_suffix(" bytes)")

@@ -1,4 +1,4 @@
-//! Whether applying an object would change nothing, told from the live object alone.
+//! Whether applying an object would change nothing, from the live object alone.
 //!
 //! It would not, where our field manager owns exactly the fields that we would apply, and they have these values.
 //! Lists are compared as their owned fields say: as one value, by keys, or as a set. When in doubt, the answer is no:

@@ -1,4 +1,4 @@
-//! One object on its way out: where it stands, and how that is told.
+//! One object to delete: its state, and the reports about it.
 
 use common::api::deployer::{Action, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode, Location};
@@ -59,7 +59,7 @@ pub struct Item {
     error: Option<ErrorBody>,
     /// Not on record and without our mark: as if it had not been asked for.
     pub never_ours: bool,
-    told: Option<(ResourceState, Option<String>)>,
+    reported: Option<(ResourceState, Option<String>)>,
 }
 
 impl Item {
@@ -72,7 +72,7 @@ impl Item {
             reason: None,
             error: None,
             never_ours: false,
-            told: None,
+            reported: None,
         }
     }
 
@@ -134,10 +134,10 @@ impl Item {
     /// A report, if there is something new to tell.
     pub fn news(&mut self) -> Option<ResourceReport> {
         let now = (self.state, self.reason.clone());
-        if self.never_ours || self.told.as_ref() == Some(&now) {
+        if self.never_ours || self.reported.as_ref() == Some(&now) {
             return None;
         }
-        self.told = Some(now);
+        self.reported = Some(now);
         Some(self.report())
     }
 

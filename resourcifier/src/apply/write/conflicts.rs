@@ -20,7 +20,7 @@ use crate::plan::Path;
 /// Leaving fields out may bring other conflicts to light, but not for ever.
 const TRIES: usize = 4;
 /// Conflicts that an error tells of.
-const TOLD: usize = 10;
+const REPORTED: usize = 10;
 
 /// How an object is applied.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ pub struct How<'a> {
     pub dry_run: bool,
     /// What must still be so when the API server writes.
     pub precondition: Precondition<'a>,
-    /// What is not told of either side.
+    /// The secret values to redact in both objects.
     pub secrets: &'a Secrets,
 }
 
@@ -163,9 +163,9 @@ fn conflict_error(conflicts: &[Conflict<'_>], object: &Value, secrets: &Secrets)
             value(&conflict.ours)
         )
     };
-    let mut fields: Vec<String> = conflicts.iter().take(TOLD).map(field).collect();
-    if conflicts.len() > TOLD {
-        fields.push(format!("and {} more", conflicts.len() - TOLD));
+    let mut fields: Vec<String> = conflicts.iter().take(REPORTED).map(field).collect();
+    if conflicts.len() > REPORTED {
+        fields.push(format!("and {} more", conflicts.len() - REPORTED));
     }
     let text = format!(
         "other field managers own fields that it sets: {}; leave these fields out, or set the resource's conflictPolicy to TAKE or YIELD",

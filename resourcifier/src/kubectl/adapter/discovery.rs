@@ -189,7 +189,7 @@ fn discovered(group: DiscoveredGroup) -> Versions {
         if version.freshness == "Stale" {
             tracing::warn!(
                 api_version,
-                "the server behind {api_version} is away: its kinds are not known"
+                "the server of {api_version} is unreachable: its kinds are unknown"
             );
         }
         let kinds = version.resources.into_iter().filter_map(|resource| {

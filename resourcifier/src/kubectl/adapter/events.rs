@@ -10,7 +10,7 @@ use crate::kubectl::proxy::request::Request;
 
 /// The cluster keeps events of an object for an hour. This many are enough.
 const READ: usize = 500;
-const TOLD: usize = 20;
+const REPORTED: usize = 20;
 /// The namespace of events about cluster-scoped objects.
 const OF_CLUSTER: &str = "default";
 
@@ -36,7 +36,7 @@ pub fn latest(list: Value) -> Vec<ObjectEvent> {
         .unwrap_or_default();
     let mut events: Vec<ObjectEvent> = items.iter().map(event).collect();
     events.sort_by(|a, b| a.at.cmp(&b.at));
-    events.split_off(events.len().saturating_sub(TOLD))
+    events.split_off(events.len().saturating_sub(REPORTED))
 }
 
 fn event(item: &Value) -> ObjectEvent {

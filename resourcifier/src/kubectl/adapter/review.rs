@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn a_token_that_is_known_has_an_owner() {
         let user = json!({"username": "jane", "uid": "", "groups": ["dev"]});
-        let told = verdict(&[], json!({"authenticated": true, "user": user}));
-        let identity = told.identity.unwrap();
+        let reported = verdict(&[], json!({"authenticated": true, "user": user}));
+        let identity = reported.identity.unwrap();
         assert_eq!((identity.user(), identity.uid()), ("jane", None));
     }
 
@@ -187,22 +187,25 @@ mod tests {
             |audiences: Value| json!({"authenticated": true, "user": user, "audiences": audiences});
         assert!(verdict(&["dm"], known(json!(["dm"]))).authenticated);
         for others in [json!(["other"]), json!([])] {
-            let told = verdict(&["dm"], known(others));
-            assert!(!told.authenticated && told.identity.is_none(), "{told:?}");
+            let reported = verdict(&["dm"], known(others));
+            assert!(
+                !reported.authenticated && reported.identity.is_none(),
+                "{reported:?}"
+            );
         }
     }
 
     #[test]
     fn a_token_that_is_not_known_says_why() {
-        let told = verdict(&[], json!({"authenticated": false, "error": "expired"}));
-        assert_eq!(told.error.as_deref(), Some("expired"));
+        let reported = verdict(&[], json!({"authenticated": false, "error": "expired"}));
+        assert_eq!(reported.error.as_deref(), Some("expired"));
         assert!(verdict(&[], json!({})).error.is_some());
     }
 
     #[test]
     fn a_name_that_no_header_could_carry_is_nobody() {
         let user = json!({"username": "jane\r\nx: y"});
-        let told = verdict(&[], json!({"authenticated": true, "user": user}));
-        assert!(!told.authenticated, "{told:?}");
+        let reported = verdict(&[], json!({"authenticated": true, "user": user}));
+        assert!(!reported.authenticated, "{reported:?}");
     }
 }

@@ -70,6 +70,10 @@ impl Program<'_> {
 }
 
 /// Starts the program with both outputs piped.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "kubectl gets single variables, chosen by their names"
+)]
 pub fn start(program: Program<'_>, arguments: &[OsString]) -> Result<(Child, Group), KubectlError> {
     let mut command = Command::from(parent::command(program.launcher, program.path));
     command
@@ -85,7 +89,7 @@ pub fn start(program: Program<'_>, arguments: &[OsString]) -> Result<(Child, Gro
         .stderr(Stdio::piped());
     let child = command.process_group(0).kill_on_drop(true).spawn();
     let child = child.map_err(|error| program.missing(&error.to_string()))?;
-    let group = Group::of(&child);
+    let group = Group::new(&child);
     Ok((child, group))
 }
 
@@ -154,7 +158,7 @@ async fn bounded(pipe: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8
 pub struct Group(Option<Pid>);
 
 impl Group {
-    fn of(child: &Child) -> Self {
+    fn new(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self(id.map(Pid::from_raw))
     }

@@ -53,7 +53,7 @@ fn marked(metadata: &Map<String, Value>) -> Option<Place> {
             .find(|key| key.starts_with(PREFIX) && !is_for_users(key))?;
         Some((
             format!("metadata.{section}['{key}']"),
-            "is Deployment Manager's own: it says to which deployment an object belongs and what becomes of it; leave it out".to_owned(),
+            "is reserved for Deployment Manager; leave it out".to_owned(),
         ))
     })
 }
@@ -87,7 +87,7 @@ fn owned(metadata: &Map<String, Value>, references: &[Reference]) -> Option<Plac
     let place = owners.iter().position(|owner| !is_our_own(owner))?;
     let text = |field: &str| owners[place][field].as_str().unwrap_or("?").to_owned();
     let reason = format!(
-        "names an owner, {} {}, that is no resource of the deployment: the object would be deleted with it, or hold up its deletion; for one that is, write its uid as $(ref.NAME.metadata.uid)",
+        "names an owner, {} {}, that is not a resource of the deployment: the object would be deleted with it, or hold up its deletion; for one that is, write its uid as $(ref.NAME.metadata.uid)",
         text("kind"),
         text("name")
     );

@@ -11,7 +11,7 @@ use crate::plan::Path;
 const LENGTH: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
+enum PathSegment {
     Key(String),
     Index(usize),
     All,
@@ -20,7 +20,7 @@ enum Step {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JsonPath(Vec<Step>);
+pub struct JsonPath(Vec<PathSegment>);
 
 impl JsonPath {
     /// Reads `.a.b[0]`, without its braces. The error quotes the text at which it fails.
@@ -35,7 +35,7 @@ impl JsonPath {
         };
         let (mut steps, mut rest) = (Vec::new(), dotted.as_str());
         while !rest.is_empty() {
-            let (step, after) = step(rest).ok_or_else(|| format!("{rest:?} is no step"))?;
+            let (step, after) = step(rest).ok_or_else(|| format!("{rest:?} is not a step"))?;
             steps.push(step);
             rest = after;
         }
@@ -53,7 +53,7 @@ impl JsonPath {
     }
 }
 
-impl Step {
+impl PathSegment {
     fn of<'a>(&self, value: &'a Value) -> Vec<&'a Value> {
         match (self, value) {
             (Self::Key(key), Value::Object(map)) => map.get(key).into_iter().collect(),
@@ -80,10 +80,10 @@ pub fn text_of(value: &Value) -> String {
 }
 
 /// The first step, and the rest of the path.
-fn step(text: &str) -> Option<(Step, &str)> {
+fn step(text: &str) -> Option<(PathSegment, &str)> {
     if let Some(rest) = text.strip_prefix('.') {
         return match rest.strip_prefix('*') {
-            Some(after) => Some((Step::All, after)),
+            Some(after) => Some((PathSegment::All, after)),
             None => key(rest),
         };
     }
@@ -92,19 +92,19 @@ fn step(text: &str) -> Option<(Step, &str)> {
         let (condition, after) = filter.split_once(")]")?;
         let (path, wanted) = condition.split_once("==")?;
         let path = Path::parse(path.trim())?;
-        return Some((Step::Where(path, unquoted(wanted).to_owned()), after));
+        return Some((PathSegment::Where(path, unquoted(wanted).to_owned()), after));
     }
     let (inner, after) = rest.split_once(']')?;
     let step = match inner {
-        "*" => Step::All,
-        quoted if quoted.starts_with(['\'', '"']) => Step::Key(unquoted(quoted).to_owned()),
-        index => Step::Index(index.parse().ok()?),
+        "*" => PathSegment::All,
+        quoted if quoted.starts_with(['\'', '"']) => PathSegment::Key(unquoted(quoted).to_owned()),
+        index => PathSegment::Index(index.parse().ok()?),
     };
     Some((step, after))
 }
 
 /// A key up to the next step. `\.` is a dot in the key.
-fn key(text: &str) -> Option<(Step, &str)> {
+fn key(text: &str) -> Option<(PathSegment, &str)> {
     let (mut name, mut rest) = (String::new(), text);
     while let Some(c) = rest.chars().next().filter(|c| !matches!(c, '.' | '[')) {
         rest = &rest[c.len_utf8()..];
@@ -117,7 +117,7 @@ fn key(text: &str) -> Option<(Step, &str)> {
             c => name.push(c),
         }
     }
-    (!name.is_empty()).then_some((Step::Key(name), rest))
+    (!name.is_empty()).then_some((PathSegment::Key(name), rest))
 }
 
 /// A text without its quotes, if it has any.

@@ -23,13 +23,13 @@ const SECRET: [&[&str]; 4] = [
 const STEPS: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+enum PathSegment {
     Key(String),
     Index(usize),
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Path(Vec<Step>);
+pub struct Path(Vec<PathSegment>);
 
 impl Path {
     /// Reads the part after a resource's name: `.a.b[0]['c']`. `None` if it is malformed.
@@ -44,14 +44,14 @@ impl Path {
     }
 
     pub fn key(&self, key: &str) -> Self {
-        self.step(Step::Key(key.to_owned()))
+        self.step(PathSegment::Key(key.to_owned()))
     }
 
     pub fn index(&self, index: usize) -> Self {
-        self.step(Step::Index(index))
+        self.step(PathSegment::Index(index))
     }
 
-    fn step(&self, step: Step) -> Self {
+    fn step(&self, step: PathSegment) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);
         Self(steps)
@@ -66,7 +66,7 @@ impl Path {
     fn begins(&self, keys: &[&str]) -> bool {
         let mut steps = self.0.iter();
         keys.iter()
-            .all(|key| matches!(steps.next(), Some(Step::Key(step)) if step == key))
+            .all(|key| matches!(steps.next(), Some(PathSegment::Key(step)) if step == key))
     }
 
     /// Whether this place of a Secret contains values of it.
@@ -86,12 +86,12 @@ impl Path {
     pub fn take(&self, object: &mut Value) -> Option<Value> {
         let (last, parents) = self.0.split_last()?;
         let parent = parents.iter().try_fold(object, |value, step| match step {
-            Step::Key(key) => value.as_object_mut()?.get_mut(key),
-            Step::Index(index) => value.as_array_mut()?.get_mut(*index),
+            PathSegment::Key(key) => value.as_object_mut()?.get_mut(key),
+            PathSegment::Index(index) => value.as_array_mut()?.get_mut(*index),
         })?;
         match last {
-            Step::Key(key) => parent.as_object_mut()?.shift_remove(key),
-            Step::Index(index) => {
+            PathSegment::Key(key) => parent.as_object_mut()?.shift_remove(key),
+            PathSegment::Index(index) => {
                 let items = parent.as_array_mut()?;
                 (*index < items.len()).then(|| items.remove(*index))
             }
@@ -109,19 +109,19 @@ impl Path {
     /// The value at the path. A null counts as no value.
     pub fn find<'a>(&self, object: &'a Value) -> Option<&'a Value> {
         let found = self.0.iter().try_fold(object, |value, step| match step {
-            Step::Key(key) => value.as_object()?.get(key),
-            Step::Index(index) => value.as_array()?.get(*index),
+            PathSegment::Key(key) => value.as_object()?.get(key),
+            PathSegment::Index(index) => value.as_array()?.get(*index),
         });
         found.filter(|value| !value.is_null())
     }
 }
 
-fn step(text: &str) -> Option<(Step, &str)> {
+fn step(text: &str) -> Option<(PathSegment, &str)> {
     if let Some(rest) = text.strip_prefix('.') {
         let end = rest.find(['.', '[']).unwrap_or(rest.len());
         let (key, rest) = rest.split_at(end);
         let is_key = !key.is_empty() && !key.contains([']', '\'', '"', ' ']);
-        return is_key.then(|| (Step::Key(key.to_owned()), rest));
+        return is_key.then(|| (PathSegment::Key(key.to_owned()), rest));
     }
     let rest = text.strip_prefix('[')?;
     if let Some(quote) = rest
@@ -130,10 +130,10 @@ fn step(text: &str) -> Option<(Step, &str)> {
         .filter(|first| matches!(first, '\'' | '"'))
     {
         let (key, rest) = rest[1..].split_once(quote)?;
-        return Some((Step::Key(key.to_owned()), rest.strip_prefix(']')?));
+        return Some((PathSegment::Key(key.to_owned()), rest.strip_prefix(']')?));
     }
     let (index, rest) = rest.split_once(']')?;
-    Some((Step::Index(index.parse().ok()?), rest))
+    Some((PathSegment::Index(index.parse().ok()?), rest))
 }
 
 /// Text that needs no quotes within a path.
@@ -146,10 +146,10 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, step) in self.0.iter().enumerate() {
             match step {
-                Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Key(key) if !is_identifier(key) => write!(f, "['{key}']")?,
-                Step::Key(key) if position == 0 => f.write_str(key)?,
-                Step::Key(key) => write!(f, ".{key}")?,
+                PathSegment::Index(index) => write!(f, "[{index}]")?,
+                PathSegment::Key(key) if !is_identifier(key) => write!(f, "['{key}']")?,
+                PathSegment::Key(key) if position == 0 => f.write_str(key)?,
+                PathSegment::Key(key) => write!(f, ".{key}")?,
             }
         }
         Ok(())

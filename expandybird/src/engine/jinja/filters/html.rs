@@ -185,7 +185,7 @@ fn quoted(value: &Value, set: &'static AsciiSet) -> Result<String, Error> {
 /// A value with exactly two items.
 pub fn pair(value: Value) -> Result<(Value, Value), Error> {
     if value.is_undefined() {
-        return Err(python::undefined(&value, "is no pair"));
+        return Err(python::undefined(&value, "is not a pair"));
     }
     match <[Value; 2]>::try_from(python::items(&value)?) {
         Ok([key, value]) => Ok((key, value)),

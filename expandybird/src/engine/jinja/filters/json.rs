@@ -73,7 +73,7 @@ impl Writer {
                 let entries = sorted(python::pairs(value)?)?;
                 self.items(entries, ('{', '}'), depth)?;
             }
-            ValueKind::Undefined => return Err(python::undefined(value, "is no JSON")),
+            ValueKind::Undefined => return Err(python::undefined(value, "is not JSON")),
             _ => {
                 let kind = repr::type_name(value);
                 return Err(python::invalid(format!(

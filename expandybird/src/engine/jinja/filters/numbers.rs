@@ -33,7 +33,7 @@ pub fn int(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
             .map_or(default, integer));
     }
     match number(&value) {
-        _ if value.is_undefined() => Err(python::undefined(&value, "is no number")),
+        _ if value.is_undefined() => Err(python::undefined(&value, "is not a number")),
         Some(Number::Int(number)) => Ok(integer(number)),
         Some(Number::Float(number)) if number.is_infinite() => {
             Err(python::invalid("cannot convert float infinity to integer"))
@@ -101,7 +101,7 @@ pub fn float(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
         Some(text) => {
             Ok(parsed_float(text.trim_matches(python::is_space)).map_or(default, Value::from))
         }
-        None if value.is_undefined() => Err(python::undefined(&value, "is no number")),
+        None if value.is_undefined() => Err(python::undefined(&value, "is not a number")),
         None => Ok(python::float(&value).map_or(default, Value::from)),
     }
 }
@@ -138,7 +138,7 @@ fn common(value: &Value, precision: &Value) -> Result<Value, Error> {
             .map(integer)
             .ok_or_else(|| python::invalid("cannot convert float infinity or NaN to integer")),
         Some(Number::Float(number)) => Ok(Value::from(half_even(number, digits))),
-        None if value.is_undefined() => Err(python::undefined(value, "is no number")),
+        None if value.is_undefined() => Err(python::undefined(value, "is not a number")),
         None => Err(python::invalid("round takes a number")),
     }
 }

@@ -15,14 +15,14 @@ pub struct Flags {
 
 /// The flags in a group.
 #[derive(Debug, Default)]
-pub struct Change {
+pub struct FlagChange {
     on: String,
     off: String,
     /// For the content of the group only.
     pub is_scoped: bool,
 }
 
-impl Change {
+impl FlagChange {
     pub fn apply(&self, flags: Flags) -> Flags {
         let is = |before: bool, letter: char| {
             (before || self.on.contains(letter)) && !self.off.contains(letter)
@@ -45,8 +45,8 @@ impl Change {
 }
 
 /// Up to the `)` or `:` after them.
-pub fn parse(parser: &mut Parser, first: char) -> Result<Change, PatternError> {
-    let mut change = Change::default();
+pub fn parse(parser: &mut Parser, first: char) -> Result<FlagChange, PatternError> {
+    let mut change = FlagChange::default();
     let mut is_off = false;
     let mut next = Some(first);
     loop {

@@ -45,7 +45,7 @@ pub enum Problem {
     Flags,
     #[error("flags of the whole pattern must stand at its start")]
     LateFlags,
-    #[error("a group's name is taken, or is no name")]
+    #[error("a group's name is already used, or is not a name")]
     GroupName,
     #[error("there is no such group")]
     UnknownGroup,

@@ -1,18 +1,18 @@
-//! The folders of repositories in the cache: how large they are, and which goes when there are too many.
+//! The folders of repositories in the cache: their sizes, and which is removed when they are too large together.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::HEAD;
 
-/// Bytes of all files below a folder; what cannot be seen counts nothing.
+/// Bytes of all files below a folder. Unreadable files count as zero.
 pub async fn size(folder: PathBuf) -> u64 {
     let counted = tokio::task::spawn_blocking(move || size_now(&folder)).await;
     counted.unwrap_or_default()
 }
 
-/// Removes what was fetched longest ago, but not `keep`, until all together have `limit` bytes. What is removed while it is
-/// in use is fetched again.
+/// Removes the folders that were fetched longest ago, but not `keep`, until all together have at most `limit` bytes. A
+/// folder that is removed during its use is fetched again.
 pub async fn make_room(keep: PathBuf, limit: u64) {
     let removed = tokio::task::spawn_blocking(move || make_room_now(&keep, limit));
     // It is tried again after the next fetch.
@@ -27,7 +27,7 @@ fn make_room_now(keep: &Path, limit: u64) {
     for entry in parent.read_dir().into_iter().flatten().flatten() {
         let path = entry.path();
         let fetched = path.join(HEAD).metadata().and_then(|head| head.modified());
-        // One without it is being fetched for the first time.
+        // A folder without it is in its first fetch.
         if let Ok(fetched) = fetched
             && path != keep
         {

@@ -1,7 +1,7 @@
 //! A git repository as a registry, over any of git's network transports.
 //!
-//! The cache has a bare repository with one commit and no history. It is read without the network, also by the next process,
-//! and fetched again when it is old. Links and submodules are left out: a registry has files and folders only.
+//! The cache has a bare repository with one commit and no history. It is read without the network, also by the next
+//! process, and fetched again after a while. Links and submodules are left out: a registry has only files and folders.
 
 mod command;
 mod folders;
@@ -51,7 +51,7 @@ pub struct Repository {
     held: StaleWhileRevalidate<Snapshot>,
 }
 
-/// The files of a commit; a content is named by its blob.
+/// The files of a commit. A content is named by its blob.
 #[derive(Debug)]
 struct Snapshot {
     commit: String,
@@ -127,7 +127,7 @@ impl Repository {
         let refspec = format!("+{wanted}:{HEAD}");
         let ways = self.trust.ways(&self.url, auth.as_ref(), &addresses);
         if before.is_none() {
-            // If there is something, it could not be read.
+            // If it exists, it could not be read.
             let removed = self.git.remove().await;
             removed.map_err(|error| self.failed(error))?;
         }
@@ -212,7 +212,7 @@ impl Repository {
     }
 }
 
-/// Repositories that are fetched differently are kept apart: with another credential, another ref.
+/// A repository has one folder for each credential and ref.
 fn folder(cache: &Path, definition: &RegistryDefinition) -> PathBuf {
     let credential = definition
         .credential
@@ -226,7 +226,7 @@ fn folder(cache: &Path, definition: &RegistryDefinition) -> PathBuf {
     cache.join("git").join(hex(parts.join("\0").as_bytes()))
 }
 
-/// Files of `git ls-tree -z`: `<mode> <type> <object>\t<path>`. What cannot be in a template is left out.
+/// Files of `git ls-tree -z`: `<mode> <type> <object>\t<path>`. Entries that cannot be part of a template are left out.
 fn parse(listing: &[u8]) -> Vec<(FilePath, String)> {
     let lines = listing.split(|&byte| byte == 0);
     let file = |line: &[u8]| {

@@ -1,8 +1,8 @@
-//! The hosts and authorities that git trusts, and how git is bound to the checked address.
+//! The hosts and authorities that git trusts, and how git is limited to the checked address.
 //!
-//! A name could lead elsewhere between the check and the connection, so each transport is given the address: libcurl by its
-//! own list of names, ssh by the name that it connects to (its host key is looked up under the real one), and git's
-//! own protocol by the URL.
+//! A host name could get another address between the check and the connection, so each transport receives the checked
+//! address: libcurl in its own list of names, ssh as the name that it connects to (with the host key of the real name),
+//! and git's own protocol in the URL.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use url::Url;
 use crate::{Options, RegistryError};
 
 const SSH: &str = "ssh -o BatchMode=yes -o ConnectTimeout=5 -o StrictHostKeyChecking=yes";
-/// Where systems keep the authorities that they trust; git takes one file in place of its own, not beside it.
+/// The usual files with a system's authorities. git uses one file instead of its own, not in addition.
 const SYSTEM: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -25,13 +25,13 @@ const SYSTEM: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// Addresses that are tried of one host.
+/// How many addresses of a host are tried.
 const WAYS: usize = 4;
 
-/// What the operator set.
+/// The settings of the operator.
 #[derive(Debug, Clone, Default)]
 pub struct Trust {
-    /// The system's authorities and the operator's, in one file.
+    /// The authorities of the system and of the operator, in one file.
     authorities: Option<PathBuf>,
     ssh_key: Option<PathBuf>,
     ssh_known_hosts: Option<PathBuf>,
@@ -63,7 +63,7 @@ impl Trust {
         })
     }
 
-    /// The ways to try, one after the other. `addresses` are those that the host was found to have.
+    /// The attempts, one after another. `addresses` are the checked addresses of the host.
     pub fn ways(&self, url: &Url, auth: Option<&HeaderValue>, addresses: &[IpAddr]) -> Vec<Way> {
         let one = |address| match url.scheme() {
             "ssh" => self.ssh(url, address),
@@ -94,7 +94,7 @@ impl Trust {
         way
     }
 
-    /// Of words that a shell and ssh take as they are: paths and hosts were checked when they were set.
+    /// From words that need no quoting for a shell or ssh: paths and hosts are checked when they are set.
     fn ssh(&self, url: &Url, address: &IpAddr) -> Way {
         let mut command = SSH.to_owned();
         let mut option = |name: &str, value: &str| command.push_str(&format!(" -o {name}={value}"));
@@ -107,7 +107,7 @@ impl Trust {
         }
         option("HostName", &address.to_string());
         let host = url.host_str().unwrap_or_default();
-        // As ssh itself writes what is not at its usual port.
+        // ssh's own notation for another port.
         let alias = match url.port() {
             Some(port) if port != 22 => format!("'[{host}]:{port}'"),
             _ => format!("'{host}'"),
@@ -128,7 +128,7 @@ impl Way {
         }
     }
 
-    /// What git gets of a credential, as a whole and in its parts.
+    /// The credential for git, in full and in parts.
     pub fn secrets(&self) -> Redactor {
         let headers = self.settings.iter().filter_map(|(key, header)| {
             let is_header = key.starts_with("http.") && key.ends_with(".extraHeader");
@@ -151,7 +151,7 @@ fn git(url: &Url, address: &IpAddr) -> Way {
         IpAddr::V6(address) => format!("[{address}]"),
     };
     let (mut pinned, host) = (url.clone(), url.host_str().unwrap_or_default());
-    // It fails for URLs without a host only, which are no registry's.
+    // It fails only for URLs without a host, which no registry has.
     let _ = pinned.set_host(Some(&literal));
     let named = match url.port() {
         Some(port) => format!("{host}:{port}"),
@@ -162,7 +162,11 @@ fn git(url: &Url, address: &IpAddr) -> Way {
     way
 }
 
-/// Writes the system's authorities and these into one file of the cache.
+/// Writes the system's and these authorities into one file of the cache.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the variable is a rule of OpenSSL"
+)]
 fn together(file: &Path, cache: &Path) -> std::io::Result<PathBuf> {
     let set = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
     let system = set.into_iter().chain(SYSTEM.map(PathBuf::from));

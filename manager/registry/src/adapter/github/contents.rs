@@ -13,12 +13,12 @@ use crate::RegistryError;
 use crate::adapter::{Entry, EntryKind, Files as _};
 use crate::transport::{CachedAnswer, MaxAge};
 
-/// GitHub lists no more entries of a folder, and cuts silently.
+/// GitHub lists at most this many entries of a folder, and omits the rest silently.
 const FOLDER_ENTRIES: usize = 1_000;
 /// A list of 1,000 entries has about a megabyte.
 const LIST_BYTES: usize = 4 * 1024 * 1024;
 
-/// What the list of a folder says about one thing in it.
+/// An entry in the list of a folder.
 #[derive(Deserialize)]
 struct Listed {
     name: String,
@@ -27,7 +27,7 @@ struct Listed {
     sha: String,
 }
 
-/// GitHub answers a folder with a list, and anything else with a map.
+/// GitHub returns a list for a folder, and a map for anything else.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Contents {
@@ -35,7 +35,7 @@ enum Contents {
     Other(IgnoredAny),
 }
 
-/// A file in the form of servers that have no raw files.
+/// A file in the form of servers without raw files.
 #[derive(Deserialize)]
 struct Encoded {
     encoding: String,
@@ -68,7 +68,7 @@ impl Repository {
         }
     }
 
-    /// A file's bytes; `None` if there is no such file.
+    /// The bytes of a file. `None` if it does not exist.
     pub(super) async fn raw(
         &self,
         file: &FilePath,
@@ -122,7 +122,7 @@ impl Repository {
     }
 }
 
-/// Of a folder there is nothing raw: it is listed as plain JSON instead.
+/// A folder has no raw form: it is listed as plain JSON instead.
 fn bytes(kept: CachedAnswer) -> Option<Vec<u8>> {
     let kind = kept.content_type.as_deref().unwrap_or_default();
     if !kind.starts_with("application/json") {

@@ -1,4 +1,4 @@
-//! A repository on GitHub, or GitHub Enterprise, as a registry, by its REST API and nothing else.
+//! A repository on GitHub, or GitHub Enterprise, as a registry, through its REST API only.
 //!
 //! ```text
 //! GET /repos/{owner}/{repo}/git/trees/{ref}?recursive=1     all paths at once, asked for with its ETag
@@ -65,19 +65,19 @@ pub struct Repository {
     view: StaleWhileRevalidate<View>,
 }
 
-/// How the repository can be looked at.
+/// How the repository is read.
 #[derive(Debug)]
 enum View {
     /// `digest` is that of the response with the tree.
     Whole { digest: String, tree: Tree },
-    /// Of a repository with more files than one answer holds: its root's tree.
+    /// For a repository with more files than one answer holds: the tree of its root.
     Levels { root: String },
-    /// What was given before is asked for again.
+    /// The next use requests it again.
     Folders { since: Timestamp },
 }
 
 impl Repository {
-    /// `name` is what the registry is called.
+    /// `name` is the name of the registry.
     pub fn new(api: Arc<Api>, name: String, owner: &str, repository: &str) -> Self {
         let url = format!("https://github.com/{owner}/{repository}");
         Self {
@@ -90,7 +90,7 @@ impl Repository {
         }
     }
 
-    /// The same as it was registered: perhaps of another branch, or of an enterprise.
+    /// With its registration: possibly another branch, or a GitHub Enterprise.
     pub fn defined(self, definition: RegistryDefinition) -> Self {
         Self { definition, ..self }
     }

@@ -10,7 +10,7 @@ use crate::adapter::tree::{FILES, Tree};
 use crate::adapter::{Entry, EntryKind};
 use crate::transport::{CachedAnswer, MaxAge};
 
-/// GitHub cuts such an answer at 100,000 entries or 7 MB, and says so.
+/// GitHub cuts an answer at 100,000 entries or 7 MB, and marks it.
 pub const ANSWER_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Deserialize)]
@@ -30,7 +30,7 @@ struct Node {
     sha: String,
 }
 
-/// The tree of a response with all paths; or its root, if the response was cut.
+/// The tree of a response with all paths, or its root if the response was cut.
 pub fn whole(kept: &CachedAnswer) -> Result<View, String> {
     let listing = parse(kept)?;
     if listing.truncated || listing.tree.len() > FILES {
@@ -51,7 +51,7 @@ fn parse(kept: &CachedAnswer) -> Result<Listing, String> {
 }
 
 impl Node {
-    /// Links and submodules are no files of a registry.
+    /// Links and submodules are not files of a registry.
     fn kind(&self) -> EntryKind {
         match self.kind.as_str() {
             "tree" => EntryKind::Folder,
@@ -62,7 +62,7 @@ impl Node {
 }
 
 impl Repository {
-    /// What is in a folder, of a tree that is read level by level.
+    /// The entries of a folder, in a tree that is read level by level.
     pub(super) async fn level(
         &self,
         root: &str,
@@ -81,7 +81,7 @@ impl Repository {
         Ok(Some(entries))
     }
 
-    /// The blob of a file, likewise.
+    /// The blob of a file, in such a tree.
     pub(super) async fn sha(
         &self,
         root: &str,
@@ -113,7 +113,7 @@ impl Repository {
         Ok(entries)
     }
 
-    /// A file's bytes by its content's name. What has trees and no blobs is asked for the file by its path.
+    /// The bytes of a file by its blob. If the server has no blobs, the file is requested by its path.
     pub(super) async fn blob(
         &self,
         sha: &str,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::RegistryDefinition;
-pub use common::registry::oci::Place;
+pub use common::registry::oci::OciLocation;
 use common::registry::oci::layout::{self, ROOT_TAG, Spot};
 use common::registry::oci::{Client, Descriptor, Manifest, OciError};
 use common::registry::{FILE_BYTES, FilePath};
@@ -61,7 +61,7 @@ struct Artifact {
     files: BTreeMap<FilePath, Descriptor>,
 }
 
-/// Which templates there are.
+/// The source of the list of templates.
 #[derive(Debug)]
 enum Index {
     /// From the tags of the index. Templates that other tools pushed may be missing.
@@ -83,7 +83,7 @@ impl Index {
         known.into_iter().flatten()
     }
 
-    /// Whether there may be a repository of this folder.
+    /// Whether there may be a repository for this folder.
     fn may_have(&self, folder: &FilePath) -> bool {
         let listed = || self.templates().any(|template| template == folder);
         match self {
@@ -93,7 +93,7 @@ impl Index {
         }
     }
 
-    /// The names that follow a folder's on the way to templates.
+    /// The names below a folder that lead to templates.
     fn below<'a>(&'a self, folder: &'a FilePath) -> impl Iterator<Item = &'a str> {
         self.templates().filter_map(|template| {
             let mut names = template.names();
@@ -107,7 +107,7 @@ impl Artifacts {
     pub fn new(
         name: &str,
         definition: RegistryDefinition,
-        place: Place,
+        place: OciLocation,
         auth: Option<Auth>,
         context: &OpenContext,
     ) -> Self {
@@ -173,7 +173,7 @@ impl Artifacts {
     async fn index(&self) -> Result<Arc<Index>, RegistryError> {
         let this = self.clone();
         let load = || async move { this.load_index().await };
-        // What it is made of is kept, so it need not be.
+        // Its parts are cached, so it need not be.
         self.0.index.get((), async { None }, load).await
     }
 
@@ -196,7 +196,7 @@ impl Artifacts {
         Ok(Index::Catalog(own.collect()))
     }
 
-    /// The files of a tag; `None` if there is no such tag.
+    /// The files of a tag. `None` if there is no such tag.
     async fn artifact(
         &self,
         repository: &str,
@@ -252,7 +252,7 @@ impl Artifacts {
         }))
     }
 
-    /// The artifact that a path leads to, with its repository, and the path within it.
+    /// The artifact of a path, with its repository, and the path within the artifact.
     async fn artifact_of(
         &self,
         path: &FilePath,
@@ -370,7 +370,7 @@ impl Files for Artifacts {
         format!("{}/{file}", self.0.name)
     }
 
-    /// As OCI tools name the artifact; a file in it behind a `#`.
+    /// The artifact in the notation of OCI tools, with a file of it after a `#`.
     fn url_of(&self, file: &FilePath) -> String {
         let root = self.0.definition.url.trim_end_matches('/');
         match layout::spot(file) {

@@ -1,4 +1,4 @@
-//! How requests reach an OCI registry from here: within the manager's reach, as its credential says.
+//! Sends requests to an OCI registry, within the allowed addresses and with the credential.
 
 use common::registry::oci::{Answer, Transport};
 use reqwest::Request;
@@ -11,7 +11,7 @@ use crate::transport::{Web, WebError};
 pub struct Guarded {
     pub web: Web,
     pub auth: Option<Auth>,
-    /// Where the credential is for.
+    /// The host that the credential is for.
     pub base: String,
 }
 

@@ -1,4 +1,4 @@
-//! Each adapter, held to the promises of the port.
+//! Each adapter keeps the promises of the port.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ async fn a_folder_keeps_the_promises() {
     lists_folders(&directory).await;
 }
 
-/// With all paths in one answer; with more than that; and of what has no git trees.
+/// With all paths in one answer, with more than that, and without git trees.
 #[tokio::test]
 async fn githubs_api_keeps_the_promises() {
     let folder = promised_tree();
@@ -118,7 +118,7 @@ async fn an_oci_registry_keeps_the_promises() {
     let (folder, hub) = (promised_tree(), Hub::open());
     hub.push("t", folder.path(), true).await;
     let definition = RegistryDefinition::new(RegistryType::Oci, hub.url("t"));
-    let place = oci::Place::parse(&definition.url).unwrap();
+    let place = oci::OciLocation::parse(&definition.url).unwrap();
     let cache = tempfile::tempdir().unwrap();
     let context = context(cache.path());
     let artifacts = oci::Artifacts::new("oci", definition, place, None, &context);

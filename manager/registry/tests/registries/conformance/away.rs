@@ -1,4 +1,4 @@
-//! Registries that are away, or ask to be left alone.
+//! Registries that are unreachable, or ask for a pause.
 
 use common::api::error::ErrorCode;
 
@@ -22,7 +22,7 @@ async fn a_registry_that_is_down_is_unavailable_and_others_go_on() {
     let folder = tree();
     let options = Options {
         registry: Some(folder.path().to_str().unwrap().to_owned()),
-        // Port 9 is nobody's here: the connection is refused.
+        // Nothing listens on port 9: the connection is refused.
         github_api_url: "http://127.0.0.1:9".to_owned(),
         ..Options::default()
     };
@@ -63,7 +63,7 @@ async fn those_who_come_together_share_one_try_and_who_comes_after_learns_its_en
     let [registries, _] = registries(folder.path(), &server).await;
     let url = type_name(&server.address("gateway/a.py"));
     let all = futures::future::join_all((0..20).map(|_| registries.resolve(&url))).await;
-    // The first one, and its repetitions.
+    // The first request, and its retries.
     assert_eq!(server.requests(), 3);
     for outcome in all {
         let error = outcome.unwrap_err();
@@ -72,7 +72,7 @@ async fn those_who_come_together_share_one_try_and_who_comes_after_learns_its_en
     }
     let other = type_name(&server.address("files/a/v1/a.py"));
     let error = registries.resolve(&other).await.unwrap_err();
-    assert!(error.to_string().contains("asked again after"), "{error}");
+    assert!(error.to_string().contains("tried again after"), "{error}");
     assert_eq!(server.requests(), 3);
     assert!(registries.resolve(&type_name("a:v1")).await.is_ok());
 }

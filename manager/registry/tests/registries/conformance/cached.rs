@@ -1,4 +1,5 @@
-//! What was given once is not asked for again without need, outlives its process, and bridges an absence.
+//! A cached response is not requested again without need, survives its process, and serves while the registry is
+//! unreachable.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crate::conformance::{Alone, Loopback, Options, options, tree, type_name, wri
 use crate::support::alone::list_files;
 use crate::support::loopback::TOKEN;
 
-/// Of each kind that is asked over HTTP: a web server's list, GitHub, a full URL.
+/// Each type that uses HTTP: a web server's list, GitHub, a full URL.
 fn references(server: &Loopback) -> [String; 3] {
     [
         "files/a:v1".to_owned(),
@@ -108,7 +109,8 @@ async fn what_was_given_is_used_while_its_registry_is_away_and_told_to_be_old() 
             assert_eq!(resolved.imports[0].content, "fixed", "{reference}");
             let warning = resolved.warning.unwrap();
             assert!(
-                warning.contains("is away; what it held ") && warning.contains(" ago, at "),
+                warning.contains("is unreachable; its contents from ")
+                    && warning.contains(" ago, at "),
                 "{warning}"
             );
         }

@@ -1,4 +1,4 @@
-//! What a registry is seen to hold.
+//! The listed contents of a registry.
 
 use common::api::error::ErrorCode;
 

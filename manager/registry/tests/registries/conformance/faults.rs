@@ -1,4 +1,4 @@
-//! Faults of references, registries and servers: each is named, and none leads astray.
+//! Faults of references, registries and servers: the error names each of them, and none leads to wrong files.
 
 use common::api::error::ErrorCode;
 

@@ -1,6 +1,7 @@
-//! What every adapter promises, and what the whole does with a reference: against real servers on loopback.
+//! The promises of every adapter, and the results of references: with real servers on loopback.
 //!
-//! A new adapter is given the tree of [`promised_tree`], and then to [`gives_files`] and [`lists_folders`] (in `adapters`).
+//! For a new adapter, serve the tree of [`promised_tree`] and call [`gives_files`] and [`lists_folders`] (in
+//! `adapters`).
 
 mod adapters;
 mod away;
@@ -20,7 +21,7 @@ use tempfile::TempDir;
 use crate::support::alone::{Alone, alone, options};
 use crate::support::loopback::Loopback;
 
-/// Two collections, the unnamed and `db`, with one of each fault.
+/// Two collections, the unnamed one and `db`, with one of each fault.
 const TREE: &[(&str, &str)] = &[
     ("README.md", "a registry"),
     ("a/v1/a.py", "first"),
@@ -79,7 +80,7 @@ fn type_name(text: &str) -> TypeName {
     TypeName::parse(text).unwrap()
 }
 
-/// The tree, with a file as large as one may be, and one larger than that.
+/// The tree, with a file of the maximum size, and one that is larger.
 fn promised_tree() -> TempDir {
     let folder = tree();
     std::fs::write(folder.path().join("largest"), vec![b' '; FILE_BYTES]).unwrap();
@@ -140,7 +141,7 @@ async fn lists_folders(registry: &dyn Registry) {
     }
 }
 
-/// Registries whose default is the tree: on disk, and by GitHub's API.
+/// Registries whose default is the tree: on disk, and through GitHub's API.
 async fn registries(folder: &Path, server: &Loopback) -> [Alone; 2] {
     let options = |registry: &str| Options {
         github_api_url: server.url.join("api").unwrap().into(),

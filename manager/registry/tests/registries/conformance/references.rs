@@ -1,4 +1,4 @@
-//! What a reference leads to.
+//! The targets of references.
 
 use common::model::RegistryType;
 

@@ -1,4 +1,4 @@
-//! A git repository that means ill, and its server.
+//! A malicious git repository, and its server.
 
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
@@ -17,7 +17,7 @@ async fn refused(alone: &Alone, reference: &str) -> (ErrorCode, String) {
     (error.code(), error.to_string())
 }
 
-/// A list of refs that goes on for as long as somebody reads it.
+/// A list of refs that never ends.
 fn list_without_end(mut stream: TcpStream) -> std::io::Result<()> {
     let line = |text: &str| format!("{:04x}{text}\n", text.len() + 5);
     let commit = "1".repeat(40);
@@ -35,7 +35,7 @@ async fn a_list_of_refs_without_end_takes_no_more_memory_than_it_may() {
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for stream in listener.incoming().map(Result::unwrap) {
-            // It ends when git has enough.
+            // It ends when git stops reading.
             std::thread::spawn(move || list_without_end(stream));
         }
     });

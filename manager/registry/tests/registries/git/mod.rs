@@ -98,7 +98,7 @@ async fn a_repository_that_is_away_gives_what_was_fetched_also_to_the_next_proce
     let reference = TypeName::parse("own/a:v1").unwrap();
     let resolved = first.resolve(&reference).await.unwrap();
     let warning = resolved.warning.unwrap();
-    assert!(warning.contains("registry own is away"), "{warning}");
+    assert!(warning.contains("registry own is unreachable"), "{warning}");
 
     let second = Alone::on(&options("/"), first.cache()).await.unwrap();
     register(&second, "own", &backend, json!({})).await;

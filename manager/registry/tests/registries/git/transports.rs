@@ -16,7 +16,7 @@ use crate::support::authority::Authority;
 use crate::support::backend::{Backend, Kind};
 use crate::support::loopback::Loopback;
 
-/// A program that serves one connection at its standard input and output, started for each that comes.
+/// A program that serves one connection on its standard input and output, started for each connection.
 fn serve(command: impl Fn() -> Command + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -41,7 +41,7 @@ fn files() -> TempDir {
     folder
 }
 
-/// A branch and a tag that differ.
+/// A branch and a tag with different contents.
 fn repository() -> Backend {
     let backend = Backend::serve(files().path(), None);
     backend.run(&["tag", "-a", "-m", "one", "v1"]);
@@ -87,7 +87,7 @@ async fn gits_own_protocol() {
     gives_its_branch_and_its_tag(&alone, &url).await;
 }
 
-/// The server's and the client's keys, and what each knows of the other.
+/// The keys of the server and the client, and the files with the known keys of each.
 struct Keys {
     folder: TempDir,
 }
@@ -108,7 +108,7 @@ impl Keys {
         self.folder.path().join(name)
     }
 
-    /// A server for who runs the test, and for nobody without the client's key.
+    /// A server that accepts only the user of the test, with the client's key.
     fn server(&self) -> PathBuf {
         let (host, client) = (self.path("host"), self.path("client.pub"));
         let (host, client) = (host.display(), client.display());
@@ -139,7 +139,7 @@ fn user() -> String {
 async fn ssh_with_the_operators_key_and_known_hosts() {
     let (backend, keys) = (repository(), Keys::new());
     if nix::unistd::getuid().is_root() {
-        // Its service would make it.
+        // Its service would create it.
         std::fs::create_dir_all("/run/sshd").unwrap();
     }
     let config = keys.server();

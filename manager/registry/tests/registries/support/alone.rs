@@ -1,4 +1,4 @@
-//! For tests: registries without a manager around them, on what is registered in memory.
+//! For tests: registries without a manager, with registrations in memory.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use manager_registry::{BoxError, Options, Registrations, Registries, RegistryError};
 use tempfile::TempDir;
 
-/// Registries that ask anew each time, and may ask loopback.
+/// Registries that send a request each time, and may use loopback addresses.
 pub fn options(registry: &str) -> Options {
     Options {
         registry: Some(registry.to_owned()),
@@ -26,7 +26,7 @@ pub async fn alone(options: &Options) -> Result<Alone, RegistryError> {
     Alone::new(options).await
 }
 
-/// What is registered, in memory.
+/// The registrations, in memory.
 #[derive(Default)]
 struct InMemory {
     definitions: Mutex<BTreeMap<RegistryName, RegistryDefinition>>,
@@ -78,7 +78,7 @@ impl Alone {
         Self::on(options, Arc::new(tempfile::tempdir().unwrap())).await
     }
 
-    /// With the cache that another process leaves.
+    /// With the cache of another process.
     pub async fn on(options: &Options, cache: Arc<TempDir>) -> Result<Self, RegistryError> {
         let options = &Options {
             registry_cache: cache.path().to_owned(),

@@ -1,4 +1,4 @@
-//! For tests: a private authority, and a server at `localhost` that it vouches for.
+//! For tests: a private authority, and a server at `localhost` with its certificate.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ impl Authority {
         Self { folder, issuer }
     }
 
-    /// As `--registry-ca` takes it.
+    /// In the form for `--registry-ca`.
     pub fn file(&self) -> PathBuf {
         Path::join(self.folder.path(), "ca.pem")
     }

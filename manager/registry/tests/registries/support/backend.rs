@@ -1,4 +1,4 @@
-//! For tests: a git repository made of a folder's files, served over HTTP by `git http-backend`.
+//! For tests: a git repository with the files of a folder, served over HTTP by `git http-backend`.
 
 use std::io::Write as _;
 use std::net::TcpListener;
@@ -58,7 +58,7 @@ fn copy(from: &Path, to: &Path) {
 
 /// How it is served.
 pub enum Kind {
-    /// Everybody may read, or only who sends this `Authorization`.
+    /// Everyone may read, or only requests with this `Authorization`.
     Plain(Option<&'static str>),
     Tls(Box<rustls::ServerConfig>),
 }
@@ -114,7 +114,7 @@ impl Backend {
         format!("{}/r.git", self.base)
     }
 
-    /// The working tree of what is served.
+    /// The working tree of the repository.
     pub fn files(&self) -> &Path {
         &self.repository
     }
@@ -176,7 +176,7 @@ async fn answer(request: HttpRequest, body: web::Bytes, served: web::Data<Served
     translated(&backend.wait_with_output().unwrap().stdout)
 }
 
-/// A CGI's answer (RFC 3875) as one of HTTP.
+/// The answer of a CGI program (RFC 3875) as an HTTP response.
 fn translated(output: &[u8]) -> HttpResponse {
     let end = output
         .windows(4)

@@ -1,4 +1,4 @@
-//! For tests: a real OCI registry on loopback (Debian's `docker-registry`), and a front before it that asks for tokens.
+//! For tests: a real OCI registry on loopback (Debian's `docker-registry`), and a front that requires tokens.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -13,7 +13,7 @@ use common::registry::oci::{Client, Direct, Manifest};
 use serde_json::json;
 use tempfile::TempDir;
 
-/// `deployer:0pen`, and as htpasswd keeps it.
+/// `deployer:0pen`, and its entry in htpasswd.
 pub const LOGIN: &str = "Basic ZGVwbG95ZXI6MHBlbg==";
 const HTPASSWD: &str = "deployer:$2b$04$RAh4yM2PwyLmIgSYmq4jWu2CtII.bV7Z5Yu0j.6sE2yIUiL9R2Bba\n";
 
@@ -36,7 +36,7 @@ impl Hub {
         Self::start("")
     }
 
-    /// Only `deployer` with the password `0pen` comes in.
+    /// Accepts only `deployer` with the password `0pen`.
     pub fn closed() -> Self {
         Self::start("auth: {htpasswd: {realm: hub, path: FOLDER/htpasswd}}\n")
     }
@@ -77,7 +77,7 @@ impl Hub {
         Client::new(Direct::new(Some(login)).unwrap(), base)
     }
 
-    /// All files of a folder, as templates below the prefix; with the index or without.
+    /// All files of a folder, as templates below the prefix, with or without the index.
     pub async fn push(&self, prefix: &str, root: &Path, with_index: bool) {
         let mut artifacts: BTreeMap<(FilePath, String), Contents> = BTreeMap::new();
         for (path, content) in files(root, &FilePath::root()) {
@@ -119,12 +119,12 @@ impl Hub {
     }
 }
 
-/// It says which port it got.
+/// It prints its port.
 fn address(process: &mut Child) -> String {
     let lines = BufReader::new(process.stderr.take().unwrap()).lines();
     let mut lines = lines.map_while(Result::ok);
     let line = lines.find(|line| line.contains("listening on ")).unwrap();
-    // What it logs from here on is for nobody, but must go somewhere.
+    // The rest of its log is not needed, but must be read.
     std::thread::spawn(move || lines.for_each(drop));
     let (_, rest) = line.split_once("listening on ").unwrap();
     rest.split('"').next().unwrap().to_owned()
@@ -151,7 +151,7 @@ fn files(root: &Path, folder: &FilePath) -> Contents {
 /// A server before a hub: it requires a token of its own token server, and redirects requests for blobs to another host.
 pub struct Front {
     pub host: String,
-    /// What came to the other host: path, and who asked.
+    /// The requests to the other host: path and `Authorization`.
     pub elsewhere: Seen,
 }
 
@@ -228,6 +228,7 @@ async fn answer(request: HttpRequest, to: web::Data<Fronted>) -> HttpResponse {
     passed_on(&to, &path).await
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test asks its own server")]
 async fn passed_on(to: &Fronted, path: &str) -> HttpResponse {
     let url = format!("http://{}{path}", to.hub);
     let request = reqwest::Client::new().get(url);

@@ -1,4 +1,4 @@
-//! What tests ask: registries on their own, and servers on loopback.
+//! Test clients: registries without a manager, and servers on loopback.
 
 pub mod alone;
 pub mod authority;

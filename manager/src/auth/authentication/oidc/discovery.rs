@@ -147,7 +147,7 @@ impl Issuer {
         let place = Url::parse(&discovery.jwks_uri).map_err(|error| error.to_string())?;
         check(&place)?;
         let document: Document = self.get(place).await?;
-        Ok(Keys::of(document))
+        Ok(Keys::new(document))
     }
 
     async fn get<T: DeserializeOwned>(&self, url: Url) -> Result<T, String> {
@@ -190,7 +190,7 @@ fn certificates(path: &Path) -> Result<Vec<Certificate>, IssuerError> {
     let pem = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
     let found = Certificate::from_pem_bundle(&pem).map_err(|error| unusable(error.to_string()))?;
     match found.is_empty() {
-        true => Err(unusable("it holds no certificate".to_owned())),
+        true => Err(unusable("it contains no certificate".to_owned())),
         false => Ok(found),
     }
 }

@@ -53,7 +53,7 @@ struct Jwk {
 
 impl Keys {
     /// The keys of known types for signatures. Others are ignored.
-    pub fn of(document: Document) -> Self {
+    pub fn new(document: Document) -> Self {
         let keys = document.keys.into_iter().take(KEYS);
         Self(keys.filter_map(Jwk::key).collect())
     }

@@ -31,7 +31,7 @@ use super::{AuthenticationError, Authenticator, ReservedNames};
 const LEEWAY: f64 = 30.0;
 
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Who may do what")]
+#[command(next_help_heading = "Authentication and authorization")]
 pub struct OidcOptions {
     /// URL of the OpenID Connect issuer whose tokens are accepted.
     #[arg(
@@ -163,10 +163,10 @@ impl Rules {
     }
 
     fn check_audience(&self, claims: &Map<String, Value>) -> Result<(), String> {
-        let told: Vec<_> = texts(claims.get("aud")).ok_or("it is meant for nobody")?;
-        match told.iter().any(|one| self.audiences.contains(one)) {
+        let audiences: Vec<_> = texts(claims.get("aud")).ok_or("it has no audience")?;
+        match audiences.iter().any(|one| self.audiences.contains(one)) {
             true => Ok(()),
-            false => Err(format!("it is meant for {}", told.join(", "))),
+            false => Err(format!("it is meant for {}", audiences.join(", "))),
         }
     }
 
@@ -179,7 +179,7 @@ impl Rules {
         if claim == "email"
             && claims
                 .get("email_verified")
-                .is_some_and(|told| *told != true)
+                .is_some_and(|verified| *verified != true)
         {
             return Err("its e-mail address is not verified".to_owned());
         }
@@ -190,11 +190,11 @@ impl Rules {
         let Some(claim) = &self.groups_claim else {
             return Ok(Vec::new());
         };
-        let Some(told) = claims.get(claim) else {
+        let Some(value) = claims.get(claim) else {
             return Ok(Vec::new());
         };
         let groups =
-            texts(Some(told)).ok_or_else(|| format!("its claim {claim} holds no names"))?;
+            texts(Some(value)).ok_or_else(|| format!("its claim {claim} contains no names"))?;
         let prefix = &self.groups_prefix;
         Ok(groups
             .into_iter()
@@ -220,10 +220,10 @@ fn check_times(claims: &Map<String, Value>, now: Timestamp) -> Result<(), String
     let now = now.as_duration().as_secs_f64();
     let at = |claim: &str| match claims.get(claim) {
         None => Ok(None),
-        Some(told) => told
+        Some(value) => value
             .as_f64()
             .map(Some)
-            .ok_or_else(|| format!("its claim {claim} is no time")),
+            .ok_or_else(|| format!("its claim {claim} is not a time")),
     };
     let end = at("exp")?.ok_or("it never expires")?;
     if now >= end + LEEWAY {

@@ -25,7 +25,7 @@ pub struct Header {
 
 impl<'a> Token<'a> {
     pub fn read(token: &'a str) -> Result<Self, &'static str> {
-        let no_token = "it is no JSON Web Token";
+        let no_token = "it is not a JSON Web Token";
         let (signed, signature) = token.rsplit_once('.').ok_or(no_token)?;
         let (header, claims) = signed.split_once('.').ok_or(no_token)?;
         let header: Header = part(header).ok_or(no_token)?;

@@ -22,7 +22,7 @@ pub struct Blobs {
 }
 
 impl Blobs {
-    pub fn of(store: &Path) -> Self {
+    pub fn new(store: &Path) -> Self {
         let folder = store.join("blobs");
         let watch = watched(&folder).inspect_err(|error| {
             tracing::warn!(
@@ -114,7 +114,7 @@ mod tests {
     fn what_sled_keeps_beside_its_log_is_known_once_it_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let db = sled::open(folder.path()).unwrap();
-        let mut blobs = Blobs::of(folder.path());
+        let mut blobs = Blobs::new(folder.path());
         assert_eq!(blobs.written().unwrap(), HashSet::new());
         for n in 0..50u8 {
             db.insert([n], vec![n; 64 * 1024]).unwrap();
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_blob_that_grew_after_it_was_synced_is_synced_again_and_no_other() {
         let folder = folder();
-        let mut blobs = Blobs::of(folder.path());
+        let mut blobs = Blobs::new(folder.path());
         blobs.sync().unwrap();
         let mut growing = File::create(folder.path().join("blobs/1")).unwrap();
         growing.write_all(b"a part").unwrap();
@@ -146,7 +146,7 @@ mod tests {
     fn all_are_synced_that_were_there_before_or_that_nobody_tells_of() {
         let folder = folder();
         std::fs::write(folder.path().join("blobs/1"), "of another process").unwrap();
-        let mut blobs = Blobs::of(folder.path());
+        let mut blobs = Blobs::new(folder.path());
         assert_eq!(blobs.written().unwrap(), names(&["1"]));
         assert_eq!(blobs.written().unwrap(), HashSet::new());
         blobs.watch = None;
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn one_that_sled_has_deleted_meanwhile_is_no_failure() {
         let folder = folder();
-        let mut blobs = Blobs::of(folder.path());
+        let mut blobs = Blobs::new(folder.path());
         blobs.sync().unwrap();
         let blob = folder.path().join("blobs/1");
         std::fs::write(&blob, "short-lived").unwrap();

@@ -32,7 +32,7 @@ impl Files {
         Ok(Self {
             log,
             acknowledged: acknowledged.map_err(unopened)?,
-            blobs: Blobs::of(&disk.folder),
+            blobs: Blobs::new(&disk.folder),
             disk,
         })
     }

@@ -52,12 +52,12 @@ const PAGE: usize = 128;
 struct Data {
     path: PathBuf,
     db: sled::Db,
-    /// Who hears of each change before it is made. Held to read by who reads, and to write while a commit is applied:
-    /// so nobody sees a part of one.
+    /// Receives each change before it is made. Readers hold it shared, and a commit holds it exclusively, so a reader
+    /// never sees a part of a commit.
     watchers: RwLock<Vec<Weak<dyn Watcher>>>,
 }
 
-/// Who reads the store in parts while others commit.
+/// Reads the store in parts while others commit.
 trait Watcher: std::fmt::Debug + Send + Sync {
     fn changes(&self, key: &Key, before: Option<&Bytes>, after: Option<&Bytes>);
 }

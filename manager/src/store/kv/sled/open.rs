@@ -114,7 +114,7 @@ fn not_made(path: &Path, error: &std::io::Error) -> KvError {
     super::failed("opened", &format!("{path}: {error}"))
 }
 
-/// sled panics on some kinds of damage. They are told once, as an error, not as a backtrace beside it.
+/// sled panics on some kinds of damage. The panic becomes one error, without a backtrace.
 fn quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

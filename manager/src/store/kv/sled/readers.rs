@@ -1,7 +1,7 @@
 //! The threads that read: sled waits for the disk, so its calls keep off the threads that serve.
 //!
-//! One for each processor: more would only take turns, each with the memory of a thread. What they have no time for yet
-//! waits in their queue, and whoever is done takes the next without going to sleep in between.
+//! One thread per processor: more would only take turns, each with its own memory. Further reads wait in a queue, and a
+//! free thread takes the next one without going to sleep in between.
 
 use std::num::NonZeroUsize;
 use std::thread;

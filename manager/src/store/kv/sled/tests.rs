@@ -16,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens a store that was closed. The programs that other tests start hold the lock of its files, as copies of this
 /// process, until they begin.
+#[expect(clippy::disallowed_methods, reason = "another process takes a moment")]
 fn open(folder: &Path, accept: Option<&str>) -> Result<SledKv, KvError> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -405,6 +406,7 @@ async fn served(folder: &Path, accept: Option<&str>) -> Result<Vec<(Key, Bytes)>
 /// On some combinations of damage, sled 0.34 corrupts the memory of its process. The process then ends by a signal, so
 /// nothing is served. Cases run in processes of their own, a few in each, so that the others still run.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
 fn damage_of_any_kind_is_refused_with_the_file_and_what_to_do_or_nothing_is_lost() {
     if let Ok(seed) = std::env::var(SEED) {
         return cases(seed.parse().unwrap());

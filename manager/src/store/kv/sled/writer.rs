@@ -104,7 +104,7 @@ impl Work {
             }
             let (commits, answers): (Vec<_>, Vec<_>) = together.into_iter().unzip();
             for (answer, outcome) in answers.into_iter().zip(self.outcomes(&commits, bytes)) {
-                // Whoever asked may be gone.
+                // The caller may be gone.
                 let _ = answer.send(outcome);
             }
         }

@@ -16,6 +16,7 @@
 
 mod failure;
 mod pending;
+mod written;
 
 use common::api::deployer::{Action, ResourceState};
 use serde_json::Value;
@@ -26,6 +27,7 @@ use crate::apply::readiness::{self, Readiness};
 
 pub use failure::Failure;
 pub use pending::{Next, Pending, Reading};
+pub use written::Written;
 
 /// What happened to a resource.
 #[derive(Debug, Clone)]
@@ -56,15 +58,6 @@ pub enum Event {
     Explained(Causes),
     /// It is not applied, for this reason.
     Skipped(String),
-}
-
-/// The object of a resource since it was applied, or found as it should be.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Written {
-    uid: Option<String>,
-    action: Action,
-    /// Without the lists of field managers; `None` once nobody asks for it.
-    live: Option<Value>,
 }
 
 /// Where a resource stands.
@@ -246,21 +239,6 @@ impl Phase {
                 ..
             }
         )
-    }
-}
-
-impl Written {
-    fn new(action: Action, live: Value) -> Self {
-        Self {
-            uid: change::uid(&live).map(str::to_owned),
-            action,
-            live: Some(change::without_managers(live)),
-        }
-    }
-
-    fn now(self, live: Value) -> Self {
-        let live = Some(change::without_managers(live));
-        Self { live, ..self }
     }
 }
 

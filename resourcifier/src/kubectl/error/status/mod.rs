@@ -173,12 +173,12 @@ fn conflict(causes: &[Cause]) -> String {
             None => managers.push((manager, vec![&cause.field])),
         }
     }
-    let told = managers
+    let reported = managers
         .iter()
         .map(|(manager, fields)| format!("{manager}: {}", fields.join(", ")));
     format!(
         "other field managers own fields that it sets: {}; leave these fields to them, or have them give the fields up",
-        told.collect::<Vec<_>>().join("; ")
+        reported.collect::<Vec<_>>().join("; ")
     )
 }
 

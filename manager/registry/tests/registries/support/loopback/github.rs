@@ -1,6 +1,6 @@
-//! The part of GitHub's REST API that registries need, as its documentation says: repository contents, git trees and
-//! blobs, with ETags, for a folder as the repositories `owner/repo`; `owner/closed`, which wants a token;
-//! `owner/plain`, whose API has contents only; and `owner/large`, which has more files than one answer holds.
+//! The part of GitHub's REST API that registries need, by its documentation: repository contents, git trees and blobs,
+//! with ETags. It serves a folder as `owner/repo`, as `owner/closed`, which requires a token, as `owner/plain`, whose
+//! API has contents only, and as `owner/large`, which has more files than one answer holds.
 
 use std::path::{Path, PathBuf};
 
@@ -141,7 +141,7 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Stands for git's: changes with the contents.
+/// Replaces git's digest: changes with the contents.
 fn sha(path: &Path) -> String {
     let contents = match std::fs::read(path) {
         Ok(bytes) => bytes,

@@ -11,7 +11,7 @@ use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use rustls::ServerConfig;
 use url::Url;
 
-/// What opens the closed repository and folder, as a bearer token.
+/// The token for the closed repository and folder.
 pub const TOKEN: &str = "0pen";
 
 /// Ends with the test's runtime.
@@ -42,7 +42,7 @@ impl Loopback {
         Self::of(root, None)
     }
 
-    /// The same by https, as `localhost`.
+    /// The same with https, as `localhost`.
     pub fn secured(root: &Path, tls: ServerConfig) -> Self {
         Self::of(root, Some(tls))
     }
@@ -106,22 +106,22 @@ impl Loopback {
         }
     }
 
-    /// The address of something below the root.
+    /// The address of a path below the root.
     pub fn address(&self, path: &str) -> String {
         format!("{}{path}", self.url)
     }
 
-    /// How many requests came for files and folders.
+    /// How many requests for files and folders it received.
     pub fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)
     }
 
-    /// How many of them were answered with 304.
+    /// How many of them had the answer 304.
     pub fn unchanged(&self) -> usize {
         self.unchanged.load(Ordering::SeqCst)
     }
 
-    /// From now on it wants to be left alone for an hour.
+    /// From now on it asks clients for a pause of an hour.
     pub fn is_busy(&self) {
         self.busy.store(true, Ordering::SeqCst);
     }
@@ -151,7 +151,7 @@ async fn file(
     }
 }
 
-/// With an ETag; nothing further for who has it already.
+/// With an ETag. 304 for a client that has this version.
 fn conditional(
     served: &Served,
     request: &HttpRequest,

@@ -1,0 +1,121 @@
+//! `cli.md` and `flags.md`: the help texts of the programs as pages.
+
+mod parse;
+mod render;
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, ensure};
+use e2e::program::path_of;
+
+use self::parse::Help;
+use self::render::render;
+use super::compare;
+
+pub const SERVICES: [&str; 3] = ["manager", "expandybird", "resourcifier"];
+
+/// The sections of commands: those of `dm` have the names of its groups.
+const COMMANDS: [&str; 7] = [
+    "Commands",
+    "Deploy",
+    "Look",
+    "Change",
+    "Templates",
+    "Registries",
+    "Administration",
+];
+
+/// The page of the flags that all commands take is a command of its own.
+const OPTIONS: &str = "options";
+
+/// What a program prints for `--help`, as wide as clap makes it without a terminal.
+fn help(program: &str, command: &[String]) -> Result<String> {
+    let output = Command::new(path_of(program)?)
+        .args(command)
+        .args((command != [OPTIONS]).then_some("--help"))
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "{program} {command:?} --help failed"
+    );
+    let text = String::from_utf8(output.stdout)?;
+    let lines: Vec<_> = text.lines().map(str::trim_end).collect();
+    Ok(lines.join("\n"))
+}
+
+/// The lines of the sections of commands in a help text.
+fn lines_of_commands(help: &str) -> impl Iterator<Item = &str> {
+    let mut is_command = false;
+    help.lines().filter_map(move |line| {
+        if line.ends_with(':') && !line.starts_with(' ') {
+            is_command = COMMANDS.contains(&line.trim_end_matches(':'));
+            return None;
+        }
+        line.strip_prefix("  ").filter(|_| is_command)
+    })
+}
+
+/// The names of the commands in a help text.
+fn commands(help: &str) -> Vec<String> {
+    let sections = Help::parse(help).sections.into_iter();
+    let commands = sections.filter(|section| COMMANDS.contains(&section.title.as_str()));
+    let names = commands.flat_map(|section| section.entries());
+    let names = names.map(|entry| entry.name);
+    names.filter(|name| name != "help").collect()
+}
+
+/// The other names of commands, each with the command.
+pub fn aliases(help: &str) -> Vec<(String, String)> {
+    let with_aliases = lines_of_commands(help).filter_map(|line| {
+        let (command, rest) = line.split_once(' ')?;
+        let (_, aliases) = rest.split_once("[aliases: ")?;
+        Some((command, aliases.trim_end_matches(']')))
+    });
+    with_aliases
+        .flat_map(|(command, aliases)| {
+            let each = aliases.split(", ");
+            each.map(|alias| (alias.to_owned(), command.to_owned()))
+        })
+        .collect()
+}
+
+/// A command and all below it, each with its help.
+pub fn all(program: &str, command: &[String]) -> Result<Vec<(String, String)>> {
+    let own = help(program, command)?;
+    let below = commands(&own);
+    let name = [&[program.to_owned()], command].concat().join(" ");
+    let mut found = vec![(name, own)];
+    for next in below {
+        found.extend(all(program, &[command, &[next]].concat())?);
+    }
+    Ok(found)
+}
+
+fn page(title: &str, introduction: &str, programs: &[&str]) -> Result<String> {
+    let mut page = format!("# {title}\n\n{introduction}\n");
+    for program in programs {
+        let helps = all(program, &[])?.into_iter();
+        page.extend(helps.map(|(name, help)| render(&name, &Help::parse(&help))));
+    }
+    Ok(page)
+}
+
+#[test]
+fn the_page_of_the_command_line_has_every_command() -> Result<()> {
+    let introduction = "The commands of `dm`. `dm deploy --help` prints the same about `dm deploy`. \
+        The flags that `dm options` prints go with every command.";
+    compare("cli.md", &page("Commands", introduction, &["dm"])?);
+    Ok(())
+}
+
+#[test]
+fn the_page_of_flags_has_every_flag_of_the_services() -> Result<()> {
+    let introduction = "The flags of the services. `manager --help` prints the same about the manager. An environment variable can set each flag too.";
+    compare(
+        "flags.md",
+        &page("Flags of the services", introduction, &SERVICES)?,
+    );
+    Ok(())
+}

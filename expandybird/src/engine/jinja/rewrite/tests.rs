@@ -1,0 +1,130 @@
+//! Templates, and the templates that minijinja gets in their place.
+
+use super::*;
+
+#[test]
+fn operators_become_calls_and_everything_else_stays() {
+    for (source, expected) in [
+        ("{{ a + b }}", "{{ __add__(a , b) }}"),
+        (
+            "{{ a + b - c + d }}",
+            "{{ __add__(__sub__(__add__(a , b) , c) , d) }}",
+        ),
+        (
+            "{{ a + b * c % d }}",
+            "{{ __add__(a , __mod__(__mul__(b , c) , d)) }}",
+        ),
+        (
+            "{{ a ~ b ~ c + d }}",
+            "{{ __add__(__concat__(a , b , c) , d) }}",
+        ),
+        (
+            "{{ -a % b|f(1 + 2) }}",
+            "{{ __mod__(__neg__(a) , b|f(__add__(1 , 2))) }}",
+        ),
+        ("{{ '%s' % (a, b) }}", "{{ __mod__('%s' , (a, b)) }}"),
+        (
+            "{% if a % 2 == 0 and b + 1 %}",
+            "{% if __compare__(__mod__(a , 2) , '==', 0) and __add__(b , 1) %}",
+        ),
+        (
+            "{{ a < b + 1 and not c >= -d or x(e=f > 1) }}",
+            "{{ __compare__(a , '<', __add__(b , 1)) and not __compare__(c , '>=', __neg__(d)) or x(e=__compare__(f , '>', 1)) }}",
+        ),
+        (
+            "{{ a < b == c }}{{ a in b }}{{ a == b }}",
+            "{{ __compare__(a , '<', b , '==', c) }}{{ __compare__(a , 'in', b) }}{{ __compare__(a , '==', b) }}",
+        ),
+        ("{{ 'a\\\nb' + c }}", "{{ __add__('ab'\n , c) }}"),
+        (
+            "{%- set x = a ~ 'b' -%}",
+            "{%- set x = __own__(( __concat__(a , 'b'))) -%}",
+        ),
+        (
+            "{{ x[1 + i].y + 'z' }}",
+            "{{ __add__(x[__add__(1 , i)].y , 'z') }}",
+        ),
+        ("{{ {'a': 1 + 2} }}", "{{ __own__({'a': __add__(1 , 2)}) }}"),
+        (
+            "{{ [1][0] + x[0] + [[]] }}",
+            "{{ __add__(__add__(__own__([1])[0] , x[0]) , __own__([__own__([])])) }}",
+        ),
+        (
+            "{% for a in b + c, d if e %}",
+            "{% for a in __each__(( __add__(b , c), d)) if e %}",
+        ),
+        (
+            "{% macro m(a, b=a ~ 1) -%} x{% endmacro %}",
+            "{% macro m(a, b= __later__) -%}{{''-}}{% if b is undefined %}{% set b = __own__(( __concat__(a , 1))) %}{% endif -%} x{% endmacro %}",
+        ),
+        (
+            "{% macro m(a) %}{{ varargs }}{% endmacro -%} x",
+            "{% macro m(a, varargs=()) %}{{''}}{{ varargs }}{% endmacro -%}{% set m = __variadic__(m) -%} x",
+        ),
+        (
+            "{% set a, b=[1], 2 %}",
+            "{% set a, b= __own__((__own__([1]), 2)) %}",
+        ),
+        (
+            "{{ a is not in b + c }}",
+            "{{ __add__(a is not in b , c) }}",
+        ),
+        ("{{ 1e+3 + -1 }}", "{{ __add__(1e+3 , __neg__(1)) }}"),
+        (
+            "{{ a - b }} + ~ % {# a + b #}",
+            "{{ __sub__(a , b) }} + ~ % {# a + b #}",
+        ),
+        (
+            "{{ a not in b[1:] ** 2 / -c[0]|f }}",
+            "{{ __compare__(a , 'not in', __truediv__(__pow__(b .__slice__(1, none, none) , 2) , __neg__(c[0])|f)) }}",
+        ),
+        (
+            "{{ 'a'[::-1] }}{{ x[a:b, c] }}",
+            "{{ 'a' .__slice__(none, none, __neg__(1)) }}{{ x .__slice__(a, b, c, none) }}",
+        ),
+        ("a\r\nb\rc", "a\nb\nc"),
+        (
+            "{% filter upper -%} x {%- endfilter %}",
+            "{% filter upper -%}{% with -%} x {%- endwith %}{%- endfilter %}",
+        ),
+        (
+            "{% with a = 1, b = a %}{% endwith -%}",
+            "{% with __outer_a = 1, __outer_b = a %}{% with a=__outer_a, b=__outer_b %}{% endwith -%}{% endwith -%}",
+        ),
+        (
+            "{% raw %}{{ a + b }}{% endraw %}",
+            "{% raw %}{{ a + b }}{% endraw %}",
+        ),
+        ("{{+ a + b +}}", "{{+ __add__(a , b) +}}"),
+        ("{{ a + ", "{{ a + "),
+        (
+            "{{ '%d%%' ~ \"a'b\" }}",
+            "{{ __concat__('%d%%' , \"a'b\") }}",
+        ),
+    ] {
+        assert_eq!(rewrite(source), expected, "{source}");
+    }
+}
+
+#[test]
+fn a_place_in_the_rewritten_template_is_found_in_the_source() {
+    let source = "a\r\n{{ x.é + y.nope[1:] }}";
+    let rewritten = rewrite(source);
+    for (wanted, expected) in [
+        ("x.", (2, 4)),
+        ("y.", (2, 10)),
+        (".nope", (2, 11)),
+        ("1, none", (2, 17)),
+        ("__add__", (2, 4)),
+    ] {
+        let at = rewritten.find(wanted).unwrap();
+        assert_eq!(place(source, at), expected, "{wanted} in {rewritten}");
+    }
+}
+
+#[test]
+fn long_text_takes_steps() {
+    let text = "word ".repeat(200);
+    assert_eq!(rewrite(&text).matches(STEP).count(), 3);
+    assert_eq!(rewrite(&text).replace(STEP, ""), text);
+}
