@@ -8,14 +8,14 @@ use serde_json::Value;
 use super::super::error::ExpansionError;
 use super::super::tree::Body;
 use super::outputs::Resolver;
-use super::place::Places;
+use super::place::ReferenceLocations;
 use super::scope::{Scope, Tree};
 
 /// The outputs of the only instance; of several, or of primitives, none.
 pub fn outputs(
     tree: &Tree<'_>,
     resolver: &mut Resolver<'_>,
-    places: Places<'_, '_>,
+    places: ReferenceLocations<'_, '_>,
 ) -> Result<Vec<Output>, ExpansionError> {
     let [only] = top(tree)[..] else {
         return Ok(Vec::new());
@@ -36,7 +36,7 @@ pub fn outputs(
 pub fn notes(
     tree: &Tree<'_>,
     resolver: &mut Resolver<'_>,
-    places: Places<'_, '_>,
+    places: ReferenceLocations<'_, '_>,
 ) -> Result<Option<String>, ExpansionError> {
     let top = top(tree);
     let mut texts = Vec::new();
@@ -72,7 +72,7 @@ fn within(
     instance: usize,
     tree: &Tree<'_>,
     resolver: &mut Resolver<'_>,
-    places: Places<'_, '_>,
+    places: ReferenceLocations<'_, '_>,
 ) -> Result<Value, ExpansionError> {
     resolver
         .value(value, Scope::Within(instance), &mut BTreeSet::new())

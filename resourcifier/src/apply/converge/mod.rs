@@ -39,7 +39,7 @@ use self::work::Work;
 use crate::apply::checks::permissions::{Grants, Need};
 use crate::apply::context::pace::Pace;
 use crate::apply::context::{Context, Known, Stopped};
-use crate::apply::fetch::{self, AT_ONCE};
+use crate::apply::fetch::AT_ONCE;
 use crate::apply::readiness::Readiness;
 use crate::apply::write::namespace;
 use crate::kubectl::{KubectlError, Watch};

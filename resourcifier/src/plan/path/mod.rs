@@ -101,8 +101,8 @@ impl Path {
     /// An object with nothing but this value at the path; lists have it as their only item.
     pub fn object(&self, value: Value) -> Value {
         self.0.iter().rev().fold(value, |value, step| match step {
-            Step::Key(key) => json!({key: value}),
-            Step::Index(_) => json!([value]),
+            PathSegment::Key(key) => json!({key: value}),
+            PathSegment::Index(_) => json!([value]),
         })
     }
 
