@@ -358,8 +358,8 @@ fn a_circle_is_named_in_full() {
 fn references_that_mean_nothing_are_refused() {
     for (text, fragment) in [
         ("$(ref.nope.metadata.name)", "names no resource"),
-        ("$(ref.a)", "no path"),
-        ("$(ref.a.b[)", "no path"),
+        ("$(ref.a)", "no valid path"),
+        ("$(ref.a.b[)", "no valid path"),
         ("$(ref.a.b", "has no end"),
         ("$(ref.twin.metadata.name)", "any of 2 resources"),
     ] {

@@ -113,11 +113,11 @@ mod tests {
             ("name: redis", "no version"),
             ("version:", "no version"),
             ("version: 1.1", "quotes"),
-            ("version: [1]", "no text"),
+            ("version: [1]", "not text"),
             ("version: 1.0.0-beta", "\"1.0.0-beta\""),
             ("version: latest", "\"latest\""),
-            ("name: other\nversion: 1.0.0", "folder of 'redis'"),
-            ("name: 7\nversion: 1.0.0", "folder of 'redis'"),
+            ("name: other\nversion: 1.0.0", "folder is 'redis'"),
+            ("name: 7\nversion: 1.0.0", "folder is 'redis'"),
         ] {
             let error = Chart::parse(text, "redis").unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");

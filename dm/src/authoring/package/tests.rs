@@ -106,7 +106,10 @@ fn kubernetes_objects_as_they_are_are_a_package_too() {
     for (files, expected) in [
         (&[CHART][..], "no manifests"),
         (&[("Chart.yaml", "version: 1.0.2"), OBJECT], "v1.0.2"),
-        (&[CHART, ("manifests/a.yaml", "a: 1")], "a.yaml:1 is no"),
+        (
+            &[CHART, ("manifests/a.yaml", "a: 1")],
+            "a.yaml:1 is not a Kubernetes object",
+        ),
         (
             &[CHART, OBJECT, ("example.yaml", "resources: []")],
             "no resource of type web",

@@ -129,7 +129,7 @@ fn what_is_no_release_is_told_with_its_folder() {
             &[("redis.py", ""), ("redis.py.schema", "a: [")],
             "redis.py.schema:",
         ),
-        ("v1", &[("Chart.yaml", CHART_TEXT)], "version is v0.1.0"),
+        ("v1", &[("Chart.yaml", CHART_TEXT)], "has version v0.1.0"),
         ("v0.1.0", &[("Chart.yaml", CHART_TEXT)], "no manifests"),
         ("v0.1.0", &[("Chart.yaml", "a: [")], "does not describe"),
     ] {

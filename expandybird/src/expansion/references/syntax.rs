@@ -220,7 +220,7 @@ mod tests {
             ("$(ref.)", "no path"),
             ("$(ref.a.)", "empty step"),
             ("$(ref.a.b..c)", "empty step"),
-            ("$(ref.a.b[x])", "no number"),
+            ("$(ref.a.b[x])", "not a number"),
             ("$(ref.a.b[1)", "']'"),
             ("$(ref.a.b[1]c)", "behind"),
             ("$(ref.a.b c)", "quoted"),

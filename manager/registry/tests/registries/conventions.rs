@@ -193,7 +193,10 @@ async fn a_collection_that_leads_to_no_folder_is_named() {
     ]);
     let registries = registries(folder.path()).await;
     let error = registries.templates("default", None).await.unwrap_err();
-    assert!(error.to_string().contains("'db' is in 'gone'"), "{error}");
+    assert!(
+        error.to_string().contains("collection 'db' in 'gone'"),
+        "{error}"
+    );
     let error = template(&registries, "db/a:v1").await.unwrap_err();
     assert!(error.to_string().contains("no collection 'db'"), "{error}");
 }

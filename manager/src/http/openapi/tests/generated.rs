@@ -57,7 +57,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "only some kinds of secrets become headers",
     ),
     (
-        "the service account's key file is not one",
+        "the service account's key file is not valid",
         "a key file is a JSON text of its own",
     ),
     (
