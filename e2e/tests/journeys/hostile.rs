@@ -54,7 +54,7 @@ async fn what_a_hostile_template_makes_touches_nothing_of_others() -> Result<()>
         (
             "ConfigMap",
             json!({"metadata": {"ownerReferences": [owner]}}),
-            "no resource of the deployment",
+            "not a resource of the deployment",
         ),
         (
             "ConfigMap",

@@ -148,13 +148,13 @@ async fn a_slip_never_deploys_nothing() -> Result<()> {
         (
             "slip.yaml",
             SETTINGS.replace("apiVersion", "apiVerson"),
-            "but has 'apiVerson', 'kind'",
+            "has 'apiVerson', 'kind', 'metadata', 'data', but no 'resources:'",
         ),
         ("empty.yaml", String::new(), "is empty"),
         (
             "typo.yaml",
             "resource: []\n".to_owned(),
-            "but has 'resource'",
+            "has 'resource', but no 'resources:'",
         ),
         (
             "mixed.yaml",

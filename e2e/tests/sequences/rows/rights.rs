@@ -90,7 +90,8 @@ async fn a_delete_that_may_not_delete_any_more_leaves_the_rest_on_record() -> Re
         delete.clone().then(Then::GoOn).into(),
         grant(Rights::NoDeletes),
         Move::Quiet,
-        delete.must_succeed().into(),
+        // The first one may have ended before the rights went.
+        delete.into(),
         Move::Quiet,
     ])
     .await

@@ -18,7 +18,7 @@ use crate::apply::object::fault::fault;
 use crate::apply::write::conflicts::{self, How};
 use crate::kubectl::{KubectlError, ObjectFault, Precondition};
 
-/// Resources that the cause of several is told with.
+/// Resources that the cause of several names.
 const NAMED: usize = 5;
 /// What a webhook without dry runs answers to one. It says nothing of the object.
 const NO_DRY_RUN: &str = "does not support dry run";
