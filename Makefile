@@ -15,7 +15,7 @@ build: setup ## build all programs, for development
 release: setup sbom docs ## build all programs, optimised, into target/release, with their bill of materials, and the book
 	cargo build --workspace --bins --release
 
-sbom: setup ## list every package that the programs are made of, as CycloneDX, in target/release/sbom.cdx.json
+sbom: setup ## list every package in the programs, as CycloneDX, in target/release/sbom.cdx.json
 	@mkdir -p target/release
 	@dm/dist/sbom.sh >target/release/sbom.cdx.json.part
 	@mv target/release/sbom.cdx.json.part target/release/sbom.cdx.json
@@ -23,22 +23,22 @@ sbom: setup ## list every package that the programs are made of, as CycloneDX, i
 dist: setup docs ## make a release in target/dist: an archive, a Debian package, a container image, with sums and bill of materials
 	@dm/dist/build.sh
 
-dist-test: ## install what `make dist` made into fresh roots, run it there, and pack it again (needs root)
+dist-test: ## install the results of `make dist` into fresh roots, run them there, and build them again (needs root)
 	@dm/dist/test/test.sh
 
 docs: setup ## build the book into target/docs
 	@e2e/tool.sh mdbook 0.5.4 build docs
 
-docs-reference: build ## write the pages of the book that the programs write themselves (commands, flags, API, codes, metrics)
+docs-reference: build ## generate the reference pages of the book (commands, flags, API, codes, metrics)
 	SNAPSHOTS=overwrite cargo test --workspace --test book reference
 
 cluster: ## build the local control plane, once
 	@e2e/cluster/build.sh
 
-demo: build cluster ## from a clone to ready pods
+demo: build cluster ## start everything, and deploy an example
 	@e2e/demo.sh up
 
-demo-down: ## stop what the demo started
+demo-down: ## stop the demo
 	@e2e/demo.sh down
 
 lint: setup ## formatting and lints, warnings denied
@@ -46,13 +46,13 @@ lint: setup ## formatting and lints, warnings denied
 	cargo clippy --workspace --all-targets -- -D warnings
 	@e2e/audit.sh
 
-audit: setup ## hold the dependencies to deny.toml, with known vulnerabilities (needs the network)
+audit: setup ## check the dependencies: licences, sources, known vulnerabilities (needs the network)
 	@e2e/audit.sh --complete
 
 test: lint build cluster ## everything: formatting, lints, unit, integration and end-to-end tests
 	cargo test --workspace
 
-chaos: build cluster ## kill every service at 300 random instants under load; DM_CHAOS_KILLS and DM_CHAOS_SEED set how often and when
+chaos: build cluster ## kill every service at 300 random instants under load; DM_CHAOS_KILLS sets how often, DM_CHAOS_SEED sets when
 	cargo test -p e2e --test journeys chaos::hundreds -- --ignored --nocapture
 
 sequences: build cluster ## random sequences of all writes with interference, checked and shrunk; SEED=… MINUTES=… (ten)
@@ -64,10 +64,10 @@ soak: build ## 500 clients for ten minutes, a tenth of them hostile; DM_SOAK_SEC
 differ: setup ## random templates, YAML and schemas beside the real Jinja2, PyYAML, jsonschema, text/template and Sprig, for SECONDS=600; SEED sets which
 	DM_DIFFER_SECONDS=$(or $(SECONDS),600) DM_DIFFER_SEED=$(or $(SEED),1) cargo test -p expandybird -p expandybird-gotemplate -p expandybird-sprig --test differ -- --nocapture
 
-hostile: build ## random hostile templates, schemas and results against expandybird, for SECONDS=600; SEED sets which
+hostile: build ## send random hostile templates, schemas and results to expandybird, for SECONDS=600; SEED repeats a run
 	DM_HOSTILE_SECONDS=$(or $(SECONDS),600) DM_HOSTILE_SEED=$(or $(SEED),2) cargo test -p expandybird --test unharmed as_long_as_one_likes -- --ignored --nocapture
 
-bench: release cluster ## the figures that the README quotes, side by side with what a user would use instead
+bench: release cluster ## measure the figures in the README, and those of other tools
 	cargo bench -p expandybird
 	cargo bench -p e2e --bench deployments
 	cargo bench -p e2e --bench registries
@@ -75,5 +75,5 @@ bench: release cluster ## the figures that the README quotes, side by side with 
 scale: release ## the manager with 100,000 deployments in its store (DM_SCALE=10000 for fewer)
 	cargo bench -p e2e --bench scale
 
-clean: demo-down ## remove what was built here (the control plane's cache stays)
+clean: demo-down ## remove build results (the cached control plane stays)
 	cargo clean
