@@ -75,7 +75,7 @@ async fn an_api_group_that_is_gone_stops_only_what_is_of_it() {
         json!([{"name": "t", "type": format!("{group}/v1:Thing")}, map("other", json!({}))]);
     let error = world.try_apply(thing, json!({})).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ClusterUnavailable);
-    let sentence = format!("which kinds {group}/v1 has cannot be reported");
+    let sentence = format!("which kinds {group}/v1 has is unknown");
     assert!(error.message.starts_with(&sentence), "{error}");
     world
         .cluster
