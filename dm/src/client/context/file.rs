@@ -117,6 +117,10 @@ impl Contexts {
 }
 
 /// The context in use, with its name.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the contexts are found before the flags are read, as kubectl finds its own"
+)]
 pub fn active() -> Result<Option<(String, Context)>, ContextError> {
     let chosen = std::env::var(CONTEXT).ok().filter(|name| !name.is_empty());
     let mut known = match Contexts::read() {
@@ -132,6 +136,10 @@ pub fn active() -> Result<Option<(String, Context)>, ContextError> {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the contexts are found before the flags are read, as kubectl finds its own"
+)]
 fn place() -> Result<PathBuf, ContextError> {
     let named = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty());
     if let Some(file) = named(FILE) {
