@@ -170,6 +170,8 @@ impl<'s> Executor<'s, '_> {
         };
         let name = match (arguments.first(), &callee.value) {
             (Some(operand), _) => self.shown(operand),
+            // What Go's `reflect.Value` prints as.
+            (None, Value::String(text)) => text.to_str().into_owned(),
             (None, value) => format!("<{} Value>", value.type_text()),
         };
         let BoundFunction { function, receiver } = match &callee.value {

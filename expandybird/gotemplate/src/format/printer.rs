@@ -52,11 +52,12 @@ impl<'a> Printer<'a> {
 
     pub fn write(&mut self, bytes: &[u8]) {
         let room = self.limit.saturating_sub(self.out.len());
+        if self.failure.is_none() {
+            self.out
+                .extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        }
         if bytes.len() > room {
             self.failure = self.failure.or(Some(Limit::Output(self.limit)));
-        }
-        if self.failure.is_none() {
-            self.out.extend_from_slice(bytes);
         }
     }
 
@@ -113,7 +114,8 @@ impl<'a> Printer<'a> {
             (_, 'T') => self.string(value.type_text().as_bytes(), 's'),
             (_, 'p') => self.pointer(value, verb),
             (Value::List(_) | Value::Map(_) | Value::Object(_), 'w') => self.complain(value, verb),
-            (Value::Bytes(bytes), _) => self.bytes(bytes, verb, "[]byte", 0),
+            // Go knows bytes by their short name only where it knows the verb.
+            (Value::Bytes(bytes), 'v') => self.bytes(bytes, verb, "[]byte", 0),
             _ => self.value(value, verb, 0),
         }
     }

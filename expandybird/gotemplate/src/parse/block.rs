@@ -95,7 +95,13 @@ impl Parser<'_> {
         let pipe = self.pipeline("block clause", Kind::RightDelimiter)?;
         let outer = std::mem::replace(&mut self.template, Template::new());
         self.enter()?;
-        self.body(&name, "block clause")?;
+        let line = self.line();
+        let (nodes, end) = self.items()?;
+        if !matches!(end, Item::End) {
+            // Go places this error where the block begins, unlike that of a definition.
+            return self.error_at(line, format!("unexpected {} in block clause", end.text()));
+        }
+        self.add(&name, nodes)?;
         self.nesting -= 1;
         self.template = outer;
         Ok(Node::Template(Box::new(TemplateCall {

@@ -162,11 +162,20 @@ impl Parser<'_> {
 
     /// An error in the line of the last token that was lexed.
     pub fn error<T>(&self, message: impl Into<String>) -> Result<T, ParseError> {
+        self.error_at(self.line(), message)
+    }
+
+    pub fn error_at<T>(&self, line: usize, message: impl Into<String>) -> Result<T, ParseError> {
         Err(ParseError {
             file: self.source.name.clone(),
-            line: self.tokens[0].as_ref().map_or(0, |token| token.line),
+            line,
             message: message.into(),
         })
+    }
+
+    /// The line of the last token.
+    pub fn line(&self) -> usize {
+        self.tokens[0].as_ref().map_or(0, |token| token.line)
     }
 
     pub fn unexpected<T>(&self, token: &Token, context: &str) -> Result<T, ParseError> {
@@ -268,22 +277,22 @@ impl Parser<'_> {
         let token = self.next_non_space();
         let name = self.template_name(&token, "define clause")?;
         self.expect(Kind::RightDelimiter, "define clause")?;
-        self.body(&name, "define clause")?;
+        self.body(&name)?;
         self.template = outer;
         Ok(())
     }
 
-    /// The body of a `define` or `block`, up to its end.
-    pub fn body(&mut self, name: &str, context: &str) -> Result<(), ParseError> {
+    /// The body of a `define`, up to its end.
+    fn body(&mut self, name: &str) -> Result<(), ParseError> {
         let (nodes, end) = self.items()?;
         if !matches!(end, Item::End) {
-            return self.error(format!("unexpected {} in {context}", end.text()));
+            return self.error(format!("unexpected {} in define clause", end.text()));
         }
         self.add(name, nodes)
     }
 
     /// Adds a template, unless it is empty and another of its name is there.
-    fn add(&mut self, name: &str, nodes: Vec<Node>) -> Result<(), ParseError> {
+    pub fn add(&mut self, name: &str, nodes: Vec<Node>) -> Result<(), ParseError> {
         let tree = Tree {
             name: name.into(),
             source: Arc::clone(self.source),

@@ -21,7 +21,7 @@ mod typed;
 
 use std::time::{Duration, Instant};
 
-use case::Case;
+use case::{Answer, Case};
 use oracle::Oracle;
 
 /// Cases in every test run.
@@ -51,11 +51,39 @@ fn is_same(oracle: &mut Oracle, case: Case) -> bool {
 
 fn differs(oracle: &mut Oracle, case: &Case) -> bool {
     let ours = case.answer();
-    ours.is_some_and(|ours| ours != oracle.answer(case))
+    ours.is_some_and(|ours| {
+        let go = oracle.answer(case);
+        ours != go && !is_cut(&go, &ours)
+    })
 }
+
+/// Bytes of a value in our error texts, behind which `...` stands for the rest.
+const SHOWN_BYTES: usize = 1024;
+
+/// Whether both are errors that differ in nothing but the cut of a long value.
+fn is_cut(go: &Answer, ours: &Answer) -> bool {
+    let (Err(go), Err(ours)) = (go, ours) else {
+        return false;
+    };
+    let Some((start, end)) = ours.split_once("...") else {
+        return false;
+    };
+    start.len() >= SHOWN_BYTES
+        && go.len() > ours.len()
+        && go.starts_with(start)
+        && go.ends_with(end)
+}
+
+/// Some templates nest deeper than the small stack of a test's thread bears without optimisation.
+const STACK: usize = 16 << 20;
 
 #[test]
 fn random_templates_give_what_they_give_in_go() {
+    let thread = std::thread::Builder::new().stack_size(STACK);
+    thread.spawn(compare_random).unwrap().join().unwrap();
+}
+
+fn compare_random() {
     let seed = setting("DM_DIFFER_SEED").unwrap_or(1);
     let end =
         setting("DM_DIFFER_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
