@@ -5,7 +5,7 @@ mod complaint;
 use data_encoding::BASE64;
 use expandybird_gotemplate::budget::Budget;
 use expandybird_gotemplate::error::{Failure, Limit};
-use expandybird_gotemplate::format::format_float;
+use expandybird_gotemplate::format::{MAX_VALUE_DEPTH, format_float};
 use expandybird_gotemplate::text::{RUNE_ERROR, runes};
 use expandybird_gotemplate::value::{Call, Function, GoString, Numbers, Object, Type, Value};
 
@@ -139,8 +139,11 @@ pub fn check(budget: &mut Budget, bytes: usize) -> Result<(), Limit> {
     budget.spend(1)
 }
 
-/// Lists and maps within each other. Deeper ones are taken for a map that contains itself.
-const MAX_DEPTH: usize = 100;
+/// The fields of a struct with their values.
+pub fn fields(object: &dyn Object) -> Vec<(GoString, Value)> {
+    let field = |name: &&'static str| Some((GoString::from(*name), object.field(name)?));
+    object.field_names().iter().filter_map(field).collect()
+}
 
 struct Encoder<'a> {
     budget: &'a mut Budget,
@@ -192,9 +195,7 @@ impl Encoder<'_> {
             self.string(&text);
             return Ok(());
         }
-        let field = |name: &&'static str| Some((GoString::from(*name), object.field(name)?));
-        let fields: Vec<_> = object.field_names().iter().filter_map(field).collect();
-        self.entries(&fields)
+        self.entries(&fields(object))
     }
 
     fn container<T>(
@@ -203,7 +204,7 @@ impl Encoder<'_> {
         items: &[T],
         write: impl Fn(&mut Self, &T) -> Result<(), EncodeError>,
     ) -> Result<(), EncodeError> {
-        if self.level >= MAX_DEPTH {
+        if self.level >= MAX_VALUE_DEPTH {
             return Err(EncodeError::Cycle);
         }
         let [open, close] = *brackets;

@@ -2,13 +2,13 @@
 
 use data_encoding::BASE64;
 use expandybird_gotemplate::budget::Budget;
-use expandybird_gotemplate::format::format_float;
+use expandybird_gotemplate::format::{MAX_VALUE_DEPTH, format_float};
 use expandybird_gotemplate::text::runes;
-use expandybird_gotemplate::value::{GoString, Object, Value};
+use expandybird_gotemplate::value::{GoString, Value};
 
 use super::order;
 use super::style::{Style, is_break, is_printable};
-use crate::json::{EncodeError, check, float};
+use crate::json::{EncodeError, check, fields, float};
 
 /// Spaces a level.
 const INDENT: usize = 2;
@@ -16,8 +16,6 @@ const INDENT: usize = 2;
 const BEST_WIDTH: usize = 80;
 /// Characters of the longest key that stands before its colon.
 const MAX_SIMPLE_KEY: usize = 128;
-/// Lists and maps within each other. Deeper ones are taken for a map that contains itself.
-const MAX_DEPTH: usize = 100;
 
 /// The document, with its final line end.
 pub fn document(budget: &mut Budget, value: &Value) -> Result<Vec<u8>, EncodeError> {
@@ -131,7 +129,7 @@ impl Emitter<'_> {
 
     fn enter(&mut self) -> Result<(), EncodeError> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        if self.depth > MAX_VALUE_DEPTH {
             return Err(EncodeError::Cycle);
         }
         Ok(())
@@ -322,11 +320,6 @@ enum Folding {
 
 fn is_simple_key(key: &str) -> bool {
     key.len() <= MAX_SIMPLE_KEY && !key.chars().any(is_break)
-}
-
-fn fields(object: &dyn Object) -> Vec<(GoString, Value)> {
-    let field = |name: &&'static str| Some((GoString::from(*name), object.field(name)?));
-    object.field_names().iter().filter_map(field).collect()
 }
 
 /// What the JSON of the number is in YAML: an integer where it is one, else the shortest digits.
