@@ -1,7 +1,7 @@
 //! Random bytes from a seed: the same seed, scope and name give the same bytes.
 //!
-//! The stream of a name is HMAC-SHA256 of the scope, the name and a counter, with the seed as its key. Who does not
-//! know the seed cannot tell the bytes from chance, whatever else of the same seed they know.
+//! The stream of a name is HMAC-SHA256 of the scope, the name and a counter, with the seed as its key. Without
+//! this key nobody can predict the bytes of a name, not even from the bytes of other names.
 
 use std::collections::HashMap;
 
