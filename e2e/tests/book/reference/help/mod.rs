@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, ensure};
 use e2e::program::path_of;
 
-use self::parse::Help;
+use self::parse::{Entry, Help};
 use self::render::render;
 use super::compare;
 
@@ -45,46 +45,30 @@ fn help(program: &str, command: &[String]) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// The lines of the sections of commands in a help text.
-fn lines_of_commands(help: &str) -> impl Iterator<Item = &str> {
-    let mut is_command = false;
-    help.lines().filter_map(move |line| {
-        if line.ends_with(':') && !line.starts_with(' ') {
-            is_command = COMMANDS.contains(&line.trim_end_matches(':'));
-            return None;
-        }
-        line.strip_prefix("  ").filter(|_| is_command)
-    })
-}
-
-/// The names of the commands in a help text.
-fn commands(help: &str) -> Vec<String> {
+/// The commands in a help text.
+fn commands(help: &str) -> impl Iterator<Item = Entry> {
     let sections = Help::parse(help).sections.into_iter();
-    let commands = sections.filter(|section| COMMANDS.contains(&section.title.as_str()));
-    let names = commands.flat_map(|section| section.entries());
-    let names = names.map(|entry| entry.name);
-    names.filter(|name| name != "help").collect()
+    let groups = sections.filter(|section| COMMANDS.contains(&section.title.as_str()));
+    let commands = groups.flat_map(|section| section.entries());
+    commands.filter(|entry| entry.name != "help")
 }
 
 /// The other names of commands, each with the command.
 pub fn aliases(help: &str) -> Vec<(String, String)> {
-    let with_aliases = lines_of_commands(help).filter_map(|line| {
-        let (command, rest) = line.split_once(' ')?;
-        let (_, aliases) = rest.split_once("[aliases: ")?;
-        Some((command, aliases.trim_end_matches(']')))
-    });
-    with_aliases
-        .flat_map(|(command, aliases)| {
-            let each = aliases.split(", ");
-            each.map(|alias| (alias.to_owned(), command.to_owned()))
-        })
-        .collect()
+    let of_command = |entry: Entry| {
+        let name = entry.name;
+        entry
+            .aliases
+            .into_iter()
+            .map(move |alias| (alias, name.clone()))
+    };
+    commands(help).flat_map(of_command).collect()
 }
 
 /// A command and all below it, each with its help.
 pub fn all(program: &str, command: &[String]) -> Result<Vec<(String, String)>> {
     let own = help(program, command)?;
-    let below = commands(&own);
+    let below: Vec<_> = commands(&own).map(|entry| entry.name).collect();
     let name = [&[program.to_owned()], command].concat().join(" ");
     let mut found = vec![(name, own)];
     for next in below {

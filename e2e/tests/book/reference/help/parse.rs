@@ -6,8 +6,11 @@
 pub struct Help {
     /// The paragraphs before the usage.
     pub introduction: Vec<String>,
+    /// Empty in a text that is about flags alone.
     pub usage: String,
     pub sections: Vec<Section>,
+    /// The paragraphs behind the sections.
+    pub closing: Vec<String>,
 }
 
 /// The part of a help text below a title, such as `Options`.
@@ -26,6 +29,8 @@ pub struct Entry {
     pub default: Option<String>,
     /// The environment variable that sets it too.
     pub variable: Option<String>,
+    /// Its other names.
+    pub aliases: Vec<String>,
 }
 
 /// Descriptions of entries are indented by more than this.
@@ -33,32 +38,47 @@ const ENTRY_INDENT: usize = 6;
 
 impl Help {
     pub fn parse(text: &str) -> Self {
-        let is_usage = |line: &&str| line.starts_with("Usage:");
-        let introduction = text.lines().take_while(|line| !is_usage(line));
-        let mut rest = text.lines().skip_while(|line| !is_usage(line));
-        let usage: Vec<_> = rest.by_ref().take_while(|line| !line.is_empty()).collect();
-        let usage = joined(&usage);
+        let ends = |line: &&str| line.starts_with("Usage:") || line.starts_with(' ');
+        let introduction = text.lines().take_while(|line| !ends(line));
+        let mut rest = text.lines().skip_while(|line| !ends(line)).peekable();
+        let mut usage = Vec::new();
+        if rest.peek().is_some_and(|line| line.starts_with("Usage:")) {
+            usage.extend(rest.by_ref().take_while(|line| !line.is_empty()));
+        }
+        let (sections, closing) = sections(rest);
         Self {
             introduction: paragraphs(introduction),
-            usage: usage.trim_start_matches("Usage: ").to_owned(),
-            sections: sections(rest),
+            usage: joined(&usage).trim_start_matches("Usage: ").to_owned(),
+            sections,
+            closing: paragraphs(closing.into_iter()),
         }
     }
 }
 
-fn sections<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
+/// The sections, and the lines outside of them. Lines of a section are indented; flags without a title are `Options`.
+fn sections<'a>(lines: impl Iterator<Item = &'a str>) -> (Vec<Section>, Vec<&'a str>) {
+    let (mut sections, mut outside) = (Vec::<Section>::new(), Vec::new());
     for line in lines {
-        match (line.strip_suffix(':'), sections.last_mut()) {
-            (Some(title), _) if !line.starts_with(' ') => sections.push(Section {
+        let is_indented = line.starts_with(' ');
+        let title = line.strip_suffix(':').filter(|_| !is_indented);
+        if let Some(title) = title.or((is_indented && sections.is_empty()).then_some("Options")) {
+            sections.push(Section {
                 title: title.to_owned(),
                 lines: Vec::new(),
-            }),
-            (_, Some(section)) => section.lines.push(line.to_owned()),
-            _ => (),
+            });
+        }
+        match sections.last_mut() {
+            _ if title.is_some() => (),
+            Some(section) if is_indented => section.lines.push(line.to_owned()),
+            section => {
+                outside.push(line);
+                section
+                    .into_iter()
+                    .for_each(|section| section.lines.push(String::new()));
+            }
         }
     }
-    sections
+    (sections, outside)
 }
 
 impl Section {
@@ -123,6 +143,7 @@ impl Entry {
         match key.as_str() {
             "env" => self.variable = Some(value.trim_end_matches('=').to_owned()),
             "default" => self.default = Some(value),
+            "alias" | "aliases" => self.aliases = value.split(", ").map(str::to_owned).collect(),
             "possible values" => self.values = value.split(", ").map(str::to_owned).collect(),
             _ => return false,
         }

@@ -2,10 +2,14 @@
 
 use super::super::super::markdown::anchor;
 use super::super::cell;
+use super::COMMANDS;
 use super::parse::{Entry, Help, Section};
 
-/// The sections of flags that every command has. Only the program's own help lists them.
+/// The sections of flags that every command has. `dm options` lists them.
 const GLOBAL: [&str; 2] = ["Global options", "Identity"];
+
+/// The paragraph that each command of `dm` ends with. The page says it once, at its start.
+const FOOTER: &str = "dm options lists the flags of all commands.";
 
 /// The help of a command, below a heading with its name.
 pub fn render(name: &str, help: &Help) -> String {
@@ -13,11 +17,16 @@ pub fn render(name: &str, help: &Help) -> String {
     for paragraph in &help.introduction {
         page += &format!("\n{}\n", sentence(paragraph));
     }
-    page += &format!("\n```text\n{}\n```\n", help.usage);
+    if !help.usage.is_empty() {
+        page += &format!("\n```text\n{}\n```\n", help.usage);
+    }
     let is_program = !name.contains(' ');
     let is_shown = |section: &&Section| is_program || !GLOBAL.contains(&section.title.as_str());
     for section in help.sections.iter().filter(is_shown) {
         page += &part(name, section);
+    }
+    for paragraph in help.closing.iter().filter(|text| *text != FOOTER) {
+        page += &format!("\n{}\n", sentence(paragraph));
     }
     page
 }
@@ -27,7 +36,7 @@ fn part(name: &str, section: &Section) -> String {
     let entries = section.entries();
     match section.title.as_str() {
         "Examples" => format!("{title}```text\n{}\n```\n", section.text()),
-        "Commands" => {
+        group if COMMANDS.contains(&group) => {
             let lines = entries.iter().filter(|entry| entry.name != "help");
             lines.fold(title, |text, entry| text + &command(name, entry))
         }
@@ -45,7 +54,14 @@ fn part(name: &str, section: &Section) -> String {
 fn command(name: &str, entry: &Entry) -> String {
     let full = format!("{name} {}", entry.name);
     let target = anchor(&full);
-    format!("- [`{full}`](#{target}): {}\n", sentence(&entry.text))
+    let aliases = others(&entry.aliases).unwrap_or_default();
+    format!(
+        "- [`{full}`](#{target}): {} {aliases}",
+        sentence(&entry.text)
+    )
+    .trim_end()
+    .to_owned()
+        + "\n"
 }
 
 fn row(entry: &Entry) -> String {
@@ -53,6 +69,7 @@ fn row(entry: &Entry) -> String {
     let names = names.collect::<Vec<_>>().join(", ").replace('|', "\\|");
     let mut parts = vec![sentence(&entry.text)];
     parts.extend(values(&entry.values));
+    parts.extend(others(&entry.aliases));
     parts.extend((entry.default.as_deref()).map(|value| format!("Default: {}.", with_code(value))));
     parts.extend((entry.variable.as_ref()).map(|name| format!("Environment: `{name}`.")));
     format!("| {names} | {} |\n", cell(&parts.join(" ")))
@@ -65,6 +82,12 @@ fn values(values: &[String]) -> Option<String> {
     };
     let all: Vec<_> = values.iter().map(one).collect();
     (!all.is_empty()).then(|| format!("Values: {}.", all.join(", ")))
+}
+
+/// The other names of a command or a flag.
+fn others(aliases: &[String]) -> Option<String> {
+    let names: Vec<_> = aliases.iter().map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| format!("Also: {}.", names.join(", ")))
 }
 
 /// A text with a full stop, and with flags as code.
