@@ -2,15 +2,12 @@
 
 use clap::Args;
 use common::api::error::ErrorCode;
-use common::api::manager::{UpdateDeployment, WriteQuery};
 use common::model::{Deployment, Namespace};
 
-use super::deploy;
-use super::dry_run;
 use super::options::{Metadata, WriteOptions};
 use super::preview::existing;
 use super::replace::{confirm_dropped, replacement};
-use crate::client::operation::write::{query, write};
+use super::{deploy, update};
 use crate::client::session::Session;
 use crate::client::target::{Resolved, Target};
 use crate::error::Failure;
@@ -86,36 +83,16 @@ impl Apply {
         if !self.reset_properties && !self.options.only_shows() {
             confirm_dropped(session, &resolved).await?;
         }
-        let (name, content, subject) = replacement(resolved, "updating");
-        let labels = self.metadata.labels();
-        let request = UpdateDeployment {
-            description: self.metadata.description.clone(),
-            labels: (!labels.is_empty()).then_some(labels),
-            drift_policy: self.options.drift.drift_policy,
-            service_account: self.options.account.for_update(),
-            ..content
-        };
-        // A deployment that was only previewed has no template files yet.
-        let locked = self.locked && found.latest_manifest.is_some();
-        if self.options.dry_run.is_wanted() {
-            let query = self.options.diff_query(None, locked, session);
-            return dry_run::show(session, &name, &request, &query, &subject).await;
-        }
-        let query = self.options.query(WriteQuery {
+        let existing = update::Existing {
+            metadata: &self.metadata,
+            options: &self.options,
+            // A deployment that was only previewed has no template files yet.
+            locked: self.locked && found.latest_manifest.is_some(),
             allow_deletes: self.allow_deletes,
-            locked,
-            ..query(session)
-        });
-        let client = session.client.clone();
-        let start = |write| client.update_async(&name, &request, write);
-        write(
-            session,
-            subject,
-            query,
-            self.options.returns_at_once(),
-            start,
-        )
-        .await
+        };
+        existing
+            .update(session, replacement(resolved, "updating"))
+            .await
     }
 }
 

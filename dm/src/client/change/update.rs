@@ -61,12 +61,23 @@ pub struct Update {
     pub allow_deletes: bool,
 }
 
-impl Update {
-    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let (name, content, subject) = self.content(session).await?;
+/// What an existing deployment gets beside its content.
+pub struct Existing<'a> {
+    pub metadata: &'a Metadata,
+    pub options: &'a WriteOptions,
+    pub locked: bool,
+    pub allow_deletes: bool,
+}
+
+impl Existing<'_> {
+    pub async fn update(
+        &self,
+        session: &mut Session<'_, '_>,
+        (name, content, subject): (DeploymentName, UpdateDeployment, Subject),
+    ) -> Result<(), Failure> {
         let labels = self.metadata.labels();
         let request = UpdateDeployment {
-            description: self.metadata.description,
+            description: self.metadata.description.clone(),
             labels: (!labels.is_empty()).then_some(labels),
             drift_policy: self.options.drift.drift_policy,
             service_account: self.options.account.for_update(),
@@ -83,14 +94,21 @@ impl Update {
         });
         let client = session.client.clone();
         let start = |write| client.update_async(&name, &request, write);
-        write(
-            session,
-            subject,
-            query,
-            self.options.returns_at_once(),
-            start,
-        )
-        .await
+        let at_once = self.options.returns_at_once();
+        write(session, subject, query, at_once, start).await
+    }
+}
+
+impl Update {
+    pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let content = self.content(session).await?;
+        let existing = Existing {
+            metadata: &self.metadata,
+            options: &self.options,
+            locked: self.locked,
+            allow_deletes: self.allow_deletes,
+        };
+        existing.update(session, content).await
     }
 
     async fn content(
