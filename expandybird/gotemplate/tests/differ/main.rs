@@ -14,6 +14,8 @@
 mod case;
 mod format_string;
 mod functions;
+#[path = "../support/go.rs"]
+mod go;
 mod grammar;
 mod oracle;
 mod shrink;

@@ -1,18 +1,19 @@
 //! Go's own `text/template`, in a process.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use crate::case::{Answer, Case};
+use crate::go;
 
-/// Where Go may be, besides `PATH`.
-const USUAL: &str = "/usr/local/go/bin/go";
-
-static PROGRAM: LazyLock<PathBuf> = LazyLock::new(build);
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle");
+    go::build(folder, "gotemplate-oracle")
+});
 
 pub struct Oracle {
     process: Child,
@@ -24,23 +25,6 @@ pub struct Oracle {
 struct Response {
     output: Option<String>,
     error: String,
-}
-
-fn build() -> PathBuf {
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gotemplate-oracle");
-    let go = if Path::new(USUAL).exists() {
-        USUAL
-    } else {
-        "go"
-    };
-    let status = Command::new(go)
-        .args(["build", "-o"])
-        .arg(&program)
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle"))
-        .status();
-    let status = status.unwrap_or_else(|error| panic!("cannot run {go}: {error}. Install Go 1.26"));
-    assert!(status.success(), "{go} cannot build the oracle");
-    program
 }
 
 impl Oracle {

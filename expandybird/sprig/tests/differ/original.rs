@@ -4,6 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::go;
+
 /// What a template gave.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -23,7 +25,8 @@ struct Line {
 
 /// The answer to each template. The original starts anew after a template that killed it.
 pub fn answers(templates: &[String], data: &serde_json::Value) -> Vec<Answer> {
-    let program = build();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle");
+    let program = go::build(folder, "sprig-oracle");
     let mut all = Vec::with_capacity(templates.len());
     while let Some(rest) = templates.get(all.len()..).filter(|rest| !rest.is_empty()) {
         all.extend(run(&program, rest, data));
@@ -71,21 +74,4 @@ fn read(line: &[u8]) -> Answer {
         .decode(output.as_bytes())
         .expect("bytes are base 64");
     Answer::Output(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Builds the program once for all runs: Go's own cache keeps it.
-fn build() -> std::path::PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sprig");
-    let status = Command::new("go")
-        .args(["build", "-o"])
-        .arg(&program)
-        .arg(".")
-        .current_dir(source)
-        .status();
-    assert!(
-        status.expect("Go is installed: run make setup").success(),
-        "the program of Go builds"
-    );
-    program
 }
