@@ -1,9 +1,12 @@
 //! Maps. `set`, `unset` and the merges change their first argument, which shows wherever the map is held.
 
+use std::rc::Rc;
+
 use expandybird_gotemplate::error::Failure;
 use expandybird_gotemplate::value::{Call, Function, GoString, List, Map, Type, Value};
 
 use crate::convert::to_text;
+use crate::semver::Version;
 use crate::types::is_empty;
 
 /// Functions of maps.
@@ -238,6 +241,10 @@ fn copied(call: &mut Call<'_>, value: &Value) -> Result<Value, Failure> {
             }
             call.budget().leave();
             Ok(copy.into())
+        }
+        // The original copies exported fields alone, and a version has none.
+        Value::Object(object) if object.as_any().is::<Version>() => {
+            Ok(Value::Object(Rc::new(Version::default())))
         }
         other => Ok(other.clone()),
     }

@@ -42,10 +42,15 @@ fn is_number(text: &str) -> bool {
         Some(b'.') => text.bytes().any(|byte| byte.is_ascii_digit()) && text.parse::<f64>().is_ok(),
         Some(b'+' | b'-' | b'0'..=b'9') => {
             let digits = text.replace('_', "");
-            parse_int(&digits).is_some() || parse_large(&digits) || matches(&FLOAT, &digits)
+            parse_int(&digits).is_some() || parse_large(&digits) || is_float(&digits)
         }
         _ => false,
     }
+}
+
+/// A float beyond the range of `float64` is a text again.
+fn is_float(digits: &str) -> bool {
+    matches(&FLOAT, digits) && digits.parse().is_ok_and(f64::is_finite)
 }
 
 /// Whether it is an integer above the `int64` that a `uint64` holds.
