@@ -8,12 +8,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use common::api::error::ErrorBody;
 use common::api::expander::{Environment, ExpandRequest, ExpandResponse};
 use common::api::manager::{Expand, Expansion};
 use common::json::{self, Limits};
 use common::model::{ManifestName, NameError, Namespace, language};
 use jiff::Timestamp;
+use ring::rand::{SecureRandom as _, SystemRandom};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
@@ -118,6 +121,7 @@ pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
         content: request.content,
         imports: request.imports,
         env: environment.to_map(),
+        seed: request.seed.unwrap_or_else(random_seed),
         ..ExpandRequest::default()
     };
     let response = expand(&request).await?;
@@ -133,8 +137,16 @@ pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
     // Nothing is redacted: the values belong to the user.
     Ok(Expansion {
         secrets: Vec::new(),
+        values: Vec::new(),
         ..response.into_expansion(Vec::new())
     })
+}
+
+/// A seed that nobody can guess. Without random numbers it is empty, and the expansion warns of that.
+fn random_seed() -> String {
+    let mut bytes = [0; 32];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_or_else(|_| String::new(), |()| BASE64_STANDARD.encode(bytes))
 }
 
 /// Types that nothing can resolve. Without this check, a typing error in the name of a template would count as a kind.

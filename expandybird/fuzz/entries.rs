@@ -17,10 +17,7 @@ struct Returns(Rendered);
 
 impl Engine for Returns {
     fn render(&mut self, _: &Instance<'_>) -> Result<Output, EngineError> {
-        Ok(Output {
-            result: self.0.clone(),
-            warnings: Vec::new(),
-        })
+        Ok(Output::new(self.0.clone()))
     }
 }
 
@@ -46,6 +43,8 @@ fn expanded(content: &str, files: &[(&str, &str)], returned: Rendered) {
         files: &files,
         env: &Map::new(),
         scopes: &BTreeMap::new(),
+        values: &[],
+        seed: "",
     };
     let budget = Budget::new(BOUNDS);
     let outcome = expand(

@@ -6,7 +6,8 @@
 //! Facts that need no folder of their own are in `facts.yaml`.
 //!
 //! `env.yaml` gives the environment, `imports.yaml` maps names to paths where they differ, `scopes.yaml` says where the
-//! short references in a template lead.
+//! short references in a template lead,
+//! `values.yaml` has the values of earlier expansions and the seed of others.
 
 #![expect(
     clippy::unwrap_used,
@@ -29,13 +30,14 @@ use expandybird::sandbox::{self, Sandbox, SandboxOptions};
 use expandybird::service::{Expander, Options};
 use serde_json::{Map, Value};
 
-const OWN: [&str; 6] = [
+const OWN: [&str; 7] = [
     "config.yaml",
     "expected.yaml",
     "error.txt",
     "env.yaml",
     "imports.yaml",
     "scopes.yaml",
+    "values.yaml",
 ];
 
 /// Beside the program: `cargo build -p expandybird-worker` puts it there.
@@ -122,7 +124,21 @@ fn request(folder: &Path) -> ExpandRequest {
         true => serde_json::from_value(read(&scopes)).unwrap(),
         false => BTreeMap::new(),
     };
+    let values = folder.join("values.yaml");
+    let values = match values.exists() {
+        true => read(&values),
+        false => Value::Null,
+    };
     ExpandRequest {
+        values: match values.get("values") {
+            Some(values) => serde_json::from_value(values.clone()).unwrap(),
+            None => Vec::new(),
+        },
+        seed: values
+            .get("seed")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
         name: "config.yaml".to_owned(),
         content: std::fs::read_to_string(folder.join("config.yaml")).unwrap(),
         imports: found

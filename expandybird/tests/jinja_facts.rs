@@ -4,6 +4,7 @@
 
 use common::model::{Import, Language};
 use expandybird::engine::jinja::{self, Jinja};
+use expandybird::engine::values::Values;
 use expandybird::engine::{Engine as _, Instance, Rendered};
 use expandybird::input::Files;
 use serde::Deserialize;
@@ -48,6 +49,7 @@ fn rendered(facts: &Facts, template: &str) -> Result<String, String> {
         tree: Vec::new(),
         env: &facts.env,
         properties: Some(&facts.properties),
+        values: Values::NONE,
         outputs: None,
     };
     match engine

@@ -23,10 +23,7 @@ impl Engine for Returns {
     fn render(&mut self, instance: &Instance<'_>) -> Result<Output, EngineError> {
         let name = instance.template.name.as_str();
         let found = self.0.iter().find(|(template, _)| *template == name);
-        Ok(Output {
-            result: Rendered::Data(found.unwrap().1.clone()),
-            warnings: Vec::new(),
-        })
+        Ok(Output::new(Rendered::Data(found.unwrap().1.clone())))
     }
 }
 
@@ -51,6 +48,8 @@ fn expanded(
         files: &files,
         env: &Map::new(),
         scopes: &BTreeMap::new(),
+        values: &[],
+        seed: "",
     };
     let budget = Budget::new(Bounds::default());
     let mut engine = Returns(templates);

@@ -68,6 +68,7 @@ codes! {
     MethodNotAllowed       "METHOD_NOT_ALLOWED"       405 "The route exists, but does not support this method.";
     RequestTimeout         "REQUEST_TIMEOUT"          408 "The body of the request arrived too slowly, or not completely.";
     AlreadyExists          "ALREADY_EXISTS"           409 "The name is already in use, for example by a deployment or a registry.";
+    Conflict               "CONFLICT"                 409 "The Template object has changed since the caller read it (`metadata.resourceVersion`).";
     StoreNotEmpty          "STORE_NOT_EMPTY"          409 "A backup can be restored only into an empty store.";
     InUse                  "IN_USE"                   409 "The object cannot be removed, because it is in use. The message names its users.";
     OperationRunning       "OPERATION_RUNNING"        409 "Another operation is running on the deployment.";
@@ -79,6 +80,7 @@ codes! {
     PayloadTooLarge        "PAYLOAD_TOO_LARGE"        413 "The body of the request, or an answer between services, exceeds a limit of bytes, values or depth.";
     UriTooLong             "URI_TOO_LONG"             414 "The path and the query of the request exceed their size limit.";
     UnsupportedMediaType   "UNSUPPORTED_MEDIA_TYPE"   415 "The body of the request is neither JSON nor YAML, or is compressed.";
+    InvalidTemplate        "INVALID_TEMPLATE"         422 "A Template object, or the values of its parameters, are not valid. `causes` lists each fault.";
     DeletesNotAllowed      "DELETES_NOT_ALLOWED"      422 "The update would delete most objects of the deployment, and the request does not allow that (allowDeletes).";
     IdempotencyConflict    "IDEMPOTENCY_CONFLICT"     422 "The Idempotency-Key was used before with a different request.";
     ResourcesFailed        "RESOURCES_FAILED"         422 "The cluster refused some resources, or they failed. `causes` lists them.";

@@ -8,8 +8,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::manager::Expansion;
 use crate::model::{
-    Configuration, DeploymentName, Import, InstanceOutputs, Layout, ManifestName, Namespace,
-    ResolvedType, Scope, SecretValue,
+    Configuration, DeploymentName, GeneratedValue, Import, InstanceOutputs, Layout, ManifestName,
+    Namespace, ResolvedType, Scope, SecretValue,
 };
 
 /// The header that identifies the caller of an expansion, by a digest of the user's name. expandybird shares its
@@ -34,6 +34,12 @@ pub struct ExpandRequest {
     /// and returned in the answer, as the full references that they stand for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scopes: BTreeMap<String, Scope>,
+    /// Values that earlier expansions made, to be used again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<GeneratedValue>,
+    /// The source of further values. The same seed gives the same values, so it is as secret as they are.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub seed: String,
 }
 
 impl ExpandRequest {
@@ -105,6 +111,9 @@ pub struct ExpandResponse {
     /// The property values that schemas mark as secret (`writeOnly: true`, `format: password`), given or default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<SecretValue>,
+    /// All values that templates made up, now or before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<GeneratedValue>,
 }
 
 impl ExpandResponse {
@@ -121,6 +130,7 @@ impl ExpandResponse {
             notes: self.notes,
             instance_outputs: self.instance_outputs,
             secrets: self.secrets,
+            values: self.values,
         }
     }
 }

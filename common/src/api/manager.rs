@@ -10,8 +10,9 @@ use super::page::PageQuery;
 use crate::model::limits::{DESCRIPTION_CHARS, LABELS, OPERATION_MS};
 use crate::model::{
     ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy, DeploymentName,
-    DeploymentStatus, DiffSummary, DriftPolicy, Import, LayoutPath, ManifestName, Namespace,
-    ObjectRef, Operation, RegistryDefinition, ResolvedType, ResourceName, SecretValue,
+    DeploymentStatus, DiffSummary, DriftPolicy, GeneratedValue, Import, LayoutPath, ManifestName,
+    Namespace, ObjectRef, Operation, Regenerates, RegistryDefinition, ResolvedType, ResourceName,
+    SecretValue,
     ServiceAccountName, TypeName, UpdatePolicy,
 };
 
@@ -153,6 +154,10 @@ pub struct WriteQuery {
     /// recorded there is rejected.
     #[serde(default, skip_serializing_if = "is_false")]
     pub locked: bool,
+    /// For updates: generated values that are made again. Each is a path of the layout, with the name of a parameter or
+    /// without. May be repeated.
+    #[serde(default, skip_serializing_if = "Regenerates::is_empty")]
+    pub regenerate: Regenerates,
     #[serde(flatten)]
     pub policies: PolicyQuery,
 }
@@ -226,6 +231,9 @@ pub struct Expand {
     pub imports: Vec<Import>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
+    /// The source of generated values: the same seed gives the same values. Default: a random one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<String>,
 }
 
 /// The answer of `POST /expand`: the parts of a manifest that an expansion makes.
@@ -250,6 +258,10 @@ pub struct Expansion {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub secrets: Vec<SecretValue>,
+    /// The values that templates made up. The manager keeps them, and no answer contains them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub values: Vec<GeneratedValue>,
 }
 
 /// An item of `GET /deployments/{d}/manifests`. `GET /deployments/{d}/manifests/{m}` returns the contents.

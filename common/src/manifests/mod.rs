@@ -6,6 +6,7 @@
 mod error;
 mod names;
 mod object;
+mod template_object;
 
 use serde_json::Value;
 
@@ -14,6 +15,7 @@ use crate::yaml::{self, Document, Duplicates, Limits};
 pub use error::{ManifestError, ObjectLocation};
 pub use names::named;
 pub use object::Object;
+pub use template_object::{is_template, is_template_object, read_template_object};
 
 /// The endings of files that hold objects.
 pub const ENDINGS: [&str; 3] = [".yaml", ".yml", ".json"];
@@ -65,7 +67,10 @@ pub fn objects(file: &str, documents: Vec<Document>) -> Result<Vec<Object>, Mani
 }
 
 /// The recursion is as deep as the YAML, whose depth is limited.
-fn unfold(
+///
+/// # Errors
+/// It is no object.
+pub fn unfold(
     value: Value,
     place: ObjectLocation,
     found: &mut Vec<Object>,

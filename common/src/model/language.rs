@@ -15,6 +15,8 @@ pub enum Language {
     GoTemplate,
     /// A folder with a `Chart.yaml`, and Kubernetes objects in `manifests/`.
     Package,
+    /// An object of the kind Template: Kubernetes objects with parameters.
+    TemplateObject,
     /// Files of Kubernetes objects, as kubectl takes them.
     Manifests,
 }
@@ -38,16 +40,19 @@ pub struct Row {
     pub endings: &'static [&'static str],
     /// Distinguishes files of the language from others with the same ending.
     pub recognises: Option<fn(&str) -> bool>,
+    /// Endings that no other language has, where `recognises` decides about `endings`. Registries use these.
+    pub own_endings: &'static [&'static str],
 }
 
 /// If several rows match a file, the first one wins.
-pub const TABLE: [Row; 5] = [
+pub const TABLE: [Row; 6] = [
     Row {
         language: Language::Python,
         name: "Python",
         form: Form::File,
         endings: &[".py"],
         recognises: None,
+        own_endings: &[],
     },
     Row {
         language: Language::Package,
@@ -55,6 +60,15 @@ pub const TABLE: [Row; 5] = [
         form: Form::Folder,
         endings: &["Chart.yaml"],
         recognises: None,
+        own_endings: &[],
+    },
+    Row {
+        language: Language::TemplateObject,
+        name: "Template object",
+        form: Form::File,
+        endings: &manifests::ENDINGS,
+        recognises: Some(manifests::is_template_object),
+        own_endings: &[".template.yaml", ".template.yml", ".template.json"],
     },
     Row {
         language: Language::Manifests,
@@ -62,6 +76,7 @@ pub const TABLE: [Row; 5] = [
         form: Form::File,
         endings: &manifests::ENDINGS,
         recognises: Some(manifests::is_manifests),
+        own_endings: &[],
     },
     // YAML files are Jinja: Google's Deployment Manager rendered them, and text without braces stays the same.
     Row {
@@ -70,6 +85,7 @@ pub const TABLE: [Row; 5] = [
         form: Form::File,
         endings: &[".jinja", ".yaml"],
         recognises: None,
+        own_endings: &[],
     },
     Row {
         language: Language::GoTemplate,
@@ -77,6 +93,7 @@ pub const TABLE: [Row; 5] = [
         form: Form::File,
         endings: &[".gotmpl"],
         recognises: None,
+        own_endings: &[],
     },
 ];
 
@@ -111,18 +128,28 @@ impl Row {
         }
     }
 
-    /// The file name of a template in a registry.
-    fn file_of(&self, template: &str) -> Option<String> {
-        let ending = self.endings.first()?;
-        Some(match self.form {
+    /// Whether the name alone says that a file is in the language.
+    fn owns_name(&self, path: &str) -> bool {
+        let mut endings = self.own_endings.iter();
+        endings.any(|ending| path.ends_with(ending))
+    }
+
+    /// The file names of a template in a registry.
+    fn files_of(&self, template: &str) -> Vec<String> {
+        let named = |ending: &&str| match self.form {
             Form::File => format!("{template}{ending}"),
             Form::Folder => (*ending).to_owned(),
-        })
+        };
+        match self.own_endings {
+            [] => self.endings.iter().take(1).map(named).collect(),
+            own => own.iter().map(named).collect(),
+        }
     }
 
     /// First file names that only one language has, then folders, then languages that only the content identifies.
     fn rank(&self) -> u8 {
         match (self.form, self.recognises) {
+            _ if !self.own_endings.is_empty() => 0,
             (Form::File, None) => 0,
             (Form::Folder, _) => 1,
             (Form::File, Some(_)) => 2,
@@ -133,8 +160,14 @@ impl Row {
 /// The language of a file, by its name and its content.
 pub fn of_file(path: &str, content: &str) -> Option<&'static Row> {
     TABLE.iter().find(|row| {
-        row.has_name(path) && row.recognises.is_none_or(|recognises| recognises(content))
+        let is_recognised = || row.recognises.is_none_or(|recognises| recognises(content));
+        row.owns_name(path) || row.has_name(path) && is_recognised()
     })
+}
+
+/// What the programs know about one language.
+pub fn row(language: Language) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.language == language)
 }
 
 /// Whether this is the name of a template file.
@@ -159,11 +192,11 @@ pub fn endings() -> impl fmt::Display {
 pub fn files_of(template: &str) -> Vec<TemplateFile> {
     let mut rows: Vec<&'static Row> = TABLE.iter().collect();
     rows.sort_by_key(|row| row.rank());
-    let file = |row: &'static Row| {
-        let name = row.file_of(template)?;
-        Some(TemplateFile { row, name })
+    let files = |row: &'static Row| {
+        let names = row.files_of(template).into_iter();
+        names.map(move |name| TemplateFile { row, name })
     };
-    rows.into_iter().filter_map(file).collect()
+    rows.into_iter().flat_map(files).collect()
 }
 
 /// The template in a version's folder. `None` if the folder has no template.
@@ -193,6 +226,8 @@ mod tests {
     #[test]
     fn a_file_is_in_the_language_that_its_name_and_content_say() {
         const OBJECT: &str = "{apiVersion: v1, kind: Pod}";
+        const TEMPLATE: &str = "{\"kind\": \"Template\", \"apiVersion\": \"v1\", \"objects\": []}";
+        const OPENSHIFT: &str = "apiVersion: template.openshift.io/v1\nkind: Template\n";
         for (path, content, language) in [
             ("a.py", OBJECT, Some(Language::Python)),
             ("a.jinja", OBJECT, Some(Language::Jinja)),
@@ -201,6 +236,11 @@ mod tests {
             ("a.yaml", OBJECT, Some(Language::Manifests)),
             ("https://host/a.yml", OBJECT, Some(Language::Manifests)),
             ("a.json", OBJECT, Some(Language::Manifests)),
+            ("a.json", TEMPLATE, Some(Language::TemplateObject)),
+            ("a.yml", TEMPLATE, Some(Language::TemplateObject)),
+            ("a.yaml", OPENSHIFT, Some(Language::TemplateObject)),
+            ("a.template.yaml", "{}", Some(Language::TemplateObject)),
+            ("a.jinja", TEMPLATE, Some(Language::Jinja)),
             ("a.yml", "resources: []", None),
             ("redis/Chart.yaml", OBJECT, Some(Language::Package)),
             ("Chart.yaml", "", Some(Language::Package)),
@@ -222,6 +262,11 @@ mod tests {
             ),
             (&["Chart.yaml", "web.yaml"], Ok(Some("Chart.yaml"))),
             (&["web.yaml"], Ok(Some("web.yaml"))),
+            (
+                &["web.template.json", "web.yaml"],
+                Ok(Some("web.template.json")),
+            ),
+            (&["web.template.yaml", "web.jinja"], Err(())),
             (&["other.py", "web.txt"], Ok(None)),
             (&["web.jinja", "web.py"], Err(())),
         ] {

@@ -23,6 +23,9 @@ pub struct LayoutNode {
     pub properties: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<Vec<LayoutNode>>,
+    /// What the template says to its user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 impl Layout {

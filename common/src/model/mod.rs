@@ -6,6 +6,7 @@
 pub mod configuration;
 pub mod credential;
 pub mod deployment;
+pub mod generated;
 pub mod identity;
 pub mod language;
 pub mod layout;
@@ -26,6 +27,7 @@ pub use configuration::{
 };
 pub use credential::{Credential, CredentialType, Secret};
 pub use deployment::{Deployment, DeploymentState, DeploymentStatus, Drift, DriftPolicy};
+pub use generated::{GeneratedValue, Regenerate, RegenerateError, Regenerates};
 pub use identity::{Identity, IdentityError};
 pub use language::Language;
 pub use layout::{Layout, LayoutNode, LayoutPath, SecretValue};
@@ -33,7 +35,7 @@ pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedFile, Resolve
 pub use metadata::{ConflictPolicy, CreatePolicy, DeletePolicy, ResourceMetadata, UpdatePolicy};
 pub use name::{
     CredentialName, DeploymentName, ManifestName, NameError, Namespace, OperationId, RegistryName,
-    ResourceName, ServiceAccountName, TypeName,
+    ResourceName, ServiceAccountName, TemplateName, TypeName,
 };
 pub use object::{AppliedObject, ObjectRef};
 pub use operation::{Operation, OperationStatus, OperationType, Progress, Rollback};

@@ -115,6 +115,10 @@ name!(
     ServiceAccountName, "service account", is_subdomain, SUBDOMAIN_RULE, SUBDOMAIN_PATTERN, SUBDOMAIN_CHARS
 );
 name!(
+    /// A stored Template object (RFC 1123 subdomain).
+    TemplateName, "template name", is_subdomain, SUBDOMAIN_RULE, SUBDOMAIN_PATTERN, SUBDOMAIN_CHARS
+);
+name!(
     /// A registered template registry. References to its templates start with it.
     RegistryName, "registry name", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );

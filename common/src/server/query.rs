@@ -1,5 +1,6 @@
 //! The request's query. An error names the parameter that cannot be read.
 
+use std::borrow::Cow;
 use std::future::{Ready, ready};
 
 use actix_web::dev::Payload;
@@ -23,8 +24,12 @@ impl<T: DeserializeOwned> FromRequest for Query<T> {
     }
 }
 
+/// Parameters that may be repeated. What reads them takes several values with commas between.
+const REPEATABLE: [&str; 1] = ["regenerate"];
+
 fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
-    let pairs = form_urlencoded::parse(query.as_bytes());
+    let joined = joined(query);
+    let pairs = form_urlencoded::parse(joined.as_bytes());
     let pairs = serde_urlencoded::Deserializer::new(pairs);
     serde_path_to_error::deserialize(pairs).map_err(|error| {
         let parameter = match error.path().iter().next() {
@@ -35,6 +40,25 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
         let message = format!("{parameter} cannot be read: {reason}");
         ApiError::new(ErrorCode::InvalidRequest, message)
     })
+}
+
+/// The query with each parameter that may be repeated only once.
+fn joined(query: &str) -> Cow<'_, str> {
+    let mut joined = Cow::Borrowed(query);
+    for name in REPEATABLE.into_iter().filter(|name| query.contains(*name)) {
+        let (values, others): (Vec<_>, Vec<_>) =
+            form_urlencoded::parse(query.as_bytes()).partition(|(key, _)| key == name);
+        if values.is_empty() {
+            continue;
+        }
+        let values: Vec<_> = values.into_iter().map(|(_, value)| value).collect();
+        let mut pairs = form_urlencoded::Serializer::new(String::new());
+        pairs
+            .extend_pairs(others)
+            .append_pair(name, &values.join(","));
+        joined = Cow::Owned(pairs.finish());
+    }
+    joined
 }
 
 #[cfg(test)]
@@ -69,5 +93,16 @@ mod tests {
             r#"the query's parameter "limits" cannot be read: unknown field `limits`, expected `limit`"#
         );
         assert!(read::<Asked>("limit=1").is_ok());
+    }
+
+    #[test]
+    fn a_parameter_that_may_be_repeated_has_all_its_values() {
+        #[derive(Debug, Deserialize)]
+        struct Asked {
+            regenerate: String,
+            limit: u32,
+        }
+        let read = read::<Asked>("regenerate=%24.a&limit=1&regenerate=b").unwrap();
+        assert_eq!((read.regenerate.as_str(), read.limit), ("$.a,b", 1));
     }
 }

@@ -46,6 +46,7 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::TooManyResources
         | ErrorCode::TooManyReferences
         | ErrorCode::InvalidBackup
+        | ErrorCode::InvalidTemplate
         | ErrorCode::UnknownType
         | ErrorCode::Unauthenticated
         | ErrorCode::Forbidden
@@ -64,6 +65,7 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         ErrorCode::NotFound | ErrorCode::TemplateNotFound => ExitCode::NotFound,
         ErrorCode::AlreadyExists
         | ErrorCode::InUse
+        | ErrorCode::Conflict
         | ErrorCode::StoreNotEmpty
         | ErrorCode::OperationRunning
         | ErrorCode::NeverApplied

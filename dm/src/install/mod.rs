@@ -100,6 +100,7 @@ impl Installation {
             content: crate::terminal::format::yaml(&configuration)?,
             imports: chart::files(),
             namespace: Some(self.namespace.clone()),
+            seed: None,
         });
         let resources = expansion.await?.expanded_config.resources;
         // The chart's resources have whole objects as properties.

@@ -30,6 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "expandybird-gotemplate",
             "expandybird-protocol",
             "expandybird-sprig",
+            "expandybird-templateobject",
         ],
     ),
     ("expandybird-confinement", &[]),
@@ -41,7 +42,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "expandybird-worker",
         &["expandybird-confinement", "expandybird-protocol"],
     ),
-    ("manager", &["common", "manager-registry"]),
+    (
+        "manager",
+        &["common", "expandybird-templateobject", "manager-registry"],
+    ),
     ("manager-registry", &["common"]),
     // Its tests borrow the control plane.
     ("resourcifier", &["common", "e2e"]),

@@ -35,10 +35,7 @@ impl Engine for Manifests {
                 ErrorCode::InvalidConfiguration,
                 "has no Kubernetes object; add one, or remove the resource",
             )),
-            false => Ok(Output {
-                result: Rendered::Objects(objects),
-                warnings: Vec::new(),
-            }),
+            false => Ok(Output::new(Rendered::Objects(objects))),
         }
     }
 }
@@ -73,12 +70,8 @@ fn check_properties(instance: &Instance<'_>) -> Result<(), EngineError> {
 fn failed(instance: &Instance<'_>, code: ErrorCode, reason: &str) -> EngineError {
     let file = instance.template.path();
     EngineError {
-        code,
-        message: format!("'{file}' {reason}"),
         file: Some(file.to_owned()),
-        line: None,
-        column: None,
-        excerpt: String::new(),
+        ..EngineError::new(code, format!("'{file}' {reason}"))
     }
 }
 
@@ -103,6 +96,7 @@ impl From<ManifestError> for EngineError {
             line: u32::try_from(line).ok(),
             column: None,
             excerpt,
+            causes: Vec::new(),
         }
     }
 }

@@ -8,14 +8,27 @@ pub mod go_template;
 pub mod jinja;
 pub mod manifests;
 pub mod python;
+pub mod template_object;
+pub mod values;
 
-use common::api::error::ErrorCode;
+use std::sync::Arc;
+
+use common::api::error::{ErrorBody, ErrorCode};
 use common::manifests::Object;
 use common::model::{Import, Language};
 use serde_json::{Map, Value};
+use values::{UsedValue, Values};
 
 /// Runs one instance of a template.
 pub trait Engine {
+    /// The schema that a template implies, as text. A schema file beside the template overrides it.
+    ///
+    /// # Errors
+    /// The template cannot be read.
+    fn schema(&mut self, _: &Import, _: Language) -> Result<Option<Arc<str>>, EngineError> {
+        Ok(None)
+    }
+
     fn render(&mut self, instance: &Instance<'_>) -> Result<Output, EngineError>;
 }
 
@@ -29,6 +42,8 @@ pub struct Instance<'a> {
     pub env: &'a Map<String, Value>,
     /// `None`: the resource has no properties, which differs from empty properties.
     pub properties: Option<&'a Value>,
+    /// What the template may make up.
+    pub values: Values<'a>,
     /// Of a text about an instance, the outputs that this has. A template has none to see.
     pub outputs: Option<&'a Map<String, Value>>,
 }
@@ -46,6 +61,22 @@ impl Instance<'_> {
 pub struct Output {
     pub result: Rendered,
     pub warnings: Vec<String>,
+    /// What the template says to its user.
+    pub message: Option<String>,
+    /// All values that the template made up, now or before.
+    pub values: Vec<UsedValue>,
+}
+
+impl Output {
+    /// A result, and nothing beside it.
+    pub fn new(result: Rendered) -> Self {
+        Self {
+            result,
+            warnings: Vec::new(),
+            message: None,
+            values: Vec::new(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +100,23 @@ pub struct EngineError {
     pub column: Option<u32>,
     /// The line of the fault, with a caret, or the template's own frames.
     pub excerpt: String,
+    /// If there are several faults, each with its place.
+    pub causes: Vec<ErrorBody>,
+}
+
+impl EngineError {
+    /// An error without a place.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            file: None,
+            line: None,
+            column: None,
+            excerpt: String::new(),
+            causes: Vec::new(),
+        }
+    }
 }
 
 /// The engines of one expansion, each for a language of [`common::model::language::TABLE`].
@@ -78,21 +126,36 @@ impl<'e> Engines<'e> {
     pub fn new(engines: Vec<(Language, Box<dyn Engine + 'e>)>) -> Self {
         Self(engines)
     }
+
+    fn of(
+        &mut self,
+        template: &Import,
+        language: Language,
+    ) -> Result<&mut (dyn Engine + 'e), EngineError> {
+        let mut engines = self.0.iter_mut();
+        let found = engines.find(|(other, _)| *other == language);
+        let engine = found.map(|(_, engine)| engine.as_mut());
+        engine.ok_or_else(|| EngineError {
+            file: Some(template.path().to_owned()),
+            ..EngineError::new(
+                ErrorCode::Internal,
+                format!("no engine renders {language:?}"),
+            )
+        })
+    }
 }
 
 impl Engine for Engines<'_> {
+    fn schema(
+        &mut self,
+        template: &Import,
+        language: Language,
+    ) -> Result<Option<Arc<str>>, EngineError> {
+        self.of(template, language)?.schema(template, language)
+    }
+
     fn render(&mut self, instance: &Instance<'_>) -> Result<Output, EngineError> {
-        let mut engines = self.0.iter_mut();
-        match engines.find(|(language, _)| *language == instance.language) {
-            Some((_, engine)) => engine.render(instance),
-            None => Err(EngineError {
-                code: ErrorCode::Internal,
-                message: format!("no engine renders {:?}", instance.language),
-                file: Some(instance.template.path().to_owned()),
-                line: None,
-                column: None,
-                excerpt: String::new(),
-            }),
-        }
+        self.of(instance.template, instance.language)?
+            .render(instance)
     }
 }

@@ -96,12 +96,13 @@ impl<S: Sessions> Engine for Python<S> {
         let output = self
             .call(instance)
             .map_err(|error| described(&error, instance.template.path()))?;
+        let result = match output.result {
+            TemplateResult::Text(text) => Rendered::Text(text),
+            TemplateResult::Data(value) => Rendered::Data(value),
+        };
         Ok(Output {
-            result: match output.result {
-                TemplateResult::Text(text) => Rendered::Text(text),
-                TemplateResult::Data(value) => Rendered::Data(value),
-            },
             warnings: printed(&output.printed, instance.template.path()),
+            ..Output::new(result)
         })
     }
 }
@@ -140,6 +141,7 @@ fn described(error: &SandboxError, file: &str) -> EngineError {
         line: innermost.map(|frame| frame.line),
         column: innermost.and_then(|frame| frame.column),
         excerpt: failure.map(frames).unwrap_or_default(),
+        causes: Vec::new(),
     }
 }
 

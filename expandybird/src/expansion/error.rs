@@ -118,7 +118,13 @@ pub enum Fault {
     )]
     Blocked { file: String },
     #[error("{0}")]
-    Engine(#[from] EngineError),
+    Engine(Box<EngineError>),
+}
+
+impl From<EngineError> for Fault {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(Box::new(error))
+    }
 }
 
 impl Fault {

@@ -28,8 +28,8 @@ use common::manifests::Object;
 use common::model::language;
 use common::model::metadata::MetadataError;
 use common::model::{
-    Configuration, InstanceOutputs, Layout, LayoutPath, Output, ResourceMetadata, Scope,
-    SecretValue,
+    Configuration, GeneratedValue, Import, InstanceOutputs, Language, Layout, LayoutPath, Output,
+    ResourceMetadata, ResourceName, Scope, SecretValue, TypeName,
 };
 use common::redact::Redactor;
 use serde_json::{Map, Value};
@@ -54,6 +54,10 @@ pub struct Input<'a> {
     pub env: &'a Map<String, Value>,
     /// The scope of the short references in a template, by its name.
     pub scopes: &'a BTreeMap<String, Scope>,
+    /// Values that earlier expansions made.
+    pub values: &'a [GeneratedValue],
+    /// The source of further values. Empty: they are no secrets.
+    pub seed: &'a str,
 }
 
 /// Expands a configuration until only primitives are left.
@@ -77,9 +81,12 @@ pub fn expand(
         warnings: Vec::new(),
         secrets: Vec::new(),
         hidden: Vec::new(),
+        around: Vec::new(),
+        values: Vec::new(),
     };
     let expanded = expander.expand(&text, content);
     let (secrets, mut warnings) = (expander.secrets, expander.warnings);
+    let values = expander.values;
     let marked = secrets.iter().map(|secret| &secret.value);
     let redactor = Redactor::new(marked.chain(&expander.hidden));
     let expanded = expanded.map_err(|error| error.without(redactor.clone()))?;
@@ -94,6 +101,7 @@ pub fn expand(
         notes: expanded.notes,
         warnings,
         secrets,
+        values,
     })
 }
 
@@ -124,6 +132,10 @@ struct Expander<'a> {
     secrets: Vec<SecretValue>,
     /// The values of Kubernetes Secrets so far, because errors and warnings quote their lines.
     hidden: Vec<Value>,
+    /// The names of the template instances around the one at hand, outermost first, with its own.
+    around: Vec<String>,
+    /// The values that templates made up, now or before.
+    values: Vec<GeneratedValue>,
 }
 
 /// An expanded list of resources, with its outputs.
@@ -165,6 +177,10 @@ impl Expander<'_> {
                 }
                 expanded
             }
+            Content::Template => {
+                let level = self.top_template(text)?;
+                self.resolve(text, level)
+            }
             Content::Objects(objects) => {
                 let nodes = self.top_objects(text, objects)?;
                 self.resolve(text, nodes, None)
@@ -188,12 +204,45 @@ impl Expander<'_> {
         }
         let nodes = self.objects(objects, &root);
         nodes.map_err(|(index, fault)| match (index, fault) {
-            (_, Fault::Engine(error)) => text.engine(error, &root),
+            (_, Fault::Engine(error)) => text.engine(*error, &root),
             (Some(index), fault) => {
                 text.fault(fault, &format!("/resources/{index}"), &root.child(index))
             }
             (None, fault) => text.fault(fault, "", &root),
         })
+    }
+
+    /// The level of a configuration that is a Template object: one instance of it, with the values that it has.
+    fn top_template(&mut self, text: &Text<'_>) -> Result<Level, ExpansionError> {
+        let (root, path) = (LayoutPath::root(), LayoutPath::root().child(0));
+        let template = Import {
+            name: text.file().to_owned(),
+            path: None,
+            content: text.content().to_owned(),
+        };
+        // Its name need not say so.
+        let row = language::row(Language::TemplateObject);
+        self.languages.insert(template.name.clone(), row);
+        let named = |fault: Fault| text.fault(fault, "", &root);
+        let name = ResourceName::parse(text.file()).map_err(|error| named(error.into()))?;
+        let type_name = TypeName::parse("Template").map_err(|error| named(error.into()))?;
+        let properties = self
+            .properties(&template, None, name.as_str(), &path)
+            .map_err(|fault| refused(fault, text, "", &path, name.as_str()))?;
+        let body = self.template(&template, name.as_str(), properties, &path, &[]);
+        let body = body.map_err(|failure| match failure {
+            Failed::Here(fault) => named(fault),
+            Failed::Within(error) => *error,
+        })?;
+        let node = Node {
+            name,
+            type_name,
+            metadata: None,
+            body,
+            file: text.file().to_owned(),
+            path,
+        };
+        Ok(vec![node].into())
     }
 
     /// `outputs`: those that the configuration has itself.

@@ -20,7 +20,7 @@ impl Expander<'_> {
         parent: &LayoutPath,
     ) -> Result<Vec<Node>, (Option<usize>, Fault)> {
         let named = manifests::named(objects)
-            .map_err(|error| (None, Fault::Engine(EngineError::from(error))))?;
+            .map_err(|error| (None, Fault::from(EngineError::from(error))))?;
         let mut nodes = Vec::with_capacity(named.len());
         for (index, (name, object)) in named.into_iter().enumerate() {
             let node = self.object(name, object, parent.child(index));

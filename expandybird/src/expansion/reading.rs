@@ -35,6 +35,8 @@ pub enum Content {
     Configuration(Value, Vec<String>),
     /// Kubernetes objects.
     Objects(Vec<Object>),
+    /// A Template object.
+    Template,
 }
 
 /// The top-level keys of a configuration.
@@ -69,11 +71,19 @@ impl<'a> Text<'a> {
         self.file
     }
 
+    /// The whole text, if its lines mean something to the user.
+    pub fn content(&self) -> &'a str {
+        self.content.unwrap_or_default()
+    }
+
     /// The content of the configuration.
     pub fn read(&mut self) -> Result<Content, ExpansionError> {
         let content = self.content.unwrap_or_default();
         let documents = yaml::read_all(content, &Limits::DEFAULT, Duplicates::Error)
             .map_err(|error| self.unreadable(&error))?;
+        if matches!(&documents[..], [one] if manifests::is_template(&one.value)) {
+            return Ok(Content::Template);
+        }
         if manifests::recognises(&documents) {
             let objects = manifests::objects(self.file, documents)
                 .map_err(|error| self.engine(error.into(), &LayoutPath::root()))?;
@@ -166,7 +176,7 @@ impl<'a> Text<'a> {
             ..Location::default()
         };
         let excerpt = error.excerpt.clone();
-        Fault::Engine(error).at(location).with_excerpt(excerpt)
+        Fault::from(error).at(location).with_excerpt(excerpt)
     }
 
     /// The fault at the location of the pointer.

@@ -1,8 +1,10 @@
 //! One instance of a template: its properties, its schema, its language, and its expansion.
 
+use std::sync::Arc;
+
 use common::api::error::{ErrorBody, Location};
 use common::model::language::{self, Form};
-use common::model::{Import, Language, LayoutPath, Output, SecretValue};
+use common::model::{GeneratedValue, Import, Language, LayoutPath, Output, ResourceName, SecretValue};
 use serde_json::{Map, Value};
 
 use super::error::{ExpansionError, Fault};
@@ -11,6 +13,7 @@ use super::schema::{self, Refusal, Schema, SchemaFault};
 use super::tree::Body;
 use super::watch::{At, ExpansionStep};
 use super::{Expander, Level};
+use crate::engine::values::{UsedValue, Values};
 use crate::engine::{EngineError, Instance, Rendered};
 
 /// The maximum number of warnings in an answer. A loop can cause thousands.
@@ -25,15 +28,22 @@ impl Expander<'_> {
         resource: &str,
         path: &LayoutPath,
     ) -> Result<Option<Value>, Fault> {
-        let Some(file) = self.input.files.schema_of(template) else {
-            return Ok(given.cloned());
+        let own = self.input.files.schema_of(template);
+        let implied = match own {
+            Some(_) => None,
+            None => self.implied_schema(template)?,
+        };
+        let (file, text) = match (own, &implied) {
+            (Some(file), _) => (file, file.content.as_str()),
+            (None, Some(text)) => (template, &**text),
+            (None, None) => return Ok(given.cloned()),
         };
         self.watch.before(ExpansionStep::Schema(At {
             file,
             resource,
             path,
         }))?;
-        let schema = Schema::read(&file.name, &file.content, self.schemas)?;
+        let schema = Schema::read(&file.name, text, self.schemas)?;
         for wanted in &schema.imports {
             if self.input.files.required(wanted, template.path()).is_none() {
                 return Err(Fault::Schema(SchemaFault::MissingImport {
@@ -57,6 +67,14 @@ impl Expander<'_> {
         Ok(Some(properties))
     }
 
+    /// The schema that a template without a schema file implies. Rendering reports a language that is unknown.
+    fn implied_schema(&mut self, template: &Import) -> Result<Option<Arc<str>>, Fault> {
+        match self.language(template) {
+            Ok(row) => Ok(self.engine.schema(template, row.language)?),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// Renders an instance and expands its output. `chain` names the templates around it.
     pub(super) fn template(
         &mut self,
@@ -74,6 +92,7 @@ impl Expander<'_> {
             }))
             .map_err(Failed::Here)?;
         let row = self.language(template).map_err(Failed::Here)?;
+        self.around.push(name.to_owned());
         self.env.insert("name".to_owned(), Value::from(name));
         let type_name = Value::from(template.name.as_str());
         self.env.insert("type".to_owned(), type_name);
@@ -86,6 +105,7 @@ impl Expander<'_> {
             },
             env: &self.env,
             properties: properties.as_ref(),
+            values: Values::new(self.input.values, &self.around, self.input.seed),
             outputs: None,
         };
         let bytes = instance.bytes();
@@ -94,7 +114,10 @@ impl Expander<'_> {
             .render(&instance)
             .map_err(|error| engine_failed(error, name, path))?;
         self.warn(rendered.warnings, name, path);
+        self.take_values(rendered.values, path)
+            .map_err(Failed::Here)?;
         let level = self.level_of(rendered.result, bytes, (template, chain), name, path)?;
+        self.around.pop();
         let notes = match chain.is_empty() {
             true => self.notes(template, properties.as_ref(), &level.outputs, name, path)?,
             false => None,
@@ -103,6 +126,7 @@ impl Expander<'_> {
             properties,
             children: level.nodes,
             outputs: level.outputs,
+            message: rendered.message,
             notes,
         })
     }
@@ -166,7 +190,7 @@ impl Expander<'_> {
     ) -> Result<Level, Failed> {
         let text = Text::output(template.path(), &template.name);
         let fault = |fault: Fault| match fault {
-            Fault::Engine(error) => engine_failed(error, name, path),
+            Fault::Engine(error) => engine_failed(*error, name, path),
             fault => Failed::within(text.named(fault, name, path)),
         };
         let configuration = match result {
@@ -190,6 +214,40 @@ impl Expander<'_> {
         chain.push(template.name.clone());
         self.level(&text, &configuration, path, &chain)
             .map_err(Failed::within)
+    }
+
+    /// Records the values that an instance used. The secret ones are hidden like secret properties.
+    fn take_values(&mut self, used: Vec<UsedValue>, path: &LayoutPath) -> Result<(), Fault> {
+        let kept = Values::new(self.input.values, &self.around, self.input.seed).kept();
+        let is_new = |one: &UsedValue| !kept.contains_key(one.name.as_str());
+        if self.input.seed.is_empty() && used.iter().any(is_new) {
+            let warning = "values were made up from no seed, so they are no secrets; give a seed";
+            self.warnings.push(format!("{path}: {warning}"));
+        }
+        let names = self.around.iter();
+        let instance: Vec<_> = names.map(ResourceName::parse).collect::<Result<_, _>>()?;
+        for UsedValue {
+            name,
+            value,
+            secret,
+        } in used
+        {
+            if secret {
+                self.secrets.push(SecretValue {
+                    path: path.clone(),
+                    pointer: format!("/{name}"),
+                    value: value.clone(),
+                });
+            }
+            self.values.push(GeneratedValue {
+                instance: instance.clone(),
+                path: path.clone(),
+                name,
+                value,
+                secret,
+            });
+        }
+        Ok(())
     }
 
     fn take_output(&mut self, bytes: usize) -> Result<(), Failed> {
@@ -240,8 +298,10 @@ fn engine_failed(error: EngineError, name: &str, path: &LayoutPath) -> Failed {
         resource: Some(name.to_owned()),
         path: Some(path.to_string()),
     };
-    let excerpt = error.excerpt.clone();
-    Failed::within(Fault::Engine(error).at(location).with_excerpt(excerpt))
+    let (excerpt, causes) = (error.excerpt.clone(), error.causes.clone());
+    let mut failed = Fault::from(error).at(location).with_excerpt(excerpt);
+    failed.causes = causes;
+    Failed::within(failed)
 }
 
 /// Each fault becomes a cause with its own location.
@@ -252,6 +312,13 @@ pub(super) fn refused(
     path: &LayoutPath,
     name: &str,
 ) -> ExpansionError {
+    let fault = match fault {
+        Fault::Engine(error) => match engine_failed(*error, name, path) {
+            Failed::Within(error) => return *error,
+            Failed::Here(fault) => fault,
+        },
+        fault => fault,
+    };
     let causes = match &fault {
         Fault::Schema(SchemaFault::Refused { refusals, .. }) => refusals
             .iter()

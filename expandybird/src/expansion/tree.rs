@@ -26,6 +26,8 @@ pub enum Body {
         properties: Option<Value>,
         children: Vec<Node>,
         outputs: Vec<Output>,
+        /// What the template says to its user.
+        message: Option<String>,
         /// What its schema says to its user (`info.notes`), as text.
         notes: Option<String>,
     },
@@ -49,25 +51,29 @@ impl Node {
 
     /// The layout of Google's Deployment Manager: `properties` and `resources` only if there are sub-resources.
     pub fn into_layout(self) -> LayoutNode {
-        let (properties, resources) = match self.body {
+        let (properties, resources, message) = match self.body {
             Body::Template {
                 properties,
                 children,
+                message,
                 ..
             } if !children.is_empty() => {
                 let resources = children.into_iter().map(Node::into_layout).collect();
                 (
                     Some(properties.unwrap_or_else(|| Value::Object(Map::new()))),
                     Some(resources),
+                    message,
                 )
             }
-            Body::Template { .. } | Body::Primitive(_) => (None, None),
+            Body::Template { message, .. } => (None, None, message),
+            Body::Primitive(_) => (None, None, None),
         };
         LayoutNode {
             name: self.name,
             type_name: self.type_name,
             properties,
             resources,
+            message,
         }
     }
 }

@@ -18,6 +18,20 @@ pub enum Reason {
 }
 
 impl Reason {
+    const ALL: [Self; 5] = [
+        Self::Required,
+        Self::Invalid,
+        Self::Duplicate,
+        Self::NotSupported,
+        Self::TooMany,
+    ];
+
+    /// The reason that a fault's message begins with.
+    pub fn of_message(message: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|reason| message.starts_with(reason.title()))
+    }
+
     /// The reason of a cause in a Kubernetes `Status`.
     pub const fn as_cause(self) -> &'static str {
         match self {

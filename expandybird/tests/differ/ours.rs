@@ -6,6 +6,7 @@ use common::api::error::ErrorCode;
 use common::model::{Import, Language};
 use common::yaml::{Duplicates, Limits};
 use expandybird::engine::jinja::{self, Jinja};
+use expandybird::engine::values::Values;
 use expandybird::engine::{Engine, EngineError, Instance, Output, Rendered};
 use expandybird::expansion::{Input, Unwatched, expand, schema_cache};
 use expandybird::input::{Bounds, Budget, Files};
@@ -45,6 +46,7 @@ fn rendered(request: &Value) -> Answer {
         tree: Vec::new(),
         env: &env,
         properties: Some(&request["properties"]),
+        values: Values::NONE,
         outputs: None,
     };
     match engine.render(&instance) {
@@ -119,10 +121,7 @@ struct Given(Option<Value>);
 impl Engine for Given {
     fn render(&mut self, instance: &Instance<'_>) -> Result<Output, EngineError> {
         self.0 = instance.properties.cloned();
-        Ok(Output {
-            result: Rendered::Data(json!({ "resources": [] })),
-            warnings: Vec::new(),
-        })
+        Ok(Output::new(Rendered::Data(json!({ "resources": [] }))))
     }
 }
 
@@ -146,6 +145,8 @@ fn validated(request: &Value) -> Answer {
         files: &Files::new(files).unwrap(),
         env: &Map::new(),
         scopes: &BTreeMap::new(),
+        values: &[],
+        seed: "",
     };
     let mut engine = Given(None);
     let budget = Budget::new(Bounds::default());

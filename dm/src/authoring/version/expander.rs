@@ -38,6 +38,7 @@ impl ExampleExpander<'_> {
             content: bundle.content,
             imports: bundle.imports,
             namespace: namespace.cloned(),
+            seed: None,
         };
         match self {
             Self::Manager { client, namespace } => {

@@ -52,6 +52,7 @@ impl Expand {
             content: bundle.content,
             imports: bundle.imports,
             namespace: self.namespace,
+            seed: None,
         };
         let expansion = match self.local {
             true => local::expansion(request)

@@ -98,6 +98,7 @@ impl GoTemplates {
             excerpt: line
                 .and_then(|line| excerpt(&file.content, line, column))
                 .unwrap_or_default(),
+            causes: Vec::new(),
         }
     }
 }
@@ -116,16 +117,13 @@ impl Engine for GoTemplates {
         let path = instance.template.path();
         let text = String::from_utf8(output).map_err(|_| not_text(path))?;
         if !text.contains(NO_VALUE) {
-            return Ok(Output {
-                result: Rendered::Text(text),
-                warnings: Vec::new(),
-            });
+            return Ok(Output::new(Rendered::Text(text)));
         }
         Ok(Output {
-            result: Rendered::Text(text.replace(NO_VALUE, "")),
             warnings: vec![format!(
                 "{path}: a value that does not exist is printed, as nothing"
             )],
+            ..Output::new(Rendered::Text(text.replace(NO_VALUE, "")))
         })
     }
 }
@@ -166,6 +164,7 @@ fn unparsed(file: &Import, error: &ParseError) -> EngineError {
         line: u32::try_from(error.line).ok(),
         column: None,
         excerpt: excerpt(&file.content, error.line, None).unwrap_or_default(),
+        causes: Vec::new(),
     }
 }
 
@@ -177,5 +176,6 @@ fn not_text(path: &str) -> EngineError {
         line: None,
         column: None,
         excerpt: String::new(),
+        causes: Vec::new(),
     }
 }

@@ -64,6 +64,7 @@ impl<'a> Failure<'a> {
                 .and_then(|line| excerpt(self.source, line, self.column))
                 .unwrap_or_default(),
             file: Some(self.file),
+            causes: Vec::new(),
         }
     }
 

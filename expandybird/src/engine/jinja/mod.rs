@@ -237,8 +237,8 @@ impl Engine for Jinja {
             rendered.map_err(|error| Failure::new(&error, &self.files, instance).into_error())?;
         let warnings = printed_undefined.then(|| self.undefined_at(instance));
         Ok(Output {
-            result: Rendered::Text(text),
             warnings: warnings.into_iter().collect(),
+            ..Output::new(Rendered::Text(text))
         })
     }
 }

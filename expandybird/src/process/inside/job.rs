@@ -15,6 +15,7 @@ use crate::engine::go_template::GoTemplates;
 use crate::engine::jinja::{self, Jinja, JinjaCache};
 use crate::engine::manifests::Manifests;
 use crate::engine::python::{self, Opening, Python};
+use crate::engine::template_object::{self, TemplateObjectCache, TemplateObjects};
 use crate::engine::{Engine, Engines};
 use crate::expansion::{self, At, ExpansionError, ExpansionStep, Fault, Input, SchemaCache, Watch};
 use crate::input::{Budget, Files};
@@ -28,6 +29,7 @@ pub struct Expansions<'s> {
     limits: Limits,
     schemas: SchemaCache,
     templates: JinjaCache,
+    template_objects: TemplateObjectCache,
 }
 
 impl<'s> Expansions<'s> {
@@ -38,6 +40,7 @@ impl<'s> Expansions<'s> {
             limits,
             schemas: expansion::schema_cache(),
             templates: jinja::cache(),
+            template_objects: template_object::cache(),
         }
     }
 
@@ -96,6 +99,8 @@ impl<'s> Expansions<'s> {
             files,
             env: &request.env,
             scopes: &request.scopes,
+            values: &request.values,
+            seed: &request.seed,
         };
         let budget = Budget::new(self.limits.bounds);
         expansion::expand(&input, &mut engines, &self.schemas, budget, watcher)
@@ -121,6 +126,7 @@ impl<'s> Expansions<'s> {
                 Box::new(Python::new(self.host, opening))
             }
             Language::GoTemplate => Box::new(GoTemplates::new(files)),
+            Language::TemplateObject => Box::new(TemplateObjects::new(&self.template_objects)),
             Language::Manifests | Language::Package => Box::new(Manifests),
         }
     }
