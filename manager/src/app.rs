@@ -26,6 +26,7 @@ use crate::store::Store;
 use crate::store::kv::{Kv, KvError, MemoryKv, Pace, SledKv};
 use crate::workflow::expansion::Expansions;
 use crate::workflow::step::Dependencies;
+use crate::workflow::stored_types::StoredTypes;
 use crate::workflow::{Capacity, Engine, Retry};
 
 const ADDRESS: SocketAddr =
@@ -77,6 +78,10 @@ impl App {
         let expansions = Arc::new(Expansions::new(
             ports.expander.clone(),
             registries.clone(),
+            StoredTypes {
+                store: store.clone(),
+                access: ports.auth.access.clone(),
+            },
             ports.retry.clone(),
         ));
         let dependencies = Dependencies {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use common::api::deployer::Policies;
 use common::api::manager::present;
 use common::model::{
-    DeletePolicy, DriftPolicy, ManifestName, Namespace, OperationType, ServiceAccountName, TypeName,
+    DeletePolicy, DriftPolicy, ManifestName, Namespace, OperationType, Regenerate,
+    ServiceAccountName, TypeName,
 };
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,9 @@ pub enum Intent {
             deserialize_with = "present"
         )]
         service_account: Option<Option<ServiceAccountName>>,
+        /// Generated values of an existing deployment that are made again.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        regenerate: Vec<Regenerate>,
         /// For an existing deployment: its stored configuration with other properties.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         properties: Option<PropertyChange>,
@@ -72,6 +76,9 @@ pub struct DeploymentChange {
     /// For an upgrade, the template at its new version. The others stay as the latest manifest has recorded them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade: Option<TypeName>,
+    /// Generated values that are made again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regenerate: Vec<Regenerate>,
     /// The latest manifest's configuration with other properties, and with the templates that it has recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<PropertyChange>,
@@ -143,6 +150,19 @@ impl Intent {
             | Intent::Delete { .. }
             | Intent::Rollback { .. }
             | Intent::Correct => stored,
+        }
+    }
+
+    /// The generated values that the expansion makes again.
+    pub fn regenerate(&self) -> &[Regenerate] {
+        match self {
+            Intent::Update(change) => &change.regenerate,
+            Intent::Preview { regenerate, .. } => regenerate,
+            Intent::Create(_)
+            | Intent::Commit(_)
+            | Intent::Delete { .. }
+            | Intent::Rollback { .. }
+            | Intent::Correct => &[],
         }
     }
 

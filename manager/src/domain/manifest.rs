@@ -38,6 +38,7 @@ pub fn empty() -> (InputConfig, Expansion) {
         notes: None,
         instance_outputs: Vec::new(),
         secrets: Vec::new(),
+        values: Vec::new(),
     };
     (input, expansion)
 }

@@ -134,6 +134,7 @@ impl Redaction {
     /// Redacts a manifest for a caller, including the list of its secrets.
     pub fn expansion(&self, expansion: &mut Expansion) {
         expansion.secrets.clear();
+        expansion.values.clear();
         self.configuration(&mut expansion.expanded_config);
         self.layout(&mut expansion.layout);
         self.outputs(&mut expansion.outputs);
@@ -175,6 +176,9 @@ impl Redaction {
         for node in nodes {
             if let Some(properties) = &mut node.properties {
                 self.redactor.value(properties);
+            }
+            if let Some(message) = &mut node.message {
+                self.redactor.string(message);
             }
             self.nodes(node.resources.as_deref_mut().unwrap_or_default());
         }

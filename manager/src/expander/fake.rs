@@ -8,7 +8,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::model::{Configuration, Layout, LayoutNode, Resource, Scope, SecretValue};
+use common::model::{
+    Configuration, GeneratedValue, Layout, LayoutNode, Resource, Scope, SecretValue,
+};
 use common::server::health::Check;
 use common::yaml::{self, Duplicates, Limits};
 
@@ -71,6 +73,7 @@ impl Expander for FakeExpander {
         response.layout.resources = expand(request, &request.content, None, &mut response.config)
             .map_err(CallError::Refused)?;
         response.secrets = passwords(&response.layout);
+        response.values = generated(request, &response.layout);
         response.config.outputs = parse(request, &request.content)
             .map_err(CallError::Refused)?
             .outputs;
@@ -101,6 +104,25 @@ fn passwords(layout: &Layout) -> Vec<SecretValue> {
         })
     });
     given.collect()
+}
+
+/// Every instance with `generated: NAME` makes up a value of that name, from the seed.
+fn generated(request: &ExpandRequest, layout: &Layout) -> Vec<GeneratedValue> {
+    let nodes = layout.walk().into_iter();
+    let made = nodes.filter_map(|(path, node)| {
+        let name = node.properties.as_ref()?.get("generated")?.as_str()?;
+        let mut kept = request.values.iter();
+        let kept = kept.find(|one| one.name == name && one.instance.last() == Some(&node.name));
+        let value = kept.map_or_else(|| request.seed.as_str().into(), |kept| kept.value.clone());
+        Some(GeneratedValue {
+            instance: vec![node.name.clone()],
+            path,
+            name: name.to_owned(),
+            value,
+            secret: true,
+        })
+    });
+    made.collect()
 }
 
 fn expand(
@@ -134,6 +156,7 @@ fn node(
         type_name: resource.type_name.clone(),
         properties: None,
         resources: None,
+        message: None,
     };
     match template {
         Some(template) => {

@@ -11,6 +11,7 @@ mod expand;
 mod extract;
 mod guard;
 mod identify;
+mod kubernetes;
 mod live;
 mod manifests;
 mod metrics;
@@ -19,6 +20,7 @@ mod operations;
 mod previews;
 mod readiness;
 mod registries;
+mod stored_templates;
 mod templates;
 mod types;
 mod whoami;
@@ -73,9 +75,10 @@ macro_rules! routes {
 
 /// A route with its guard.
 fn guarded(need: Need, route: Route) -> Route {
-    route.wrap(from_fn(move |request, next| {
+    let guarded = route.wrap(from_fn(move |request, next| {
         guard::guard(need, request, next)
-    }))
+    }));
+    guarded.wrap(from_fn(kubernetes::status))
 }
 
 routes! {
@@ -101,6 +104,18 @@ routes! {
     "/deployments/{deployment}/manifests/{manifest}/diff" GET manifests::diff Deployment(Get);
     "/deployments/{deployment}/manifests/{manifest}/layout" GET manifests::layout Deployment(Get);
     "/templates/whatif" POST templates::whatif Filtered;
+    "/templates" GET stored_templates::list Filtered, POST stored_templates::create InBody;
+    "/templates/{template}" GET stored_templates::get Filtered, PUT stored_templates::replace InBody, DELETE stored_templates::delete InBody;
+    "/templates/{template}/processed" POST stored_templates::process_stored Filtered;
+    "/processedtemplates" POST stored_templates::process Authenticated;
+    "/api/v1/namespaces/{namespace}/templates" GET stored_templates::list Filtered, POST stored_templates::create InBody;
+    "/api/v1/namespaces/{namespace}/templates/{template}" GET stored_templates::get Filtered, PUT stored_templates::replace InBody, DELETE stored_templates::delete InBody;
+    "/api/v1/namespaces/{namespace}/templates/{template}/processed" POST stored_templates::process_stored Filtered;
+    "/api/v1/namespaces/{namespace}/processedtemplates" POST stored_templates::process Authenticated;
+    "/apis/template.openshift.io/v1/namespaces/{namespace}/templates" GET stored_templates::list Filtered, POST stored_templates::create InBody;
+    "/apis/template.openshift.io/v1/namespaces/{namespace}/templates/{template}" GET stored_templates::get Filtered, PUT stored_templates::replace InBody, DELETE stored_templates::delete InBody;
+    "/apis/template.openshift.io/v1/namespaces/{namespace}/templates/{template}/processed" POST stored_templates::process_stored Filtered;
+    "/apis/template.openshift.io/v1/namespaces/{namespace}/processedtemplates" POST stored_templates::process Authenticated;
     "/types" GET types::list Filtered;
     "/types/{type}/instances" GET types::instances Filtered;
     "/types/{type}/metadata" GET types::metadata Authenticated;

@@ -127,7 +127,7 @@ struct Wish {
 
 const APPLIED: &[Kind] = &[Kind::Create, Kind::Update, Kind::Rollback, Kind::Upgrade];
 
-const WISHES: [Wish; 11] = [
+const WISHES: [Wish; 12] = [
     Wish {
         parameter: "preview",
         is_set: |query| query.preview,
@@ -146,6 +146,11 @@ const WISHES: [Wish; 11] = [
     Wish {
         parameter: "locked",
         is_set: |query| query.locked,
+        kinds: &[Kind::Update],
+    },
+    Wish {
+        parameter: "regenerate",
+        is_set: |query| !query.regenerate.is_empty(),
         kinds: &[Kind::Update],
     },
     Wish {
@@ -268,6 +273,7 @@ mod tests {
             json!({"rollbackOnFailure": true}),
             json!({"preview": true, "rollbackOnFailure": true}),
             json!({"locked": true}),
+            json!({"regenerate": "$.resources[0].A"}),
             json!({"createNamespace": true}),
             json!({"preflight": false}),
             json!({"createPolicy": "CREATE"}),
@@ -289,6 +295,7 @@ mod tests {
         {"rollbackOnFailure":true} Create Update Commit Upgrade
         {"preview":true,"rollbackOnFailure":true}
         {"locked":true} Update
+        {"regenerate":"$.resources[0].A"} Update
         {"createNamespace":true} Create Update Commit
         {"preflight":false} Create Update Commit Rollback Upgrade
         {"createPolicy":"CREATE"} Create Update Rollback Upgrade

@@ -35,6 +35,9 @@ impl Expand {
             manifest: manifest::name(None, now).map_err(|error| Error::invalid(&error))?,
             user: caller.user().to_owned(),
             time: now,
+            values: Vec::new(),
+            seed: request.seed,
+            identity: caller.identity.clone(),
         };
         let input = InputConfig {
             content: request.content,

@@ -16,6 +16,8 @@ pub mod quota;
 pub mod readiness;
 pub mod registries;
 mod repeats;
+pub mod stored_templates;
+pub mod template_inputs;
 pub mod types;
 mod visibility;
 pub mod whatif;
@@ -40,6 +42,7 @@ use self::previews::Previews;
 use self::quota::{Quota, Quotas};
 use self::readiness::Readiness;
 use self::registries::Catalog;
+use self::stored_templates::StoredTemplates;
 use self::types::Types;
 use self::visibility::VisibilityFilters;
 use self::whatif::WhatIfs;
@@ -67,6 +70,7 @@ pub struct Services {
     pub types: Arc<Types>,
     pub whatifs: Arc<WhatIfs>,
     pub catalog: Arc<Catalog>,
+    pub stored_templates: Arc<StoredTemplates>,
     pub credentials: Arc<Credentials>,
     pub expand: Arc<Expand>,
     pub readiness: Arc<Readiness>,
@@ -165,6 +169,10 @@ impl Services {
                 registries: dependencies.registries.clone(),
                 store: store.clone(),
                 vault: vault.clone(),
+            }),
+            stored_templates: Arc::new(StoredTemplates {
+                store: store.clone(),
+                access: gate.access.clone(),
             }),
             credentials: Arc::new(Credentials {
                 vault,

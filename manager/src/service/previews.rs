@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::store::{Changes, Store, StoreError, deployments, manifests};
 use crate::workflow::choice::{self, Choice};
 use crate::workflow::expansion::{Expansions, Subject};
-use crate::workflow::{Retry, diff, redacting};
+use crate::workflow::{Retry, diff, redacting, values};
 
 pub struct Previews {
     pub store: Store,
@@ -97,7 +97,11 @@ impl Previews {
         let acting = access
             .acting(identity, &namespace, account.as_ref())
             .await?;
-        let subject = subject(&name, &namespace, caller)?;
+        let mut subject = subject(&name, &namespace, caller)?;
+        let latest = found
+            .as_ref()
+            .and_then(|found| found.latest_manifest.as_ref());
+        subject.values = values::kept(&self.store, &name, latest).await?;
         let mut expansion = self
             .expansion(&subject, request, query.locked, deadline)
             .await?;
@@ -238,6 +242,9 @@ fn subject(
         manifest: manifest::name(None, now).map_err(|error| Error::invalid(&error))?,
         user: caller.user().to_owned(),
         time: now,
+        values: Vec::new(),
+        seed: None,
+        identity: caller.identity.clone(),
     })
 }
 

@@ -189,6 +189,9 @@ impl WhatIfs {
             manifest: head.name.clone(),
             user: caller.user().to_owned(),
             time: head.created_at,
+            values: manifests::values(store, name, &head.name).await?,
+            seed: None,
+            identity: caller.identity.clone(),
         };
         let latest = Latest {
             manifest: head.name.clone(),

@@ -23,6 +23,7 @@
 //! | `request-at·TIME·KEY` | an index: which keys to forget first |
 //! | `journal·ID·NUMBER` | an event of the operation |
 //! | `registry·NAME` | a registered template registry |
+//! | `template·NAMESPACE·NAME` | a stored Template object |
 //! | `credential·NAME` | a registry's credential, sealed |
 //! | `payload·ID·PART·NUMBER` | a piece of the operation's input, or of its expansion, until it is done |
 //! | `restoring` | only while a backup is being restored: nothing else counts |
@@ -30,7 +31,8 @@
 //! Operation ids begin with the time, so that their order is that of their beginning.
 
 use common::model::{
-    CredentialName, DeploymentName, ManifestName, OperationId, RegistryName, TypeName,
+    CredentialName, DeploymentName, ManifestName, Namespace, OperationId, RegistryName,
+    TemplateName, TypeName,
 };
 
 use super::kv::Key;
@@ -226,6 +228,15 @@ pub fn registries() -> Key {
     prefix(&["registry"])
 }
 
+pub fn template(namespace: &Namespace, name: &TemplateName) -> Key {
+    key(&["template", namespace.as_str(), name.as_str()])
+}
+
+/// The Templates of a namespace.
+pub fn templates(namespace: &Namespace) -> Key {
+    prefix(&["template", namespace.as_str()])
+}
+
 pub fn credential(name: &CredentialName) -> Key {
     key(&["credential", name.as_str()])
 }
@@ -276,6 +287,10 @@ mod tests {
             restoring(),
             registry(&RegistryName::parse("own").unwrap()),
             credential(&CredentialName::parse("own").unwrap()),
+            template(
+                &Namespace::parse("shop").unwrap(),
+                &TemplateName::parse("own").unwrap(),
+            ),
         ];
         let table: Vec<_> = all
             .iter()
@@ -304,6 +319,7 @@ mod tests {
         restoring
         registry·own
         credential·own
+        template·shop·own
         ");
     }
 

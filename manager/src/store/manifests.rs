@@ -7,8 +7,8 @@ use bytes::Bytes;
 use common::api::manager::{Expansion, ManifestSummary};
 use common::api::page::{Page, PageQuery};
 use common::model::{
-    Configuration, Deployment, DeploymentName, InputConfig, Layout, Manifest, ManifestDigests,
-    ManifestName, ObjectRef, Output, Preview, ResolvedType, SecretValue,
+    Configuration, Deployment, DeploymentName, GeneratedValue, InputConfig, Layout, Manifest,
+    ManifestDigests, ManifestName, ObjectRef, Output, Preview, ResolvedType, SecretValue,
 };
 use common::work;
 use jiff::Timestamp;
@@ -31,6 +31,26 @@ pub const TEMPLATES: &str = "templates";
 pub const PREVIEW: &str = "preview";
 /// The secrets that are redacted for callers. Absent if there are none, and in manifests of the first managers.
 pub const SECRETS: &str = "secrets";
+
+/// The values that templates made up. Absent if there are none.
+pub const VALUES: &str = "values";
+
+/// What is stored with a manifest and is in no answer.
+#[derive(Debug, Default)]
+pub struct Private {
+    pub secrets: Vec<SecretValue>,
+    pub values: Vec<GeneratedValue>,
+}
+
+impl Private {
+    /// Takes it out of an expansion.
+    pub fn of(expansion: &mut Expansion) -> Self {
+        Self {
+            secrets: std::mem::take(&mut expansion.secrets),
+            values: std::mem::take(&mut expansion.values),
+        }
+    }
+}
 
 /// The applied properties of one object, with its references replaced.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -125,6 +145,16 @@ async fn secrets_of(store: &Store, head: &Head) -> Result<Vec<SecretValue>, Stor
     }
 }
 
+/// The values that templates made up for a manifest.
+pub async fn values(
+    store: &Store,
+    deployment: &DeploymentName,
+    name: &ManifestName,
+) -> Result<Vec<GeneratedValue>, StoreError> {
+    let found = contents::find(store, deployment, name, VALUES).await?;
+    Ok(found.unwrap_or_default())
+}
+
 /// The secrets of everything that a deployment may have in the cluster.
 pub async fn secrets_in_use(
     store: &Store,
@@ -174,6 +204,7 @@ pub async fn source(
     let head = head.ok_or_else(|| StoreError::Missing(format!("{name} of {deployment}")))?;
     let expansion = Expansion {
         secrets: secrets_of(store, &head).await?,
+        values: values(store, deployment, name).await?,
         expanded_config: expansion(store, deployment, name).await?,
         layout: layout(store, deployment, name).await?,
         resolved_types: head.resolved_types,
@@ -273,14 +304,14 @@ pub async fn put(
     changes: &mut Changes,
     manifest: &Arc<Manifest>,
     templates: Vec<Recorded>,
-    secrets: Vec<SecretValue>,
+    private: Private,
 ) -> Result<(), StoreError> {
     let (deployment, name) = (&manifest.deployment, &manifest.name);
     let key = keys::manifest(deployment, name);
-    let has_secrets = !secrets.is_empty();
+    let has_secrets = !private.secrets.is_empty();
     let written = {
         let (manifest, key) = (manifest.clone(), key.clone());
-        move || parts(&manifest, &templates, &secrets, &key)
+        move || parts(&manifest, &templates, &private, &key)
     };
     let parts = work::large(written).await?;
     contents::put(store, changes, deployment, name, parts).await?;
@@ -302,7 +333,7 @@ pub async fn put(
 fn parts(
     manifest: &Manifest,
     templates: &[Recorded],
-    secrets: &[SecretValue],
+    private: &Private,
     key: &Key,
 ) -> Result<BTreeMap<String, Vec<Bytes>>, StoreError> {
     let mut parts = BTreeMap::from([
@@ -322,8 +353,11 @@ fn parts(
     if !templates.is_empty() {
         parts.insert(TEMPLATES.to_owned(), contents::part(&templates, key)?);
     }
-    if !secrets.is_empty() {
-        parts.insert(SECRETS.to_owned(), contents::part(&secrets, key)?);
+    if !private.secrets.is_empty() {
+        parts.insert(SECRETS.to_owned(), contents::part(&private.secrets, key)?);
+    }
+    if !private.values.is_empty() {
+        parts.insert(VALUES.to_owned(), contents::part(&private.values, key)?);
     }
     Ok(parts)
 }

@@ -19,6 +19,7 @@ mod pieces;
 mod record;
 pub mod registries;
 pub mod requests;
+pub mod templates;
 pub mod token;
 mod upgrade;
 pub mod verify;

@@ -8,20 +8,25 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as STANDARD;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::expander::{Environment, ExpandRequest, ExpandResponse};
 use common::api::manager::Expansion;
 use common::model::{
-    DeploymentName, InputConfig, Layout, ManifestName, Namespace, ResolvedType, Scope, TypeName,
+    DeploymentName, GeneratedValue, InputConfig, Layout, ManifestName, Namespace, ResolvedType,
+    Scope, TypeName,
 };
 use common::redact::REDACTED;
 use common::work;
 use jiff::Timestamp;
 use manager_registry::{Identity, Registries, RegistryError, ResolvedTemplate};
+use ring::rand::{SecureRandom as _, SystemRandom};
 use tokio::time::Instant;
 
 use super::choice::{Choice, Instead};
 use super::retry::Retry;
+use super::stored_types::{self, StoredTypes};
 use crate::domain::imports::{Imports, ImportsError};
 use crate::domain::place::Source;
 use crate::domain::redaction;
@@ -89,19 +94,32 @@ pub struct Subject {
     pub manifest: ManifestName,
     pub user: String,
     pub time: Timestamp,
+    /// Values that templates made up in earlier expansions of the deployment.
+    pub values: Vec<GeneratedValue>,
+    /// The source of further values. `None`: a random one.
+    pub seed: Option<String>,
+    /// The caller, for what only some may see.
+    pub identity: Option<common::model::Identity>,
 }
 
 pub struct Expansions {
     expander: Arc<dyn Expander>,
     registries: Arc<Registries>,
+    stored: StoredTypes,
     retry: Retry,
 }
 
 impl Expansions {
-    pub fn new(expander: Arc<dyn Expander>, registries: Arc<Registries>, retry: Retry) -> Self {
+    pub fn new(
+        expander: Arc<dyn Expander>,
+        registries: Arc<Registries>,
+        stored: StoredTypes,
+        retry: Retry,
+    ) -> Self {
         Self {
             expander,
             registries,
+            stored,
             retry,
         }
     }
@@ -177,8 +195,12 @@ impl Expansions {
             imports: Imports::of_request(input.imports).map_err(|error| too_many(&error))?,
             ..Fetched::default()
         };
+        let seed = match &subject.seed {
+            Some(seed) => seed.clone(),
+            None => random_seed()?,
+        };
         for _ in 0..ROUNDS {
-            let request = Arc::new(request(subject, &input.content, &known));
+            let request = Arc::new(request(subject, &seed, &input.content, &known));
             let response = self.expanded(&request, deadline).await?;
             let references = self.references(&response, &known.imports)?;
             if references.is_empty() {
@@ -186,7 +208,7 @@ impl Expansions {
                 let bytes = work::bytes_of(resources.iter().flat_map(|one| &one.properties));
                 return work::sized(bytes, move || expanded(response, known)).await;
             }
-            if let Err(refusal) = self.fetch(references, choice, &mut known).await {
+            if let Err(refusal) = self.fetch(references, subject, choice, &mut known).await {
                 return Err(refusal.placed(request, response.layout).await);
             }
         }
@@ -202,10 +224,12 @@ impl Expansions {
         response: &ExpandResponse,
         imports: &Imports,
     ) -> Result<Vec<TypeName>, Box<ErrorBody>> {
+        let is_reference =
+            |name: &str| stored_types::recognises(name) || self.registries.recognises(name);
         let new = response
             .unresolved
             .iter()
-            .filter(|name| !imports.contains(name) && self.registries.recognises(name));
+            .filter(|name| !imports.contains(name) && is_reference(name));
         let parsed = new.map(|name| TypeName::parse(name.as_str()));
         parsed
             .collect::<Result<_, _>>()
@@ -215,6 +239,7 @@ impl Expansions {
     async fn fetch(
         &self,
         references: Vec<TypeName>,
+        subject: &Subject,
         choice: &Choice,
         known: &mut Fetched,
     ) -> Result<(), Refusal> {
@@ -224,7 +249,14 @@ impl Expansions {
                     format!("the configuration refers to more than {TEMPLATES} templates");
                 return Err(refused(ErrorCode::InvalidConfiguration, message).into());
             }
-            let template = self.template(&reference, choice).await;
+            let template = match stored_type(&reference, choice) {
+                true => {
+                    self.stored
+                        .resolve(&reference, subject.identity.as_ref())
+                        .await
+                }
+                false => self.template(&reference, choice).await,
+            };
             let template = template.map_err(|error| Refusal {
                 error,
                 of: Some(reference.clone()),
@@ -276,6 +308,9 @@ impl Expansions {
     /// Whether a reference gets the other version. If the registry cannot answer, it does not; resolving the reference
     /// then reports why.
     async fn replaced(&self, reference: &TypeName, instead: &Instead) -> bool {
+        if !self.registries.recognises(reference.as_str()) {
+            return false;
+        }
         let found = self.registries.identity(reference).await;
         found.ok().flatten().is_some_and(|(template, version)| {
             template == instead.template && (instead.everywhere || version == instead.version)
@@ -315,6 +350,16 @@ fn expanded(response: ExpandResponse, known: Fetched) -> Result<Expanded, Box<Er
     }
 }
 
+/// Whether a reference is resolved from the store: it names a stored Template, and no record has it.
+fn stored_type(reference: &TypeName, choice: &Choice) -> bool {
+    stored_types::recognises(reference.as_str())
+        && match choice {
+            Choice::Latest => true,
+            Choice::Locked(_) => false,
+            Choice::Instead(record, _) => record.get(reference).is_none(),
+        }
+}
+
 fn on_record(recorded: &Recorded) -> ResolvedTemplate {
     let Recorded {
         resolved,
@@ -333,7 +378,16 @@ fn left(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now())
 }
 
-fn request(subject: &Subject, content: &str, known: &Fetched) -> ExpandRequest {
+/// A seed that nobody can guess, because passwords are made from it.
+pub fn random_seed() -> Result<String, Box<ErrorBody>> {
+    let mut bytes = [0; 32];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    let message = "the system has no random numbers for generated values";
+    filled.map_err(|_| refused(ErrorCode::Unavailable, message.to_owned()))?;
+    Ok(STANDARD.encode(bytes))
+}
+
+fn request(subject: &Subject, seed: &str, content: &str, known: &Fetched) -> ExpandRequest {
     let environment = Environment {
         deployment: subject.deployment.clone(),
         namespace: subject.namespace.clone(),
@@ -347,6 +401,8 @@ fn request(subject: &Subject, content: &str, known: &Fetched) -> ExpandRequest {
         imports: known.imports.files().to_vec(),
         env: environment.to_map(),
         scopes: known.scopes.clone(),
+        values: subject.values.clone(),
+        seed: seed.to_owned(),
     }
 }
 

@@ -22,9 +22,11 @@ mod retry;
 mod runner;
 pub mod step;
 mod steps;
+pub mod stored_types;
 mod tries;
 mod undo;
 pub mod upgrade;
+pub mod values;
 pub mod watch;
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ use actix_web::HttpResponse;
 use actix_web::web::Bytes;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{
-    CredentialName, DeploymentName, ManifestName, OperationId, RegistryName, TypeName,
+    CredentialName, DeploymentName, ManifestName, Namespace, OperationId, RegistryName,
+    TemplateName, TypeName,
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::json_schema;
@@ -160,6 +161,8 @@ fn path_parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
     let mut parameter = |name: &str| {
         let schema = match name {
             "deployment" => schemas.subschema_for::<DeploymentName>(),
+            "namespace" => schemas.subschema_for::<Namespace>(),
+            "template" => schemas.subschema_for::<TemplateName>(),
             "manifest" => schemas.subschema_for::<ManifestName>(),
             "operation" => schemas.subschema_for::<OperationId>(),
             // The two names together are the name of a type.

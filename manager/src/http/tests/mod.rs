@@ -16,7 +16,9 @@ mod resolution;
 mod rollbacks;
 mod routes;
 mod secrets;
+mod stored_templates;
 mod upgrades;
+mod values;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};

@@ -59,6 +59,7 @@ impl Writes {
             true => Intent::Preview {
                 new: Some(new),
                 service_account: None,
+                regenerate: Vec::new(),
                 properties: None,
             },
             false => Intent::Create(new),
@@ -80,6 +81,7 @@ impl Writes {
             labels: request.labels,
             drift_policy: request.drift_policy,
             upgrade: None,
+            regenerate: asked.query.regenerate.0.clone(),
             properties: None,
             service_account: request.service_account,
         };
@@ -275,6 +277,7 @@ fn replacement(change: DeploymentChange, asked: &Asked) -> Result<Intent, Error>
 fn preview(change: DeploymentChange) -> Result<Intent, Error> {
     let rest = DeploymentChange {
         service_account: None,
+        regenerate: Vec::new(),
         properties: None,
         ..change.clone()
     };
@@ -282,6 +285,7 @@ fn preview(change: DeploymentChange) -> Result<Intent, Error> {
         return Ok(Intent::Preview {
             new: None,
             service_account: change.service_account,
+            regenerate: change.regenerate,
             properties: change.properties,
         });
     }

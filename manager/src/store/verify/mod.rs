@@ -199,6 +199,7 @@ fn readable(key: &[u8], value: &[u8], digests: Option<&Digests>) -> Result<(), S
         "request-at" => is::<String>(key, value),
         "journal" => is::<journal::Entry>(key, value),
         "registry" => is::<RegistryDefinition>(key, value),
+        "template" => is::<serde_json::Value>(key, value),
         "credential" => is::<CredentialRecord>(key, value),
         "payload" | "final" => Ok(()),
         "type" if kv::number(value).is_some_and(|count| count > 0) => Ok(()),

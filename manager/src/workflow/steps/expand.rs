@@ -15,16 +15,11 @@ use crate::workflow::choice::{self, Choice, Latest};
 use crate::workflow::expansion::{Expanded, Subject};
 use crate::workflow::step::{Done, Failure, Run, StepError};
 use crate::workflow::upgrade::UpgradeTarget;
+use crate::workflow::values;
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
-    let subject = Subject {
-        deployment: run.deployment().clone(),
-        namespace: run.namespace().await?,
-        manifest: run.manifest()?.clone(),
-        user: run.record.operation.user.clone(),
-        time: run.record.operation.start_time,
-    };
     let latest = choice::latest(run.store(), run.deployment()).await?;
+    let subject = subject(run, latest.as_ref()).await?;
     let mut changes = Changes::default();
     let (input, choice) = match stored(run) {
         Some(Stored::AtVersion(template)) => {
@@ -50,6 +45,23 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         changes,
         warnings,
         ..Done::default()
+    })
+}
+
+/// The deployment, with the values that its latest manifest has.
+async fn subject(run: &Run<'_>, latest: Option<&Latest>) -> Result<Subject, StepError> {
+    let latest = latest.map(|latest| &latest.manifest);
+    let kept = values::kept(run.store(), run.deployment(), latest).await?;
+    let regenerate = run.goal.intent.regenerate();
+    Ok(Subject {
+        deployment: run.deployment().clone(),
+        namespace: run.namespace().await?,
+        manifest: run.manifest()?.clone(),
+        user: run.record.operation.user.clone(),
+        time: run.record.operation.start_time,
+        values: values::without(kept, regenerate).map_err(Failure::clean)?,
+        seed: None,
+        identity: run.record.identity.clone(),
     })
 }
 

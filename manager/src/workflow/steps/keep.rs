@@ -9,6 +9,7 @@ use common::model::{Deployment, DiffSummary, Preview};
 use super::store;
 use crate::domain::deployment;
 use crate::domain::redaction::Redaction;
+use crate::store::manifests::Private;
 use crate::store::{Changes, StoreError, deployments, manifests, operations};
 use crate::workflow::redacting;
 use crate::workflow::step::{Done, Run, StepError};
@@ -27,7 +28,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     };
     let resources = redacting::redacted(&redaction, found, hide).await;
     let (input, mut expansion) = run.source().await?;
-    let secrets = std::mem::take(&mut expansion.secrets);
+    let private = Private::of(&mut expansion);
     let revision = store::next_revision(run, before.as_ref()).await?;
     let mut manifest = store::manifest(run, input, expansion, revision)?;
     manifest.preview = Some(Preview {
@@ -38,7 +39,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     });
     let (name, manifest) = (manifest.name.clone(), Arc::new(manifest));
     let templates = run.templates().await?;
-    manifests::put(run.store(), &mut changes, &manifest, templates, secrets).await?;
+    manifests::put(run.store(), &mut changes, &manifest, templates, private).await?;
     let after = deployment::previewed(begun(run, before)?, Some(name.clone()));
     deployments::put(&mut changes, &after)?;
     Ok(Done {

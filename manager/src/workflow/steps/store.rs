@@ -7,6 +7,7 @@ use common::model::{Deployment, InputConfig, Layout, Manifest, ManifestName};
 
 use crate::domain::intent::Intent;
 use crate::domain::{deployment, instances, manifest};
+use crate::store::manifests::Private;
 use crate::store::{self, Changes, StoreError, deployments, manifests};
 use crate::workflow::step::{Done, Run, StepError};
 
@@ -32,12 +33,12 @@ pub async fn unconfirm(run: &Run<'_>, changes: &mut Changes) -> Result<(), Store
 /// Writes the manifest, the deployment that points to it, and the index of its instances.
 pub async fn write(run: &Run<'_>, mut changes: Changes) -> Result<Done, StepError> {
     let (input, mut expansion) = run.source().await?;
-    let secrets = std::mem::take(&mut expansion.secrets);
+    let private = Private::of(&mut expansion);
     let before = deployments::get(run.store(), run.deployment()).await?;
     let revision = next_revision(run, before.as_ref()).await?;
     let manifest = Arc::new(manifest(run, input, expansion, revision)?);
     let templates = run.templates().await?;
-    manifests::put(run.store(), &mut changes, &manifest, templates, secrets).await?;
+    manifests::put(run.store(), &mut changes, &manifest, templates, private).await?;
     advance(run, changes, &manifest.layout).await
 }
 

@@ -7,6 +7,7 @@ pub mod manifests;
 pub mod operations;
 pub mod previews;
 pub mod registries;
+pub mod stored_templates;
 pub mod types;
 
 use common::api::error::ErrorCode::{self, *};

@@ -72,6 +72,10 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "rollbackOnFailure is nothing that",
         "OpenAPI has no way to say that preview and rollbackOnFailure exclude each other",
     ),
+    (
+        "names no generated value",
+        "which values a manifest has, only the manager knows",
+    ),
 ];
 
 fn exception(message: &str) -> bool {

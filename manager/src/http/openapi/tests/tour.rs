@@ -23,6 +23,50 @@ pub async fn everywhere(driver: &mut Driver) {
     registering(driver).await;
     stopping(driver).await;
     administering(driver).await;
+    processing(driver).await;
+}
+
+/// Template objects, below each of the paths that they have.
+async fn processing(driver: &mut Driver) {
+    let template = json!({
+        "kind": "Template", "apiVersion": "v1", "metadata": {"name": "own"}, "parameters": [{"name": "A", "value": "a"}],
+        "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "$(A)"}}],
+    });
+    let ask = |at: &'static [&'static str], body: &Value| Ask {
+        at,
+        body: body.clone(),
+        ..Ask::default()
+    };
+    let prefixes: [(&str, &[&str], &[&str]); 3] = [
+        ("", &[], &["own"]),
+        (
+            "/api/v1/namespaces/{namespace}",
+            &["shop"],
+            &["shop", "own"],
+        ),
+        (
+            "/apis/template.openshift.io/v1/namespaces/{namespace}",
+            &["other"],
+            &["other", "own"],
+        ),
+    ];
+    for (prefix, all, one) in prefixes {
+        let (list, processed) = (
+            format!("{prefix}/templates"),
+            format!("{prefix}/processedtemplates"),
+        );
+        let own = format!("{list}/{{template}}");
+        driver.json("POST", &list, ask(all, &template)).await;
+        driver.json("GET", &list, ask(all, &Value::Null)).await;
+        driver.json("GET", &own, ask(one, &Value::Null)).await;
+        driver.json("PUT", &own, ask(one, &template)).await;
+        let parameters = json!({"A": "b"});
+        let path = format!("{own}/processed");
+        let found = driver.json("POST", &path, ask(one, &parameters)).await;
+        assert_eq!(found["objects"][0]["metadata"]["name"], "b");
+        driver.json("POST", &processed, ask(all, &template)).await;
+        driver.json("DELETE", &own, ask(one, &Value::Null)).await;
+    }
 }
 
 fn content(resources: Value) -> Value {

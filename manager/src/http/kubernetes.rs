@@ -1,0 +1,89 @@
+//! Errors below the paths that a Kubernetes client uses are a `Status`.
+
+use actix_web::body::{BoxBody, MessageBody, to_bytes_limited};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::CONTENT_TYPE;
+use actix_web::middleware::Next;
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use common::api::error::{ErrorBody, ErrorCode};
+use common::json::{self, Limits};
+use expandybird_templateobject::Reason;
+use serde_json::{Value, json};
+
+/// The first segments of such paths.
+const PREFIXES: [&str; 2] = ["/api/v1/", "/apis/"];
+
+/// Writes an error's body as a `Status`, below those paths.
+pub async fn status(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let is_kubernetes = PREFIXES
+        .iter()
+        .any(|prefix| request.path().starts_with(prefix));
+    let response = next.call(request).await?.map_into_boxed_body();
+    let status = response.status();
+    if !is_kubernetes || !(status.is_client_error() || status.is_server_error()) {
+        return Ok(response);
+    }
+    let (request, response) = response.into_parts();
+    let headers = response.headers().clone();
+    let read = to_bytes_limited(response.into_body(), Limits::ERROR.bytes).await;
+    let body = match read {
+        Ok(Ok(bytes)) => json::from_slice::<ErrorBody>(&bytes, &Limits::ERROR).ok(),
+        _ => None,
+    };
+    let body = body.unwrap_or_else(|| ErrorBody::new(ErrorCode::Internal, "the answer was lost"));
+    let mut answer: HttpResponseBuilder = HttpResponse::build(status);
+    for (name, value) in headers.iter().filter(|(name, _)| *name != CONTENT_TYPE) {
+        answer.append_header((name.clone(), value.clone()));
+    }
+    let answer = answer.json(as_status(&body, status.as_u16()));
+    Ok(ServiceResponse::new(request, answer))
+}
+
+fn as_status(body: &ErrorBody, status: u16) -> Value {
+    let causes: Vec<_> = body.causes.iter().map(cause).collect();
+    let mut found = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": body.message, "reason": reason(body.code, status),
+        "details": {"group": "template.openshift.io", "kind": "Template"},
+        "code": status,
+    });
+    if !causes.is_empty() {
+        found["details"]["causes"] = json!(causes);
+    }
+    found
+}
+
+/// A fault's text begins with its field.
+fn cause(fault: &ErrorBody) -> Value {
+    let field = fault
+        .location
+        .as_ref()
+        .and_then(|location| location.path.as_deref());
+    let field = field.unwrap_or_default();
+    let message = fault.message.strip_prefix(field).unwrap_or(&fault.message);
+    let message = message.strip_prefix(": ").unwrap_or(message);
+    let reason = Reason::of_message(message).map_or("FieldValueInvalid", Reason::as_cause);
+    json!({"reason": reason, "message": message, "field": field})
+}
+
+fn reason(code: ErrorCode, status: u16) -> &'static str {
+    match (code, status) {
+        (ErrorCode::AlreadyExists, _) => "AlreadyExists",
+        (_, 400) => "BadRequest",
+        (_, 401) => "Unauthorized",
+        (_, 403) => "Forbidden",
+        (_, 404) => "NotFound",
+        (_, 405) => "MethodNotAllowed",
+        (_, 409) => "Conflict",
+        (_, 413) => "RequestEntityTooLarge",
+        (_, 415) => "UnsupportedMediaType",
+        (_, 422) => "Invalid",
+        (_, 429) => "TooManyRequests",
+        (_, 503) => "ServiceUnavailable",
+        (_, 504) => "Timeout",
+        _ => "InternalError",
+    }
+}
