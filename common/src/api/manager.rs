@@ -12,8 +12,7 @@ use crate::model::{
     ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy, DeploymentName,
     DeploymentStatus, DiffSummary, DriftPolicy, GeneratedValue, Import, LayoutPath, ManifestName,
     Namespace, ObjectRef, Operation, Regenerates, RegistryDefinition, ResolvedType, ResourceName,
-    SecretValue,
-    ServiceAccountName, TypeName, UpdatePolicy,
+    SecretValue, ServiceAccountName, TypeName, UpdatePolicy,
 };
 
 /// The header that makes a write safe to repeat. Within a day, the same key with the same request is the same

@@ -178,8 +178,8 @@ impl Expander<'_> {
                 expanded
             }
             Content::Template => {
-                let level = self.top_template(text)?;
-                self.resolve(text, level)
+                let nodes = self.top_template(text)?;
+                self.resolve(text, nodes, None)
             }
             Content::Objects(objects) => {
                 let nodes = self.top_objects(text, objects)?;
@@ -212,8 +212,8 @@ impl Expander<'_> {
         })
     }
 
-    /// The level of a configuration that is a Template object: one instance of it, with the values that it has.
-    fn top_template(&mut self, text: &Text<'_>) -> Result<Level, ExpansionError> {
+    /// The node of a configuration that is a Template object: one instance of it, with the values that it has.
+    fn top_template(&mut self, text: &Text<'_>) -> Result<Vec<Node>, ExpansionError> {
         let (root, path) = (LayoutPath::root(), LayoutPath::root().child(0));
         let template = Import {
             name: text.file().to_owned(),
@@ -242,7 +242,7 @@ impl Expander<'_> {
             file: text.file().to_owned(),
             path,
         };
-        Ok(vec![node].into())
+        Ok(vec![node])
     }
 
     /// `outputs`: those that the configuration has itself.

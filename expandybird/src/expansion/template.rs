@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use common::api::error::{ErrorBody, Location};
 use common::model::language::{self, Form};
-use common::model::{GeneratedValue, Import, Language, LayoutPath, Output, ResourceName, SecretValue};
+use common::model::{
+    GeneratedValue, Import, Language, LayoutPath, Output, ResourceName, SecretValue,
+};
 use serde_json::{Map, Value};
 
 use super::error::{ExpansionError, Fault};
@@ -167,6 +169,7 @@ impl Expander<'_> {
             env: &self.env,
             properties,
             outputs: Some(&outputs),
+            values: Values::NONE,
         };
         let rendered = self.engine.render(&instance);
         let rendered = rendered.map_err(|error| engine_failed(error, name, path))?;

@@ -356,7 +356,9 @@ fn stored_type(reference: &TypeName, choice: &Choice) -> bool {
         && match choice {
             Choice::Latest => true,
             Choice::Locked(_) => false,
-            Choice::Instead(record, _) => record.get(reference).is_none(),
+            Choice::Recorded(record) | Choice::Instead(record, _) => {
+                record.get(reference).is_none()
+            }
         }
 }
 

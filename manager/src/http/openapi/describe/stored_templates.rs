@@ -60,17 +60,15 @@ pub fn process(of: &mut SchemaGenerator) -> Description {
 }
 
 pub fn process_stored(of: &mut SchemaGenerator) -> Description {
-    Description::new(
-        "Process a stored Template object with these parameters; nothing is stored",
-    )
-    .query::<ProcessQuery>(of)
-    .body::<TemplateParameters>(of)
-    .answers::<Value>(
-        201,
-        "The Template with its objects, or a List of these.",
-        of,
-    )
-    .fails(&[NotFound, InvalidTemplate, Unavailable])
+    Description::new("Process a stored Template object with these parameters; nothing is stored")
+        .query::<ProcessQuery>(of)
+        .body::<TemplateParameters>(of)
+        .answers::<Value>(
+            201,
+            "The Template with its objects, or a List of these.",
+            of,
+        )
+        .fails(&[NotFound, InvalidTemplate, Unavailable])
 }
 
 /// A Template object: the rest of it is checked when it is read.
