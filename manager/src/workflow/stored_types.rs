@@ -1,6 +1,6 @@
 //! The type `template:NAMESPACE/NAME`: a stored Template object.
 //!
-//! Whoever deploys it must be permitted to see it. To others it does not exist.
+//! The caller who deploys it must be permitted to see it. To others it does not exist.
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::canonical;

@@ -14,6 +14,17 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("registries", "template", "getRegistryTemplate"),
     ("registries", "download", "downloadFile"),
     ("manifests", "layout", "getLayout"),
+    ("stored_templates", "list", "listTemplates"),
+    ("stored_templates", "create", "createTemplate"),
+    ("stored_templates", "get", "getTemplate"),
+    ("stored_templates", "replace", "replaceTemplate"),
+    ("stored_templates", "delete", "deleteTemplate"),
+    ("stored_templates", "process", "processTemplate"),
+    (
+        "stored_templates",
+        "process_stored",
+        "processStoredTemplate",
+    ),
     ("types", "instances", "listInstances"),
     ("types", "metadata", "getTypeMetadata"),
     ("types", "registry", "getTypeRegistry"),
@@ -28,8 +39,19 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("whoami", "get", "whoami"),
 ];
 
-/// For example `listDeployments`, `getManifest`, `rollbackDeployment`.
+/// The paths under which a handler is found once more, and what that adds to the names of its operations.
+const AGAIN: &[(&str, &str)] = &[
+    ("/api/v1/", "Kubernetes"),
+    ("/apis/template.openshift.io/v1/", "OpenShift"),
+];
+
+/// For example `listDeployments`, `getManifest`, `rollbackDeployment`, `listTemplatesKubernetes`.
 pub fn operation_id(route: &Route) -> String {
+    let again = AGAIN.iter().find(|(path, _)| route.path.starts_with(path));
+    own_id(route) + again.map_or("", |(_, suffix)| suffix)
+}
+
+fn own_id(route: &Route) -> String {
     let (noun, verb) = route.handler;
     let own = NAMES
         .iter()
@@ -48,6 +70,7 @@ pub fn tag(route: &Route) -> &'static str {
     let first = route.path.trim_start_matches('/').split('/').next();
     match first.unwrap_or_default() {
         "healthz" | "readyz" | "metrics" | "openapi.json" | "whoami" => "service",
+        "api" | "apis" | "processedtemplates" => "templates",
         part => part,
     }
 }

@@ -184,6 +184,103 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
         "/operations/{operation}/cancel",
         [401, 401, 404, 403, 409, 409],
     ),
+    ("GET", "/templates", [401, 401, 403, 200, 200, 200]),
+    ("POST", "/templates", [401, 401, 403, 403, 201, 201]),
+    (
+        "GET",
+        "/templates/{template}",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "PUT",
+        "/templates/{template}",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "DELETE",
+        "/templates/{template}",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "POST",
+        "/templates/{template}/processed",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "POST",
+        "/processedtemplates",
+        [401, 401, 201, 201, 201, 201],
+    ),
+    (
+        "GET",
+        "/api/v1/namespaces/{namespace}/templates",
+        [401, 401, 403, 200, 200, 200],
+    ),
+    (
+        "POST",
+        "/api/v1/namespaces/{namespace}/templates",
+        [401, 401, 403, 403, 201, 201],
+    ),
+    (
+        "GET",
+        "/api/v1/namespaces/{namespace}/templates/{template}",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "PUT",
+        "/api/v1/namespaces/{namespace}/templates/{template}",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "DELETE",
+        "/api/v1/namespaces/{namespace}/templates/{template}",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "POST",
+        "/api/v1/namespaces/{namespace}/templates/{template}/processed",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "POST",
+        "/api/v1/namespaces/{namespace}/processedtemplates",
+        [401, 401, 201, 201, 201, 201],
+    ),
+    (
+        "GET",
+        "/apis/template.openshift.io/v1/namespaces/{namespace}/templates",
+        [401, 401, 403, 200, 200, 200],
+    ),
+    (
+        "POST",
+        "/apis/template.openshift.io/v1/namespaces/{namespace}/templates",
+        [401, 401, 403, 403, 201, 201],
+    ),
+    (
+        "GET",
+        "/apis/template.openshift.io/v1/namespaces/{namespace}/templates/{template}",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "PUT",
+        "/apis/template.openshift.io/v1/namespaces/{namespace}/templates/{template}",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "DELETE",
+        "/apis/template.openshift.io/v1/namespaces/{namespace}/templates/{template}",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "POST",
+        "/apis/template.openshift.io/v1/namespaces/{namespace}/templates/{template}/processed",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "POST",
+        "/apis/template.openshift.io/v1/namespaces/{namespace}/processedtemplates",
+        [401, 401, 201, 201, 201, 201],
+    ),
 ];
 
 const POLICY: &str = r#"
@@ -276,11 +373,16 @@ impl Guarded {
             .replace("{operation}", &self.operation)
             .replace("{type}", "pair:v1")
             .replace("{registry}", "hub")
-            .replace("{credential}", "own");
+            .replace("{credential}", "own")
+            .replace("{namespace}", "shop")
+            .replace("{template}", "pair");
         let path = match route {
             "/registries/{registry}/download" => path + "?file=a",
             "/deployments/{deployment}/manifests/{manifest}/diff" => {
                 format!("{path}?from={}", self.manifest)
+            }
+            route if route.starts_with("/templates") && !route.ends_with("whatif") => {
+                path + "?namespace=shop"
             }
             _ => path,
         };
@@ -306,9 +408,17 @@ impl Guarded {
                 json!({"type": "github", "url": "github.com/o/r"})
             }
             ("POST", "/credentials/{credential}") => json!({"token": "t"}),
+            (_, route) if route.ends_with("/processed") => json!({"parameters": {}}),
+            ("POST" | "PUT", route) if route.contains("templates") => json!({
+                "kind": "Template", "apiVersion": "v1", "metadata": {"name": "pair"}, "objects": [one_object()],
+            }),
             _ => Value::Null,
         }
     }
+}
+
+fn one_object() -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
 }
 
 #[tokio::test(flavor = "multi_thread")]
