@@ -82,7 +82,7 @@ fn a_version_has_exactly_one_template_that_is_called_as_its_folder() {
         (&[("other.jinja", "")][..], "there is only other.jinja"),
         (
             &[("example.yaml", "resources: []")][..],
-            "web.py or web.jinja",
+            "web.py or web.",
         ),
     ] {
         let (_root, at) = written("web/v1", files);
