@@ -2,7 +2,6 @@
 //!
 //! Only the operation that holds a deployment's lock writes its records.
 
-use bytes::Bytes;
 use common::api::deployer::Policies;
 use common::api::page::{Page, PageQuery};
 use common::model::{
@@ -10,14 +9,14 @@ use common::model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::kv::Order;
+use super::kv::{Entry, Order};
 use super::{Changes, Store, StoreError, keys, read};
 
-/// A deployment with the bytes that were read, to find out at the commit whether it has changed.
+/// A deployment with the entry that was read, to find out at the commit whether it has changed.
 #[derive(Debug, Clone)]
 pub struct Found {
     pub deployment: Deployment,
-    bytes: Bytes,
+    entry: Entry,
 }
 
 /// What is recorded of a deployment's objects in the cluster.
@@ -35,12 +34,12 @@ pub struct Objects {
 
 pub async fn find(store: &Store, name: &DeploymentName) -> Result<Option<Found>, StoreError> {
     let key = keys::deployment(name);
-    let Some(bytes) = store.kv.get(&key).await? else {
+    let Some(entry) = store.kv.get(&key).await? else {
         return Ok(None);
     };
     Ok(Some(Found {
-        deployment: read(&key, &bytes)?,
-        bytes,
+        deployment: read(&key, &entry)?,
+        entry,
     }))
 }
 
@@ -68,7 +67,7 @@ pub fn put(changes: &mut Changes, deployment: &Deployment) -> Result<(), StoreEr
 pub fn expect(changes: &mut Changes, name: &DeploymentName, found: Option<&Found>) {
     changes.expect(
         keys::deployment(name),
-        found.map(|found| found.bytes.clone()),
+        found.map(|found| found.entry.clone()),
     );
 }
 
@@ -110,8 +109,8 @@ pub async fn namespaces(
 ) -> Result<Vec<Option<Namespace>>, StoreError> {
     let keys: Vec<_> = names.iter().map(keys::deployment).collect();
     let found = store.kv.get_each(keys.clone()).await?;
-    let namespace = |(key, bytes): (Vec<u8>, Option<Bytes>)| {
-        let found = bytes.map(|bytes| read::<Placed>(&key, &bytes));
+    let namespace = |(key, entry): (Vec<u8>, Option<Entry>)| {
+        let found = entry.map(|entry| read::<Placed>(&key, &entry));
         Ok(found.transpose()?.map(|placed| placed.namespace))
     };
     keys.into_iter().zip(found).map(namespace).collect()

@@ -245,7 +245,12 @@ pub fn credentials() -> Key {
     prefix(&["credential"])
 }
 
-/// The prefix of the pieces of what an operation works on.
+/// The prefix of all pieces of what an operation works on.
+pub fn payloads(id: &OperationId) -> Key {
+    prefix(&["payload", id.as_str()])
+}
+
+/// The prefix of the pieces of one part of it.
 pub fn payload(id: &OperationId, part: &str) -> Key {
     prefix(&["payload", id.as_str(), part])
 }

@@ -189,7 +189,8 @@ pub async fn put_final_properties(
 ) -> Result<(), StoreError> {
     let prefix = keys::final_properties(deployment, name);
     if properties.is_empty() {
-        return pieces::delete(store, changes, prefix).await;
+        changes.delete_prefix(prefix);
+        return Ok(());
     }
     pieces::replace(store, changes, &prefix, &properties).await
 }
@@ -371,7 +372,8 @@ pub async fn delete(
 ) -> Result<(), StoreError> {
     contents::delete(store, changes, deployment, name).await?;
     changes.delete(keys::manifest(deployment, name));
-    pieces::delete(store, changes, keys::final_properties(deployment, name)).await
+    changes.delete_prefix(keys::final_properties(deployment, name));
+    Ok(())
 }
 
 /// Removes all manifests of a deployment except one, in several commits if they are large. After a crash, the next call
@@ -389,8 +391,7 @@ pub async fn delete_all_but(
             if head.name != *kept {
                 changes.delete(key.clone());
                 changes.delete(keys::lists(deployment, &head.name));
-                let finals = keys::final_properties(deployment, &head.name);
-                pieces::delete(store, &mut changes, finals).await?;
+                changes.delete_prefix(keys::final_properties(deployment, &head.name));
             }
         }
         store.commit(changes).await?;

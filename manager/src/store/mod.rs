@@ -34,7 +34,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::RwLock;
 
 use self::fences::Fences;
-use self::kv::{Commit, Key, Kv, KvError, Order, Pace, Scan, SealError, SealedKv};
+use self::kv::{Commit, Entry, Key, Kv, KvError, Order, Pace, Scan, SealError, SealedKv};
 use self::record::RecordError;
 use crate::keys::{KeyPlace, Ring};
 
@@ -161,7 +161,7 @@ impl Store {
 
     async fn get<T: DeserializeOwned>(&self, key: Key) -> Result<Option<T>, StoreError> {
         let found = self.kv.get(&key).await?;
-        found.map(|bytes| read(&key, &bytes)).transpose()
+        found.map(|entry| read(&key, &entry)).transpose()
     }
 
     /// Every entry below a prefix, in order.
@@ -297,13 +297,18 @@ impl Changes {
         self.commit.delete.push(key);
     }
 
+    /// Deletes everything below a prefix, also what these changes put there.
+    fn delete_prefix(&mut self, prefix: Key) {
+        self.commit.delete_prefix.push(prefix);
+    }
+
     /// A number that several writers may change at the same time.
     fn add(&mut self, key: Key, by: i64) {
         self.commit.add.push((key, by));
     }
 
-    fn expect(&mut self, key: Key, value: Option<Bytes>) {
-        self.commit.expect.push((key, value));
+    fn expect(&mut self, key: Key, entry: Option<Entry>) {
+        self.commit.expect.push((key, entry));
     }
 }
 

@@ -236,11 +236,11 @@ pub async fn wish_stop(
     wish: &StopWish,
 ) -> Result<bool, StoreError> {
     let unfinished = keys::unfinished(id);
-    let Some(bytes) = store.kv.get(&unfinished).await? else {
+    let Some(entry) = store.kv.get(&unfinished).await? else {
         return Ok(false);
     };
     let mut changes = Changes::default();
-    changes.expect(unfinished, Some(bytes));
+    changes.expect(unfinished, Some(entry));
     changes.put(keys::stop(id), wish)?;
     match store.commit(changes).await {
         Ok(()) => Ok(true),
@@ -254,25 +254,15 @@ pub async fn stop_wish(store: &Store, id: &OperationId) -> Result<Option<StopWis
 }
 
 /// Marks it as done: its working records are deleted, and its record has the outcome.
-pub async fn finish(
-    store: &Store,
-    changes: &mut Changes,
-    record: &OperationRecord,
-) -> Result<(), StoreError> {
+pub fn finish(changes: &mut Changes, record: &OperationRecord) -> Result<(), StoreError> {
     put(changes, record)?;
     let id = &record.operation.id;
     changes.delete(keys::unfinished(id));
     changes.delete(keys::stop(id));
-    for part in [INPUT, EXPANSION, DIFF] {
-        pieces::delete(store, changes, keys::payload(id, part)).await?;
-    }
-    let journal = keys::journal(id);
-    // These changes also contain its last events.
-    changes
-        .commit
-        .put
-        .retain(|(key, _)| !key.starts_with(&journal));
-    pieces::delete(store, changes, journal).await
+    changes.delete_prefix(keys::payloads(id));
+    // With its last events, which these changes contain.
+    changes.delete_prefix(keys::journal(id));
+    Ok(())
 }
 
 /// Deletes some of the operations that have expired.
@@ -294,7 +284,7 @@ pub async fn expire(
     let surplus = of.len().saturating_sub(KEPT_PER_DEPLOYMENT);
     for (key, bytes) in of.iter().take(surplus) {
         if let Some(record) = get(store, &read(key, bytes)?).await? {
-            forget(store, changes, &record.operation).await?;
+            forget(changes, &record.operation);
         }
     }
     let horizon = now
@@ -311,21 +301,16 @@ pub async fn expire(
     {
         let record: OperationRecord = read(&key, &bytes)?;
         if record.operation.end_time.is_some_and(|end| end < horizon) {
-            forget(store, changes, &record.operation).await?;
+            forget(changes, &record.operation);
         }
     }
     Ok(())
 }
 
-async fn forget(
-    store: &Store,
-    changes: &mut Changes,
-    operation: &Operation,
-) -> Result<(), StoreError> {
-    if operation.status != OperationStatus::Done {
-        return Ok(());
+fn forget(changes: &mut Changes, operation: &Operation) {
+    if operation.status == OperationStatus::Done {
+        changes.delete(keys::operation(&operation.id));
+        changes.delete(keys::operation_of(&operation.deployment, &operation.id));
+        changes.delete_prefix(keys::journal(&operation.id));
     }
-    changes.delete(keys::operation(&operation.id));
-    changes.delete(keys::operation_of(&operation.deployment, &operation.id));
-    pieces::delete(store, changes, keys::journal(&operation.id)).await
 }

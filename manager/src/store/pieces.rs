@@ -61,14 +61,6 @@ pub fn joined(pieces: &[(Key, Bytes)]) -> Bytes {
     whole.freeze()
 }
 
-/// Deletes everything below a prefix.
-pub async fn delete(store: &Store, changes: &mut Changes, prefix: Key) -> Result<(), StoreError> {
-    for (key, _) in store.all(prefix).await? {
-        changes.delete(key);
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -113,7 +105,7 @@ mod tests {
                 Some(text)
             );
             let mut changes = Changes::default();
-            delete(&store, &mut changes, b"p\0".to_vec()).await.unwrap();
+            changes.delete_prefix(b"p\0".to_vec());
             store.commit(changes).await.unwrap();
             assert_eq!(get::<String>(&store, b"p\0".to_vec()).await.unwrap(), None);
         }

@@ -38,8 +38,8 @@ pub async fn add(
     forget_old(store, changes, request.at).await?;
     let key = keys::request(&request.key);
     let before = store.kv.get(&key).await?;
-    if let Some(bytes) = &before {
-        let old: Request = read(&key, bytes)?;
+    if let Some(entry) = &before {
+        let old: Request = read(&key, entry)?;
         if !is_old(&old, request.at) {
             return Err(KvError::Conflict.into());
         }

@@ -1,18 +1,17 @@
 //! Stored Template objects, by namespace and name.
 
-use bytes::Bytes;
 use common::api::page::{Page, PageQuery};
 use common::model::{Namespace, TemplateName};
 use serde_json::Value;
 
-use super::kv::Order;
+use super::kv::{Entry, Order};
 use super::{Changes, Store, StoreError, keys, read};
 
-/// A Template with the bytes that were read, to find out at the commit whether it has changed.
+/// A Template with the entry that was read, to find out at the commit whether it has changed.
 #[derive(Debug, Clone)]
 pub struct Found {
     pub document: Value,
-    bytes: Bytes,
+    entry: Entry,
 }
 
 pub async fn find(
@@ -21,12 +20,12 @@ pub async fn find(
     name: &TemplateName,
 ) -> Result<Option<Found>, StoreError> {
     let key = keys::template(namespace, name);
-    let Some(bytes) = store.kv.get(&key).await? else {
+    let Some(entry) = store.kv.get(&key).await? else {
         return Ok(None);
     };
     Ok(Some(Found {
-        document: read(&key, &bytes)?,
-        bytes,
+        document: read(&key, &entry)?,
+        entry,
     }))
 }
 
@@ -51,7 +50,7 @@ pub async fn put(
 ) -> Result<(), StoreError> {
     let key = keys::template(namespace, name);
     let mut changes = Changes::default();
-    changes.expect(key.clone(), found.map(|found| found.bytes.clone()));
+    changes.expect(key.clone(), found.map(|found| found.entry.clone()));
     changes.put(key, document)?;
     store.commit(changes).await
 }
@@ -65,7 +64,7 @@ pub async fn delete(
 ) -> Result<(), StoreError> {
     let key = keys::template(namespace, name);
     let mut changes = Changes::default();
-    changes.expect(key.clone(), Some(found.bytes.clone()));
+    changes.expect(key.clone(), Some(found.entry.clone()));
     changes.delete(key);
     store.commit(changes).await
 }

@@ -14,7 +14,7 @@ use super::{Changes, Store, StoreError, contents, digests, keys, pieces, read, r
 pub async fn run(store: &Store) -> Result<(), StoreError> {
     let key = keys::format();
     let mut format = match store.kv.get(&key).await? {
-        Some(bytes) => record::version(&bytes).map_err(|source| unusable(&key, source))?,
+        Some(entry) => record::version(&entry).map_err(|source| unusable(&key, source))?,
         None => {
             settle(store, record::VERSION).await?;
             record::VERSION

@@ -18,7 +18,7 @@ use crate::deployer::fake::FakeDeployer;
 use crate::expander::fake::FakeExpander;
 use crate::keys::KeyPlace;
 use crate::service::quota::Quotas;
-use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Pace, Scan};
+use crate::store::kv::{Commit, Entry, Key, Kv, KvError, MemoryKv, Pace, Scan};
 use crate::workflow::{Capacity, Retry};
 
 /// The store and the fakes, which outlive a manager.
@@ -261,11 +261,11 @@ impl DyingKv {
 
 #[async_trait]
 impl Kv for DyingKv {
-    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
         self.inner.get(key).await
     }
 
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
         self.inner.get_each(keys).await
     }
 
@@ -308,11 +308,11 @@ pub struct LateKv(pub Arc<MemoryKv>);
 
 #[async_trait]
 impl Kv for LateKv {
-    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
         self.0.get(key).await
     }
 
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
         self.0.get_each(keys).await
     }
 

@@ -303,7 +303,7 @@ impl<'a> Runner<'a> {
             let name = &record.operation.deployment;
             deployments::release(&mut changes, name);
             operations::expire(&dependencies.store, &mut changes, name, now).await?;
-            operations::finish(&dependencies.store, &mut changes, &record).await?;
+            operations::finish(&mut changes, &record)?;
         } else {
             operations::put(&mut changes, &record)?;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::task::JoinSet;
 
-use super::{Commit, Kv, KvError, MemoryKv, Order, Scan, SealedKv, SledKv};
+use super::{Commit, Entry, Kv, KvError, MemoryKv, Order, Scan, SealedKv, SledKv};
 use crate::keys::KeyPlace;
 
 fn put(entries: &[(&str, &str)]) -> Commit {
@@ -24,12 +24,13 @@ fn put(entries: &[(&str, &str)]) -> Commit {
     }
 }
 
-fn expecting(mut commit: Commit, key: &str, value: Option<&'static str>) -> Commit {
-    commit.expect.push((
-        key.as_bytes().to_vec(),
-        value.map(|value| Bytes::from_static(value.as_bytes())),
-    ));
+fn expecting(mut commit: Commit, key: &str, entry: Option<Entry>) -> Commit {
+    commit.expect.push((key.as_bytes().to_vec(), entry));
     commit
+}
+
+async fn keys_below(kv: &dyn Kv, prefix: &str) -> Vec<String> {
+    keys(kv, prefixed(prefix)).await
 }
 
 async fn keys(kv: &dyn Kv, scan: Scan) -> Vec<String> {
@@ -63,20 +64,38 @@ async fn what_is_committed_is_read(kv: &dyn Kv) {
 }
 
 async fn a_commit_whose_expectations_fail_changes_nothing(kv: &dyn Kv) {
+    kv.commit(put(&[("e", "0")])).await.unwrap();
+    let before = kv.get(b"e").await.unwrap();
     kv.commit(put(&[("e", "1")])).await.unwrap();
-    for wrong in [None, Some("2")] {
+    for wrong in [None, before.clone()] {
         let commit = expecting(put(&[("e", "9"), ("f", "9")]), "e", wrong);
         assert_eq!(kv.commit(commit).await, Err(KvError::Conflict));
     }
     assert_eq!(kv.get(b"e").await.unwrap().as_deref(), Some(&b"1"[..]));
     assert_eq!(kv.get(b"f").await.unwrap(), None);
-    kv.commit(expecting(
-        expecting(put(&[("e", "2")]), "e", Some("1")),
-        "f",
-        None,
-    ))
-    .await
-    .unwrap();
+    let now = kv
+        .get_each(vec![b"f".to_vec(), b"e".to_vec()])
+        .await
+        .unwrap();
+    assert_eq!(now[0], None);
+    let both = expecting(put(&[("e", "2")]), "e", now[1].clone());
+    kv.commit(expecting(both, "f", None)).await.unwrap();
+    let gone = expecting(put(&[("f", "9")]), "g", before);
+    assert_eq!(kv.commit(gone).await, Err(KvError::Conflict));
+}
+
+async fn a_prefix_is_deleted_with_what_the_same_commit_puts_below_it(kv: &dyn Kv) {
+    kv.commit(put(&[("d/1", ""), ("d/2", ""), ("d0", ""), ("d", "")]))
+        .await
+        .unwrap();
+    let commit = Commit {
+        delete_prefix: vec![b"d/".to_vec(), b"nothing/".to_vec()],
+        delete: vec![b"d/1".to_vec()],
+        ..put(&[("d/3", ""), ("d0", "new"), ("d0", "newer")])
+    };
+    kv.commit(commit).await.unwrap();
+    assert_eq!(keys_below(kv, "d").await, ["d", "d0"]);
+    assert_eq!(kv.get(b"d0").await.unwrap().as_deref(), Some(&b"newer"[..]));
 }
 
 async fn a_scan_is_ordered_bounded_and_goes_on(kv: &dyn Kv) {
@@ -162,7 +181,7 @@ async fn bytes_of_any_kind_are_kept(kv: &dyn Kv) {
     })
     .await
     .unwrap();
-    assert_eq!(kv.get(&key).await.unwrap(), Some(value.clone()));
+    assert_eq!(kv.get(&key).await.unwrap().as_deref(), Some(&value[..]));
     let found = kv
         .scan(Scan {
             prefix: vec![0xff],
@@ -176,11 +195,12 @@ async fn bytes_of_any_kind_are_kept(kv: &dyn Kv) {
 
 async fn of_two_writers_who_read_the_same_one_wins(kv: Arc<dyn Kv>) {
     kv.commit(put(&[("n", "0")])).await.unwrap();
+    let before = kv.get(b"n").await.unwrap();
     let mut writers = JoinSet::new();
     for writer in 0..8u32 {
-        let kv = kv.clone();
+        let (kv, before) = (kv.clone(), before.clone());
         writers.spawn(async move {
-            let commit = expecting(put(&[("n", &format!("writer {writer}"))]), "n", Some("0"));
+            let commit = expecting(put(&[("n", &format!("writer {writer}"))]), "n", before);
             kv.commit(commit).await.is_ok()
         });
     }
@@ -265,6 +285,7 @@ async fn conforms(kv: Arc<dyn Kv>) {
     what_is_committed_is_read(&*kv).await;
     a_commit_whose_expectations_fail_changes_nothing(&*kv).await;
     a_scan_is_ordered_bounded_and_goes_on(&*kv).await;
+    a_prefix_is_deleted_with_what_the_same_commit_puts_below_it(&*kv).await;
     bytes_of_any_kind_are_kept(&*kv).await;
     of_two_writers_who_read_the_same_one_wins(kv.clone()).await;
     numbers_are_added_to_by_many_at_once_and_vanish_at_zero(kv.clone()).await;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::{Commit, Key, Kv, KvError, Order, Pace, Scan, range, sum};
+use super::{Commit, Entry, Key, Kv, KvError, Order, Pace, Scan, range, sum};
 
 #[derive(Debug, Default)]
 pub struct MemoryKv {
@@ -22,13 +22,17 @@ impl MemoryKv {
 
 #[async_trait]
 impl Kv for MemoryKv {
-    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
-        Ok(self.entries().get(key).cloned())
+    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
+        let found = self.entries().get(key).cloned();
+        Ok(found.map(Entry::recognised_by_value))
     }
 
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
         let entries = self.entries();
-        Ok(keys.iter().map(|key| entries.get(key).cloned()).collect())
+        let found = keys.iter().map(|key| entries.get(key).cloned());
+        Ok(found
+            .map(|found| found.map(Entry::recognised_by_value))
+            .collect())
     }
 
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
@@ -47,26 +51,27 @@ impl Kv for MemoryKv {
 
     async fn commit(&self, commit: Commit) -> Result<(), KvError> {
         let mut entries = self.entries();
-        if commit
-            .expect
-            .iter()
-            .any(|(key, expected)| entries.get(key) != expected.as_ref())
-        {
+        let holds = |(key, expected): &(Key, Option<Entry>)| match (entries.get(key), expected) {
+            (Some(found), Some(expected)) => expected.is(found),
+            (found, expected) => found.is_none() && expected.is_none(),
+        };
+        if !commit.expect.iter().all(holds) {
             return Err(KvError::Conflict);
         }
-        let sums = commit.add.into_iter().map(|(key, by)| {
-            let after = sum(entries.get(&key).map(AsRef::as_ref), by)?;
-            Ok((key, after))
+        let sums = commit.add.iter().map(|(key, by)| {
+            let after = sum(entries.get(key).map(AsRef::as_ref), *by)?;
+            Ok((key.as_slice(), after))
         });
         let sums: Vec<_> = sums.collect::<Result<_, KvError>>()?;
-        entries.extend(commit.put);
-        for key in commit.delete {
-            entries.remove(&key);
+        for prefix in &commit.delete_prefix {
+            entries.retain(|key, _| !key.starts_with(prefix));
         }
-        for (key, after) in sums {
+        let writes = commit.writes().into_iter();
+        let writes = writes.map(|(key, value)| (key, value.cloned()));
+        for (key, after) in writes.chain(sums) {
             match after {
-                Some(number) => entries.insert(key, number),
-                None => entries.remove(&key),
+                Some(value) => entries.insert(key.to_vec(), value),
+                None => entries.remove(key),
             };
         }
         Ok(())

@@ -3,6 +3,7 @@
 //! Promises of every adapter, proved by [`conformance`](self) over each:
 //! - [`Kv::commit`] is atomic: all of it or nothing, also after a crash; it has happened durably before it returns `Ok`.
 //! - A commit whose expectations do not hold changes nothing and says [`KvError::Conflict`].
+//! - What a commit expects is compared by versions: a value that was replaced by an equal one may count as changed.
 //! - Numbers that are only added to ([`Commit::add`]) never conflict: many may count under one key at once.
 //! - [`Kv::scan`] sees keys in the order of their bytes, and whole commits only within one call.
 //! - [`Kv::snapshot`] stays as the store was, whatever is committed meanwhile.
@@ -16,6 +17,7 @@ mod sled;
 #[cfg(test)]
 mod conformance;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -26,6 +28,38 @@ pub use self::sealed::{SealError, SealedKv};
 pub use self::sled::{SledKv, was_asked};
 
 pub type Key = Vec<u8>;
+
+/// Tells one value of a key from all others that the key has had. Only the adapter that made it can read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version(Bytes);
+
+/// A value as it was read, for a commit that expects it to be there still.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub value: Bytes,
+    version: Version,
+}
+
+impl Entry {
+    /// For adapters that recognise a value by its bytes.
+    fn recognised_by_value(value: Bytes) -> Self {
+        let version = Version(value.clone());
+        Self { value, version }
+    }
+
+    /// Whether the value is that one still, in a store that recognises values by their bytes.
+    fn is(&self, value: &[u8]) -> bool {
+        self.version.0 == value
+    }
+}
+
+impl std::ops::Deref for Entry {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.value
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KvError {
@@ -79,11 +113,13 @@ fn way_on(token: Option<&str>) -> String {
 /// Changes that happen together or not at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commit {
-    /// What must still be there, byte by byte; `None` means that the key must not exist.
-    pub expect: Vec<(Key, Option<Bytes>)>,
+    /// What must still be there, as it was read; `None` means that the key must not exist.
+    pub expect: Vec<(Key, Option<Entry>)>,
     pub put: Vec<(Key, Bytes)>,
     /// Deleting what is not there is fine.
     pub delete: Vec<Key>,
+    /// All keys that begin so are deleted, whichever there are then.
+    pub delete_prefix: Vec<Key>,
     /// By how much the number under a key changes: decimal digits, none of a key that is not there. One that comes to
     /// 0 is no longer there. Each key once, and in none of the other lists.
     pub add: Vec<(Key, i64)>,
@@ -94,6 +130,19 @@ impl Commit {
     fn size(&self) -> usize {
         let put = self.put.iter().map(|(key, value)| key.len() + value.len());
         put.sum::<usize>() + self.delete.iter().map(Vec::len).sum::<usize>()
+    }
+
+    /// What each key is put to, or `None` where it is deleted by its name: deletes win, and the last put of a key.
+    fn writes(&self) -> BTreeMap<&[u8], Option<&Bytes>> {
+        let put = self.put.iter();
+        let mut writes: BTreeMap<_, _> = put
+            .map(|(key, value)| (key.as_slice(), Some(value)))
+            .collect();
+        for prefix in &self.delete_prefix {
+            writes.retain(|key, _| !key.starts_with(prefix));
+        }
+        writes.extend(self.delete.iter().map(|key| (key.as_slice(), None)));
+        writes
     }
 }
 
@@ -125,14 +174,14 @@ pub struct Scan {
 
 #[async_trait]
 pub trait Kv: std::fmt::Debug + Send + Sync {
-    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError>;
+    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError>;
 
     /// As [`Self::get`], of each, in their order.
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError>;
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError>;
 
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError>;
 
-    /// Deletes win over puts of the same key.
+    /// Deletes win over puts of the same key, and of keys below the same prefix.
     async fn commit(&self, commit: Commit) -> Result<(), KvError>;
 
     /// All as it is now, for reading as long as it takes.

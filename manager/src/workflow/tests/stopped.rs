@@ -8,7 +8,7 @@ use common::model::Manifest;
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::store::kv::{Commit, Key, Kv, KvError, MemoryKv, Pace, Scan};
+use crate::store::kv::{Commit, Entry, Key, Kv, KvError, MemoryKv, Pace, Scan};
 use crate::store::verify::verify;
 use crate::store::{Store, deployments, manifests};
 
@@ -61,11 +61,11 @@ impl PausingKv {
 
 #[async_trait]
 impl Kv for PausingKv {
-    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
         self.inner.get(key).await
     }
 
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
         self.inner.get_each(keys).await
     }
 

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use ring::aead::{Aad, NONCE_LEN, Nonce};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-use super::{Commit, Key, Kv, KvError, Order, Pace, Scan, number};
+use super::{Commit, Entry, Key, Kv, KvError, Order, Pace, Scan, number};
 use crate::keys::{KeyError, KeyId, KeyPlace, Ring};
 
 /// How a sealed value begins; no text and no number does.
@@ -57,7 +57,7 @@ impl SealedKv {
         let ring = Arc::new(Ring::open(place, is_sealed)?);
         let kv = Self { inner, ring };
         match &mark {
-            Some(bytes) if is_sealed => drop(kv.opened(first, bytes)?),
+            Some(entry) if is_sealed => drop(kv.opened(first, &entry.value)?),
             Some(_) => {
                 tracing::info!("the store is not sealed yet; all that is in it is sealed now");
                 let sealed = kv.reseal(Some(first)).await?;
@@ -89,14 +89,15 @@ impl SealedKv {
                 return Ok(count);
             };
             after = Some(last.clone());
-            let own = found.into_iter().filter(|(key, _)| Some(key) != except);
-            let commit = self.resealing(own)?;
-            if commit.put.is_empty() {
+            let newest = self.newest()?.id;
+            let old = found.into_iter();
+            let old = old.filter(|(key, value)| Some(key) != except && is_old(value, newest));
+            let old: Vec<Key> = old.map(|(key, _)| key).collect();
+            if old.is_empty() {
                 continue;
             }
-            count += commit.put.len() as u64;
-            let old: Vec<Key> = commit.put.iter().map(|(key, _)| key.clone()).collect();
-            match self.inner.commit(commit).await {
+            count += old.len() as u64;
+            match self.reseal_entries(&old).await {
                 // Somebody has written one of them: each for itself then.
                 Err(KvError::Conflict) => {
                     for key in old {
@@ -110,33 +111,27 @@ impl SealedKv {
 
     async fn reseal_entry(&self, key: Key) -> Result<(), KvError> {
         loop {
-            let found = self.inner.get(&key).await?;
-            let commit = self.resealing(found.map(|value| (key.clone(), value)))?;
-            match self.inner.commit(commit).await {
+            match self.reseal_entries(std::slice::from_ref(&key)).await {
                 Err(KvError::Conflict) => {}
                 outcome => return outcome,
             }
         }
     }
 
-    fn resealing(
-        &self,
-        entries: impl IntoIterator<Item = (Key, Bytes)>,
-    ) -> Result<Commit, KvError> {
+    /// Those of them that are not sealed with the newest key, all or none.
+    async fn reseal_entries(&self, keys: &[Key]) -> Result<(), KvError> {
         let newest = self.newest()?.id;
         let mut commit = Commit::default();
-        for (key, value) in entries {
-            match form(&value) {
-                Form::Sealed(id) if id == newest => continue,
-                Form::Plain if number(&value).is_some() => continue,
-                Form::Sealed(_) | Form::Plain => {}
-            }
-            let plain = self.opened(&key, &value)?;
-            let sealed = self.sealed(&key, &plain)?;
-            commit.expect.push((key.clone(), Some(value)));
-            commit.put.push((key, sealed));
+        let found = self.inner.get_each(keys.to_vec()).await?;
+        for (key, entry) in keys.iter().zip(found) {
+            let Some(entry) = entry.filter(|entry| is_old(&entry.value, newest)) else {
+                continue;
+            };
+            let plain = self.opened(key, &entry.value)?;
+            commit.put.push((key.clone(), self.sealed(key, &plain)?));
+            commit.expect.push((key.clone(), Some(entry)));
         }
-        Ok(commit)
+        self.inner.commit(commit).await
     }
 
     /// How many values each key seals. Reads all.
@@ -254,22 +249,44 @@ impl SealedKv {
         Ok(keys.zip(ends).map(entry).collect())
     }
 
-    /// What must be in the store below for the expectations to hold, as it is there.
-    async fn expected(
+    fn opened_entry(&self, key: &[u8], entry: Option<Entry>) -> Result<Option<Entry>, KvError> {
+        let opened = entry.map(|entry| {
+            Ok(Entry {
+                value: self.opened(key, &entry.value)?,
+                version: entry.version,
+            })
+        });
+        opened.transpose()
+    }
+
+    /// The expectations as the store has them now, if some were only sealed anew since.
+    ///
+    /// # Errors
+    /// [`KvError::Conflict`] if one does not hold, or nothing was sealed anew.
+    async fn expected_now(
         &self,
-        expect: &[(Key, Option<Bytes>)],
-    ) -> Result<Vec<(Key, Option<Bytes>)>, KvError> {
-        let keys = expect.iter().map(|(key, _)| key.clone()).collect();
-        let found = self.inner.get_each(keys).await?;
-        let mut below = Vec::with_capacity(expect.len());
-        for ((key, expected), found) in expect.iter().zip(found) {
-            let plain = found.as_ref().map(|value| self.opened(key, value));
-            if plain.transpose()? != *expected {
-                return Err(KvError::Conflict);
-            }
-            below.push((key.clone(), found));
+        expect: &[(Key, Option<Entry>)],
+    ) -> Result<Vec<(Key, Option<Entry>)>, KvError> {
+        let keys: Vec<_> = expect.iter().map(|(key, _)| key.clone()).collect();
+        let found = self.get_each(keys.clone()).await?;
+        let wanted = expect.iter().map(|(_, wanted)| wanted);
+        let value = |entry: &Option<Entry>| entry.as_ref().map(|entry| entry.value.clone());
+        let holds = wanted
+            .zip(&found)
+            .all(|(wanted, found)| value(wanted) == value(found));
+        let now: Vec<_> = keys.into_iter().zip(found).collect();
+        match holds && now != expect {
+            true => Ok(now),
+            false => Err(KvError::Conflict),
         }
-        Ok(below)
+    }
+}
+
+/// Whether a value is to be sealed with the newest key.
+fn is_old(value: &[u8], newest: KeyId) -> bool {
+    match form(value) {
+        Form::Sealed(id) => id != newest,
+        Form::Plain => number(value).is_none(),
     }
 }
 
@@ -285,16 +302,15 @@ fn form(value: &[u8]) -> Form {
 
 #[async_trait]
 impl Kv for SealedKv {
-    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
-        let found = self.inner.get(key).await?;
-        found.map(|value| self.opened(key, &value)).transpose()
+    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
+        self.opened_entry(key, self.inner.get(key).await?)
     }
 
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
         let found = self.inner.get_each(keys.clone()).await?;
         let pairs = keys.iter().zip(found);
         pairs
-            .map(|(key, value)| value.map(|value| self.opened(key, &value)).transpose())
+            .map(|(key, entry)| self.opened_entry(key, entry))
             .collect()
     }
 
@@ -311,12 +327,13 @@ impl Kv for SealedKv {
             put: put.collect::<Result<_, KvError>>()?,
             ..commit
         };
-        let wanted = std::mem::take(&mut sealed.expect);
+        let wanted = sealed.expect.clone();
         for _ in 0..TRIES {
-            sealed.expect = self.expected(&wanted).await?;
             match self.inner.commit(sealed.clone()).await {
                 // What was expected may have been sealed anew and still be the same.
-                Err(KvError::Conflict) if !wanted.is_empty() => {}
+                Err(KvError::Conflict) => {
+                    sealed.expect = self.expected_now(&wanted).await?;
+                }
                 outcome => return outcome,
             }
         }

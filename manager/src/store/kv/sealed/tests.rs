@@ -44,7 +44,7 @@ async fn nothing_below_can_be_read_moved_or_changed() {
         .await
         .unwrap();
     assert!(!has(&below, "s3cret").await);
-    let sealed = below.get(b"a").await.unwrap().unwrap();
+    let sealed = below.get(b"a").await.unwrap().unwrap().value;
     let mut changed = sealed.to_vec();
     *changed.last_mut().unwrap() ^= 1;
     for value in [sealed.clone(), changed.into(), sealed.slice(..HEAD_BYTES)] {

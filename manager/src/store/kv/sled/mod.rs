@@ -32,7 +32,7 @@ use self::files::{Files, LOG};
 use self::readers::Readers;
 use self::snapshot::Snapshot;
 use self::writer::Writer;
-use super::{Commit, Key, Kv, KvError, Order, Pace, Scan, range};
+use super::{Commit, Entry, Key, Kv, KvError, Order, Pace, Scan, range};
 
 pub use self::probe::was_asked;
 
@@ -145,6 +145,14 @@ impl Data {
         Ok(value.map(|value| Bytes::copy_from_slice(&value)))
     }
 
+    fn keys_below(&self, prefix: &Key) -> Result<Vec<Key>, KvError> {
+        let found = self.db.scan_prefix(prefix).keys();
+        found
+            .map(|key| Ok(key.map_err(|error| self.failed("read", &error))?.to_vec()))
+            .filter(|key| !matches!(key, Ok(key) if key == tip::KEY))
+            .collect()
+    }
+
     fn entries(
         &self,
         range: impl RangeBounds<Key>,
@@ -196,19 +204,20 @@ fn together(entries: Vec<(Key, IVec)>) -> Vec<(Key, Bytes)> {
 
 #[async_trait]
 impl Kv for SledKv {
-    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
         let key = key.to_vec();
         self.read(move |data| {
             let _whole = data.whole();
-            data.get(&key)
+            Ok(data.get(&key)?.map(Entry::recognised_by_value))
         })
         .await
     }
 
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
         self.read(move |data| {
             let _whole = data.whole();
-            keys.iter().map(|key| data.get(key)).collect()
+            let entry = |key: &Key| Ok(data.get(key)?.map(Entry::recognised_by_value));
+            keys.iter().map(entry).collect()
         })
         .await
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::super::{Commit, Key, Kv, KvError, Order, Pace, Scan, range, read_only};
+use super::super::{Commit, Entry, Key, Kv, KvError, Order, Pace, Scan, range, read_only};
 use super::{Data, Watcher, blocking, failed, tip};
 
 /// What is kept for one snapshot at most: reading it should take seconds, not days.
@@ -69,14 +69,15 @@ impl Snapshot {
         Self { data, overlay }
     }
 
-    fn value(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+    fn entry(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
         let _whole = self.data.whole();
         let before = self.overlay.before();
         before.check()?;
-        match before.values.get(key) {
-            Some(value) => Ok(value.clone()),
-            None => self.data.get(key),
-        }
+        let value = match before.values.get(key) {
+            Some(value) => value.clone(),
+            None => self.data.get(key)?,
+        };
+        Ok(value.map(Entry::recognised_by_value))
     }
 
     fn entries(&self, scan: &Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
@@ -103,14 +104,14 @@ impl Snapshot {
 
 #[async_trait]
 impl Kv for Snapshot {
-    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KvError> {
+    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
         let key = key.to_vec();
-        blocking(&self.data, self.clone(), move |this| this.value(&key)).await
+        blocking(&self.data, self.clone(), move |this| this.entry(&key)).await
     }
 
-    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Bytes>>, KvError> {
-        let values = move |this: Self| keys.iter().map(|key| this.value(key)).collect();
-        blocking(&self.data, self.clone(), values).await
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
+        let entries = move |this: Self| keys.iter().map(|key| this.entry(key)).collect();
+        blocking(&self.data, self.clone(), entries).await
     }
 
     async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {

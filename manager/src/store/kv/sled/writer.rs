@@ -150,16 +150,21 @@ impl Work {
     /// The value of each key after the commit, if it may be made. Nobody else writes, so this stays true.
     fn changes(&self, commit: &Commit) -> Result<BTreeMap<Key, Option<Bytes>>, KvError> {
         for (key, expected) in &commit.expect {
-            if self.data.get(key)? != *expected {
+            let holds = match (self.data.get(key)?, expected) {
+                (Some(found), Some(expected)) => expected.is(&found),
+                (found, expected) => found.is_none() && expected.is_none(),
+            };
+            if !holds {
                 return Err(KvError::Conflict);
             }
         }
-        let put = commit
-            .put
-            .iter()
-            .map(|(key, value)| (key.clone(), Some(value.clone())));
-        let delete = commit.delete.iter().map(|key| (key.clone(), None));
-        let mut changes: BTreeMap<_, _> = put.chain(delete).collect();
+        let mut changes = BTreeMap::new();
+        for prefix in &commit.delete_prefix {
+            let below = self.data.keys_below(prefix)?;
+            changes.extend(below.into_iter().map(|key| (key, None)));
+        }
+        let writes = commit.writes().into_iter();
+        changes.extend(writes.map(|(key, value)| (key.to_vec(), value.cloned())));
         for (key, by) in &commit.add {
             let before = self.data.get(key)?;
             changes.insert(key.clone(), sum(before.as_deref(), *by)?);
