@@ -80,10 +80,7 @@ fn a_version_has_exactly_one_template_that_is_called_as_its_folder() {
     for (files, expected) in [
         (&[("web.py", ""), ("web.jinja", "")][..], "exactly one"),
         (&[("other.jinja", "")][..], "there is only other.jinja"),
-        (
-            &[("example.yaml", "resources: []")][..],
-            "web.py or web.",
-        ),
+        (&[("example.yaml", "resources: []")][..], "web.py or web."),
     ] {
         let (_root, at) = written("web/v1", files);
         let faults = faults(&at);
