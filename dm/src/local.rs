@@ -121,7 +121,7 @@ pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
         content: request.content,
         imports: request.imports,
         env: environment.to_map(),
-        seed: request.seed.unwrap_or_else(random_seed),
+        seed: request.seed.or_else(random_seed).unwrap_or_default(),
         ..ExpandRequest::default()
     };
     let response = expand(&request).await?;
@@ -142,11 +142,11 @@ pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
     })
 }
 
-/// A seed that nobody can guess. Without random numbers it is empty, and the expansion warns of that.
-fn random_seed() -> String {
+/// A seed that nobody can guess. None if the machine has no random numbers.
+pub fn random_seed() -> Option<String> {
     let mut bytes = [0; 32];
-    let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_or_else(|_| String::new(), |()| BASE64_STANDARD.encode(bytes))
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    Some(BASE64_STANDARD.encode(bytes))
 }
 
 /// Types that nothing can resolve. Without this check, a typing error in the name of a template would count as a kind.

@@ -2,7 +2,7 @@
 
 use crate::cli::{Cli, Command};
 use crate::client::context::command::Files;
-use crate::client::session::{DOT, Session, within};
+use crate::client::session::{DOT, OF_OBJECTS, Session, within};
 use crate::error::{ExitCode, Failure};
 use crate::terminal::Terminal;
 use crate::terminal::format::Format;
@@ -15,6 +15,10 @@ pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Fail
     }
     if cli.flags.output == Format::Dot && !cli.command.has_graph() {
         return Err(Failure::usage(DOT.to_owned()));
+    }
+    let of_objects = matches!(cli.flags.output, Format::Name | Format::Describe);
+    if of_objects && !matches!(cli.command, Command::Process(_)) {
+        return Err(Failure::usage(OF_OBJECTS.to_owned()));
     }
     let files = cli.flags.files();
     let mut session = Session::new(cli.flags, cli.command.asks_the_manager(), terminal).await?;
@@ -60,6 +64,7 @@ async fn dispatch(
         Command::DeployedTypes(types) => types.run(session).await?,
         Command::DeployedInstances(instances) => instances.run(session).await?,
         Command::Templates(templates) => templates.run(session).await?,
+        Command::Process(process) => Box::pin(process.run(session)).await?,
         Command::Describe(describe) => describe.run(session).await?,
         Command::Registries(registries) => registries.run(session).await?,
         Command::CreateRegistry(create) => create.run(session).await?,

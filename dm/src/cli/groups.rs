@@ -26,7 +26,14 @@ const TABLE: &[(&str, &[&str])] = &[
     ),
     (
         "Templates",
-        &["templates", "describe", "test", "package", "publish"],
+        &[
+            "templates",
+            "describe",
+            "process",
+            "test",
+            "package",
+            "publish",
+        ],
     ),
     (
         "Registries",

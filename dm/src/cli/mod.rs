@@ -18,6 +18,7 @@ use crate::client::context;
 use crate::client::flags::Flags;
 use crate::client::inspect::*;
 use crate::client::manage::*;
+use crate::client::process;
 use crate::error::ExitCode;
 use crate::install;
 
@@ -87,6 +88,7 @@ pub enum Command {
     DeployedTypes(deployed_types::DeployedTypes),
     DeployedInstances(deployed_instances::DeployedInstances),
     Templates(templates::Templates),
+    Process(process::Process),
     Describe(describe::Describe),
     Test(test::Test),
     Registries(registries::Registries),
@@ -145,6 +147,9 @@ impl Command {
 
     /// Whether the command needs a manager.
     pub fn asks_the_manager(&self) -> bool {
+        if let Self::Process(process) = self {
+            return process.asks_the_manager();
+        }
         !matches!(
             self,
             Self::Expand(expand::Expand { local: true, .. })

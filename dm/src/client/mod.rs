@@ -3,6 +3,7 @@
 //! ```text
 //! change, inspect, manage ─► target (what to send) ─► session ─► manager
 //!                         └► operation (waiting for it) · render (showing it)
+//! process (Template objects without a deployment) ─► session
 //! ```
 
 pub mod change;
@@ -13,6 +14,7 @@ pub mod identity;
 pub mod inspect;
 pub mod manage;
 pub mod operation;
+pub mod process;
 pub mod render;
 pub mod session;
 pub mod target;

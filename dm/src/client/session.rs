@@ -19,6 +19,9 @@ use crate::terminal::format::{self, Format, OutputError};
 
 /// The error for `-o dot` with a command that has no graph. It is checked before anything is done.
 pub const DOT: &str = "-o dot is only for dm status NAME --graph; choose another format";
+/// The same for `-o name` and `-o describe`.
+pub const OF_OBJECTS: &str =
+    "-o name and -o describe are only for dm process; choose another format";
 
 pub struct Session<'s, 't> {
     pub client: ManagerClient,
@@ -65,6 +68,7 @@ impl<'s, 't> Session<'s, 't> {
             Format::Yaml => format::yaml(document)?,
             Format::Json => format::json(document)?,
             Format::Dot => return Err(Failure::usage(DOT.to_owned())),
+            Format::Name | Format::Describe => return Err(Failure::usage(OF_OBJECTS.to_owned())),
         };
         self.print(&text)
     }

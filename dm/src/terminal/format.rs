@@ -17,6 +17,10 @@ pub enum Format {
     Json,
     /// A graph for Graphviz, only for `dm status --graph`.
     Dot,
+    /// The kinds and names of objects, only for `dm process`.
+    Name,
+    /// A description for users, only for `dm process`.
+    Describe,
 }
 
 /// Why a result could not be shown.

@@ -20,7 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("common-json", &[]),
     // Of the services it takes the flags alone, for their man pages.
     ("dist", &["dm", "expandybird", "manager", "resourcifier"]),
-    ("dm", &["common"]),
+    ("dm", &["common", "expandybird-templateobject"]),
     ("e2e", &["common"]),
     (
         "expandybird",

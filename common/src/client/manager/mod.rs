@@ -6,6 +6,7 @@ mod deployments;
 mod manifests;
 mod operations;
 mod registries;
+mod templates;
 mod types;
 mod write;
 

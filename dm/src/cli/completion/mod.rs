@@ -58,6 +58,7 @@ const TABLE: &[(&[&str], &str, Completer)] = &[
         names::registries,
     ),
     (&["templates"], "listed", names::registries),
+    (&["process"], "items", names::stored_templates),
     (
         &["apply", "deploy", "update", "preview", "diff", "expand"],
         "properties",

@@ -49,6 +49,21 @@ async fn registry_names(client: &ManagerClient) -> Option<Vec<String>> {
     )
 }
 
+/// The Template objects that are stored in the namespace `default`.
+pub fn stored_templates(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let names = asked(async |client| {
+        let page = client.stored_templates(None, &whole()).await.ok()?;
+        let name = |template: &Value| {
+            template
+                .pointer("/metadata/name")?
+                .as_str()
+                .map(str::to_owned)
+        };
+        Some(page.items.iter().filter_map(name).collect())
+    });
+    beginning(typed, names)
+}
+
 /// `TEMPLATE:VERSION` of the default registry, `REGISTRY/TEMPLATE:VERSION` of the others.
 pub fn templates(typed: &OsStr) -> Vec<CompletionCandidate> {
     if typed

@@ -89,6 +89,7 @@ impl Apply {
             // A deployment that was only previewed has no template files yet.
             locked: self.locked && found.latest_manifest.is_some(),
             allow_deletes: self.allow_deletes,
+            regenerate: &[],
         };
         existing
             .update(session, replacement(resolved, "updating"))

@@ -23,6 +23,7 @@ Examples:
   dm deploy redis:v1 --registry my-org/my-repo/my-collection --values redis.yaml
   dm deploy github.com/my-org/my-repo/redis:v1 --async
   dm deploy template.py --set size=3
+  dm deploy web.template.yaml -p SLOT=blue # a Template object
   dm deploy web.yaml --preview             # show and store what it would do
   dm deploy web.yaml --rollback-on-failure
   tar c web.yaml templates | dm deploy -")]

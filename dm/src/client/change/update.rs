@@ -2,7 +2,7 @@
 
 use clap::Args;
 use common::api::manager::{UpdateDeployment, WriteQuery};
-use common::model::{DeploymentName, ManifestName};
+use common::model::{DeploymentName, ManifestName, Regenerate, Regenerates};
 
 use super::options::{Metadata, WriteOptions};
 use super::replace::{confirm_dropped, replacement, update_to};
@@ -36,6 +36,7 @@ Examples:
   dm update web.yaml
   dm update web.yaml --name web
   dm update replicatedservice:v1 --name web --set replicas=5
+  dm update web --regenerate '$.resources[0].PASSWORD'
   dm update web.yaml --preview             # show and store what it would do
   dm update web --commit                   # apply the stored preview
   dm update web.yaml --rollback-on-failure
@@ -56,6 +57,10 @@ pub struct Update {
     /// Use the same template files as the deployment's latest manifest.
     #[arg(long, conflicts_with = "commit")]
     pub locked: bool,
+    /// Make these generated values again: a path of the layout, with the name of a value or without, like
+    /// '$.resources[0].PASSWORD'. May be repeated.
+    #[arg(long, value_name = "PATH[.NAME]", conflicts_with_all = ["commit", "dry_run"])]
+    pub regenerate: Vec<Regenerate>,
     /// Allow the command to delete most or all objects of the deployment.
     #[arg(long)]
     pub allow_deletes: bool,
@@ -67,6 +72,7 @@ pub struct Existing<'a> {
     pub options: &'a WriteOptions,
     pub locked: bool,
     pub allow_deletes: bool,
+    pub regenerate: &'a [Regenerate],
 }
 
 impl Existing<'_> {
@@ -90,6 +96,7 @@ impl Existing<'_> {
         let query = self.options.query(WriteQuery {
             allow_deletes: self.allow_deletes,
             locked: self.locked,
+            regenerate: Regenerates(self.regenerate.to_vec()),
             ..query(session)
         });
         let client = session.client.clone();
@@ -107,6 +114,7 @@ impl Update {
             options: &self.options,
             locked: self.locked,
             allow_deletes: self.allow_deletes,
+            regenerate: &self.regenerate,
         };
         existing.update(session, content).await
     }

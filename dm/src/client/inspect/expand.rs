@@ -79,9 +79,9 @@ impl Expand {
             });
         }
         let text = match session.format {
-            Format::Table | Format::Dot => format::yaml(&expansion.expanded_config)?,
             Format::Yaml => format::yaml(&expansion)?,
             Format::Json => format::json(&expansion)?,
+            _ => format::yaml(&expansion.expanded_config)?,
         };
         session.print(&text)
     }

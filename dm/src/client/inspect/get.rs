@@ -117,7 +117,7 @@ async fn properties(session: &mut Session<'_, '_>, name: &DeploymentName) -> Res
     })?;
     let text = match session.format {
         Format::Json => format::json(&found)?,
-        Format::Table | Format::Yaml | Format::Dot => format::yaml(&found)?,
+        _ => format::yaml(&found)?,
     };
     session.print(&text)
 }

@@ -85,8 +85,8 @@ pub async fn show(
     let manifest = named_or_latest(session, name, manifest).await?;
     let manifest = session.client.manifest(name, &manifest).await?;
     let text = match session.format {
-        Format::Table | Format::Yaml | Format::Dot => format::yaml(&manifest)?,
         Format::Json => format::json(&manifest)?,
+        _ => format::yaml(&manifest)?,
     };
     session.print(&text)
 }

@@ -98,6 +98,6 @@ async fn show_graph(session: &mut Session<'_, '_>, name: &DeploymentName) -> Res
     let found = session.client.graph(name).await?;
     match session.format {
         Format::Dot => session.print(&graph::dot(&found)),
-        Format::Table | Format::Yaml | Format::Json => session.show(&found, graph::tree),
+        _ => session.show(&found, graph::tree),
     }
 }

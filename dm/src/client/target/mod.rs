@@ -19,11 +19,12 @@ use crate::error::Failure;
 pub use properties_file::read_properties;
 pub use property_flags::PropertyFlags;
 pub use reference::qualified;
+pub use source::split;
 
 #[derive(Debug, Args)]
 pub struct Target {
     /// A configuration or Kubernetes objects (.yaml, .yml, .json), a folder of Kubernetes objects, a template file,
-    /// TEMPLATE:VERSION, a full template reference or URL, a tar archive (.tar), or - for standard input.
+    /// TEMPLATE:VERSION, a full template reference or URL, a stored Template object (template:NAMESPACE/NAME), a tar archive (.tar), or - for standard input.
     #[arg(
         value_name = "TARGET",
         required_unless_present_any = ["stdin", "file"],

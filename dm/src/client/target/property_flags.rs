@@ -22,11 +22,21 @@ pub struct PropertyFlags {
     /// overrides all.
     #[arg(long, visible_alias = "values", value_name = "FILE")]
     pub properties_file: Vec<String>,
+    /// Property whose value is text, such as a parameter of a Template object. May be repeated. Overrides --set.
+    #[arg(short = 'p', long = "param", value_name = "NAME=VALUE", value_parser = param)]
+    pub params: Vec<(String, String)>,
+}
+
+fn param(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write a parameter as NAME=VALUE".to_owned()),
+    }
 }
 
 impl PropertyFlags {
     pub fn is_given(&self) -> bool {
-        !self.properties.is_empty() || !self.properties_file.is_empty()
+        !self.properties.is_empty() || !self.properties_file.is_empty() || !self.params.is_empty()
     }
 
     /// All of them, merged: `more` files after those of the flags.
@@ -37,6 +47,9 @@ impl PropertyFlags {
         }
         for text in &self.properties {
             properties::merge(&mut all, text)?;
+        }
+        for (name, value) in &self.params {
+            all.insert(name.clone(), Value::from(value.as_str()));
         }
         Ok(all)
     }
@@ -74,10 +87,11 @@ mod tests {
                 file("one.yaml", "a: {b: 1, c: one}\nl: [1]\n"),
                 file("two.yaml", "a: {b: 2}\nl: [2]\n"),
             ],
+            params: vec![("d".to_owned(), "1,e=2".to_owned())],
         };
         let more = [file("three.json", r#"{"e": 5}"#)];
         let merged = flags.merged(&more).unwrap();
-        let expected = json!({"a": {"b": 2, "c": "flag"}, "l": [2], "d": 1, "e": 5});
+        let expected = json!({"a": {"b": 2, "c": "flag"}, "l": [2], "d": "1,e=2", "e": 5});
         assert_eq!(Value::Object(merged), expected);
     }
 }

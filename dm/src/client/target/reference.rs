@@ -1,15 +1,23 @@
-//! References of templates as users write them: `[anything/]TEMPLATE:VERSION`.
+//! References of templates as users write them: `[anything/]TEMPLATE:VERSION`, or `template:NAMESPACE/NAME` of a stored Template object.
 
 use crate::error::Failure;
 
-/// `[anything/]template:version`. A path with a colon must begin with `./` or `/`.
+/// `[anything/]template:version`, or `template:namespace/name`. A path with a colon must begin with `./` or `/`.
 pub fn is_reference(target: &str) -> bool {
     if target.starts_with(['.', '/']) {
         return false;
     }
+    if let Some((namespace, name)) = stored(target) {
+        return !namespace.is_empty() && !name.is_empty();
+    }
     let last = target.rsplit('/').next().unwrap_or_default();
     last.split_once(':')
         .is_some_and(|(template, version)| !template.is_empty() && !version.is_empty())
+}
+
+/// The namespace and the name of a stored Template object.
+fn stored(target: &str) -> Option<(&str, &str)> {
+    target.strip_prefix("template:")?.split_once('/')
 }
 
 /// The type for the configuration: the target, or its full reference in the given registry.
@@ -41,7 +49,13 @@ mod tests {
 
     #[test]
     fn a_reference_is_told_from_a_file() {
-        for reference in ["t:v1", "github.com/o/r/t:v1", "charts/t:1.2"] {
+        for reference in [
+            "t:v1",
+            "github.com/o/r/t:v1",
+            "charts/t:1.2",
+            "template:v1",
+            "template:shop/web",
+        ] {
             assert!(is_reference(reference), "{reference}");
         }
         for file in [
@@ -51,6 +65,7 @@ mod tests {
             "a:b/web.yaml",
             "t:",
             ":v1",
+            "template:shop/",
         ] {
             assert!(!is_reference(file), "{file}");
         }

@@ -1,9 +1,10 @@
 //! Reads a target with all its files: a file, a folder, an archive, standard input, or a template's reference.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use common::manifests::is_manifests;
+use common::manifests::{is_manifests, is_template_object};
 use common::model::DeploymentName;
 use common::yaml;
 use serde_json::{Value, json};
@@ -16,6 +17,9 @@ use crate::bundle::files::{self, Files, ReadError};
 use crate::bundle::{BundleError, Bundler, TOTAL_BYTES, is_configuration, manifests};
 use crate::error::Failure;
 use crate::terminal::Terminal;
+
+/// The file name of a Template object from standard input.
+const TEMPLATE: &str = "stdin.template.yaml";
 
 impl Target {
     /// Reads the target, and names the deployment.
@@ -41,14 +45,8 @@ impl Target {
             return self.folder(path, target);
         }
         if !is_configuration(target) && !target.ends_with(".tar") && path.exists() {
-            let file = path
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned());
-            return self.template(
-                file.unwrap_or_else(|| target.to_owned()),
-                target,
-                Some(path),
-            );
+            let (folder, file) = split(path);
+            return self.template(file.clone(), target, Some((folder, file)));
         }
         if target.ends_with(".tar") {
             let bytes = std::fs::File::open(path)
@@ -60,6 +58,9 @@ impl Target {
         let content = folder
             .read(&file)
             .map_err(|reason| unreadable(target, reason))?;
+        if is_template_object(&content) {
+            return self.template(file.clone(), target, Some((folder, file)));
+        }
         self.configuration(content, target, &file, &folder)
     }
 
@@ -71,6 +72,13 @@ impl Target {
             return self.archive(&bytes, shown);
         }
         let content = files::text(&bytes[..]).map_err(|reason| unreadable(shown, reason))?;
+        if is_template_object(&content) {
+            // Without --name there is nothing to name the deployment after.
+            self.name("")?;
+            let files = Files::Archive([(TEMPLATE.to_owned(), content)].into());
+            let source = (Rc::new(files), TEMPLATE.to_owned());
+            return self.template(TEMPLATE.to_owned(), shown, Some(source));
+        }
         // Imports of standard input are relative to the current folder.
         self.configuration(content, shown, "", &Rc::new(Files::Folder("".into())))
     }
@@ -122,7 +130,7 @@ impl Target {
         &self,
         type_name: String,
         target: &str,
-        file: Option<&Path>,
+        source: Option<(Rc<Files>, String)>,
     ) -> Result<Resolved, Failure> {
         let name = self.name(&type_name)?;
         let mut resource = json!({"name": name, "type": type_name});
@@ -132,16 +140,11 @@ impl Target {
         }
         let content = yaml::write(&json!({"resources": [resource]}))
             .map_err(crate::terminal::format::OutputError::from)?;
-        let (folder, path) =
-            file.map_or_else(|| (Rc::new(Files::Folder("".into())), String::new()), split);
-        let mut bundler = Bundler::new(
-            content,
-            &format!("the configuration made for {target}"),
-            "",
-            &folder,
-        )?;
-        if file.is_some() {
-            bundler.want(&folder, type_name, path, "the command line");
+        let shown = format!("the configuration made for {target}");
+        let nothing = Rc::new(Files::Archive(BTreeMap::new()));
+        let mut bundler = Bundler::new(content, &shown, "", &nothing)?;
+        if let Some((files, path)) = source {
+            bundler.want(&files, type_name, path, "the command line");
         }
         let resolved = self.finish(bundler, name, target)?;
         Ok(Resolved {
