@@ -8,6 +8,7 @@ mod applying;
 mod changes;
 mod contexts;
 mod following;
+mod process;
 mod properties;
 mod registries;
 mod requests;

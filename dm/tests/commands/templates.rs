@@ -19,6 +19,7 @@ async fn templates_are_listed_by_registry_with_the_newest_version_first() {
     let manager = Manager::start(&[
         ("GET /registries?limit=1000", 200, registries(&["shop"])),
         ("GET /registries/shop/types?limit=1000", 200, templates()),
+        ("GET /templates?limit=1000", 200, json!({"items": []})),
     ]);
     let said = manager.dm(&["templates"]).await;
     assert_eq!(said.code, ExitCode::Done, "{said:?}");
@@ -51,6 +52,7 @@ async fn registries_that_are_away_or_silent_are_told_beside_what_the_others_hold
             NEVER,
             Value::Null,
         ),
+        ("GET /templates?limit=1000", 200, json!({"items": []})),
     ]);
     let said = manager.dm(&["templates", "--timeout", "1s"]).await;
     assert_eq!(said.code, ExitCode::Unavailable, "{said:?}");
@@ -102,4 +104,37 @@ async fn registries_are_listed_with_what_is_particular_about_them() {
     default  directory  file:///srv/charts
     shop     git        https://host/r.git  ref stable, collection db, credential own, signed templates only
     ");
+}
+
+#[actix_web::test]
+async fn stored_templates_are_listed_by_namespace_behind_those_of_registries() {
+    let stored = json!({"kind": "TemplateList", "items": [
+        {"metadata": {"name": "web"}}, {"metadata": {"name": "db"}}]});
+    let manager = Manager::start(&[
+        ("GET /registries?limit=1000", 200, registries(&["shop"])),
+        (
+            "GET /registries/shop/types?limit=1000",
+            200,
+            json!({"items": [{"name": "redis", "versions": ["v1"]}]}),
+        ),
+        ("GET /templates?namespace=team&limit=1000", 200, stored),
+        (
+            "GET /templates?limit=1000",
+            403,
+            json!({"code": "FORBIDDEN", "message": "no"}),
+        ),
+    ]);
+    let said = manager.dm(&["templates", "-n", "team"]).await;
+    insta::assert_snapshot!(said.stdout, @r"
+    REGISTRY       TEMPLATE  VERSIONS
+    shop           redis     v1
+    template:team  web
+    template:team  db
+    ");
+    let said = manager.dm(&["templates", "template:team", "^d"]).await;
+    assert!(said.stdout.ends_with("template:team  db\n"), "{said:?}");
+    assert!(!said.stdout.contains("web"), "{said:?}");
+    let said = manager.dm(&["templates"]).await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    assert!(!said.stdout.contains("template:"), "{said:?}");
 }

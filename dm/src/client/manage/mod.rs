@@ -8,4 +8,5 @@ pub mod describe;
 pub mod getcredential;
 pub mod registries;
 pub mod setcredential;
+mod stored_templates;
 pub mod templates;

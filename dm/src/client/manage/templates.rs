@@ -1,4 +1,4 @@
-//! `dm templates`: lists the templates of registries.
+//! `dm templates`: lists the templates of registries, and stored Template objects.
 
 use std::time::Duration;
 
@@ -7,21 +7,26 @@ use common::api::manager::TemplateSummary;
 use common::api::page::Page;
 use common::client::{ClientError, ManagerClient};
 use common::duration;
+use common::model::Namespace;
 use serde::Serialize;
 
+use super::stored_templates;
 use crate::client::session::{Session, all_pages, within};
 use crate::error::{CommandError, ExitCode, Failure};
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
-/// List the templates of a registry, or of all registries.
+/// List the templates of a registry, or of all registries and the stored Template objects of a namespace.
+///
+/// The registry of a stored Template object is template:NAMESPACE. Its type is that and its name: template:NAMESPACE/NAME.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   dm templates
   dm templates REGISTRY
   dm templates REGISTRY '^redis'
-  dm templates --registry REGISTRY '^redis'")]
+  dm templates --registry REGISTRY '^redis'
+  dm templates template:shop               # stored Template objects")]
 pub struct Templates {
     // Not the id `registry`, which belongs to the flag that may stand before the command.
     /// Registry as in the output of dm registries.
@@ -32,6 +37,9 @@ pub struct Templates {
     /// Registry, like for other commands; a single argument is then the regular expression.
     #[arg(long = "registry", id = "registry", value_name = "REGISTRY")]
     pub flagged: Option<String>,
+    /// Namespace of stored Template objects [default: that of the context, or default].
+    #[arg(long, short)]
+    pub namespace: Option<Namespace>,
 }
 
 /// A template, and its registry if several were asked.
@@ -62,6 +70,8 @@ impl CommandError for Slow {
 
 /// How long to wait for a registry after the others have answered.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// What takes time, in an error.
+const STORED: &str = "listing the stored templates";
 
 impl Templates {
     pub async fn run(mut self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
@@ -72,17 +82,7 @@ impl Templates {
             }
             self.regex = self.registry.replace(registry);
         }
-        let (page, away) = match &self.registry {
-            Some(registry) => {
-                let listed = async { Ok(self.list(&session.client, registry, None).await?) };
-                let listed = within(session.timeout, "listing its templates", listed);
-                (listed.await?, Vec::new())
-            }
-            None => {
-                let patience = session.timeout.unwrap_or(PATIENCE);
-                self.list_all(&session.client, patience).await?
-            }
-        };
+        let (page, away) = self.found(session).await?;
         let named = self.registry.clone().unwrap_or_default();
         let width = session.terminal.width;
         session.show(&page, |page| {
@@ -99,6 +99,37 @@ impl Templates {
             session.terminal.note(&format!("error: {error}"));
         }
         Err(last)
+    }
+
+    /// What was found, and the errors of registries that gave nothing.
+    async fn found(
+        &self,
+        session: &Session<'_, '_>,
+    ) -> Result<(Page<Listed>, Vec<Failure>), Failure> {
+        let client = &session.client;
+        let Some(registry) = &self.registry else {
+            let patience = session.timeout.unwrap_or(PATIENCE);
+            let (mut page, mut away) = self.list_all(client, patience).await?;
+            let namespace = self.namespace.as_ref().or(session.namespace.as_ref());
+            let stored = self.list_stored(client, namespace);
+            match within(session.timeout, STORED, stored).await {
+                Ok(stored) => page.items.extend(stored),
+                Err(error) => away.push(error),
+            }
+            return Ok((page, away));
+        };
+        let listed = async {
+            match stored_templates::namespace(registry) {
+                Some(namespace) => {
+                    let namespace = namespace?;
+                    let listed = self.list_stored(client, Some(&namespace)).await?;
+                    Ok(Page::whole(listed))
+                }
+                None => Ok(self.list(client, registry, None).await?),
+            }
+        };
+        let page = within(session.timeout, "listing its templates", listed).await?;
+        Ok((page, Vec::new()))
     }
 
     /// The newest version comes first: most users look for it, and clipping keeps it.
@@ -143,6 +174,20 @@ impl Templates {
             }
         }
         Ok((Page::whole(items), away))
+    }
+
+    async fn list_stored(
+        &self,
+        client: &ManagerClient,
+        namespace: Option<&Namespace>,
+    ) -> Result<Vec<Listed>, Failure> {
+        let regex = self.regex.as_deref();
+        let (registry, found) = stored_templates::list(client, namespace, regex).await?;
+        let listed = found.into_iter().map(|template| Listed {
+            registry: Some(registry.clone()),
+            template,
+        });
+        Ok(listed.collect())
     }
 
     async fn list(
