@@ -24,4 +24,5 @@ mod registries;
 mod rights;
 mod secrets;
 mod store;
+mod template_objects;
 mod testing;
