@@ -8,12 +8,12 @@
 mod convert;
 mod encoding;
 mod equal;
-mod json;
+pub mod json;
 mod lists;
 mod maps;
 mod numbers;
 mod regexes;
-mod semver;
+pub mod semver;
 mod strings;
 mod types;
 pub mod yaml;
