@@ -112,9 +112,29 @@ pub fn keeps_selectors(metadata: Option<&Value>) -> bool {
     annotation(metadata, KEEP_SELECTORS) == Some("false")
 }
 
+/// The same for an object, which loses the annotation: no object in a cluster may have one of Deployment Manager's.
+fn takes_annotation(object: &mut Map<String, Value>) -> bool {
+    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+    let Some(metadata) = metadata else {
+        return false;
+    };
+    let annotations = metadata
+        .get_mut("annotations")
+        .and_then(Value::as_object_mut);
+    let Some(annotations) = annotations else {
+        return false;
+    };
+    let taken = annotations.shift_remove(KEEP_SELECTORS);
+    if taken.is_some() && annotations.is_empty() {
+        metadata.shift_remove("annotations");
+    }
+    taken.is_some_and(|value| value == "false")
+}
+
 impl Labels {
     /// The reason, where an object cannot have labels.
     pub fn apply(&self, object: &mut Map<String, Value>) -> Result<(), String> {
+        let keep = self.keep_selectors || takes_annotation(object);
         if self.all.is_empty() {
             return Ok(());
         }
@@ -134,7 +154,6 @@ impl Labels {
                 self.label(holder)?;
             }
         }
-        let keep = self.keep_selectors || keeps_selectors(object.get("metadata"));
         match &row.selector {
             Some(selector) if !keep => self.select(object, selector),
             _ => Ok(()),
