@@ -6,6 +6,7 @@ use std::fmt;
 use common::model::ObjectRef;
 use serde_json::Value;
 
+use super::openshift;
 use crate::kubectl::ServedKind;
 
 /// A kind as a type or an object names it.
@@ -45,6 +46,11 @@ impl fmt::Display for Wanted {
 pub enum KindError {
     #[error("the cluster serves no kind {wanted}{}", suggestion(.near))]
     Unknown { wanted: String, near: Vec<String> },
+    #[error("the cluster serves no kind {wanted}, which is one of OpenShift: {instead}")]
+    OpenShift {
+        wanted: String,
+        instead: &'static str,
+    },
     #[error("several API groups serve the kind {kind}: write one of {}", .choices.join(", "))]
     Ambiguous { kind: String, choices: Vec<String> },
 }
@@ -189,6 +195,12 @@ impl Catalog {
     }
 
     fn unknown(&self, wanted: &Wanted) -> KindError {
+        if let Some(instead) = openshift::instead(wanted) {
+            return KindError::OpenShift {
+                wanted: wanted.to_string(),
+                instead,
+            };
+        }
         let elsewhere = self.preferred.get(&wanted.kind).into_iter().flatten();
         let mut near: Vec<String> = elsewhere
             .map(|kind| format!("{}/{}", kind.api_version, kind.kind))

@@ -7,6 +7,7 @@ mod graph;
 mod kinds;
 mod marks;
 mod object;
+mod openshift;
 mod outputs;
 mod path;
 mod policies;

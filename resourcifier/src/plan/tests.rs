@@ -154,6 +154,39 @@ fn an_unknown_kind_is_named_with_what_may_be_meant() {
 }
 
 #[test]
+fn all_kinds_of_openshift_are_named_with_what_to_use_instead() {
+    let openshift = json!([
+        {"name": "dc", "type": "apps.openshift.io/v1/DeploymentConfig"},
+        {"name": "route", "type": "Route", "properties": {"apiVersion": "route.openshift.io/v1"}},
+        {"name": "stream", "type": "ImageStream"},
+        {"name": "build", "type": "v1/BuildConfig"},
+        {"name": "template", "type": "template.openshift.io/v1/TemplateInstance"},
+        {"name": "other", "type": "example.com/v1/Route"},
+        {"name": "fine", "type": "ConfigMap"},
+    ]);
+    let error = planned(openshift).unwrap_err();
+    assert_eq!(error.code, ErrorCode::UnknownType);
+    let causes: Vec<_> = error.causes.iter().map(|cause| &*cause.message).collect();
+    let expected = [
+        ("dc", "use apps/v1/Deployment instead"),
+        ("route", "use networking.k8s.io/v1/Ingress instead"),
+        ("stream", "write the image with its registry"),
+        ("build", "build the image elsewhere"),
+        ("template", "deploy to OpenShift, or leave it out"),
+        ("other", "serves no kind example.com/v1/Route"),
+    ];
+    assert_eq!(causes.len(), expected.len(), "{causes:?}");
+    for (cause, (resource, advice)) in causes.iter().zip(expected) {
+        assert!(
+            cause.starts_with(&format!("resource {resource} ")),
+            "{cause}"
+        );
+        assert!(cause.contains(advice), "{cause}");
+    }
+    assert!(!causes[5].contains("OpenShift"), "{causes:?}");
+}
+
+#[test]
 fn contradictions_are_refused() {
     let invalid = ErrorCode::InvalidConfiguration;
     refused(

@@ -11,6 +11,7 @@ mod definition;
 mod fields;
 mod ingress;
 mod namespace;
+mod openshift;
 mod own_rule;
 mod service;
 mod volume_claim;
@@ -64,6 +65,9 @@ fn by_kind(live: &Value) -> Readiness {
         ("", "Namespace") => namespace::readiness(live),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => definition::readiness(live),
         ("apiregistration.k8s.io", "APIService") => api_service::readiness(live),
+        ("apps.openshift.io", "DeploymentConfig") => openshift::deployment_config(live),
+        ("route.openshift.io", "Route") => openshift::route(live),
+        ("build.openshift.io", "Build") => openshift::build(live),
         _ => custom::readiness(live),
     }
 }
