@@ -5,16 +5,21 @@ use e2e::Stack;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// A generated password, in OpenShift's dialect.
+/// A generated password, in OpenShift's dialect. It has a message and exposes both values.
 fn database() -> Value {
     json!({
         "kind": "Template", "apiVersion": "template.openshift.io/v1", "metadata": {"name": "database"},
+        "message": "The user is ${USER}, the password is ${PASSWORD}.",
         "parameters": [
             {"name": "USER", "value": "root"},
             {"name": "PASSWORD", "generate": "expression", "from": "pw-[a-z0-9]{12}"},
         ],
-        "objects": [{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "database"},
-            "stringData": {"user": "${USER}", "password": "${PASSWORD}"}}],
+        "objects": [{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "database", "annotations": {
+                "template.openshift.io/expose-password": "{.data['password']}"}},
+            "stringData": {"user": "${USER}", "password": "${PASSWORD}"}},
+            {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "database", "annotations": {
+                "template.openshift.io/expose-uri": "db://{.spec.clusterIP}:{.spec.ports[?(.name==\"db\")].port}"}},
+            "spec": {"clusterIP": "None", "selector": {"app": "database"}, "ports": [{"name": "db", "port": 5432}]}}],
     })
 }
 
@@ -77,7 +82,14 @@ async fn a_generated_password_stays_until_it_is_made_again() -> Result<()> {
     let listed = stack.dm.ok(&["templates", "-n", &stack.namespace]).await?;
     ensure!(listed.contains("database"), "{listed}");
 
-    stack.deploy(&[&type_name, "--name", "shop"]).await?;
+    let said = stack.deploy(&[&type_name, "--name", "shop"]).await?;
+    for part in [
+        "the password is (redacted).",
+        "password = (redacted)",
+        "uri = db://None:5432",
+    ] {
+        ensure!(said.contains(part), "{part}: {said}");
+    }
     let first = password(&stack)?;
     stack.manager.crash()?;
     stack.manager.again().await?;
@@ -97,6 +109,39 @@ async fn a_generated_password_stays_until_it_is_made_again() -> Result<()> {
     assert_eq!(password(&stack)?, first, "a rollback brings it back");
     stack.dm.ok(&["delete", "shop"]).await?;
     assert_eq!(stack.names("secrets")?, Vec::<String>::new());
+    Ok(())
+}
+
+#[tokio::test]
+async fn kinds_that_only_openshift_has_are_named_before_anything_is_applied() -> Result<()> {
+    let stack = Stack::start().await?;
+    let object = |api_version: &str, kind: &str| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "web"}});
+    let template = json!({
+        "kind": "Template", "apiVersion": "template.openshift.io/v1", "metadata": {"name": "web"},
+        "objects": [
+            object("v1", "ConfigMap"),
+            object("v1", "DeploymentConfig"),
+            object("route.openshift.io/v1", "Route"),
+            object("image.openshift.io/v1", "ImageStream"),
+            object("build.openshift.io/v1", "BuildConfig"),
+        ],
+    });
+    let file = stack.write("web.json", &template.to_string())?;
+    let file = file.display().to_string();
+    let said = stack
+        .dm
+        .fails(1, &["deploy", &file, "--namespace", &stack.namespace])
+        .await?;
+    for part in [
+        "apps.openshift.io/v1/DeploymentConfig, which is one of OpenShift: use apps/v1/Deployment instead",
+        "route.openshift.io/v1/Route",
+        "image.openshift.io/v1/ImageStream",
+        "build.openshift.io/v1/BuildConfig",
+    ] {
+        ensure!(said.contains(part), "{part}: {said}");
+    }
+    let names = stack.names("configmaps")?;
+    ensure!(!names.contains(&"web".to_owned()), "{names:?}");
     Ok(())
 }
 

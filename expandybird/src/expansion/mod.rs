@@ -11,6 +11,7 @@
 //! ```
 
 mod error;
+mod exposed;
 mod names;
 mod objects;
 mod reading;

@@ -10,6 +10,7 @@ use common::model::{
 use serde_json::{Map, Value};
 
 use super::error::{ExpansionError, Fault};
+use super::exposed;
 use super::reading::{self, Text};
 use super::schema::{self, Refusal, Schema, SchemaFault};
 use super::tree::Body;
@@ -118,10 +119,16 @@ impl Expander<'_> {
         self.warn(rendered.warnings, name, path);
         self.take_values(rendered.values, path)
             .map_err(Failed::Here)?;
-        let level = self.level_of(rendered.result, bytes, (template, chain), name, path)?;
+        let mut level = self.level_of(rendered.result, bytes, (template, chain), name, path)?;
+        if row.language == Language::TemplateObject {
+            level.outputs = exposed::outputs(template, &level.nodes)
+                .map_err(|error| engine_failed(error, name, path))?;
+        }
         self.around.pop();
         let notes = match chain.is_empty() {
-            true => self.notes(template, properties.as_ref(), &level.outputs, name, path)?,
+            true => self
+                .notes(template, properties.as_ref(), &level.outputs, name, path)?
+                .or_else(|| rendered.message.clone()),
             false => None,
         };
         Ok(Body::Template {
