@@ -1,0 +1,72 @@
+// The address of the page holds all of its state.
+import { signal } from "@preact/signals";
+
+/** Everything after `/ui`, with the query. */
+export const address = signal(current());
+
+/** Whether the last change of the address was a step to another view, which then takes the focus. */
+export let moved = false;
+
+function current(): URL {
+  return new URL(globalThis.location.href);
+}
+
+globalThis.addEventListener("popstate", () => {
+  moved = true;
+  address.value = current();
+});
+
+/** Opens another view. */
+export function go(to: string): void {
+  history.pushState(null, "", to);
+  moved = true;
+  address.value = current();
+}
+
+/** Changes parameters of the present view. An empty value removes one. */
+export function change(parameters: Record<string, string>): void {
+  const next = current();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === "") next.searchParams.delete(name);
+    else next.searchParams.set(name, value);
+  }
+  history.replaceState(null, "", next);
+  address.value = next;
+}
+
+export function parameter(name: string): string {
+  return address.value.searchParams.get(name) ?? "";
+}
+
+export type View =
+  | { name: "deployments" }
+  | { name: "deployment"; deployment: string }
+  | { name: "operation"; deployment: string; operation: string }
+  | { name: "unknown" };
+
+/** The view of a path. */
+export function view(pathname: string): View {
+  const parts = pathname.replace(/^\/ui\/?/, "").replace(/\/$/, "").split("/").map(decoded);
+  const [first, deployment, second, operation] = parts;
+  const is = (length: number) => parts.length === length && first === "deployments";
+  if ((parts.length === 1 && first === "") || is(1)) return { name: "deployments" };
+  if (is(2) && deployment) return { name: "deployment", deployment };
+  if (is(4) && deployment && second === "operations" && operation) return { name: "operation", deployment, operation };
+  return { name: "unknown" };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export function deploymentAddress(deployment: string): string {
+  return `/ui/deployments/${encodeURIComponent(deployment)}`;
+}
+
+export function operationAddress(deployment: string, operation: string): string {
+  return `${deploymentAddress(deployment)}/operations/${encodeURIComponent(operation)}`;
+}

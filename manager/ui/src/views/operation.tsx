@@ -1,0 +1,153 @@
+// An operation, live: its progress and each resource as it changes.
+import { useEffect, useState } from "preact/hooks";
+import { Failure, path, send } from "../api/client.ts";
+import { type OperationEvent, follow } from "../api/events.ts";
+import type { Operation, ResourceReport } from "../api/types.ts";
+import { Ago, duration } from "../parts/ago.tsx";
+import { ErrorText, Failed } from "../parts/failed.tsx";
+import { Heading } from "../parts/heading.tsx";
+import { Link } from "../parts/link.tsx";
+import { State } from "../parts/state.tsx";
+import { plain } from "../parts/text.ts";
+import { operationMark } from "../parts/tone.ts";
+import { deploymentAddress } from "../router.ts";
+import { Reports } from "./reports.tsx";
+
+interface Seen {
+  operation?: Operation;
+  reports: ReadonlyMap<string, ResourceReport>;
+  isLive: boolean;
+  failure?: Failure;
+}
+
+/** What is known after more events. */
+export function fold(before: Seen, events: OperationEvent[]): Seen {
+  const reports = new Map(before.reports);
+  let { operation } = before;
+  for (const event of events) {
+    if (event.event === "operation") operation = event.data;
+    if (event.event === "resource") reports.set(reportKey(event.data), event.data);
+  }
+  return { ...before, reports, ...(operation && { operation }) };
+}
+
+/** Names are unique within one template only. */
+function reportKey({ name, type, object }: ResourceReport): string {
+  return JSON.stringify([name, type, object?.namespace, object?.name]);
+}
+
+/** Follows the operation while somebody sees the tab: a browser opens only six connections to a server. */
+function useOperation(id: string): Seen & { again: () => void } {
+  const [seen, setSeen] = useState<Seen>({ reports: new Map(), isLive: false });
+  const [round, setRound] = useState(0);
+  const again = () => setRound((before) => before + 1);
+  useEffect(() => {
+    const stop = new AbortController();
+    let waiting: OperationEvent[] = [];
+    const show = () => {
+      const events = waiting;
+      waiting = [];
+      setSeen((before) => fold(before, events));
+    };
+    const follower = {
+      receive: (events: OperationEvent[]) => {
+        if (waiting.length === 0) requestAnimationFrame(show);
+        waiting.push(...events);
+      },
+      connected: (isLive: boolean) => setSeen(({ operation, reports }) => ({ reports, isLive, ...(operation && { operation }) })),
+      fail: (failure: Failure) => setSeen((before) => ({ ...before, failure, isLive: false })),
+    };
+    if (!document.hidden) void follow(id, follower, stop.signal);
+    const look = () => again();
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      stop.abort();
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, [id, round]);
+  return { ...seen, again };
+}
+
+export function OperationView({ deployment, id }: { deployment: string; id: string }) {
+  const { operation, reports, isLive, failure, again } = useOperation(id);
+  const title = `${operation?.type.toLowerCase() ?? "operation"} ${deployment}`;
+  return (
+    <>
+      <p class="quiet">
+        <Link to="/ui/">Deployments</Link> / <Link to={deploymentAddress(deployment)}>{plain(deployment)}</Link>
+      </p>
+      <Heading title={title}>
+        {plain(title)} {operation && <State {...operationMark(operation)} />}
+      </Heading>
+      {failure && <Failed failure={failure} reload={again} stale={operation !== undefined} />}
+      {operation ? <Parts operation={operation} reports={[...reports.values()]} isLive={isLive} /> : !failure && <p class="loading">Loading…</p>}
+    </>
+  );
+}
+
+function Parts({ operation, reports, isLive }: { operation: Operation; reports: ResourceReport[]; isLive: boolean }) {
+  const { progress, error, warnings = [], startTime, endTime, user } = operation;
+  const isDone = operation.status === "DONE";
+  return (
+    <>
+      <p>
+        By {plain(user)}, <Ago at={startTime} />, {isDone ? "took" : "running for"} {duration(startTime, endTime)}.{" "}
+        {!isDone && <span class="quiet">{isLive ? "● live" : "○ connecting…"}</span>}
+      </p>
+      {!isDone && (
+        <div class="progress" role="status">
+          <label>
+            {plain(progress.step) || "waiting"} {progress.total > 0 && `${progress.done} of ${progress.total}`}
+            <progress value={progress.done} max={Math.max(progress.total, 1)} />
+          </label>
+          {progress.waitingFor && <p class="notice warning">Waits for {plain(progress.waitingFor)}, which is away.</p>}
+          <Stop id={operation.id} />
+        </div>
+      )}
+      {error && (
+        <section class="notice bad" aria-label="Why it failed">
+          <ErrorText error={error} />
+        </section>
+      )}
+      {warnings.map((text, index) => (
+        <p key={index} class="notice warning lines">
+          {plain(text)}
+        </p>
+      ))}
+      <Reports reports={reports} isDone={isDone} deployment={operation.deployment} />
+    </>
+  );
+}
+
+/** Stops the operation after a second click. */
+function Stop({ id }: { id: string }) {
+  const [asked, setAsked] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const stop = async () => {
+    try {
+      await send("POST", path`/operations/${id}/cancel`, { headers: { prefer: "respond-async" } });
+      setAsked(false);
+    } catch (error) {
+      if (error instanceof Failure) setFailure(error);
+    }
+  };
+  if (failure) return <Failed failure={failure} reload={() => void stop()} stale={false} />;
+  if (!asked) {
+    return (
+      <button type="button" onClick={() => setAsked(true)}>
+        Stop…
+      </button>
+    );
+  }
+  return (
+    <p class="notice warning">
+      Nothing that was done is undone.{" "}
+      <button type="button" class="danger" onClick={() => void stop()}>
+        Stop it
+      </button>{" "}
+      <button type="button" onClick={() => setAsked(false)}>
+        Let it run
+      </button>
+    </p>
+  );
+}
