@@ -1,7 +1,7 @@
 # `make demo` and `make test` are all that a newcomer needs; `make help` lists the rest.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build release sbom dist dist-test docs docs-reference cluster demo demo-down test lint audit bench scale chaos soak sequences differ hostile clean
+.PHONY: help setup ui build release sbom dist dist-test docs docs-reference cluster demo demo-down test lint audit bench scale chaos soak sequences differ hostile clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -9,18 +9,21 @@ help: ## list the targets
 setup: ## install what is missing on this machine
 	@e2e/setup.sh
 
-build: setup ## build all programs, for development
+ui: setup ## build the page of the manager into target/ui
+	@manager/ui/run.sh build
+
+build: ui ## build all programs, for development
 	cargo build --workspace --bins
 
-release: setup sbom docs ## build all programs, optimised, into target/release, with their bill of materials, and the book
-	cargo build --workspace --bins --release
+release: ui sbom docs ## build all programs, optimised, into target/release, with their bill of materials, and the book
+	DM_UI_REQUIRED=1 cargo build --workspace --bins --release
 
 sbom: setup ## list every package in the programs, as CycloneDX, in target/release/sbom.cdx.json
 	@mkdir -p target/release
 	@dm/dist/sbom.sh >target/release/sbom.cdx.json.part
 	@mv target/release/sbom.cdx.json.part target/release/sbom.cdx.json
 
-dist: setup docs ## make a release in target/dist: an archive, a Debian package, a container image, with sums and bill of materials
+dist: ui docs ## make a release in target/dist: an archive, a Debian package, a container image, with sums and bill of materials
 	@dm/dist/build.sh
 
 dist-test: ## install the results of `make dist` into fresh roots, run them there, and build them again (needs root)
@@ -44,12 +47,14 @@ demo-down: ## stop the demo
 lint: setup ## formatting and lints, warnings denied
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	@manager/ui/run.sh lint
 	@e2e/audit.sh
 
 audit: setup ## check the dependencies: licences, sources, known vulnerabilities (needs the network)
 	@e2e/audit.sh --complete
 
 test: lint build cluster ## everything: formatting, lints, unit, integration and end-to-end tests
+	@manager/ui/run.sh test
 	cargo test --workspace
 
 chaos: build cluster ## kill every service at 300 random instants under load; DM_CHAOS_KILLS sets how often, DM_CHAOS_SEED sets when

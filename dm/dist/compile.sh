@@ -16,7 +16,7 @@ if [ -z "${DM_DIST_PROGRAMS:-}" ]; then
     # The machine's settings may name other tools.
     export CC=cc CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=cc CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=cc
     profile=${DM_DIST_PROFILE:-release}
-    cargo build --workspace --bins --locked --profile "$profile" --target-dir target/dist-build
+    DM_UI_REQUIRED=1 cargo build --workspace --bins --locked --profile "$profile" --target-dir target/dist-build
     # Cargo calls the folder of its profile `dev` debug.
     DM_DIST_PROGRAMS=target/dist-build/${profile/#dev/debug}
 fi

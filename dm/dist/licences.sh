@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the licences of everything that the programs are made of, and of the Python libraries in the given folder.
+# Prints the licences of everything that the programs are made of, the page included, and of the Python libraries in the given folder.
 source "$(dirname "$0")/settings.sh"
 
 # Finding them takes minutes: they are kept for as long as the packages are the same.
@@ -18,4 +18,10 @@ cat "$found"
 for library in "$1"/*.dist-info; do
     printf '\n%s\n\n' "--- Python library: $(basename "$library" .dist-info) ---"
     find "$library" -iname 'licen[cs]e*' -type f | sort | xargs cat
+done
+
+# What is in the manager's page. The first line of npm's list is the page itself.
+manager/ui/run.sh shipped | tail -n +2 | while read -r package; do
+    printf '\n%s\n\n' "--- JavaScript library: ${package#*/node_modules/} ---"
+    find "$package" -maxdepth 1 -iname 'licen[cs]e*' -type f | sort | xargs cat
 done

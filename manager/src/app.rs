@@ -19,6 +19,7 @@ use crate::deployer::{Deployer, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
 use crate::http;
 use crate::keys::{KeyPlace, Ring};
+use crate::page;
 use crate::registrations::StoredRegistrations;
 use crate::service::quota::Quotas;
 use crate::service::{self, Services};
@@ -151,7 +152,8 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         ),
     };
     let serving = serve(&config.listen, ADDRESS, access, move |routes| {
-        http::routes(routes, &services)
+        http::routes(routes, &services);
+        page::routes(routes, config.ui);
     });
     tokio::select! {
         served = serving => served?,

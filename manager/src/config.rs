@@ -12,6 +12,7 @@ use common::server::Listen;
 
 use crate::auth;
 use crate::keys::KeyPlace;
+use crate::page::Page;
 use crate::service::quota::Quotas;
 use crate::workflow::Capacity;
 
@@ -73,6 +74,18 @@ pub struct Config {
     pub registry: manager_registry::Options,
     #[command(flatten)]
     pub auth: auth::Options,
+    /// Whether the page is served at /ui/.
+    #[arg(
+        long,
+        env = "DM_UI",
+        value_name = "WHETHER",
+        value_enum,
+        default_value_t
+    )]
+    pub ui: Page,
+    /// Print the description of the API (OpenAPI 3.1), and exit.
+    #[arg(long)]
+    pub print_openapi: bool,
 }
 
 impl Config {

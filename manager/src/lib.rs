@@ -21,6 +21,7 @@ mod error;
 mod expander;
 mod http;
 mod keys;
+mod page;
 mod registrations;
 mod service;
 mod store;
@@ -30,4 +31,5 @@ mod workflow;
 
 pub use app::run;
 pub use config::{Config, StorePlace};
+pub use http::description;
 pub use store::kv::was_asked as looks_at_store;

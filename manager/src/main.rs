@@ -9,13 +9,21 @@ fn main() -> ExitCode {
     // Not a flag of the manager: it starts itself so, before it opens a store.
     match manager::looks_at_store(std::env::args_os()) {
         true => ExitCode::SUCCESS,
-        false => serve(),
+        false => start(Config::parse()),
     }
 }
 
+fn start(config: Config) -> ExitCode {
+    if config.print_openapi {
+        println!("{:#}", manager::description());
+        return ExitCode::SUCCESS;
+    }
+    serve(config)
+}
+
 #[tokio::main]
-async fn serve() -> ExitCode {
-    match manager::run(Config::parse()).await {
+async fn serve(config: Config) -> ExitCode {
+    match manager::run(config).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("manager: {error:#}");

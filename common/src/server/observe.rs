@@ -72,7 +72,10 @@ async fn answer<B: MessageBody>(
         headers.insert(HeaderName::from_static(request_id::HEADER), value);
     }
     for (name, value) in SAFE {
-        headers.insert(name, HeaderValue::from_static(value));
+        // The manager's page has a policy and a lifetime of its own.
+        if !headers.contains_key(&name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
     }
     Ok(response)
 }

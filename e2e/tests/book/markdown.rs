@@ -9,7 +9,7 @@ use e2e::program::checkout;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// Folders of build results and tools.
-const NOT_OURS: [&str; 3] = ["target", ".git", "fuzz"];
+const NOT_OURS: [&str; 4] = ["target", ".git", "fuzz", "node_modules"];
 
 /// A text file of the project.
 pub struct Document {

@@ -73,6 +73,11 @@ macro_rules! routes {
     };
 }
 
+/// The description of the API, as `GET /openapi.json` returns it.
+pub fn description() -> serde_json::Value {
+    openapi::document(ROUTES)
+}
+
 /// A route with its guard.
 fn guarded(need: Need, route: Route) -> Route {
     let guarded = route.wrap(from_fn(move |request, next| {

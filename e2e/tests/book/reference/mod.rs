@@ -11,16 +11,21 @@ use e2e::program::{Service, checkout};
 use snapbox::data::DataFormat;
 use snapbox::{Assert, Data, IntoData as _};
 
-/// Compares a page with what stands in the checkout, or writes it there if `SNAPSHOTS=overwrite` is set.
+/// Compares a page of the reference with the checkout, or writes it there if `SNAPSHOTS=overwrite` is set.
 fn compare(page: &str, text: &str) {
-    let path = checkout().join("docs/reference").join(page);
     let text =
         format!("<!-- `make docs-reference` writes this page. Do not edit it. -->\n\n{text}");
+    compare_file(&format!("docs/reference/{page}"), &text);
+}
+
+/// [`compare`] for a file anywhere in the checkout.
+fn compare_file(path: &str, text: &str) {
+    let path = checkout().join(path);
     Assert::new()
         .action_env("SNAPSHOTS")
         .normalize_paths(false)
         .eq(
-            text.into_data(),
+            text.to_owned().into_data(),
             Data::read_from(&path, Some(DataFormat::Text)).raw(),
         );
 }

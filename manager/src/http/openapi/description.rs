@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 pub const JSON: &str = "application/json";
 pub const YAML: &str = "application/yaml";
+const EVENTS: &str = "text/event-stream";
 
 /// Built from parts that are already OpenAPI.
 pub struct Description {
@@ -115,14 +116,19 @@ impl Description {
         self.answer(status, what, media_type, json!({"type": "string"}))
     }
 
-    /// A stream of events. OpenAPI 3.1 has no schema for streams, so tools expect the schema of one event.
-    pub fn events(self, what: &str) -> Self {
+    /// A stream of events. OpenAPI 3.1 has no schema for streams, so tools expect the schema of one event. `x-events` has the
+    /// schema of the data of each kind of event.
+    pub fn events(mut self, what: &str, kinds: Value) -> Self {
         let data = json!({"type": "string", "contentMediaType": JSON});
         let event = json!({
             "type": "object",
             "properties": {"id": {"type": "string"}, "event": {"type": "string"}, "data": data},
         });
-        self.answer(200, what, "text/event-stream", event)
+        self = self.answer(200, what, EVENTS, event);
+        if let Some(answer) = self.answers.get_mut("200") {
+            answer["content"][EVENTS]["x-events"] = kinds;
+        }
+        self
     }
 
     fn answer(mut self, status: u16, what: &str, media_type: &str, schema: Value) -> Self {

@@ -10,12 +10,14 @@ pub mod registries;
 pub mod stored_templates;
 pub mod types;
 
+use common::api::deployer::ResourceReport;
 use common::api::error::ErrorCode::{self, *};
 use common::api::manager::*;
 use common::api::page::{Page, PageQuery};
 use common::api::upgrade::{UpgradeDeployment, WhatIf, WhatIfPage, WhatIfQuery};
 use common::model::{Credential, Deployment, Manifest, Operation, RegistryDefinition};
 use schemars::generate::SchemaGenerator;
+use serde_json::json;
 
 use super::description::Description;
 use crate::service::asked::{Kind, key_schema};
@@ -220,10 +222,14 @@ pub mod expand {
 pub mod events {
     use super::*;
 
-    pub fn get(_: &mut SchemaGenerator) -> Description {
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        let kinds = json!({
+            OperationEvent::OPERATION: of.subschema_for::<Operation>(),
+            OperationEvent::RESOURCE: of.subschema_for::<ResourceReport>(),
+        });
         Description::new("Follow an operation until its end")
             .header("Last-Event-ID", "Continues after this event.")
-            .events("Server-sent events: `operation` with an Operation, `resource` with a ResourceReport.")
+            .events("Server-sent events: `operation` with an Operation, `resource` with a ResourceReport.", kinds)
             .fails(&[NotFound])
     }
 }
