@@ -50,7 +50,7 @@ pub fn process(
         substitution: Substitution::new(template.dialect, chosen),
         faults: ambiguous(&template),
     };
-    let message = template.message.map(|text| job.substitution.text(&text));
+    let message = template.message.map(|text| job.substitution.line(&text));
     let labels = Labels {
         all: job.labels(&template.labels, inputs.labels),
         dialect: template.dialect,
@@ -118,8 +118,8 @@ impl Job<'_> {
         let mut all: Vec<(String, String)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         for (key, value) in own.iter().chain(chosen) {
-            let key = self.substitution.text(key);
-            let value = self.substitution.text(value);
+            let key = self.substitution.line(key);
+            let value = self.substitution.line(value);
             match places.get(&key) {
                 Some(&place) => all[place].1 = value,
                 None => {

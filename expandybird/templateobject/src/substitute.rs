@@ -49,6 +49,19 @@ impl<'p> Substitution<'p> {
             .map_or_else(|| text.to_owned(), |found| found.text)
     }
 
+    /// A text of the Template itself: its message, or a label. The value of `${{P}}` is text here.
+    pub fn line(&mut self, text: &str) -> String {
+        let whole = match self.dialect {
+            Dialect::OpenShift => openshift::whole(text).and_then(|name| self.values.get(name)),
+            Dialect::Proposal => None,
+        };
+        match whole.copied() {
+            Some(value) if self.take(value.len()) => value.to_owned(),
+            Some(_) => String::new(),
+            None => self.text(text),
+        }
+    }
+
     /// Every text in a value: keys of maps become text, values may become anything.
     pub fn value(&mut self, value: &mut Value, depth: usize) {
         if depth > limits::DEPTH {

@@ -60,14 +60,14 @@ fn keys_labels_and_the_message_are_substituted_as_text() {
     let found = processed(
         json!({
             "apiVersion": "template.openshift.io/v1", "kind": "Template", "message": "use ${N}",
-            "parameters": [{"name": "N", "value": "3"}], "labels": {"k${N}": "${N}", "k3": "last"},
+            "parameters": [{"name": "N", "value": "3"}], "labels": {"k${N}": "first", "k3": "${{N}}"},
             "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "data": {"a${N}": "${{N}}", "${{N}}": "kept"}}],
         }),
         &Inputs::default(),
     )
     .unwrap();
     assert_eq!(found.message.as_deref(), Some("use 3"));
-    assert_eq!(found.labels, [("k3".to_owned(), "last".to_owned())]);
+    assert_eq!(found.labels, [("k3".to_owned(), "3".to_owned())]);
     assert_eq!(found.objects[0]["data"], json!({"a3": 3, "${{N}}": "kept"}));
 }
 
