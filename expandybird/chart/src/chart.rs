@@ -31,13 +31,13 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Reads a `.tgz`.
+    /// Reads a `.tgz`. Its own `.helmignore` counts, as it does when Helm packs a chart.
     ///
     /// # Errors
     /// The archive or the chart is wrong, or too large.
     pub fn from_archive(archive: &[u8]) -> Result<Self, ChartError> {
         let mut room = Room::new();
-        let files = archive::read(archive, &mut room)?;
+        let files = ignore::kept(archive::read(archive, &mut room)?)?;
         Self::read(files, &mut room, MAX_DEPTH)
     }
 
@@ -59,6 +59,17 @@ impl Chart {
             room.take(file.data.len())?;
         }
         Self::read(files, &mut room, MAX_DEPTH)
+    }
+
+    /// The text of a template, by its full path: `web/charts/db/templates/a.yaml`. Aliases are not known here.
+    #[must_use]
+    pub fn source(&self, path: &str) -> Option<&[u8]> {
+        let own = path.strip_prefix(self.name())?.strip_prefix('/')?;
+        let template = self.templates.iter().find(|file| file.name == own);
+        template.map(|file| file.data.as_slice()).or_else(|| {
+            let inner = own.strip_prefix("charts/")?;
+            self.subcharts.iter().find_map(|chart| chart.source(inner))
+        })
     }
 
     /// The name.

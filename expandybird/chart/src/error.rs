@@ -31,8 +31,8 @@ pub enum ChartError {
         line: Option<usize>,
         /// In bytes, counted from 0.
         column: Option<usize>,
-        /// The author's own sentence: `required` or `fail` ended the render.
-        is_refusal: bool,
+        /// What the author wrote for `required` or `fail`, if that ended the render.
+        sentence: Option<String>,
     },
     /// The output of a template is no manifest.
     #[error("YAML parse error on {file}: {reason}")]

@@ -15,7 +15,7 @@ pub fn unparsed(error: &ParseError) -> ChartError {
         file: Some(error.file.clone()),
         line: Some(error.line),
         column: None,
-        is_refusal: false,
+        sentence: None,
     }
 }
 
@@ -24,7 +24,7 @@ pub fn failed(error: &ExecError) -> ChartError {
     let text = error.to_string();
     let sentence = sentence(&text);
     let message = match &sentence {
-        Some(sentence) => sentence.clone(),
+        Some((place, sentence)) => format!("execution error at ({place}): {sentence}"),
         None => stacked(error).unwrap_or(text),
     };
     // The sentence of an author is about the place where it is asked for, all else about where it happens.
@@ -41,19 +41,19 @@ pub fn failed(error: &ExecError) -> ChartError {
         file: place.map(|place| place.file.clone()),
         line: place.map(|place| place.line),
         column: place.map(|place| place.column),
-        is_refusal: sentence.is_some(),
+        sentence: sentence.map(|(_, sentence)| sentence),
     }
 }
 
 /// `required` and `fail`: the outermost place, and what the author wrote.
-fn sentence(text: &str) -> Option<String> {
+fn sentence(text: &str) -> Option<(String, String)> {
     let mut parts = text.splitn(3, ": ");
     let (place, rest) = (parts.nth(1)?, parts.next()?);
     let (start, end) = SENTENCE;
     let from = rest.find(start)? + start.len();
     let to = rest.rfind(end)?;
     let sentence = rest.get(from..to)?;
-    Some(format!("execution error at ({place}): {sentence}"))
+    Some((place.to_owned(), sentence.to_owned()))
 }
 
 /// The error of the template that a template ran, and so on.
