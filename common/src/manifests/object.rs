@@ -50,7 +50,7 @@ impl Object {
     }
 
     /// The identity of the object: group, kind, namespace, name. No two objects share it.
-    pub(super) fn identity(&self) -> [&str; 4] {
+    pub fn identity(&self) -> [&str; 4] {
         let namespace = self.namespace.as_deref().unwrap_or_default();
         [&self.group, &self.kind, namespace, &self.name]
     }

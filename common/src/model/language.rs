@@ -13,8 +13,10 @@ pub enum Language {
     Jinja,
     /// Go's `text/template`.
     GoTemplate,
-    /// A folder with a `Chart.yaml`, and Kubernetes objects in `manifests/`.
+    /// A folder with a `Chart.yaml`: Kubernetes objects in `manifests/`, or a Helm chart with `templates/`.
     Package,
+    /// A packed Helm chart. Its content is base 64.
+    Chart,
     /// An object of the kind Template: Kubernetes objects with parameters.
     TemplateObject,
     /// Files of Kubernetes objects, as kubectl takes them.
@@ -45,7 +47,7 @@ pub struct Row {
 }
 
 /// If several rows match a file, the first one wins.
-pub const TABLE: [Row; 6] = [
+pub const TABLE: [Row; 7] = [
     Row {
         language: Language::Python,
         name: "Python",
@@ -92,6 +94,14 @@ pub const TABLE: [Row; 6] = [
         name: "Go template",
         form: Form::File,
         endings: &[".gotmpl"],
+        recognises: None,
+        own_endings: &[],
+    },
+    Row {
+        language: Language::Chart,
+        name: "Helm chart",
+        form: Form::File,
+        endings: &[".tgz"],
         recognises: None,
         own_endings: &[],
     },
@@ -242,6 +252,7 @@ mod tests {
             ("a.template.yaml", "{}", Some(Language::TemplateObject)),
             ("a.jinja", TEMPLATE, Some(Language::Jinja)),
             ("a.yml", "resources: []", None),
+            ("redis.tgz", "H4sI", Some(Language::Chart)),
             ("redis/Chart.yaml", OBJECT, Some(Language::Package)),
             ("Chart.yaml", "", Some(Language::Package)),
             ("OtherChart.yaml", "", Some(Language::Jinja)),
@@ -288,7 +299,7 @@ mod tests {
         }
         assert_eq!(
             endings().to_string(),
-            ".py, .yaml, .yml, .json, .jinja, .gotmpl"
+            ".py, .yaml, .yml, .json, .jinja, .gotmpl, .tgz"
         );
     }
 }

@@ -26,6 +26,9 @@ pub struct LayoutNode {
     /// What the template says to its user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// The file of a chart that has the resource, such as `web/charts/db/templates/service.yaml`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 impl Layout {

@@ -157,6 +157,7 @@ fn node(
         properties: None,
         resources: None,
         message: None,
+        source: None,
     };
     match template {
         Some(template) => {
