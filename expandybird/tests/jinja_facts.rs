@@ -60,6 +60,7 @@ fn rendered(facts: &Facts, template: &str) -> Result<String, String> {
         Rendered::Text(text) => Ok(text),
         Rendered::Data(value) => Ok(value.to_string()),
         Rendered::Objects(objects) => Ok(format!("{objects:?}")),
+        Rendered::Placed(objects) => Ok(format!("{objects:?}")),
     }
 }
 

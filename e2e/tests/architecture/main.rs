@@ -26,12 +26,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "expandybird",
         &[
             "common",
+            "expandybird-chart",
             "expandybird-confinement",
             "expandybird-gotemplate",
             "expandybird-protocol",
             "expandybird-sprig",
             "expandybird-templateobject",
         ],
+    ),
+    (
+        "expandybird-chart",
+        &["expandybird-gotemplate", "expandybird-sprig"],
     ),
     ("expandybird-confinement", &[]),
     ("expandybird-gotemplate", &[]),
@@ -81,11 +86,14 @@ const KEPT_BY: &[(&str, &[&str])] = &[
     ("pyo3", &["expandybird-worker"]),
     ("sled", &["manager"]),
     ("serde_yaml", &["common"]),
-    ("saphyr-parser", &["common"]),
+    ("saphyr-parser", &["common", "expandybird-chart"]),
     ("landlock", &["expandybird-confinement"]),
     ("minijinja", &["expandybird"]),
     ("seccompiler", &["expandybird-confinement"]),
-    ("jsonschema", &["expandybird", "manager"]),
+    (
+        "jsonschema",
+        &["expandybird", "expandybird-chart", "manager"],
+    ),
 ];
 
 fn packages() -> Result<Vec<Value>> {

@@ -3,6 +3,7 @@
 //! Promises of every engine: the same instance gives the same result. A template cannot change anything that another
 //! one sees. An error has the template's file and line.
 
+pub mod charts;
 mod excerpt;
 pub mod go_template;
 pub mod jinja;
@@ -87,6 +88,22 @@ pub enum Rendered {
     Data(Value),
     /// Kubernetes objects. Each becomes a resource.
     Objects(Vec<Object>),
+    /// Kubernetes objects in an order. Each becomes a resource.
+    Placed(Vec<Placed>),
+}
+
+/// An object, with what its template says about it as a resource.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed {
+    pub object: Object,
+    /// The `metadata` of the resource, without `dependsOn`.
+    pub metadata: Option<Value>,
+    /// The objects that must be ready first, by their places in the list. They come before this one.
+    pub after: Vec<usize>,
+    /// Whether it runs once, before or after others.
+    pub is_hook: bool,
+    /// Bytes of its text.
+    pub bytes: usize,
 }
 
 /// Why a template has no result, and where it failed.

@@ -242,6 +242,7 @@ impl Expander<'_> {
             body,
             file: text.file().to_owned(),
             path,
+            source: None,
         };
         Ok(vec![node])
     }
@@ -345,6 +346,7 @@ impl Expander<'_> {
             body,
             file: text.file().to_owned(),
             path,
+            source: None,
         })
     }
 

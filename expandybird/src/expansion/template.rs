@@ -209,6 +209,12 @@ impl Expander<'_> {
                 let nodes = self.objects(objects, path);
                 return nodes.map(Level::from).map_err(|(_, found)| fault(found));
             }
+            Rendered::Placed(placed) => {
+                let bytes = placed.iter().map(|placed| placed.bytes);
+                self.take_output(bytes.sum())?;
+                let nodes = self.placed(placed, path);
+                return nodes.map(Level::from).map_err(fault);
+            }
             Rendered::Text(output) => {
                 self.take_output(output.len())?;
                 let (value, warnings) = reading::output(&output, &template.name).map_err(fault)?;

@@ -17,6 +17,8 @@ pub struct Node {
     /// The file with the resource: the configuration, or a template.
     pub file: String,
     pub path: LayoutPath,
+    /// The file of a chart that has the resource.
+    pub source: Option<String>,
 }
 
 #[derive(Debug)]
@@ -74,6 +76,7 @@ impl Node {
             properties,
             resources,
             message,
+            source: self.source,
         }
     }
 }

@@ -11,6 +11,7 @@ use common::model::{Language, limits};
 use super::Answer;
 use super::host::Host;
 use crate::cache::Key;
+use crate::engine::charts::{self, ChartCache, Charts};
 use crate::engine::go_template::GoTemplates;
 use crate::engine::jinja::{self, Jinja, JinjaCache};
 use crate::engine::manifests::Manifests;
@@ -30,6 +31,7 @@ pub struct Expansions<'s> {
     schemas: SchemaCache,
     templates: JinjaCache,
     template_objects: TemplateObjectCache,
+    charts: ChartCache,
 }
 
 impl<'s> Expansions<'s> {
@@ -41,6 +43,7 @@ impl<'s> Expansions<'s> {
             schemas: expansion::schema_cache(),
             templates: jinja::cache(),
             template_objects: template_object::cache(),
+            charts: charts::cache(),
         }
     }
 
@@ -127,7 +130,8 @@ impl<'s> Expansions<'s> {
             }
             Language::GoTemplate => Box::new(GoTemplates::new(files)),
             Language::TemplateObject => Box::new(TemplateObjects::new(&self.template_objects)),
-            Language::Manifests | Language::Package => Box::new(Manifests),
+            Language::Manifests => Box::new(Manifests),
+            Language::Package | Language::Chart => Box::new(Charts::new(&self.charts)),
         }
     }
 
