@@ -1,5 +1,7 @@
 //! The files of one template: the template, its schema, and the imports of the schema.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use common::canonical::{digest, digest_bytes};
 pub use common::registry::SCHEMA;
 use common::yaml::{Duplicates, Limits};
@@ -11,6 +13,8 @@ use crate::adapter::Files;
 use common::registry::FilePath;
 use common::registry::{TEMPLATE_BYTES, TEMPLATE_IMPORTS};
 
+/// Packed charts have this ending. They travel as base 64.
+const PACKED: &str = ".tgz";
 /// Imports that are requested at the same time.
 const AT_ONCE: usize = 4;
 
@@ -98,9 +102,12 @@ pub async fn text(
     let Some(bytes) = files.read(path).await? else {
         return Ok(None);
     };
-    let content = String::from_utf8(bytes).map_err(|_| RegistryError::NotText {
-        file: files.path_of(path),
-    })?;
+    let content = match path.to_string().ends_with(PACKED) {
+        true => BASE64_STANDARD.encode(bytes),
+        false => String::from_utf8(bytes).map_err(|_| RegistryError::NotText {
+            file: files.path_of(path),
+        })?,
+    };
     Ok(Some(TemplateFile {
         path: path.clone(),
         content,

@@ -130,6 +130,22 @@ async fn a_full_url_brings_its_schema_and_the_helpers_beside_it() {
 }
 
 #[tokio::test]
+async fn a_packed_chart_at_a_url_comes_as_base_64() {
+    let folder = tree();
+    let bytes = [0x1f, 0x8b, 0xff];
+    std::fs::write(folder.path().join("web-1.0.0.tgz"), bytes).unwrap();
+    let server = Loopback::serve(folder.path());
+    let [registries, _] = registries(folder.path(), &server).await;
+    let url = server.url.join("files/web-1.0.0.tgz").unwrap();
+    let resolved = registries.resolve(&type_name(url.as_str())).await.unwrap();
+    let contents = resolved
+        .imports
+        .iter()
+        .map(|import| import.content.as_str());
+    assert_eq!(contents.collect::<Vec<_>>(), ["H4v/"]);
+}
+
+#[tokio::test]
 async fn a_description_tells_what_a_template_is_and_takes() {
     let folder = tree();
     let server = Loopback::serve(folder.path());
