@@ -6,6 +6,8 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use super::chart;
+
 /// The limit of a file is that of the largest YAML text that the services read.
 pub const FILE_BYTES: usize = common::yaml::Limits::DEFAULT.bytes;
 
@@ -32,6 +34,7 @@ pub enum ReadError {
 impl Files {
     pub fn read(&self, path: &str) -> Result<String, ReadError> {
         match self {
+            Self::Folder(folder) if self.is_chart(path) => chart::read(&folder.join(path)),
             Self::Folder(folder) => match File::open(folder.join(path)) {
                 Ok(file) => text(file),
                 Err(error) if error.kind() == ErrorKind::NotFound => Err(ReadError::Missing),
@@ -42,6 +45,18 @@ impl Files {
                 Err(ReadError::Missing) => second.read(path),
                 read => read,
             },
+        }
+    }
+
+    /// Whether the path is a Helm chart: a packed one, or a folder.
+    pub fn is_chart(&self, path: &str) -> bool {
+        match self {
+            Self::Folder(folder) => {
+                let place = folder.join(path);
+                path.ends_with(chart::ENDING) && place.is_file() || chart::is_chart(&place)
+            }
+            Self::Archive(_) => false,
+            Self::Over(first, second) => first.is_chart(path) || second.is_chart(path),
         }
     }
 

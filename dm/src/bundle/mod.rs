@@ -5,6 +5,7 @@
 //! templates.
 
 pub mod archive;
+pub mod chart;
 pub mod files;
 pub mod imports;
 pub mod manifests;
@@ -257,8 +258,15 @@ impl Bundler {
 
     fn take(&mut self, wanted: Wanted, shown: String, content: String) -> Result<(), BundleError> {
         let Wanted {
-            files, name, path, ..
+            files,
+            name,
+            mut path,
+            ..
         } = wanted;
+        // A folder that was packed has the ending of packed charts.
+        if files.is_chart(&path) && !path.ends_with(chart::ENDING) {
+            path.push_str(chart::ENDING);
+        }
         self.bytes += content.len();
         if self.bundle.imports.len() == IMPORTS {
             return Err(BundleError::TooManyFiles);

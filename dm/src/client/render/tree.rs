@@ -6,15 +6,27 @@ use crate::terminal::table::Table;
 
 /// Names with branches, types and, if wanted, layout paths.
 pub fn tree(layout: &Layout, paths: bool) -> Table {
-    let mut table = match paths {
-        true => Table::new(&["NAME", "TYPE", "PATH"]),
-        false => Table::new(&["NAME", "TYPE"]),
+    let columns = Columns {
+        paths,
+        files: layout.walk().iter().any(|(_, node)| node.source.is_some()),
     };
+    let mut header = vec!["NAME", "TYPE"];
+    header.extend(columns.files.then_some("FILE"));
+    header.extend(columns.paths.then_some("PATH"));
+    let mut table = Table::new(&header);
     for (index, node) in layout.resources.iter().enumerate() {
         let path = LayoutPath::root().child(index);
-        add(&mut table, node, &path, Branches::default(), paths);
+        add(&mut table, node, &path, Branches::default(), columns);
     }
     table
+}
+
+/// The columns that are not always there.
+#[derive(Clone, Copy)]
+struct Columns {
+    paths: bool,
+    /// The files of charts.
+    files: bool,
 }
 
 /// The branch before a name.
@@ -25,12 +37,21 @@ struct Branches {
     below: String,
 }
 
-fn add(table: &mut Table, node: &LayoutNode, path: &LayoutPath, branches: Branches, paths: bool) {
+fn add(
+    table: &mut Table,
+    node: &LayoutNode,
+    path: &LayoutPath,
+    branches: Branches,
+    columns: Columns,
+) {
     let name = format!("{}{}", branches.own, node.name);
-    let type_name = node.type_name.as_str();
-    match paths {
-        true => table.row([&name, type_name, &path.to_string()]),
-        false => table.row([&name, type_name]),
+    let (name, type_name) = (name.as_str(), node.type_name.as_str());
+    let file = node.source.as_deref().unwrap_or_default();
+    match (columns.files, columns.paths) {
+        (true, true) => table.row([name, type_name, file, &path.to_string()]),
+        (true, false) => table.row([name, type_name, file]),
+        (false, true) => table.row([name, type_name, &path.to_string()]),
+        (false, false) => table.row([name, type_name]),
     }
     let children = node.resources.as_deref().unwrap_or_default();
     for (index, child) in children.iter().enumerate() {
@@ -43,7 +64,7 @@ fn add(table: &mut Table, node: &LayoutNode, path: &LayoutPath, branches: Branch
             own: format!("{}{branch}", branches.below),
             below: format!("{}{line}", branches.below),
         };
-        add(table, child, &path.child(index), next, paths);
+        add(table, child, &path.child(index), next, columns);
     }
 }
 
@@ -70,6 +91,15 @@ mod tests {
     #[test]
     fn a_layout_is_a_tree_with_types() {
         insta::assert_snapshot!(tree(&layout(), false).render(None));
+    }
+
+    #[test]
+    fn files_of_charts_are_shown() {
+        let mut layout = layout();
+        layout.resources[1].source = Some("web/templates/settings.yaml".to_owned());
+        let shown = tree(&layout, false).render(None);
+        assert!(shown.contains("ConfigMap") && shown.contains("web/templates/settings.yaml"));
+        assert!(tree(&layout, true).render(None).contains("$.resources[1]"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::default_name::default_name;
 use super::reference::{is_reference, qualified};
 use super::{Resolved, Target};
 use crate::bundle::archive::{self, ArchiveError};
+use crate::bundle::chart;
 use crate::bundle::files::{self, Files, ReadError};
 use crate::bundle::{BundleError, Bundler, TOTAL_BYTES, is_configuration, manifests};
 use crate::error::Failure;
@@ -41,6 +42,9 @@ impl Target {
             ));
         }
         let path = Path::new(target);
+        if chart::is_chart(path) {
+            return self.chart(path, target);
+        }
         if path.is_dir() {
             return self.folder(path, target);
         }
@@ -104,6 +108,15 @@ impl Target {
         let name = self.name(file)?;
         let bundler = Bundler::new(content, shown, file, files)?;
         self.finish(bundler, name, shown)
+    }
+
+    /// A folder that is a Helm chart. The deployment is an instance of it.
+    fn chart(&self, path: &Path, shown: &str) -> Result<Resolved, Failure> {
+        // `.` and `..` have the names of the folders that they lead to.
+        let whole = path.canonicalize();
+        let (files, folder) = split(whole.as_deref().unwrap_or(path));
+        let type_name = format!("{folder}{}", chart::ENDING);
+        self.template(type_name, shown, Some((files, folder)))
     }
 
     /// A folder of files with Kubernetes objects.
