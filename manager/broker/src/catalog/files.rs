@@ -1,0 +1,85 @@
+//! The template files beside a catalog: a type that is a file, its schema, and what the schema imports.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+
+use common::model::Import;
+use common::yaml::{self, Duplicates, Limits};
+use serde_json::Value;
+
+/// Types with these endings are files, and never kinds of the cluster.
+const ENDINGS: [&str; 6] = [".jinja", ".py", ".gotmpl", ".yaml", ".yml", ".json"];
+
+pub struct Files {
+    folder: PathBuf,
+    /// Every file that was read.
+    pub read: BTreeSet<PathBuf>,
+}
+
+impl Files {
+    pub fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            read: BTreeSet::new(),
+        }
+    }
+
+    /// The files of a type. A type that is no file has none: it is a reference, or a kind of the cluster.
+    pub fn imports(&mut self, type_name: &str) -> Result<Vec<Import>, String> {
+        if type_name.contains("://") || !ENDINGS.iter().any(|end| type_name.ends_with(end)) {
+            return Ok(Vec::new());
+        }
+        let mut imports: Vec<Import> = Vec::new();
+        let mut queue = VecDeque::from([(type_name.to_owned(), type_name.to_owned())]);
+        while let Some((name, path)) = queue.pop_front() {
+            if imports.iter().any(|import| import.name == name) {
+                continue;
+            }
+            let schema = format!("{path}.schema");
+            if self.folder.join(&schema).is_file() {
+                let text = self.text(&schema)?;
+                queue.extend(declared(&text, &schema)?);
+                imports.push(import(format!("{name}.schema"), &schema, text));
+            }
+            let text = self.text(&path)?;
+            imports.push(import(name, &path, text));
+        }
+        Ok(imports)
+    }
+
+    fn text(&mut self, path: &str) -> Result<String, String> {
+        let file = self.folder.join(path);
+        let text = std::fs::read_to_string(&file)
+            .map_err(|error| format!("{} cannot be read: {error}", file.display()));
+        self.read.insert(file);
+        text
+    }
+}
+
+fn import(name: String, path: &str, content: String) -> Import {
+    Import {
+        path: (name != path).then(|| path.to_owned()),
+        name,
+        content,
+    }
+}
+
+/// The names and paths of the files that a schema imports. Paths are relative to the schema.
+fn declared(text: &str, schema: &str) -> Result<Vec<(String, String)>, String> {
+    let document = yaml::read(text, &Limits::DEFAULT, Duplicates::Warn);
+    let document =
+        document.map_err(|error| format!("{schema}: {}: {}", error.location, error.kind))?;
+    let entries = document.value["imports"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let folder = schema.rsplit_once('/').map(|(folder, _)| folder);
+    let entries = entries.iter().map(|entry| {
+        let path = entry["path"].as_str();
+        let path = path.ok_or_else(|| format!("{schema}: an import is written {{path: FILE}}"))?;
+        let name = entry.get("name").and_then(Value::as_str).unwrap_or(path);
+        let path = folder.map_or_else(|| path.to_owned(), |folder| format!("{folder}/{path}"));
+        Ok((name.to_owned(), path))
+    });
+    entries.collect()
+}

@@ -1,0 +1,34 @@
+//! `manager-broker`: the Open Service Broker API (2.17) over deployments.
+//!
+//! ```text
+//! platform ──► http ──► service ──► port: records, and the engine that deploys
+//!                └──► catalog        (the manager is its adapter)
+//! ```
+//!
+//! A plan is a type of Deployment Manager, a service instance is a deployment, and a service binding is a deployment
+//! whose outputs are the credentials. The package knows the protocol: the order of the checks, the states of instances
+//! and bindings, and what each answer contains. It does not know the store, how templates are expanded, or what runs in
+//! the cluster.
+
+mod access;
+mod catalog;
+mod error;
+mod http;
+mod options;
+mod port;
+mod record;
+mod service;
+#[cfg(test)]
+mod testing;
+
+pub use access::{Access, AccessError};
+pub use catalog::Catalogs;
+pub use error::BrokerError;
+pub use http::{Front, routes};
+pub use options::{ApiVersion, BrokerOptions};
+pub use port::{Backend, BackendError, Edit, Outcome, Version, Versioned, Write};
+pub use record::{
+    Binding, BindingPhase, BindingTarget, Caller, Instance, InstancePhase, Kind, Operation,
+    Progress, Target,
+};
+pub use service::{Answer, Broker, Context, Ids, Poll};

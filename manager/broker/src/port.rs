@@ -1,0 +1,114 @@
+//! The port to what stores the records and deploys.
+//!
+//! Promises of an adapter:
+//! - A commit writes all edits or none. It is a conflict if a record is not at the version that was read.
+//! - [`Backend::start`] commits the edits together with the acceptance of the operation on the deployment. Neither
+//!   exists without the other, even after a crash.
+//! - An accepted operation goes on after a restart, and [`Backend::outcome`] waits for its end.
+//! - [`Backend::remove`] stops what runs on the deployment. It can be repeated after a crash.
+
+use async_trait::async_trait;
+use common::model::{DeploymentName, Import, Namespace, OperationId};
+use serde_json::{Map, Value};
+
+use crate::error::BrokerError;
+use crate::record::{Binding, Caller, Instance};
+
+/// A record as it was read.
+pub type Version = Vec<u8>;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Versioned<T> {
+    pub record: T,
+    pub version: Version,
+}
+
+/// A change of one record, if it is still at the expected version. None: it does not exist.
+#[derive(Debug, Clone)]
+pub enum Edit {
+    Instance(Instance, Option<Version>),
+    Binding(Binding, Option<Version>),
+    /// The instance stays as it is.
+    KeepInstance(String, Version),
+    ForgetInstance(Instance, Version),
+    ForgetBinding(Binding, Version),
+}
+
+/// A create or an update of a deployment.
+#[derive(Debug, Clone)]
+pub struct Write {
+    pub operation: OperationId,
+    pub is_new: bool,
+    pub deployment: DeploymentName,
+    pub namespace: Namespace,
+    pub description: String,
+    pub labels: std::collections::BTreeMap<String, String>,
+    /// The configuration, as JSON.
+    pub content: String,
+    pub imports: Vec<Import>,
+    pub caller: Caller,
+}
+
+/// How an operation on a deployment ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    Succeeded {
+        outputs: Map<String, Value>,
+    },
+    Failed {
+        description: String,
+        /// Whether the request is at fault, such as its parameters.
+        is_callers: bool,
+        /// Whether the deployment is as it was before.
+        is_undone: bool,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BackendError {
+    /// A record has changed since it was read.
+    #[error("a record has changed meanwhile")]
+    Conflict,
+    /// The write was not accepted, and nothing was changed.
+    #[error(transparent)]
+    Refused(BrokerError),
+    /// The process stops. Operations go on at the next start.
+    #[error("the service is stopping; the operation goes on when it is started again")]
+    Stopping,
+    /// A fault of the service.
+    #[error("{0}")]
+    Fault(String),
+}
+
+#[async_trait]
+pub trait Backend: Send + Sync {
+    /// A new id.
+    fn operation_id(&self) -> Result<OperationId, BackendError>;
+
+    async fn instance(&self, id: &str) -> Result<Option<Versioned<Instance>>, BackendError>;
+
+    async fn binding(
+        &self,
+        instance: &str,
+        id: &str,
+    ) -> Result<Option<Versioned<Binding>>, BackendError>;
+
+    /// All bindings of an instance.
+    async fn bindings(&self, instance: &str) -> Result<Vec<Versioned<Binding>>, BackendError>;
+
+    /// The instances and the bindings with a running operation.
+    async fn unfinished(&self) -> Result<(Vec<Instance>, Vec<Binding>), BackendError>;
+
+    async fn commit(&self, edits: Vec<Edit>) -> Result<(), BackendError>;
+
+    async fn start(&self, edits: Vec<Edit>, write: Write) -> Result<(), BackendError>;
+
+    async fn outcome(&self, operation: &OperationId) -> Result<Outcome, BackendError>;
+
+    /// Deletes a deployment with its objects, whatever it is doing. Returns why it is not possible.
+    async fn remove(
+        &self,
+        deployment: &DeploymentName,
+        caller: &Caller,
+    ) -> Result<Option<String>, BackendError>;
+}

@@ -1,0 +1,279 @@
+//! Follows running operations to their end, and records it. After a restart, everything that ran is followed again.
+
+use std::time::Duration;
+
+use common::model::OperationId;
+use tokio::task::JoinHandle;
+
+use super::{Broker, Context, credentials, deploy};
+use crate::error::BrokerError;
+use crate::port::{BackendError, Edit, Outcome, Versioned};
+use crate::record::{Binding, Instance, InstancePhase, Kind, Operation, Progress};
+
+/// Waits between attempts while the store fails: the first, and the longest.
+const WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+
+impl Broker {
+    /// Follows all operations that an earlier process began. Returns their number.
+    ///
+    /// # Errors
+    /// The records cannot be read.
+    pub async fn recover(&self) -> Result<usize, BackendError> {
+        let (instances, bindings) = self.backend.unfinished().await?;
+        for instance in &instances {
+            drop(self.follow_instance(instance));
+        }
+        for binding in &bindings {
+            drop(self.follow_binding(binding));
+        }
+        Ok(instances.len() + bindings.len())
+    }
+
+    /// Follows the operation in a task of its own. The result is the record after its end.
+    pub(super) fn follow_instance(
+        &self,
+        instance: &Instance,
+    ) -> impl Future<Output = Result<Instance, BrokerError>> + use<> {
+        let (broker, instance) = (self.clone(), instance.clone());
+        ended(self.runtime.spawn(async move {
+            let settle = || broker.settle_instance(&instance.id, &instance.operation.id);
+            persistently(settle).await
+        }))
+    }
+
+    /// The same of a binding.
+    pub(super) fn follow_binding(
+        &self,
+        binding: &Binding,
+    ) -> impl Future<Output = Result<Binding, BrokerError>> + use<> {
+        let (broker, binding) = (self.clone(), binding.clone());
+        ended(self.runtime.spawn(async move {
+            let settle = || broker.settle_binding(&binding);
+            persistently(settle).await
+        }))
+    }
+
+    async fn settle_instance(
+        &self,
+        id: &str,
+        operation: &OperationId,
+    ) -> Result<Instance, BackendError> {
+        loop {
+            let found = self.backend.instance(id).await?;
+            // A create that failed and left nothing is forgotten.
+            let Versioned { record, version } = found.ok_or(BackendError::Conflict)?;
+            if record.operation.id != *operation || !record.operation.is_running() {
+                return Ok(record);
+            }
+            let progress = match record.operation.kind {
+                Kind::Delete => self.remove_instance(&record).await?,
+                Kind::Create | Kind::Update => progress(&self.backend.outcome(operation).await?),
+            };
+            let record = record.ended(progress);
+            let edit = Edit::Instance(record.clone(), Some(version));
+            match self.backend.commit(vec![edit]).await {
+                Err(BackendError::Conflict) => {}
+                committed => return committed.map(|()| record),
+            }
+        }
+    }
+
+    async fn settle_binding(&self, binding: &Binding) -> Result<Binding, BackendError> {
+        loop {
+            let found = self.backend.binding(&binding.instance, &binding.id).await?;
+            let Versioned {
+                mut record,
+                version,
+            } = found.ok_or(BackendError::Conflict)?;
+            let operation = &record.operation;
+            if operation.id != binding.operation.id || !operation.is_running() {
+                return Ok(record);
+            }
+            let progress = match operation.kind {
+                Kind::Delete => self.removed(&record).await?,
+                Kind::Create | Kind::Update => self.bound(&mut record).await?,
+            };
+            let record = record.ended(progress);
+            let edit = Edit::Binding(record.clone(), Some(version));
+            match self.backend.commit(vec![edit]).await {
+                Err(BackendError::Conflict) => {}
+                committed => return committed.map(|()| record),
+            }
+        }
+    }
+
+    /// The end of a bind. Outputs that are no answer leave nothing.
+    async fn bound(&self, record: &mut Binding) -> Result<Progress, BackendError> {
+        let outcome = self.backend.outcome(&record.operation.id).await?;
+        let Outcome::Succeeded { outputs } = outcome else {
+            return Ok(progress(&outcome));
+        };
+        match credentials::answer(outputs, &record.requires) {
+            Ok(answer) => {
+                record.answer = answer;
+                Ok(Progress::Succeeded)
+            }
+            Err(reason) => {
+                let removed = self.removed(record).await?;
+                Ok(Progress::Failed {
+                    description: format!("the Service Plan has a fault: {reason}"),
+                    is_callers: false,
+                    is_undone: removed == Progress::Succeeded,
+                })
+            }
+        }
+    }
+
+    async fn removed(&self, record: &Binding) -> Result<Progress, BackendError> {
+        let caller = &record.operation.caller;
+        let failure = self.backend.remove(&record.deployment, caller).await?;
+        Ok(removal(failure))
+    }
+
+    /// Deletes what is left of an instance: its bindings first.
+    async fn remove_instance(&self, instance: &Instance) -> Result<Progress, BackendError> {
+        loop {
+            let bindings = self.backend.bindings(&instance.id).await?;
+            let mut left = bindings.into_iter();
+            let left = left.find(|found| found.record.phase() != InstancePhase::Gone);
+            let Some(Versioned { record, version }) = left else {
+                break;
+            };
+            let caller = &instance.operation.caller;
+            if let Some(failure) = self.backend.remove(&record.deployment, caller).await? {
+                return Ok(removal(Some(failure)));
+            }
+            tracing::info!(
+                instance = instance.id,
+                binding = record.id,
+                "binding {} is deleted with its instance {}",
+                record.id,
+                instance.id
+            );
+            let context = Context {
+                caller: caller.clone(),
+                ..Context::default()
+            };
+            let id = self.backend.operation_id()?;
+            let mut record = record;
+            record.operation = deploy::operation(id, Kind::Delete, String::new(), &context);
+            let edit = Edit::Binding(record.ended(Progress::Succeeded), Some(version));
+            match self.backend.commit(vec![edit]).await {
+                Ok(()) | Err(BackendError::Conflict) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let (name, caller) = (&instance.deployment, &instance.operation.caller);
+        Ok(removal(self.backend.remove(name, caller).await?))
+    }
+
+    /// Forgets an instance whose create failed in its own request and left nothing: the platform knows the result.
+    pub(super) async fn forget_instance(&self, ended: &Instance) -> Result<(), BrokerError> {
+        let found = self.backend.instance(&ended.id).await?;
+        match found.filter(|found| found.record == *ended) {
+            Some(found) if is_undone(&ended.operation) => {
+                let edit = Edit::ForgetInstance(found.record, found.version);
+                forgotten(self.backend.commit(vec![edit]).await)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same of a binding.
+    pub(super) async fn forget_binding(&self, ended: &Binding) -> Result<(), BrokerError> {
+        let found = self.backend.binding(&ended.instance, &ended.id).await?;
+        match found.filter(|found| found.record == *ended) {
+            Some(found) if is_undone(&ended.operation) => {
+                let edit = Edit::ForgetBinding(found.record, found.version);
+                forgotten(self.backend.commit(vec![edit]).await)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Somebody else may have changed or forgotten it first.
+fn forgotten(committed: Result<(), BackendError>) -> Result<(), BrokerError> {
+    match committed {
+        Err(BackendError::Conflict) => Ok(()),
+        committed => Ok(committed?),
+    }
+}
+
+/// The answer to a request whose operation failed within it.
+pub fn failed(operation: &Operation) -> BrokerError {
+    let Progress::Failed {
+        description,
+        is_callers,
+        ..
+    } = &operation.progress
+    else {
+        return BrokerError::concurrency();
+    };
+    BrokerError {
+        instance_usable: operation.instance_usable(),
+        update_repeatable: (operation.kind == Kind::Update).then_some(true),
+        ..BrokerError::new(if *is_callers { 400 } else { 500 }, description)
+    }
+}
+
+fn is_undone(operation: &Operation) -> bool {
+    matches!(
+        operation.progress,
+        Progress::Failed {
+            is_undone: true,
+            ..
+        }
+    )
+}
+
+fn progress(outcome: &Outcome) -> Progress {
+    match outcome {
+        Outcome::Succeeded { .. } => Progress::Succeeded,
+        Outcome::Failed {
+            description,
+            is_callers,
+            is_undone,
+        } => Progress::Failed {
+            description: description.clone(),
+            is_callers: *is_callers,
+            is_undone: *is_undone,
+        },
+    }
+}
+
+/// How much of it still works after a failed delete is not known.
+fn removal(failure: Option<String>) -> Progress {
+    failure.map_or(Progress::Succeeded, |description| Progress::Failed {
+        description,
+        is_callers: false,
+        is_undone: false,
+    })
+}
+
+/// Repeats it while the store fails.
+async fn persistently<T, F>(settle: impl Fn() -> F) -> Result<T, BackendError>
+where
+    F: Future<Output = Result<T, BackendError>>,
+{
+    let (mut wait, longest) = WAITS;
+    loop {
+        match settle().await {
+            Err(BackendError::Fault(reason)) => {
+                tracing::error!(
+                    reason,
+                    "an operation of the broker cannot be recorded; trying again: {reason}"
+                );
+            }
+            settled => return settled,
+        }
+        tokio::time::sleep(wait).await;
+        wait = longest.min(wait * 2);
+    }
+}
+
+async fn ended<T>(task: JoinHandle<Result<T, BackendError>>) -> Result<T, BrokerError> {
+    let joined = task.await;
+    let failed = |error: tokio::task::JoinError| BackendError::Fault(error.to_string());
+    Ok(joined.map_err(failed)??)
+}
