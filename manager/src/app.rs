@@ -13,6 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::auth::Auth;
+use crate::broker::BrokerListener;
 use crate::config::{Config, StorePlace};
 use crate::credentials::Vault;
 use crate::deployer::{Deployer, HttpDeployer};
@@ -151,12 +152,22 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
             "who may do what (--auth-cluster, --auth-oidc-issuer or --auth-tokens, with --auth-rbac or --auth-policy)",
         ),
     };
+    let broker = BrokerListener::open(&config.broker, &config.listen, services.writes.clone())?;
+    if let Some(broker) = &broker {
+        broker.recover().await?;
+    }
+    let brokering = async {
+        match broker {
+            Some(broker) => broker.serve().await,
+            None => Ok(()),
+        }
+    };
     let serving = serve(&config.listen, ADDRESS, access, move |routes| {
         http::routes(routes, &services);
         page::routes(routes, config.ui);
     });
     tokio::select! {
-        served = serving => served?,
+        served = async { tokio::try_join!(serving, brokering) } => drop(served?),
         Err(damage) = finished(checking) => return Err(damage),
     }
     app.engine.suspend().await;

@@ -86,6 +86,8 @@ pub struct Config {
     /// Print the description of the API (OpenAPI 3.1), and exit.
     #[arg(long)]
     pub print_openapi: bool,
+    #[command(flatten)]
+    pub broker: manager_broker::BrokerOptions,
 }
 
 impl Config {

@@ -12,6 +12,7 @@
 mod app;
 mod audit;
 mod auth;
+mod broker;
 mod config;
 mod credentials;
 mod dependency;

@@ -15,4 +15,5 @@ pub mod properties;
 pub mod redaction;
 pub mod resolution;
 pub mod selector;
+pub mod service_binding;
 pub mod uses;

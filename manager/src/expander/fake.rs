@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::expander::{ExpandRequest, ExpandResponse};
 use common::model::{
-    Configuration, GeneratedValue, Layout, LayoutNode, Resource, Scope, SecretValue,
+    Configuration, GeneratedValue, Layout, LayoutNode, Output, Resource, Scope, SecretValue,
 };
 use common::server::health::Check;
 use common::yaml::{self, Duplicates, Limits};
@@ -74,9 +74,7 @@ impl Expander for FakeExpander {
             .map_err(CallError::Refused)?;
         response.secrets = passwords(&response.layout);
         response.values = generated(request, &response.layout);
-        response.config.outputs = parse(request, &request.content)
-            .map_err(CallError::Refused)?
-            .outputs;
+        response.config.outputs = outputs(request).map_err(CallError::Refused)?;
         for resource in &response.config.resources {
             let type_name = resource.type_name.to_string();
             if !response.unresolved.contains(&type_name) {
@@ -88,6 +86,20 @@ impl Expander for FakeExpander {
 
     async fn health(&self) -> Check {
         Check::ready("expandybird", "")
+    }
+}
+
+/// The outputs of the configuration, or else those of its only instance.
+fn outputs(request: &ExpandRequest) -> Result<Vec<Output>, Box<ErrorBody>> {
+    let configuration = parse(request, &request.content)?;
+    let [only] = &configuration.resources[..] else {
+        return Ok(configuration.outputs);
+    };
+    let mut imports = request.imports.iter();
+    let template = imports.find(|import| import.name == only.type_name.as_str());
+    match template.filter(|_| configuration.outputs.is_empty()) {
+        Some(template) => Ok(parse(request, &template.content)?.outputs),
+        None => Ok(configuration.outputs),
     }
 }
 

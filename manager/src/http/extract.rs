@@ -38,6 +38,7 @@ pub fn asked(request: &HttpRequest, query: WriteQuery) -> Result<Asked, ApiError
         precondition: precondition(request),
         idempotency_key: idempotency_key(request)?,
         caller: caller(request),
+        joined: None,
     })
 }
 

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use common::api::error::ErrorCode;
 use common::api::manager::WriteQuery;
-use common::model::Deployment;
 use common::model::limits::OPERATION_MS;
+use common::model::{Deployment, OperationId};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::auth::Caller;
 use crate::domain::intent::Options;
 use crate::error::Error;
+use crate::store::Changes;
 
 /// The maximum length of an idempotency key. A UUID has 36 characters, and some callers add a prefix.
 const KEY_CHARS: usize = 255;
@@ -29,6 +30,15 @@ pub struct Asked {
     pub idempotency_key: Option<String>,
     /// The caller.
     pub caller: Caller,
+    /// What is committed together with the acceptance.
+    pub joined: Option<Joined>,
+}
+
+/// Changes that belong to a write, and the id of its operation, which they name.
+#[derive(Debug, Clone)]
+pub struct Joined {
+    pub operation: OperationId,
+    pub changes: Changes,
 }
 
 /// The precondition on the deployment (`If-Match`).

@@ -38,6 +38,7 @@ impl Expand {
             values: Vec::new(),
             seed: request.seed,
             identity: caller.identity.clone(),
+            broker: serde_json::Map::new(),
         };
         let input = InputConfig {
             content: request.content,

@@ -2,6 +2,7 @@
 
 pub mod admin;
 pub mod asked;
+pub mod broker;
 pub mod credentials;
 pub mod deployments;
 pub mod drift;

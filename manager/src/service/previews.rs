@@ -10,6 +10,7 @@ use common::model::{
     Deployment, DeploymentName, DiffSummary, InputConfig, Manifest, ManifestName, Namespace,
 };
 use jiff::Timestamp;
+use serde_json::Map;
 use tokio::time::Instant;
 
 use super::asked::{self, Asked, Kind};
@@ -23,7 +24,7 @@ use crate::domain::properties::{self, PropertyChange};
 use crate::domain::redaction::Redaction;
 use crate::domain::{deployment, manifest, resolution};
 use crate::error::Error;
-use crate::store::{Changes, Store, StoreError, deployments, manifests};
+use crate::store::{Changes, Store, StoreError, broker, deployments, manifests};
 use crate::workflow::choice::{self, Choice};
 use crate::workflow::expansion::{Expansions, Subject};
 use crate::workflow::{Retry, diff, redacting, values};
@@ -102,6 +103,7 @@ impl Previews {
             .as_ref()
             .and_then(|found| found.latest_manifest.as_ref());
         subject.values = values::kept(&self.store, &name, latest).await?;
+        subject.broker = broker::environment(&self.store, &name).await?;
         let mut expansion = self
             .expansion(&subject, request, query.locked, deadline)
             .await?;
@@ -245,6 +247,7 @@ fn subject(
         values: Vec::new(),
         seed: None,
         identity: caller.identity.clone(),
+        broker: Map::new(),
     })
 }
 

@@ -24,7 +24,7 @@ use crate::auth::Caller;
 use crate::domain::redaction::Redaction;
 use crate::error::Error;
 use crate::store::manifests::Head;
-use crate::store::{Store, StoreError, deployments, instances, manifests};
+use crate::store::{Store, StoreError, broker, deployments, instances, manifests};
 use crate::workflow::choice::{self, Choice, Latest};
 use crate::workflow::expansion::{Expansions, Subject};
 use crate::workflow::redacting;
@@ -192,6 +192,7 @@ impl WhatIfs {
             values: manifests::values(store, name, &head.name).await?,
             seed: None,
             identity: caller.identity.clone(),
+            broker: broker::environment(store, name).await?,
         };
         let latest = Latest {
             manifest: head.name.clone(),

@@ -25,6 +25,12 @@
 //! | `registry·NAME` | a registered template registry |
 //! | `template·NAMESPACE·NAME` | a stored Template object |
 //! | `credential·NAME` | a registry's credential, sealed |
+//! | `broker-instance·DIGEST` | a service instance, by the digest of its id |
+//! | `broker-binding·DIGEST·DIGEST` | a service binding, by the digests of its instance's id and its own |
+//! | `broker-running·DIGEST…` | an index: the instances and bindings to follow at start |
+//! | `broker-gone·TIME·DIGEST…` | an index: which deleted ones to forget first |
+//! | `broker-environment·NAME` | what the templates of a broker's deployment see beside what all see |
+//! | `broker-outputs·NAME` | the outputs of a binding, until its record has them |
 //! | `payload·ID·PART·NUMBER` | a piece of the operation's input, or of its expansion, until it is done |
 //! | `restoring` | only while a backup is being restored: nothing else counts |
 //!
@@ -245,6 +251,44 @@ pub fn credentials() -> Key {
     prefix(&["credential"])
 }
 
+pub fn broker_instance(digest: &str) -> Key {
+    key(&["broker-instance", digest])
+}
+
+pub fn broker_binding(instance: &str, digest: &str) -> Key {
+    key(&["broker-binding", instance, digest])
+}
+
+/// The bindings of an instance.
+pub fn broker_bindings(instance: &str) -> Key {
+    prefix(&["broker-binding", instance])
+}
+
+pub fn broker_running(digests: &[&str]) -> Key {
+    key(&[&["broker-running"], digests].concat())
+}
+
+pub fn all_broker_running() -> Key {
+    prefix(&["broker-running"])
+}
+
+/// As with requests, seconds have ten digits.
+pub fn broker_gone(second: i64, digests: &[&str]) -> Key {
+    key(&[&["broker-gone", &format!("{second:010}")], digests].concat())
+}
+
+pub fn all_broker_gone() -> Key {
+    prefix(&["broker-gone"])
+}
+
+pub fn broker_environment(name: &DeploymentName) -> Key {
+    key(&["broker-environment", name.as_str()])
+}
+
+pub fn broker_outputs(name: &DeploymentName) -> Key {
+    key(&["broker-outputs", name.as_str()])
+}
+
 /// The prefix of all pieces of what an operation works on.
 pub fn payloads(id: &OperationId) -> Key {
     prefix(&["payload", id.as_str()])
@@ -296,6 +340,12 @@ mod tests {
                 &Namespace::parse("shop").unwrap(),
                 &TemplateName::parse("own").unwrap(),
             ),
+            broker_instance("0af3"),
+            broker_binding("0af3", "1b"),
+            broker_running(&["0af3", "1b"]),
+            broker_gone(1_700_000_000, &["0af3"]),
+            broker_environment(&deployment_name),
+            broker_outputs(&deployment_name),
         ];
         let table: Vec<_> = all
             .iter()
@@ -325,6 +375,12 @@ mod tests {
         registry·own
         credential·own
         template·shop·own
+        broker-instance·0af3
+        broker-binding·0af3·1b
+        broker-running·0af3·1b
+        broker-gone·1700000000·0af3
+        broker-environment·web
+        broker-outputs·web
         ");
     }
 

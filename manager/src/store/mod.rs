@@ -4,6 +4,7 @@
 //! commit what belongs together at once.
 
 pub mod archive;
+pub mod broker;
 pub mod contents;
 pub mod credentials;
 pub mod deployments;
@@ -89,7 +90,7 @@ pub struct Store {
 }
 
 /// Changes to commit together.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Changes {
     commit: Commit,
 }

@@ -170,7 +170,7 @@ impl Engine {
     /// Accepts an operation. When this returns, it is durable and holds the deployment. A conflict means that the
     /// deployment has changed since it was read, or is held by another operation.
     ///
-    /// A task of its own commits and starts the operation, so a disconnected caller cannot separate the two: an
+    /// `changes` are committed together with the acceptance. A task of its own commits and starts the operation, so a disconnected caller cannot separate the two: an
     /// operation that is committed but not started would hold its deployment until the next start of the manager.
     pub async fn accept(
         &self,
@@ -178,9 +178,9 @@ impl Engine {
         input: &InputConfig,
         found: Option<&Found>,
         request: Option<&Request>,
+        mut changes: Changes,
     ) -> Result<OperationHandle, StoreError> {
         let store = &self.shared.dependencies.store;
-        let mut changes = Changes::default();
         let take = fences::take(store, &mut changes).await?;
         record.attempts = Some(vec![take.next(0)]);
         record.take = Some(take);

@@ -22,6 +22,7 @@ use common::work;
 use jiff::Timestamp;
 use manager_registry::{Identity, Registries, RegistryError, ResolvedTemplate};
 use ring::rand::{SecureRandom as _, SystemRandom};
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::choice::{Choice, Instead};
@@ -31,6 +32,7 @@ use crate::domain::imports::{Imports, ImportsError};
 use crate::domain::place::Source;
 use crate::domain::redaction;
 use crate::domain::resolution::{Record, Recorded};
+use crate::domain::service_binding;
 use crate::expander::Expander;
 
 /// The maximum number of rounds of fetching and expanding. Each round finds references that are nested one level
@@ -100,6 +102,24 @@ pub struct Subject {
     pub seed: Option<String>,
     /// The caller, for what only some may see.
     pub identity: Option<common::model::Identity>,
+    /// What the templates of a broker's deployment see beside what all see.
+    pub broker: Map<String, Value>,
+}
+
+impl Subject {
+    /// What templates see in `env`.
+    fn environment(&self) -> Map<String, Value> {
+        let environment = Environment {
+            deployment: self.deployment.clone(),
+            namespace: self.namespace.clone(),
+            manifest: self.manifest.clone(),
+            username: self.user.clone(),
+            current_time: self.time.as_second(),
+        };
+        let mut environment = environment.to_map();
+        environment.extend(self.broker.clone());
+        environment
+    }
 }
 
 pub struct Expansions {
@@ -206,7 +226,8 @@ impl Expansions {
             if references.is_empty() {
                 let resources = &response.config.resources;
                 let bytes = work::bytes_of(resources.iter().flat_map(|one| &one.properties));
-                return work::sized(bytes, move || expanded(response, known)).await;
+                let is_binding = service_binding::is_one(&subject.broker);
+                return work::sized(bytes, move || expanded(response, known, is_binding)).await;
             }
             if let Err(refusal) = self.fetch(references, subject, choice, &mut known).await {
                 return Err(refusal.placed(request, response.layout).await);
@@ -328,13 +349,23 @@ impl Expansions {
     }
 }
 
-fn expanded(response: ExpandResponse, known: Fetched) -> Result<Expanded, Box<ErrorBody>> {
+/// The outputs of a service binding are secret.
+fn expanded(
+    response: ExpandResponse,
+    known: Fetched,
+    is_binding: bool,
+) -> Result<Expanded, Box<ErrorBody>> {
     let resolved = known
         .templates
         .iter()
         .map(|template| template.resolved.clone());
     let mut expansion = response.into_expansion(resolved.collect());
     expansion.warnings.extend(known.warnings);
+    if is_binding {
+        expansion
+            .secrets
+            .extend(service_binding::secrets(&expansion.outputs));
+    }
     expansion.secrets = redaction::secrets_of(&expansion);
     match redaction::given_back(&expansion) {
         Some(place) => Err(refused(
@@ -390,18 +421,11 @@ pub fn random_seed() -> Result<String, Box<ErrorBody>> {
 }
 
 fn request(subject: &Subject, seed: &str, content: &str, known: &Fetched) -> ExpandRequest {
-    let environment = Environment {
-        deployment: subject.deployment.clone(),
-        namespace: subject.namespace.clone(),
-        manifest: subject.manifest.clone(),
-        username: subject.user.clone(),
-        current_time: subject.time.as_second(),
-    };
     ExpandRequest {
         name: subject.deployment.to_string(),
         content: content.to_owned(),
         imports: known.imports.files().to_vec(),
-        env: environment.to_map(),
+        env: subject.environment(),
         scopes: known.scopes.clone(),
         values: subject.values.clone(),
         seed: seed.to_owned(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::api::deployer::{Event, Report, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::job::{EndedTake, Fence, JobsStopped, Renewal, StopJobs};
-use common::model::{AppliedObject, ObjectRef, ResourceName, TypeName};
+use common::model::{AppliedObject, ObjectRef, Output, ResourceName, TypeName};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::Instant;
@@ -36,6 +36,8 @@ pub struct Followed {
     /// Objects that events reported. The final report overrides them.
     pub seen: Vec<AppliedObject>,
     pub ended: Result<Report, Box<ErrorBody>>,
+    /// The outputs of the report as they are: those of `ended` are redacted.
+    pub outputs: Vec<Output>,
     /// What the job had done when it was stopped. `ended` is then the error of the stop.
     pub stopped: Option<Report>,
     /// It was sent more than once. The end does not report what earlier attempts did.
@@ -117,6 +119,10 @@ pub async fn job(
         settle(run, &mut follower.tries, job.fence()).await;
     }
     run.watch.waits_for(None);
+    let outputs = match &ended {
+        Ok(report) => report.outputs.clone(),
+        Err(_) => Vec::new(),
+    };
     let ended = redacting::redacted(redaction, ended, hide).await;
     let (ended, stopped) = match ended {
         Ok(report) if report.stopped => (Err(run.stop_error()), Some(report)),
@@ -125,6 +131,7 @@ pub async fn job(
     Ok(Followed {
         seen: follower.seen.into_values().collect(),
         ended,
+        outputs,
         stopped,
         again: follower.again,
     })

@@ -4,7 +4,7 @@ use common::api::error::ErrorCode;
 use common::model::{Deployment, ManifestName};
 
 use super::Writes;
-use super::draft::{self, Draft};
+use super::draft::Draft;
 use super::refusals::{absent, busy, crowded, exists, never_applied, unapplied};
 use crate::domain::intent::Intent;
 use crate::error::Error;
@@ -31,7 +31,7 @@ impl Writes {
         };
         let mut decisions = 0;
         loop {
-            let id = draft::operation_id()?;
+            let id = draft.operation()?;
             let found = deployments::find(&self.store, &draft.name).await?;
             self.authorize(&draft, found.as_ref()).await?;
             let request = match repeats.look(&draft, committed.as_ref(), &id).await? {
@@ -48,7 +48,13 @@ impl Writes {
             let record = draft.record(id, found.as_ref(), committed.clone())?;
             let accepted = self
                 .engine
-                .accept(record, &draft.input, found.as_ref(), request.as_ref())
+                .accept(
+                    record,
+                    &draft.input,
+                    found.as_ref(),
+                    request.as_ref(),
+                    draft.changes(),
+                )
                 .await;
             match accepted {
                 Err(error) if error.is_conflict() && decisions < DECISIONS => decisions += 1,

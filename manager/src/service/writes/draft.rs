@@ -12,10 +12,10 @@ use jiff::Timestamp;
 use crate::auth::Caller;
 use crate::domain::intent::{Intent, Options};
 use crate::domain::manifest;
-use crate::service::asked::Precondition;
-use crate::store::StoreError;
+use crate::service::asked::{Joined, Precondition};
 use crate::store::deployments::Found;
 use crate::store::operations::OperationRecord;
+use crate::store::{Changes, StoreError};
 
 /// The user of scheduled operations.
 const MANAGER: &str = "manager";
@@ -30,9 +30,26 @@ pub struct Draft {
     pub precondition: Precondition,
     pub idempotency_key: Option<String>,
     pub caller: Caller,
+    pub joined: Option<Joined>,
 }
 
 impl Draft {
+    /// The id of the operation: a new one, unless other records name it already.
+    pub fn operation(&self) -> Result<OperationId, StoreError> {
+        match &self.joined {
+            Some(joined) => Ok(joined.operation.clone()),
+            None => operation_id(),
+        }
+    }
+
+    /// What is committed together with the acceptance.
+    pub fn changes(&self) -> Changes {
+        let joined = self.joined.as_ref();
+        joined
+            .map(|joined| joined.changes.clone())
+            .unwrap_or_default()
+    }
+
     /// The records to store. `committed` is the manifest of a commit.
     pub fn record(
         &self,

@@ -13,7 +13,7 @@ use common::model::{
     Deployment, DeploymentName, Identity, Import, InputConfig, ManifestName, Namespace,
 };
 
-pub use self::draft::Draft;
+pub use self::draft::{Draft, operation_id};
 pub use self::refusals::busy;
 use super::asked::{Asked, Kind, Precondition};
 use super::deployments::missing;
@@ -229,6 +229,7 @@ impl Writes {
             precondition: asked.precondition,
             idempotency_key: asked.idempotency_key,
             caller: asked.caller,
+            joined: asked.joined,
         })
     }
 }

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use common::api::admin::{Problem, Verification};
 use common::api::manager::TypeInstance;
 use common::canonical;
-use common::model::{Deployment, Identity, OperationId, RegistryDefinition};
+use common::model::{Deployment, Identity, OperationId, Output, RegistryDefinition};
 use serde::de::DeserializeOwned;
 
 use super::contents::Lists;
@@ -24,7 +24,7 @@ use super::kv::{self, Key, Order, Scan};
 use super::manifests::Head;
 use super::operations::{OperationRecord, StopWish};
 use super::requests::Request;
-use super::{SCAN_ENTRIES, Store, StoreError, journal, keys, read};
+use super::{SCAN_ENTRIES, Store, StoreError, broker, journal, keys, read};
 use crate::store::credentials::CredentialRecord;
 
 /// The maximum number of listed problems.
@@ -201,6 +201,11 @@ fn readable(key: &[u8], value: &[u8], digests: Option<&Digests>) -> Result<(), S
         "registry" => is::<RegistryDefinition>(key, value),
         "template" => is::<serde_json::Value>(key, value),
         "credential" => is::<CredentialRecord>(key, value),
+        "broker-instance" => is::<manager_broker::Instance>(key, value),
+        "broker-binding" => is::<manager_broker::Binding>(key, value),
+        "broker-running" | "broker-gone" => is::<broker::Place>(key, value),
+        "broker-environment" => is::<serde_json::Map<String, serde_json::Value>>(key, value),
+        "broker-outputs" => is::<Vec<Output>>(key, value),
         "payload" | "final" => Ok(()),
         "type" if kv::number(value).is_some_and(|count| count > 0) => Ok(()),
         "type" => Err("it is not a count".to_owned()),

@@ -8,9 +8,10 @@ use super::{leftovers, notes};
 use crate::deployer::Job;
 use crate::domain::correction;
 use crate::domain::intent::Intent;
+use crate::domain::service_binding;
 use crate::store::deployments::Objects;
 use crate::store::manifests::FinalProperties;
-use crate::store::{StoreError, deployments, manifests};
+use crate::store::{StoreError, broker, deployments, manifests};
 use crate::workflow::follow;
 use crate::workflow::step::{Done, Run, StepError};
 
@@ -24,7 +25,10 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         Intent::Create(_) => Job::Create(request.into()),
         _ => Job::Update(request.into()),
     };
-    let followed = follow::job(run, job, total, &redaction).await?;
+    let mut followed = follow::job(run, job, total, &redaction).await?;
+    let environment = broker::environment(run.store(), run.deployment()).await?;
+    let is_binding = service_binding::is_one(&environment);
+    let outputs = std::mem::take(&mut followed.outputs);
     let name = run.manifest()?;
     if followed.touched_nothing() && !run.resumed {
         // A caller without permissions could not even read the objects when deleting the deployment.
@@ -43,6 +47,9 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
             objects.unconfirmed.retain(|manifest| manifest != name);
             if matches!(verdict, Verdict::Fine) {
                 (before.outputs, before.notes) = notes::taken(report.outputs, has_notes);
+                if is_binding {
+                    service_binding::hide(&mut before.outputs);
+                }
             }
             verdict
         }
@@ -62,6 +69,9 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     if let (Some(properties), Some(changes)) = (last, verdict::changes(&mut concluded)) {
         let (store, deployment) = (run.store(), run.deployment());
         manifests::put_final_properties(store, changes, deployment, name, &properties).await?;
+    }
+    if let (true, Some(changes)) = (is_binding, verdict::changes(&mut concluded)) {
+        broker::put_outputs(changes, run.deployment(), &outputs)?;
     }
     concluded.map(|done| Done { warnings, ..done })
 }

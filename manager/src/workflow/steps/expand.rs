@@ -10,7 +10,7 @@ use common::model::{InputConfig, TypeName};
 use crate::domain::intent::Intent;
 use crate::domain::properties::{self, PropertiesError, PropertyChange};
 use crate::domain::resolution;
-use crate::store::{Changes, manifests, operations};
+use crate::store::{Changes, broker, manifests, operations};
 use crate::workflow::choice::{self, Choice, Latest};
 use crate::workflow::expansion::{Expanded, Subject};
 use crate::workflow::step::{Done, Failure, Run, StepError};
@@ -62,6 +62,7 @@ async fn subject(run: &Run<'_>, latest: Option<&Latest>) -> Result<Subject, Step
         values: values::without(kept, regenerate).map_err(Failure::clean)?,
         seed: None,
         identity: run.record.identity.clone(),
+        broker: broker::environment(run.store(), run.deployment()).await?,
     })
 }
 
