@@ -8,8 +8,9 @@ use e2e::program::checkout;
 
 use super::markdown::Document;
 
-const PACKAGES: [&str; 6] = [
+const PACKAGES: [&str; 7] = [
     "manager",
+    "manager/broker",
     "manager/registry",
     "expandybird",
     "resourcifier",
