@@ -46,7 +46,7 @@ fn run(
     let Some(tree) = scope.find(name) else {
         return Err(Box::new(error::no_template(name, scope.set_name())));
     };
-    let depth = session.budget.depth();
+    let (depth, running) = (session.budget.depth(), session.running.len());
     let mut executor = Executor {
         scope,
         session,
@@ -60,6 +60,7 @@ fn run(
     let done = executor.template(tree, Slot::new(data.clone()));
     let out = std::mem::take(&mut executor.out);
     session.budget.restore_depth(depth);
+    session.running.truncate(running);
     done.map(|()| out)
 }
 

@@ -1,6 +1,7 @@
 //! What a run offers to functions.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use super::{Executor, run};
 use crate::budget::Budget;
@@ -12,8 +13,12 @@ impl Runtime for Executor<'_, '_> {
         &mut self.session.budget
     }
 
-    fn host(&mut self) -> &mut dyn Any {
-        &mut *self.session.host
+    fn hosts(&mut self) -> &mut [Box<dyn Any>] {
+        &mut self.session.hosts
+    }
+
+    fn running(&self) -> &[Arc<str>] {
+        &self.session.running
     }
 
     fn clear_at_end(&mut self, map: &Map) {

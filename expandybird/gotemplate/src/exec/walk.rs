@@ -23,6 +23,7 @@ impl<'s> Executor<'s, '_> {
     pub fn template(&mut self, tree: &'s Tree, data: Slot) -> Fallible<()> {
         let outer = (self.tree, self.base, self.at);
         self.enter()?;
+        self.session.running.push(Arc::clone(&tree.name));
         self.tree = tree;
         self.base = self.variables.len();
         self.variables.push((Arc::from("$"), data.clone()));
@@ -30,6 +31,7 @@ impl<'s> Executor<'s, '_> {
         let _flow = self.walk(&data, &tree.nodes)?;
         self.variables.truncate(self.base);
         (self.tree, self.base, self.at) = outer;
+        self.session.running.pop();
         self.session.budget.leave();
         Ok(())
     }

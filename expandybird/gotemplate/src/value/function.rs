@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{GoString, List, Map, Object, Type, Value};
 use crate::budget::Budget;
@@ -110,7 +111,10 @@ pub trait Runtime {
     fn budget(&mut self) -> &mut Budget;
 
     /// What the caller of the run gave for its own functions.
-    fn host(&mut self) -> &mut dyn Any;
+    fn hosts(&mut self) -> &mut [Box<dyn Any>];
+
+    /// The names of the templates that run, outermost first.
+    fn running(&self) -> &[Arc<str>];
 
     /// Empties this map when the run is over: it may contain itself.
     fn clear_at_end(&mut self, map: &Map);
@@ -194,6 +198,12 @@ impl<'a> Call<'a> {
         self.arguments
             .get(index)
             .ok_or_else(|| self.misdeclared(index))
+    }
+
+    /// The name of the function.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.function.name
     }
 
     /// A `string` argument.
@@ -286,9 +296,10 @@ impl<'a> Call<'a> {
         self.runtime.budget()
     }
 
-    /// What the caller of the run gave for its own functions; `None` if that is no `T`.
+    /// What the caller of the run gave for its own functions; `None` if no `T` is among it.
     pub fn host<T: Any>(&mut self) -> Option<&mut T> {
-        self.runtime.host().downcast_mut()
+        let mut hosts = self.runtime.hosts().iter_mut();
+        hosts.find_map(|host| host.downcast_mut())
     }
 
     /// The run itself: templates of the set.
