@@ -1,7 +1,8 @@
 //! Sprig's functions for Go templates, as Sprig 3.3 has them.
 //!
 //! Responsible for what each function returns, and for its error texts. A family is a file, and ends in its table. Nothing
-//! here reads files, the network, the environment, the clock or random numbers.
+//! here reads files, the network, the environment or the clock: times and random values come from the host of a run
+//! ([`made`]).
 //!
 //! A caller registers [`functions`] with a template set.
 
@@ -9,13 +10,18 @@ mod convert;
 mod encoding;
 mod equal;
 pub mod json;
+mod keys;
 mod lists;
+pub mod made;
 mod maps;
 mod numbers;
+mod random;
 mod regexes;
 pub mod semver;
 mod strings;
+mod time;
 mod types;
+mod urls;
 pub mod yaml;
 
 use expandybird_gotemplate::value::Function;
@@ -26,18 +32,25 @@ pub fn functions() -> Vec<Function> {
     [
         encoding::FUNCTIONS,
         json::FUNCTIONS,
+        keys::CERTIFICATES,
+        keys::KEYS,
+        keys::PASSWORDS,
         lists::FUNCTIONS,
         lists::LISTS_OF_STRINGS,
         maps::FUNCTIONS,
         numbers::INTEGERS,
         numbers::FLOATS,
+        random::FUNCTIONS,
         regexes::FUNCTIONS,
         semver::FUNCTIONS,
         strings::FUNCTIONS,
         strings::CASES,
         strings::PARTS,
         strings::PATHS,
+        time::FUNCTIONS,
+        time::OF_HELM,
         types::FUNCTIONS,
+        urls::FUNCTIONS,
     ]
     .concat()
 }

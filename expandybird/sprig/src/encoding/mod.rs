@@ -1,6 +1,6 @@
 //! Base 64 and base 32, and sums of texts.
 
-mod decode;
+pub mod decode;
 
 use data_encoding::{BASE32, BASE64, Encoding, HEXLOWER};
 use expandybird_gotemplate::error::Failure;

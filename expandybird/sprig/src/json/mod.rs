@@ -139,6 +139,12 @@ pub fn check(budget: &mut Budget, bytes: usize) -> Result<(), Limit> {
     budget.spend(1)
 }
 
+/// What JSON has for a struct that is not written with its fields.
+pub fn plain(object: &dyn Object) -> Option<Value> {
+    let written = crate::time::in_json(object);
+    written.or_else(|| object.text().map(Value::String))
+}
+
 /// The fields of a struct with their values.
 pub fn fields(object: &dyn Object) -> Vec<(GoString, Value)> {
     let field = |name: &&'static str| Some((GoString::from(*name), object.field(name)?));
@@ -191,11 +197,10 @@ impl Encoder<'_> {
 
     /// A struct with its fields, or what it prints as.
     fn object(&mut self, object: &dyn Object) -> Result<(), EncodeError> {
-        if let Some(text) = object.text() {
-            self.string(&text);
-            return Ok(());
+        match plain(object) {
+            Some(value) => self.value(&value),
+            None => self.entries(&fields(object)),
         }
-        self.entries(&fields(object))
     }
 
     fn container<T>(

@@ -8,7 +8,7 @@ use expandybird_gotemplate::value::{GoString, Value};
 
 use super::order;
 use super::style::{Style, is_break, is_printable};
-use crate::json::{EncodeError, check, fields, float};
+use crate::json::{EncodeError, check, fields, float, plain};
 
 /// Spaces a level.
 const INDENT: usize = 2;
@@ -59,7 +59,7 @@ impl Emitter<'_> {
         match value {
             Value::List(list) if !list.is_nil() => self.list(list.items(), place, indent),
             Value::Map(map) if !map.is_nil() => self.map(map.entries(), place, indent),
-            Value::Object(object) if object.text().is_none() => {
+            Value::Object(object) if plain(&**object).is_none() => {
                 self.map(fields(&**object), place, indent)
             }
             other => self.scalar(other, place, indent),
@@ -151,6 +151,10 @@ impl Emitter<'_> {
     }
 
     fn scalar(&mut self, value: &Value, place: Place, indent: usize) -> Result<(), EncodeError> {
+        if let Value::Object(object) = value {
+            let plain = plain(&**object).unwrap_or_default();
+            return self.scalar(&plain, place, indent);
+        }
         self.separate(place);
         let indent = if place == Place::Top { INDENT } else { indent };
         match value {
@@ -166,13 +170,8 @@ impl Emitter<'_> {
                 let text = BASE64.encode(bytes);
                 self.text(&text, Style::of(&text, false), indent, Folding::AtSpaces);
             }
-            Value::Object(object) => {
-                let text = object.text().unwrap_or_default();
-                let text: String = runes(&text).collect();
-                self.text(&text, Style::of(&text, false), indent, Folding::AtSpaces);
-            }
             Value::Function(_) => return Err(EncodeError::Type(value.type_text())),
-            Value::Nil | Value::List(_) | Value::Map(_) => self.write("null"),
+            Value::Nil | Value::List(_) | Value::Map(_) | Value::Object(_) => self.write("null"),
         }
         Ok(())
     }

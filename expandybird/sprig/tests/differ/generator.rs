@@ -6,6 +6,9 @@ use fastrand::Rng;
 /// Templates that every run begins with.
 pub const FIXED: &[&str] = &[
     r#"{{ dict "a" (list 1 2.5 "x") "b" nil "yes" "no" "n" "1" | toYaml }}"#,
+    r#"{{ derivePassword 1 "long" "password" "user" "example.com" }}"#,
+    r#"{{ derivePassword 2 "x" "password" "user" "example.com" }}"#,
+    r#"{{ decryptAES "k" "MDEyMzQ1Njc4OWFiY2RlZlxv2pCu2CBLhLAfbxVFfIQ=" | len }}"#,
     r#"{{ regexReplaceAll "a(x*)b" "-ab-axxb-" "${1}W" }}"#,
     r#"{{ semverCompare ">=1.21.0-0 <1.25" "1.24.9-eks-1" }}"#,
 ];
@@ -159,6 +162,188 @@ const VALUES: &[&str] = &[
     "(int64 5)",
 ];
 
+const LAYOUTS: &[&str] = &[
+    "2006",
+    "06",
+    "January",
+    "Jan",
+    "Janx",
+    "01",
+    "1",
+    "Monday",
+    "Mon",
+    "02",
+    "_2",
+    "2",
+    "002",
+    "__2",
+    "15",
+    "03",
+    "3",
+    "04",
+    "4",
+    "05",
+    "5",
+    "PM",
+    "pm",
+    "MST",
+    "-0700",
+    "-07:00",
+    "-07",
+    "-07:00:00",
+    "Z0700",
+    "Z07:00",
+    "Z07",
+    ".000",
+    ",000",
+    ".999",
+    ".00",
+    " ",
+    ":",
+    "T",
+    "x",
+    "_2006",
+    "é",
+    "30",
+];
+
+const ZONES: &[&str] = &[
+    "UTC",
+    "",
+    "Europe/Berlin",
+    "America/New_York",
+    "Asia/Kolkata",
+    "Nowhere",
+];
+
+const READ: &[&str] = &[
+    "2006-01-02",
+    "2006-01-02T15:04:05Z07:00",
+    "Jan 2, 2006 at 3:04pm (MST)",
+    "02/01/06 15h4",
+    "2006 002",
+    "2006-01-02 15:04:05.000 -0700",
+];
+
+const TIMES: &[&str] = &[
+    "2024-02-29",
+    "2023-02-29",
+    "2024-13-01",
+    "2024-1-1",
+    "24-01-01",
+    "2024-02-29T12:30:45Z",
+    "2024-02-29T12:30:45+01:30",
+    "2024-02-29T25:00:00Z",
+    "Feb 3, 2013 at 7:54pm (PST)",
+    "February 3, 2013 at 7:54pm (PST)",
+    "Feb 30, 2013 at 7:54pm (UTC)",
+    "29/02/24 9h7",
+    "2024 366",
+    "2023 366",
+    "2024 060",
+    "2024-02-29 12:30:45.123 +0000",
+    "2024-02-29 12:30:45.1 -0330",
+    "",
+    "2024-02-29x",
+    " 2024-02-29",
+    "2024-00-10",
+];
+
+const DURATIONS: &[&str] = &[
+    "1h",
+    "-1.5h",
+    "1h30m",
+    "2400h",
+    "90s",
+    "1ms",
+    "5us",
+    "0",
+    "+5s",
+    "",
+    "1",
+    "x",
+    "1x",
+    ".5s",
+    "1.s",
+    "-",
+    "10000000h",
+    "2h10m5s",
+    "26h",
+    "800h",
+    "9000h",
+    "1h-1m",
+    "3ns",
+];
+
+const OF_ADDRESSES: &[&str] = &[
+    "http:",
+    "https:",
+    "mailto:",
+    "//",
+    "/",
+    "user",
+    ":",
+    "pass",
+    "@",
+    "example.com",
+    ":8080",
+    ":x",
+    "[::1]",
+    "[::1",
+    "?",
+    "a=b&c=d",
+    "#",
+    "frag",
+    "%20",
+    "%zz",
+    "%",
+    " ",
+    "a b",
+    "é",
+    "*",
+    "+",
+    ";",
+    "..",
+    "<",
+    "[",
+    "a:b",
+    "1http:",
+    "%41",
+    "%5B",
+];
+
+/// Functions whose results are of now, or random, or slow.
+const CHANGING: &[&str] = &[
+    "now",
+    "ago",
+    "date",
+    "dateInZone",
+    "date_in_zone",
+    "htmlDate",
+    "htmlDateInZone",
+    "durationRound",
+    "bcrypt",
+    "htpasswd",
+    "encryptAES",
+    "derivePassword",
+    "shuffle",
+    "uuidv4",
+];
+
+/// The functions whose results are always the same, and that Sprig itself has.
+fn comparable() -> Vec<Function> {
+    let of_helm =
+        |name: &str| name == "mustToDuration" || name.starts_with("duration") && name != "duration";
+    let is_other = |name: &str| {
+        CHANGING.contains(&name)
+            || name.starts_with("rand")
+            || name.starts_with("gen")
+            || of_helm(name)
+    };
+    let all = expandybird_sprig::functions().into_iter();
+    all.filter(|function| !is_other(function.name)).collect()
+}
+
 /// What makes calls.
 pub struct Generator {
     rng: Rng,
@@ -170,12 +355,17 @@ impl Generator {
     pub fn new(seed: u64) -> Self {
         Self {
             rng: Rng::with_seed(seed),
-            functions: expandybird_sprig::functions(),
+            functions: comparable(),
         }
     }
 
     /// A template of one call, whose result is printed in several ways.
     pub fn template(&mut self) -> String {
+        match self.rng.u8(0..12) {
+            0 => return self.time(),
+            1 => return self.address(),
+            _ => {}
+        }
         let call = self.call(2);
         match self.rng.u8(0..6) {
             0 => format!("{{{{ {call} }}}}"),
@@ -184,6 +374,61 @@ impl Generator {
             3 => format!("{{{{ dict \"k\" ({call}) | toYaml }}}}"),
             4 => format!("{{{{ list ({call}) (list ({call})) | toYaml }}}}"),
             _ => format!("{{{{ {call} | toJson }}}}"),
+        }
+    }
+
+    /// A template about a time or a duration that is not now.
+    fn time(&mut self) -> String {
+        let layout: String = (0..self.rng.usize(1..6))
+            .map(|_| self.one_of(LAYOUTS))
+            .collect();
+        let seconds = self.rng.i64(-9_000_000_000..9_000_000_000);
+        let (days, months, years) = (
+            self.rng.i8(-99..99),
+            self.rng.i8(-30..30),
+            self.rng.i8(-9..9),
+        );
+        let (zone, text) = (self.one_of(ZONES), self.one_of(TIMES));
+        let (duration, read) = (self.one_of(DURATIONS), self.one_of(READ));
+        let day = "toDate \"2006-01-02\" \"2024-02-29\"";
+        let calls = match self.rng.u8(0..11) {
+            0 => format!("date \"{layout}\" {seconds}"),
+            1 => format!("dateInZone \"{layout}\" {seconds} \"{zone}\""),
+            2 => format!("htmlDateInZone {seconds} \"{zone}\""),
+            3 => format!("toDate \"{read}\" \"{text}\""),
+            4 => format!("mustToDate \"{read}\" \"{text}\""),
+            5 => format!("({day}).AddDate {years} {months} {days}"),
+            6 => format!("{day} | dateModify \"{duration}\" | date \"{layout}\""),
+            7 => format!("{day} | mustDateModify \"{duration}\" | unixEpoch"),
+            8 => format!("durationRound \"{duration}\""),
+            9 => format!(
+                "durationRound (int64 {seconds}000000) }}}} {{{{ duration (int64 {seconds})"
+            ),
+            _ => {
+                let methods = [".Unix", ".Month", ".Weekday", ".YearDay", ".IsZero"];
+                let methods = methods.map(|name| format!("{{{{ $t{name} }}}}")).join(" ");
+                return format!(
+                    "{{{{ $t := toDate \"{read}\" \"{text}\" }}}}{methods}{{{{ $t.Format \"{layout}\" }}}}"
+                );
+            }
+        };
+        format!("{{{{ {calls} }}}}")
+    }
+
+    /// A template that reads an address or writes one.
+    fn address(&mut self) -> String {
+        let text: String = (0..self.rng.usize(1..7))
+            .map(|_| self.one_of(OF_ADDRESSES))
+            .collect();
+        match self.rng.u8(0..3) {
+            0 => format!("{{{{ urlJoin (urlParse \"{text}\") }}}}"),
+            1 => {
+                let parts = ["scheme", "host", "path", "query", "fragment", "userinfo"];
+                let parts =
+                    parts.map(|name| format!("\"{name}\" \"{}\"", self.one_of(OF_ADDRESSES)));
+                format!("{{{{ urlJoin (dict {}) }}}}", parts.join(" "))
+            }
+            _ => format!("{{{{ urlParse \"{text}\" | toJson }}}}"),
         }
     }
 

@@ -9,6 +9,7 @@
     reason = "a test ends where it fails"
 )]
 
+mod certificates;
 mod generator;
 #[path = "../../../gotemplate/tests/support/go.rs"]
 mod go;

@@ -8,6 +8,7 @@ use expandybird_gotemplate::error::Failure;
 use expandybird_gotemplate::function_table::FunctionTable;
 use expandybird_gotemplate::value::{Function, Numbers, Type, Value};
 use expandybird_gotemplate::{Options, Session, Set, execute};
+use expandybird_sprig::made;
 
 use crate::generator;
 use crate::original::Answer;
@@ -37,6 +38,25 @@ fn functions() -> Arc<FunctionTable> {
     FUNCTIONS.with(|cell| cell.get_or_init(table).clone())
 }
 
+/// Nothing was made before.
+struct NoValues;
+
+impl made::Values for NoValues {
+    fn kept(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn random(&mut self, _: &str, bytes: &mut [u8]) {
+        fastrand::fill(bytes);
+    }
+
+    fn time(&self) -> jiff::Timestamp {
+        jiff::Timestamp::now()
+    }
+
+    fn used(&mut self, _: &str, _: &str, _: bool) {}
+}
+
 /// The answer to a template.
 pub fn answer(template: &str) -> Answer {
     let mut set = Set::new("t", functions(), Options::default());
@@ -44,7 +64,8 @@ pub fn answer(template: &str) -> Answer {
         return Answer::Error(error.to_string());
     }
     let data = Value::from_json(&generator::data(), Numbers::Floats);
-    match execute(&set, &mut Session::new(Limits::default(), ()), "t", &data) {
+    let host = made::Host::new(Box::new(NoValues));
+    match execute(&set, &mut Session::new(Limits::default(), host), "t", &data) {
         Ok(output) => Answer::Output(String::from_utf8_lossy(&output).into_owned()),
         Err(error) if error.limit().is_some() => Answer::Died,
         Err(error) => Answer::Error(error.to_string()),

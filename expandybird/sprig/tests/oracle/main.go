@@ -4,7 +4,10 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"fmt"
 	"os"
 	"strings"
 	"text/template"
@@ -51,6 +54,8 @@ func answer(asked request) response {
 		}
 		return strings.TrimSuffix(string(data), "\n")
 	}
+	functions["described"] = described
+	functions["verified"] = verified
 	set, err := template.New("t").Funcs(functions).Parse(asked.Template)
 	if err != nil {
 		return response{Error: err.Error()}
@@ -60,4 +65,39 @@ func answer(asked request) response {
 		return response{Error: err.Error()}
 	}
 	return response{Output: out.Bytes()}
+}
+
+// What of a certificate is not random.
+func described(text string) (string, error) {
+	cert, err := parsed(text)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprint(cert.Version, cert.Subject, cert.Issuer, cert.PublicKeyAlgorithm, cert.SignatureAlgorithm,
+		cert.KeyUsage, cert.ExtKeyUsage, cert.BasicConstraintsValid, cert.IsCA, cert.DNSNames, cert.IPAddresses,
+		cert.NotAfter.Sub(cert.NotBefore)), nil
+}
+
+// Whether the authority has signed the certificate. They may be of another time.
+func verified(authority string, text string) (string, error) {
+	root, err := parsed(authority)
+	if err != nil {
+		return "", err
+	}
+	cert, err := parsed(text)
+	if err != nil {
+		return "", err
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(root)
+	_, err = cert.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: cert.NotBefore})
+	return "verified", err
+}
+
+func parsed(text string) (*x509.Certificate, error) {
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		return nil, fmt.Errorf("no PEM in %q", text)
+	}
+	return x509.ParseCertificate(block.Bytes)
 }
