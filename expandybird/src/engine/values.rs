@@ -2,10 +2,14 @@
 //!
 //! The port is the same for all languages. An engine asks for the value of a name, and returns all that it used.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use common::model::GeneratedValue;
-use expandybird_templateobject::Seeded;
+use expandybird_sprig::made;
+use expandybird_templateobject::{Seeded, Values as _};
+use jiff::Timestamp;
 use serde_json::Value;
 
 /// Values of one template instance: those that were made before, and the source of others.
@@ -50,15 +54,71 @@ impl<'a> Values<'a> {
 
     /// Random bytes for this instance: the same ones for the same request. Texts that were kept come with them.
     pub fn seeded(&self) -> Seeded {
-        let kept = self.kept().into_iter();
-        let texts =
-            kept.filter_map(|(name, value)| Some((name.to_owned(), value.as_str()?.to_owned())));
         let scope = Value::from(self.instance);
-        Seeded::new(self.seed.as_bytes(), &scope.to_string(), texts.collect())
+        Seeded::new(self.seed.as_bytes(), &scope.to_string(), self.kept_texts())
+    }
+
+    fn kept_texts(&self) -> HashMap<String, String> {
+        let kept = self.kept().into_iter();
+        let texts = kept.map(|(name, value)| Some((name.to_owned(), value.as_str()?.to_owned())));
+        texts.flatten().collect()
     }
 
     fn is_own(&self, value: &GeneratedValue) -> bool {
         let names = value.instance.iter().map(|name| name.as_str());
         names.eq(self.instance.iter().map(String::as_str))
+    }
+}
+
+/// What a run of Go templates makes up. Clones share it.
+#[derive(Clone, Default)]
+pub struct MadeUp(Rc<RefCell<BTreeMap<String, UsedValue>>>);
+
+impl MadeUp {
+    /// The host of a run: `time` in seconds since 1970.
+    pub fn host(&self, values: &Values<'_>, time: i64) -> made::Host {
+        let source = Source {
+            kept: values.kept_texts(),
+            seeded: values.seeded(),
+            time: Timestamp::from_second(time).unwrap_or_default(),
+            used: self.clone(),
+        };
+        made::Host::new(Box::new(source))
+    }
+
+    /// All values that were used.
+    pub fn into_used(self) -> Vec<UsedValue> {
+        self.0.take().into_values().collect()
+    }
+}
+
+/// The values of one instance, as Sprig's functions take them.
+struct Source {
+    kept: HashMap<String, String>,
+    seeded: Seeded,
+    time: Timestamp,
+    used: MadeUp,
+}
+
+impl made::Values for Source {
+    fn kept(&self, name: &str) -> Option<String> {
+        self.kept.get(name).cloned()
+    }
+
+    fn random(&mut self, name: &str, bytes: &mut [u8]) {
+        self.seeded.random(name, bytes);
+    }
+
+    fn time(&self) -> Timestamp {
+        self.time
+    }
+
+    fn used(&mut self, name: &str, value: &str, secret: bool) {
+        let used = UsedValue {
+            name: name.to_owned(),
+            value: Value::from(value),
+            secret,
+        };
+        self.used.0.borrow_mut().insert(name.to_owned(), used);
     }
 }

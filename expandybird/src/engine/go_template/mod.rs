@@ -16,6 +16,8 @@ use expandybird_gotemplate::value::{GoString, Map, Numbers, Value};
 use expandybird_gotemplate::{MissingKey, Options, Session, Set, execute};
 
 use super::excerpt::excerpt;
+use super::python::current_time;
+use super::values::MadeUp;
 use super::{Engine, EngineError, Instance, Output, Rendered};
 use crate::input::Files;
 
@@ -110,19 +112,22 @@ impl Engine for GoTemplates {
             steps: STEPS,
             ..Limits::default()
         };
-        let mut session = Session::new(limits, ());
+        let made_up = MadeUp::default();
+        let host = made_up.host(&instance.values, current_time(instance.env));
+        let mut session = Session::new(limits, host);
         let data = self.data(instance);
         let output = execute(set, &mut session, &instance.template.name, &data);
         let output = output.map_err(|error| self.failed(instance, &error))?;
         let path = instance.template.path();
         let text = String::from_utf8(output).map_err(|_| not_text(path))?;
-        if !text.contains(NO_VALUE) {
-            return Ok(Output::new(Rendered::Text(text)));
+        let mut warnings = Vec::new();
+        if text.contains(NO_VALUE) {
+            let warning = "a value that does not exist is printed, as nothing";
+            warnings.push(format!("{path}: {warning}"));
         }
         Ok(Output {
-            warnings: vec![format!(
-                "{path}: a value that does not exist is printed, as nothing"
-            )],
+            warnings,
+            values: made_up.into_used(),
             ..Output::new(Rendered::Text(text.replace(NO_VALUE, "")))
         })
     }
