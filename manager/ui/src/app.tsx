@@ -5,6 +5,7 @@ import { Link } from "./parts/link.tsx";
 import { Heading } from "./parts/heading.tsx";
 import { Services } from "./parts/services.tsx";
 import { address, view } from "./router.ts";
+import { ChangesView } from "./views/changes.tsx";
 import { DeploymentView } from "./views/deployment.tsx";
 import { DeploymentsView } from "./views/deployments.tsx";
 import { OperationView } from "./views/operation.tsx";
@@ -40,6 +41,8 @@ function Content() {
       return <DeploymentsView />;
     case "deployment":
       return <DeploymentView key={shown.deployment} name={shown.deployment} />;
+    case "changes":
+      return <ChangesView key={shown.deployment} name={shown.deployment} />;
     case "operation":
       return <OperationView key={shown.operation} deployment={shown.deployment} id={shown.operation} />;
     case "unknown":

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { deploymentAddress, operationAddress, view } from "./router.ts";
+import { changesAddress, deploymentAddress, operationAddress, view } from "./router.ts";
 
 test("every address leads to the view that it was made for", () => {
   for (const deployment of ["web", "a.b-c", "a/b c%"]) {
     expect(view(deploymentAddress(deployment))).toEqual({ name: "deployment", deployment });
+    expect(view(changesAddress(deployment))).toEqual({ name: "changes", deployment });
     expect(view(operationAddress(deployment, "op-1"))).toEqual({ name: "operation", deployment, operation: "op-1" });
   }
 });

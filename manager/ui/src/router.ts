@@ -41,6 +41,7 @@ export function parameter(name: string): string {
 export type View =
   | { name: "deployments" }
   | { name: "deployment"; deployment: string }
+  | { name: "changes"; deployment: string }
   | { name: "operation"; deployment: string; operation: string }
   | { name: "unknown" };
 
@@ -51,6 +52,7 @@ export function view(pathname: string): View {
   const is = (length: number) => parts.length === length && first === "deployments";
   if ((parts.length === 1 && first === "") || is(1)) return { name: "deployments" };
   if (is(2) && deployment) return { name: "deployment", deployment };
+  if (is(3) && deployment && second === "changes") return { name: "changes", deployment };
   if (is(4) && deployment && second === "operations" && operation) return { name: "operation", deployment, operation };
   return { name: "unknown" };
 }
@@ -65,6 +67,10 @@ function decoded(part: string): string {
 
 export function deploymentAddress(deployment: string): string {
   return `/ui/deployments/${encodeURIComponent(deployment)}`;
+}
+
+export function changesAddress(deployment: string): string {
+  return `${deploymentAddress(deployment)}/changes`;
 }
 
 export function operationAddress(deployment: string, operation: string): string {

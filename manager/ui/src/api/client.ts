@@ -1,6 +1,6 @@
 // Requests to the manager. A token stays in the memory of this tab: it is in no storage and in no address.
 import { signal } from "@preact/signals";
-import type { ErrorBody } from "./types.ts";
+import type { Deployment, ErrorBody, Operation } from "./types.ts";
 
 /** The pasted token, or "" without one. */
 export const token = signal("");
@@ -74,4 +74,11 @@ export interface Options {
 export async function get<T>(route: string, query: Query, signal: AbortSignal): Promise<T> {
   const response = await send("GET", route, { query, signal });
   return (await response.json()) as T;
+}
+
+/** Writes to a deployment, if nobody has changed it since it was loaded. Returns the operation without waiting for its end. */
+export async function write(method: string, route: string, { fingerprint }: Deployment, body?: unknown): Promise<Operation> {
+  const headers = { prefer: "respond-async", "if-match": `"${fingerprint}"` };
+  const response = await send(method, route, body === undefined ? { headers } : { headers, body });
+  return (await response.json()) as Operation;
 }

@@ -9,7 +9,7 @@ import { Link } from "../parts/link.tsx";
 import { State } from "../parts/state.tsx";
 import { plain, shown } from "../parts/text.ts";
 import { deploymentMark } from "../parts/tone.ts";
-import { operationAddress } from "../router.ts";
+import { changesAddress, operationAddress } from "../router.ts";
 import { Labels } from "./deployments.tsx";
 import { Objects } from "./objects.tsx";
 import { Operations } from "./operations.tsx";
@@ -46,6 +46,10 @@ function Parts({ deployment }: { deployment: Deployment }) {
       <h2>Layout</h2>
       <Objects deployment={deployment} />
       <Outputs deployment={deployment} />
+      <h2>Changes</h2>
+      <p>
+        <Link to={changesAddress(deployment.name)}>{deployment.preview ? "See and commit the preview" : "Compare, roll back, delete"}</Link>
+      </p>
       <h2>Operations</h2>
       <Operations deployment={deployment} />
     </>

@@ -72,7 +72,7 @@ function Live({ resource }: { resource: LiveResource }) {
         </div>
       </dl>
       {drift.length > 0 && (
-        <table>
+        <table class="cards">
           <caption>Drift: fields that others changed</caption>
           <thead>
             <tr>
@@ -85,8 +85,8 @@ function Live({ resource }: { resource: LiveResource }) {
             {drift.map(({ path: field, before, after }) => (
               <tr key={field}>
                 <th scope="row">{plain(field)}</th>
-                <td class="lines">{shown(before)}</td>
-                <td class="lines">{shown(after)}</td>
+                <td class="lines" data-label="In the cluster">{shown(before)}</td>
+                <td class="lines" data-label="Wanted">{shown(after)}</td>
               </tr>
             ))}
           </tbody>
