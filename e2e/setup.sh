@@ -48,6 +48,7 @@ fi
 command -v curl >/dev/null || need curl curl ca-certificates
 has_python || need "Python 3.11 or newer, with its headers and shared library" python3 python3-dev
 command -v docker-registry >/dev/null || need "an OCI registry, for tests" docker-registry
+command -v chromium >/dev/null && command -v chromedriver >/dev/null || need "a browser, for tests" chromium chromium-driver
 command -v minisign >/dev/null || need "minisign, for tests" minisign
 python3 -m pip --version >/dev/null 2>&1 || need "pip" python3-pip
 if ! has_rust; then

@@ -1,0 +1,10 @@
+//! The page of the manager in a real browser, against the real services and a real API server.
+//!
+//! Every test fails if the page breaks its own Content-Security-Policy, or if a script of it fails.
+
+mod browser;
+mod changes;
+mod hostile;
+mod outage;
+mod signing_in;
+mod views;
