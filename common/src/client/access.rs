@@ -10,6 +10,7 @@ use rustls::client::danger::ServerCertVerifier;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
+use super::http;
 use crate::reload::Unusable;
 use crate::service_token::ServiceTokens;
 use crate::tls::pair::Pair;
@@ -33,7 +34,7 @@ impl Bearer for ServiceTokens {
 /// How a client authenticates. By default it sends nothing, and trusts the machine's authorities.
 #[derive(Clone, Default)]
 pub struct ClientAccess {
-    pub(super) tls: Option<ClientConfig>,
+    tls: Option<ClientConfig>,
     pub(super) bearer: Option<Arc<dyn Bearer>>,
 }
 
@@ -137,6 +138,14 @@ impl ClientAccess {
             tls: Some(tls(authorities, Some(certificate))?),
             bearer: None,
         })
+    }
+
+    /// A builder of clients with this TLS, also for services that are not this project's. They send no token.
+    pub fn builder(&self) -> reqwest::ClientBuilder {
+        match &self.tls {
+            Some(tls) => http::builder().tls_backend_preconfigured(tls.clone()),
+            None => http::builder(),
+        }
     }
 
     /// The same access with a different token.

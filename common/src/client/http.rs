@@ -61,11 +61,8 @@ impl Endpoint {
         if url.cannot_be_a_base() || !matches!(url.scheme(), "http" | "https") {
             return Err(invalid("write it like http://127.0.0.1:8080".to_owned()));
         }
-        let http = match &access.tls {
-            Some(tls) => builder().tls_backend_preconfigured(tls.clone()),
-            None => builder(),
-        };
-        let http = http
+        let http = access
+            .builder()
             .connect_timeout(CONNECT)
             .no_proxy()
             .build()
@@ -351,6 +348,15 @@ pub fn builder() -> reqwest::ClientBuilder {
     // `Err` means that an earlier call has installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
+}
+
+/// Why a request has no answer, for people.
+pub fn reason(error: &reqwest::Error) -> String {
+    match handshake::fault(error) {
+        Some(Fault::Untrusted(reason)) => format!("its certificate is not trusted: {reason}"),
+        Some(Fault::Refused(reason)) => format!("it refuses the client certificate: {reason}"),
+        None => root_cause(error),
+    }
 }
 
 /// reqwest's own texts repeat the URL. The innermost cause says what happened.
