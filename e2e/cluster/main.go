@@ -18,7 +18,7 @@ const usage = `usage:
   dm-cluster status --dir DIR                      running (0) or not (3)?
   dm-cluster down   --dir DIR [--timeout 20s]      stop, and remove DIR
   dm-cluster kubectl ARG…                          the kubectl of the same version
-  dm-cluster etcd ARG…                             a member of a cluster of etcd alone
+  dm-cluster etcd [--die-with-parent] ARG…         a member of a cluster of etcd alone
 `
 
 // Exit codes beside 0 and 1. notRunning is what the Linux Standard Base says for `status` of a stopped service.
