@@ -23,7 +23,7 @@ use crate::workflow::{Capacity, Retry};
 
 /// The store and the fakes, which outlive a manager.
 pub struct TestBed {
-    pub kv: Arc<MemoryKv>,
+    pub kv: Arc<dyn Kv>,
     pub expander: Arc<FakeExpander>,
     pub deployer: Arc<FakeDeployer>,
     /// The number of manifests to keep.
@@ -43,8 +43,13 @@ pub struct TestBed {
 
 impl TestBed {
     pub fn new() -> Self {
+        Self::on(Arc::new(MemoryKv::default()))
+    }
+
+    /// On another store than one in memory.
+    pub fn on(kv: Arc<dyn Kv>) -> Self {
         let bed = Self {
-            kv: Arc::default(),
+            kv,
             expander: Arc::default(),
             deployer: Arc::default(),
             keep_manifests: None,
@@ -215,7 +220,7 @@ fn copied_once(from: &Path, to: &Path) -> std::io::Result<()> {
 /// A store that dies after a number of commits, like a process: nothing is written later.
 #[derive(Debug)]
 pub struct DyingKv {
-    inner: Arc<MemoryKv>,
+    inner: Arc<dyn Kv>,
     left: AtomicUsize,
     dead: Notify,
     /// Why it does not write any more.
@@ -223,7 +228,7 @@ pub struct DyingKv {
 }
 
 impl DyingKv {
-    pub fn after(commits: usize, inner: Arc<MemoryKv>) -> Arc<Self> {
+    pub fn after(commits: usize, inner: Arc<dyn Kv>) -> Arc<Self> {
         let error = || KvError::Failed {
             action: "written",
             reason: "it is dead".to_owned(),
@@ -232,7 +237,7 @@ impl DyingKv {
     }
 
     /// A store whose disk has room for this many commits.
-    pub fn full_after(commits: usize, inner: Arc<MemoryKv>) -> Arc<Self> {
+    pub fn full_after(commits: usize, inner: Arc<dyn Kv>) -> Arc<Self> {
         let error = || KvError::Full {
             free_mib: 0,
             kept_mib: 32,
@@ -240,7 +245,7 @@ impl DyingKv {
         Self::with(commits, inner, error)
     }
 
-    fn with(commits: usize, inner: Arc<MemoryKv>, error: fn() -> KvError) -> Arc<Self> {
+    fn with(commits: usize, inner: Arc<dyn Kv>, error: fn() -> KvError) -> Arc<Self> {
         Arc::new(Self {
             inner,
             left: AtomicUsize::new(commits),
@@ -304,7 +309,7 @@ impl Kv for DyingKv {
 
 /// A store that answers a commit a moment after it is done, like a disk.
 #[derive(Debug)]
-pub struct LateKv(pub Arc<MemoryKv>);
+pub struct LateKv(pub Arc<dyn Kv>);
 
 #[async_trait]
 impl Kv for LateKv {

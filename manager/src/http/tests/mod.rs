@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 
 use crate::deployer::fake::{Interruption, REFUSED, SLOW};
 use crate::expander::fake::{BROKEN, away};
-use crate::store::kv::{Commit, Kv};
+use crate::store::kv::Commit;
 use crate::testing::Served;
 
 fn web() -> DeploymentName {

@@ -14,7 +14,7 @@ use crate::deployer::fake::REFUSED;
 use crate::error::Error;
 use crate::expander::fake::BROKEN;
 use crate::service::asked::Asked;
-use crate::store::kv::{Commit, Kv};
+use crate::store::kv::Commit;
 use crate::store::operations;
 use crate::testing::{DyingKv, TestBed};
 use crate::workflow::OperationHandle;

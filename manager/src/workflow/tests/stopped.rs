@@ -8,7 +8,7 @@ use common::model::Manifest;
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::store::kv::{Commit, Entry, Key, Kv, KvError, MemoryKv, Pace, Scan};
+use crate::store::kv::{Commit, Entry, Key, Kv, KvError, Pace, Scan};
 use crate::store::verify::verify;
 use crate::store::{Store, deployments, manifests};
 
@@ -26,7 +26,7 @@ struct Moment {
 /// A store whose commit at the moment waits until the test lets it go on. Others do not wait.
 #[derive(Debug)]
 struct PausingKv {
-    inner: Arc<MemoryKv>,
+    inner: Arc<dyn Kv>,
     moment: Moment,
     commits: AtomicUsize,
     reached: Semaphore,
@@ -34,7 +34,7 @@ struct PausingKv {
 }
 
 impl PausingKv {
-    fn new(inner: Arc<MemoryKv>, moment: Moment) -> Arc<Self> {
+    fn new(inner: Arc<dyn Kv>, moment: Moment) -> Arc<Self> {
         Arc::new(Self {
             inner,
             moment,

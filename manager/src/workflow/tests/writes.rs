@@ -181,7 +181,11 @@ impl Write {
 }
 
 pub async fn bed_for(write: Write) -> TestBed {
-    let bed = TestBed::new();
+    prepared(TestBed::new(), write).await
+}
+
+/// A bed with what comes before a write.
+pub async fn prepared(bed: TestBed, write: Write) -> TestBed {
     let app = bed.manager().await;
     for earlier in write.before() {
         let outcome = earlier.finish(&app).await;
