@@ -25,7 +25,7 @@ use crate::registrations::StoredRegistrations;
 use crate::service::quota::Quotas;
 use crate::service::{self, Services};
 use crate::store::Store;
-use crate::store::kv::{Kv, KvError, MemoryKv, Pace, SledKv};
+use crate::store::kv::{EtcdKv, Kv, KvError, MemoryKv, Pace, SledKv};
 use crate::workflow::expansion::Expansions;
 use crate::workflow::step::Dependencies;
 use crate::workflow::stored_types::StoredTypes;
@@ -118,7 +118,8 @@ impl App {
 /// Serves until SIGTERM or SIGINT.
 pub async fn run(config: Config) -> anyhow::Result<()> {
     telemetry::init(config.listen.log_format);
-    let ports = ports(&config).await?;
+    let (kv, etcd) = open_store(&config).await?;
+    let ports = ports(&config, kv)?;
     let kv = ports.kv.clone();
     let checking = match tokio::time::timeout(CHECK, kv.check(Pace::Fast)).await {
         Ok(checked) => {
@@ -169,21 +170,43 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     tokio::select! {
         served = async { tokio::try_join!(serving, brokering) } => drop(served?),
         Err(damage) = finished(checking) => return Err(damage),
+        error = lost(etcd.as_ref()) => return Err(error.into()),
     }
     app.engine.suspend().await;
+    if let Some(etcd) = etcd {
+        etcd.release().await;
+    }
     tracing::info!("stopped; what was running goes on at the next start");
     Ok(())
 }
 
-async fn ports(config: &Config) -> anyhow::Result<Ports> {
-    let kv: Arc<dyn Kv> = match &config.store {
+/// The store, and the part of it that another manager may take over.
+async fn open_store(config: &Config) -> anyhow::Result<(Arc<dyn Kv>, Option<EtcdKv>)> {
+    let (key, accept) = (config.credential_key()?, config.accept_loss.as_deref());
+    Ok(match &config.store {
         StorePlace::Sled(folder) => {
             SledKv::look(folder)?;
-            let disk = Arc::new(SledKv::open(folder, config.accept_loss.as_deref())?);
-            Store::sealed(disk, config.credential_key()).await?
+            let disk = Arc::new(SledKv::open(folder, accept)?);
+            (Store::sealed(disk, key).await?, None)
         }
-        StorePlace::Memory => Arc::new(MemoryKv::default()),
-    };
+        StorePlace::Etcd(address) => {
+            let etcd = EtcdKv::open(address, &config.store_access, accept).await?;
+            let sealed = Store::sealed(Arc::new(etcd.clone()), key).await?;
+            (sealed, Some(etcd))
+        }
+        StorePlace::Memory => (Arc::new(MemoryKv::default()), None),
+    })
+}
+
+/// Waits until another manager has the store.
+async fn lost(etcd: Option<&EtcdKv>) -> KvError {
+    match etcd {
+        Some(etcd) => etcd.lost().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn ports(config: &Config, kv: Arc<dyn Kv>) -> anyhow::Result<Ports> {
     let access = config.services.access()?;
     let expander = HttpExpander::new(&config.expander_url, &access).context("--expander-url")?;
     let deployer = HttpDeployer::new(&config.deployer_url, &access).context("--deployer-url")?;
@@ -194,7 +217,7 @@ async fn ports(config: &Config) -> anyhow::Result<Ports> {
         auth: config.auth.open(&deployer)?,
         deployer,
         registry: config.registry.clone(),
-        credential_key: config.credential_key(),
+        credential_key: config.credential_key()?,
         retry: Retry::default(),
         operation_timeout: config.operation_timeout,
         capacity: config.capacity,

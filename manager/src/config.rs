@@ -14,6 +14,7 @@ use crate::auth;
 use crate::keys::KeyPlace;
 use crate::page::Page;
 use crate::service::quota::Quotas;
+use crate::store::kv::{AddressError, EtcdAddress, StoreAccess};
 use crate::workflow::Capacity;
 
 /// Deployment Manager's API and workflow engine.
@@ -22,7 +23,8 @@ use crate::workflow::Capacity;
 pub struct Config {
     #[command(flatten)]
     pub listen: Listen,
-    /// Where all state is stored: sled:FOLDER, or memory (lost when the process ends).
+    /// Where all state is stored: sled:FOLDER, etcd:https://HOST:2379,https://HOST:2379/PREFIX, or memory (lost when the
+    /// process ends).
     #[arg(
         long,
         env = "DM_STORE",
@@ -30,7 +32,9 @@ pub struct Config {
         default_value = "sled:./dm-data"
     )]
     pub store: StorePlace,
-    /// Start once on a damaged store with what is left of it. The error of the refused start names the token. Restore a
+    #[command(flatten)]
+    pub store_access: StoreAccess,
+    /// Start once on a damaged store with what is left of it, or on a store on etcd in another cluster. The error of the refused start names the token. Restore a
     /// backup instead if you have one. Afterwards run dm admin verify, and remove this flag.
     #[arg(long, env = "DM_ACCEPT_LOSS", value_name = "TOKEN")]
     pub accept_loss: Option<String>,
@@ -57,8 +61,8 @@ pub struct Config {
     pub operation_timeout: Duration,
     #[command(flatten)]
     pub capacity: Capacity,
-    /// File with the keys that seal the store and its credentials. A new store makes it [default: the store's folder
-    /// with .key appended]
+    /// File with the keys that seal the store and its credentials. A new store makes it. Required with a store on etcd
+    /// [default: the store's folder with .key appended]
     #[arg(long, env = "DM_CREDENTIAL_KEY", value_name = "FILE")]
     pub credential_key: Option<PathBuf>,
     /// Number of manifests to keep of each deployment. Older ones are deleted, and cannot be rolled back to [default:
@@ -92,11 +96,14 @@ pub struct Config {
 
 impl Config {
     /// Beside the store and not in it, so that a copy of the store alone opens no credential.
-    pub fn credential_key(&self) -> KeyPlace {
+    pub fn credential_key(&self) -> Result<KeyPlace, NoKey> {
         match (&self.credential_key, &self.store) {
-            (Some(file), _) => KeyPlace::File(file.clone()),
-            (None, StorePlace::Sled(folder)) => KeyPlace::File(folder.with_added_extension("key")),
-            (None, StorePlace::Memory) => KeyPlace::Memory,
+            (Some(file), _) => Ok(KeyPlace::File(file.clone())),
+            (None, StorePlace::Sled(folder)) => {
+                Ok(KeyPlace::File(folder.with_added_extension("key")))
+            }
+            (None, StorePlace::Etcd(_)) => Err(NoKey),
+            (None, StorePlace::Memory) => Ok(KeyPlace::Memory),
         }
     }
 }
@@ -105,12 +112,22 @@ impl Config {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StorePlace {
     Sled(PathBuf),
+    Etcd(EtcdAddress),
     Memory,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a store: write sled:FOLDER, or memory")]
-pub struct StorePlaceError(String);
+pub enum StorePlaceError {
+    #[error("{0:?} is not a store: write sled:FOLDER, etcd:https://HOST:2379/PREFIX, or memory")]
+    Kind(String),
+    #[error(transparent)]
+    Etcd(#[from] AddressError),
+}
+
+/// All managers on one store need the same keys, so there is no default for a store that is a service.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a store on etcd needs --credential-key FILE: the same file for every manager on it")]
+pub struct NoKey;
 
 impl FromStr for StorePlace {
     type Err = StorePlaceError;
@@ -119,7 +136,8 @@ impl FromStr for StorePlace {
         match text.split_once(':') {
             None if text == "memory" => Ok(Self::Memory),
             Some(("sled", folder)) if !folder.is_empty() => Ok(Self::Sled(PathBuf::from(folder))),
-            _ => Err(StorePlaceError(text.to_owned())),
+            Some(("etcd", address)) => Ok(Self::Etcd(address.parse()?)),
+            _ => Err(StorePlaceError::Kind(text.to_owned())),
         }
     }
 }
@@ -128,6 +146,7 @@ impl fmt::Display for StorePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sled(folder) => write!(f, "sled:{}", folder.display()),
+            Self::Etcd(address) => write!(f, "etcd:{address}"),
             Self::Memory => f.write_str("memory"),
         }
     }
@@ -155,9 +174,22 @@ mod tests {
             Ok(StorePlace::Sled("./dm-data".into()))
         );
         assert_eq!("memory".parse(), Ok(StorePlace::Memory));
+        let etcd = "etcd:https://a:2379,https://b:2379/dm";
+        let parsed: StorePlace = etcd.parse().unwrap();
+        assert_eq!(parsed.to_string(), etcd);
         for bad in ["", "sled", "sled:", "memory:x", "etcd:x"] {
             assert!(bad.parse::<StorePlace>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_store_on_etcd_needs_a_key_file() {
+        let flags = ["manager", "--store", "etcd:https://a:2379/dm"];
+        let config = Config::try_parse_from(flags).unwrap();
+        assert_eq!(config.credential_key(), Err(NoKey));
+        let with_key = flags.into_iter().chain(["--credential-key", "key"]);
+        let config = Config::try_parse_from(with_key).unwrap();
+        assert_eq!(config.credential_key(), Ok(KeyPlace::File("key".into())));
     }
 
     #[test]

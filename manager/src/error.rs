@@ -60,8 +60,16 @@ impl From<Error> for ApiError {
             Error::Store(error @ StoreError::Archive(_)) => {
                 Self::new(ErrorCode::InvalidBackup, error.to_string())
             }
-            Error::Store(error @ StoreError::Kv(KvError::Full { .. })) => {
-                tracing::error!(%error, "the disk is full");
+            Error::Store(
+                error @ StoreError::Kv(
+                    KvError::Full { .. }
+                    | KvError::NoSpace
+                    | KvError::Unreachable { .. }
+                    | KvError::Unknown
+                    | KvError::TakenOver { .. },
+                ),
+            ) => {
+                tracing::error!(%error, "the store takes nothing now");
                 Self::new(ErrorCode::Unavailable, error.to_string())
             }
             Error::Store(error) => Self::internal(&error),

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "what drives the tests is part of them")]
 
+#[expect(dead_code, reason = "the store's own tests use the rest")]
+mod etcd_members;
+
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -10,12 +13,15 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn manager(store: &Path, port_file: &Path) -> Command {
+    manager_on(&format!("sled:{}", store.display()), port_file)
+}
+
+fn manager_on(store: &str, port_file: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_manager"));
     command
         .args(["--listen", "127.0.0.1:0", "--port-file"])
         .arg(port_file)
-        .arg("--store")
-        .arg(format!("sled:{}", store.display()))
+        .args(["--store", store])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -29,15 +35,81 @@ impl Running {
     fn start(store: &Path, folder: &Path) -> Self {
         let port_file = folder.join("port");
         let _ = std::fs::remove_file(&port_file);
-        let mut child = manager(store, &port_file).spawn().unwrap();
+        let mut running = Self(manager(store, &port_file).spawn().unwrap());
+        running.listens(&port_file);
+        running
+    }
+
+    /// One of several on etcd, which share the file with the keys.
+    fn on_etcd(address: &str, folder: &Path, port_file: &Path) -> Self {
+        let mut command = manager_on(&format!("etcd:{address}"), port_file);
+        command.arg("--credential-key").arg(folder.join("key"));
+        Self(command.spawn().unwrap())
+    }
+
+    fn listens(&mut self, port_file: &Path) {
         let deadline = Instant::now() + PATIENCE;
         while !port_file.exists() {
-            assert_eq!(child.try_wait().unwrap(), None, "it ended");
+            assert_eq!(self.0.try_wait().unwrap(), None, "it ended");
             assert!(Instant::now() < deadline, "it does not listen");
             std::thread::yield_now();
         }
-        Self(child)
     }
+}
+
+/// The status and the body of an answer to `GET`.
+fn get(port_file: &Path, path: &str) -> String {
+    use std::io::{Read as _, Write as _};
+    let port = std::fs::read_to_string(port_file).unwrap();
+    let address = format!("127.0.0.1:{}", port.trim());
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let request = format!("GET {path} HTTP/1.0\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn of_two_managers_on_etcd_the_second_takes_over_when_the_first_is_killed_and_when_it_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let ports = ["first", "second", "third"].map(|name| folder.path().join(name));
+    let address = etcd_members::shared().address();
+    let start = |port_file| Running::on_etcd(&address, folder.path(), port_file);
+    let mut first = start(&ports[0]);
+    first.listens(&ports[0]);
+    let mut second = start(&ports[1]);
+    let answer = get(&ports[0], "/deployments");
+    assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
+    assert!(!ports[1].exists(), "two managers serve");
+    // At once, without any clean-up.
+    drop(first);
+    second.listens(&ports[1]);
+    let answer = get(&ports[1], "/deployments");
+    assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
+    let mut third = start(&ports[2]);
+    let id = nix::unistd::Pid::from_raw(i32::try_from(second.0.id()).unwrap());
+    nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGTERM).unwrap();
+    third.listens(&ports[2]);
+    assert!(second.0.wait().unwrap().success());
+}
+
+#[test]
+fn a_store_on_etcd_without_a_key_file_or_without_members_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let port_file = folder.path().join("port");
+    let mut command = manager_on("etcd:http://127.0.0.1:1/dm", &port_file);
+    let without_key = command.output().unwrap();
+    let said = String::from_utf8(without_key.stderr).unwrap();
+    assert!(said.contains("--credential-key"), "{said}");
+    command
+        .arg("--credential-key")
+        .arg(folder.path().join("key"));
+    let away = command.output().unwrap();
+    let said = String::from_utf8(away.stderr).unwrap();
+    assert_eq!(away.status.code(), Some(1), "{said}");
+    assert!(said.contains("127.0.0.1:1"), "{said}");
+    assert!(said.contains("unreachable"), "{said}");
 }
 
 impl Drop for Running {

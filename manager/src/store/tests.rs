@@ -30,3 +30,48 @@ async fn pages_meet_every_record_once() {
     }
     assert_eq!(met, (0..10).rev().collect::<Vec<_>>());
 }
+
+async fn entries(store: &Store) -> Vec<(Key, Bytes)> {
+    let all = Scan {
+        limit: usize::MAX,
+        ..Scan::default()
+    };
+    store.kv.scan(all).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_backup_restores_into_another_kind_of_store_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = KeyPlace::File(folder.path().join("key"));
+    let disk = async |name: &str| {
+        let disk = kv::SledKv::open(&folder.path().join(name), None).unwrap();
+        let sealed = Store::sealed(Arc::new(disk), key.clone()).await.unwrap();
+        Store::open(sealed).await.unwrap()
+    };
+    let first = disk("first").await;
+    for round in 0..3u32 {
+        let mut changes = Changes::default();
+        for n in 0..700 {
+            let name = format!("{round}-{n}");
+            changes.put(keys::key(&["x", &name]), &name).unwrap();
+        }
+        changes.add(keys::key(&["type", "Pod"]), 7);
+        first.commit(changes).await.unwrap();
+    }
+    let etcd = kv::etcd_testing::store().await;
+    let sealed = Store::sealed(Arc::new(etcd.clone()), key.clone());
+    let second = Store::open(sealed.await.unwrap()).await.unwrap();
+    let third = disk("third").await;
+    for (from, to) in [(&first, &second), (&second, &third)] {
+        let backup = archive::backup(from, jiff::Timestamp::now()).await.unwrap();
+        let count = archive::restore(to, backup).await.unwrap();
+        assert_eq!(entries(to).await, entries(from).await);
+        assert_eq!(usize::try_from(count).unwrap(), entries(&first).await.len());
+    }
+    let again = archive::backup(&first, jiff::Timestamp::now())
+        .await
+        .unwrap();
+    let refused = archive::restore(&second, again).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NotEmpty), "{refused}");
+    etcd.release().await;
+}

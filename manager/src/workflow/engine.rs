@@ -265,7 +265,10 @@ impl Shared {
                     return self.operations.end(watch, outcome);
                 }
                 Err(error) => {
-                    if matches!(error, StoreError::Kv(KvError::Full { .. })) {
+                    if matches!(
+                        error,
+                        StoreError::Kv(KvError::Full { .. } | KvError::NoSpace)
+                    ) {
                         watch.stick(Some(error.to_string()));
                     }
                     let id = &record.operation.id;

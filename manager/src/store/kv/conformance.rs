@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::task::JoinSet;
 
+use super::etcd::testing::{Members, open, store};
 use super::{Commit, Entry, Kv, KvError, MemoryKv, Order, Scan, SealedKv, SledKv};
 use crate::keys::KeyPlace;
 
@@ -302,6 +303,29 @@ async fn memory_conforms() {
 async fn sled_conforms() {
     let folder = tempfile::tempdir().unwrap();
     conforms(Arc::new(SledKv::open(folder.path(), None).unwrap())).await;
+}
+
+#[tokio::test]
+async fn etcd_conforms_with_one_member() {
+    let etcd = store().await;
+    conforms(Arc::new(etcd.clone())).await;
+    etcd.release().await;
+}
+
+#[tokio::test]
+async fn etcd_conforms_with_three_members() {
+    let members = Members::start(3);
+    let address = members.address().parse().unwrap();
+    conforms(Arc::new(open(&address).await)).await;
+}
+
+#[tokio::test]
+async fn sealed_conforms_on_etcd() {
+    let etcd = store().await;
+    let first = b"first".to_vec();
+    let sealed = SealedKv::open(Arc::new(etcd.clone()), KeyPlace::Memory, &first);
+    conforms(Arc::new(sealed.await.unwrap())).await;
+    etcd.release().await;
 }
 
 #[tokio::test]

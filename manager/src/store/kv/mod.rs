@@ -10,6 +10,7 @@
 //!
 //! Adapters know nothing of what the keys mean.
 
+mod etcd;
 mod memory;
 mod sealed;
 mod sled;
@@ -23,6 +24,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 
+#[cfg(test)]
+pub use self::etcd::testing as etcd_testing;
+pub use self::etcd::{AddressError, EtcdAddress, EtcdKv, StoreAccess};
 pub use self::memory::MemoryKv;
 pub use self::sealed::{SealError, SealedKv};
 pub use self::sled::{SledKv, was_asked};
@@ -94,6 +98,34 @@ pub enum KvError {
         /// By its id.
         key: String,
     },
+    /// Nobody answers. A commit with this error was not made.
+    #[error("the store is unreachable: {reason}; try again, and look after the store if it lasts")]
+    Unreachable { reason: String },
+    /// Only when this process may write no more.
+    #[error(
+        "it is not known whether this was written: the store was unreachable, and another manager may have it now; read what is there, or repeat the request with its Idempotency-Key"
+    )]
+    Unknown,
+    /// The store is a service, and has reached its limit. Nothing was written.
+    #[error(
+        "the store is out of space: nothing was written; compact and defragment etcd, then disarm its alarm NOSPACE"
+    )]
+    NoSpace,
+    #[error(
+        "the store at {place} was written in another cluster: in {before}, and this one is {cluster}; check the addresses in --store, or, if this cluster was restored from a snapshot, start the manager once with --accept-loss {accept} (DM_ACCEPT_LOSS), then run dm admin verify"
+    )]
+    OtherCluster {
+        place: String,
+        cluster: String,
+        before: String,
+        /// The token that accepts the cluster.
+        accept: String,
+    },
+    /// This process reads and writes no more.
+    #[error(
+        "this manager no longer has the store: {reason}; start it again, and it waits for its turn"
+    )]
+    TakenOver { reason: String },
     #[error("the store cannot be {action}: {reason}")]
     Failed {
         action: &'static str,

@@ -7,6 +7,7 @@ use common::model::Deployment;
 
 use super::*;
 use crate::store::Store;
+use crate::store::kv::etcd_testing as etcd;
 use crate::store::verify::verify;
 use crate::testing::items;
 
@@ -152,29 +153,41 @@ async fn disturbed(write: Write, bed: &TestBed, commits: usize) -> bool {
     died
 }
 
+/// A crash after any commit of the write ends as without one.
+async fn ends_the_same(write: Write, bed: impl AsyncFn() -> TestBed) {
+    let undisturbed = prepared(bed().await, write).await;
+    disturbed(write, &undisturbed, usize::MAX).await;
+    sound(&undisturbed, write).await;
+    let expected = remains(&undisturbed).await;
+    // The first commit accepts the operation: without it there is none.
+    let mut crashes = 0;
+    for commits in 1.. {
+        let bed = prepared(bed().await, write).await;
+        let died = disturbed(write, &bed, commits).await;
+        assert_eq!(
+            remains(&bed).await,
+            expected,
+            "{write:?} after {commits} commits"
+        );
+        if !died {
+            break;
+        }
+        crashes += 1;
+    }
+    assert!(crashes >= 2, "{write:?} was only disturbed {crashes} times");
+}
+
 #[tokio::test]
 async fn a_crash_after_any_commit_ends_the_same_and_so_every_step_can_be_run_twice() {
     for write in WRITES {
-        let undisturbed = bed_for(write).await;
-        disturbed(write, &undisturbed, usize::MAX).await;
-        sound(&undisturbed, write).await;
-        let expected = remains(&undisturbed).await;
-        // The first commit accepts the operation: without it there is none.
-        let mut crashes = 0;
-        for commits in 1.. {
-            let bed = bed_for(write).await;
-            let died = disturbed(write, &bed, commits).await;
-            assert_eq!(
-                remains(&bed).await,
-                expected,
-                "{write:?} after {commits} commits"
-            );
-            if !died {
-                break;
-            }
-            crashes += 1;
-        }
-        assert!(crashes >= 2, "{write:?} was only disturbed {crashes} times");
+        ends_the_same(write, async || TestBed::new()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_crash_after_any_commit_ends_the_same_on_etcd() {
+    for write in [Write::Create, Write::Update, Write::Delete] {
+        ends_the_same(write, async || TestBed::on(Arc::new(etcd::store().await))).await;
     }
 }
 

@@ -14,7 +14,7 @@ use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
 use common::model::{DeploymentName, DeploymentStatus, Operation, OperationStatus};
 use serde_json::json;
 
-use self::writes::{WRITES, Write, bed_for, content, create, web};
+use self::writes::{WRITES, Write, bed_for, content, create, prepared, web};
 use super::OperationHandle;
 use crate::app::App;
 use crate::deployer::Job;

@@ -1,0 +1,210 @@
+//! The store on etcd. The only folder that knows etcd.
+//!
+//! One manager has the store at a time ([`ownership`]); others wait, and take over when it ends. So what one process
+//! knows of its own commits holds: large ones are made in several transactions that nobody sees in between ([`large`]),
+//! and numbers are added to without conflicts ([`commits`]). What a manager writes that was paused and lost the store
+//! meanwhile, etcd refuses: each transaction compares the owner's key ([`slots`]).
+//!
+//! It speaks etcd's JSON gateway: that needs no generated code and no further crate.
+
+mod address;
+mod client;
+mod commits;
+mod large;
+mod names;
+mod open;
+mod options;
+mod ownership;
+mod reads;
+mod refusal;
+mod signposts;
+mod slots;
+#[cfg(test)]
+pub mod testing;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use tokio::sync::RwLock;
+use tokio::task::JoinSet;
+
+use self::client::Client;
+use self::commits::Stripes;
+use self::names::Names;
+use self::ownership::Ownership;
+use self::signposts::Signposts;
+use self::slots::Slots;
+use self::wire::{AlarmAnswer, AlarmQuestion, Number};
+use super::{Commit, Entry, Key, Kv, KvError, Pace, Scan, read_only};
+
+pub use self::address::{AddressError, EtcdAddress};
+pub use self::options::StoreAccess;
+
+/// A manager that died is replaced after this time.
+const LEASE: Duration = Duration::from_secs(8);
+
+/// The store. Clones share it.
+#[derive(Debug, Clone)]
+pub struct EtcdKv(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    client: Arc<Client>,
+    names: Names,
+    owner: Arc<Ownership>,
+    signposts: Arc<Signposts>,
+    slots: Slots,
+    numbers: Stripes,
+    /// A large commit holds it alone: nobody reads a part of it.
+    gate: RwLock<()>,
+    /// They end with the store.
+    _tasks: JoinSet<()>,
+}
+
+impl EtcdKv {
+    /// Opens the store below a prefix, or makes a new one there. Waits while another manager has it.
+    ///
+    /// `accept` is the token with which the operator accepts that the cluster is another one (`--accept-loss`).
+    pub async fn open(
+        address: &EtcdAddress,
+        access: &StoreAccess,
+        accept: Option<&str>,
+    ) -> Result<Self, KvError> {
+        Self::open_leased(address, access, accept, LEASE).await
+    }
+
+    async fn open_leased(
+        address: &EtcdAddress,
+        access: &StoreAccess,
+        accept: Option<&str>,
+        lease: Duration,
+    ) -> Result<Self, KvError> {
+        let shared = open::open(address, access, accept, lease).await?;
+        Ok(Self(Arc::new(shared)))
+    }
+
+    /// Waits until another manager has the store, or may have it. This process must end then.
+    pub async fn lost(&self) -> KvError {
+        self.0.owner.lost().await
+    }
+
+    /// Gives the store up, at the end of the process: nothing is read or written after it.
+    pub async fn release(&self) {
+        self.0.owner.release(&self.0.client).await;
+    }
+
+    /// # Errors
+    /// If etcd says of itself that it is damaged, or has no room.
+    async fn alarms(&self) -> Result<(), KvError> {
+        let question = AlarmQuestion { action: "GET" };
+        let answer: AlarmAnswer = self.0.ask("v3/maintenance/alarm", &question).await?;
+        for found in answer.alarms {
+            match found.alarm.as_str() {
+                "NOSPACE" => return Err(KvError::NoSpace),
+                "CORRUPT" => {
+                    return Err(KvError::Damaged {
+                        place: "etcd".to_owned(),
+                        reason: "its members differ (the alarm CORRUPT)".to_owned(),
+                        accept: None,
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Kv for EtcdKv {
+    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
+        let found = self.get_each(vec![key.to_vec()]).await?;
+        Ok(found.into_iter().next().flatten())
+    }
+
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
+        let _whole = self.0.whole().await?;
+        self.0.entries_of(&keys, None).await
+    }
+
+    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
+        let _whole = self.0.whole().await?;
+        self.0.scan_at(&scan, None).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<(), KvError> {
+        commits::fits(&commit)?;
+        match commits::is_small(&commit) {
+            true => self.0.commit_small(&commit).await,
+            false => Arc::clone(&self.0).commit_large(commit).await,
+        }
+    }
+
+    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
+        let _whole = self.0.whole().await?;
+        Ok(Arc::new(Snapshot {
+            shared: Arc::clone(&self.0),
+            revision: self.0.revision().await?,
+        }))
+    }
+
+    /// etcd's own checks: its members compare what they hold.
+    async fn check(&self, _: Pace) -> Result<(), KvError> {
+        match self.alarms().await {
+            Err(KvError::NoSpace) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    async fn accepts(&self) -> Result<(), KvError> {
+        self.alarms().await
+    }
+}
+
+/// The store as it was at a revision, for as long as etcd keeps that.
+#[derive(Debug)]
+struct Snapshot {
+    shared: Arc<Shared>,
+    revision: Number,
+}
+
+#[async_trait]
+impl Kv for Snapshot {
+    async fn get(&self, key: &[u8]) -> Result<Option<Entry>, KvError> {
+        let found = self.get_each(vec![key.to_vec()]).await?;
+        Ok(found.into_iter().next().flatten())
+    }
+
+    async fn get_each(&self, keys: Vec<Key>) -> Result<Vec<Option<Entry>>, KvError> {
+        self.shared.entries_of(&keys, Some(self.revision)).await
+    }
+
+    async fn scan(&self, scan: Scan) -> Result<Vec<(Key, Bytes)>, KvError> {
+        self.shared.scan_at(&scan, Some(self.revision)).await
+    }
+
+    async fn commit(&self, _: Commit) -> Result<(), KvError> {
+        Err(read_only())
+    }
+
+    /// It does not change.
+    async fn snapshot(&self) -> Result<Arc<dyn Kv>, KvError> {
+        Ok(Arc::new(Self {
+            shared: Arc::clone(&self.shared),
+            revision: self.revision,
+        }))
+    }
+
+    async fn check(&self, _: Pace) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    async fn accepts(&self) -> Result<(), KvError> {
+        Err(read_only())
+    }
+}

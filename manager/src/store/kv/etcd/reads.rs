@@ -1,0 +1,130 @@
+//! Reads: of keys, and of ranges window by window.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::super::{Entry, Key, KvError, Order, Scan, range};
+use super::Shared;
+use super::client::Answer;
+use super::names::{after, between, one};
+use super::ownership::ANSWER;
+use super::refusal::failed;
+use super::wire::{Number, RangeAnswer, Read, Reads, Text, TxnAnswer};
+
+/// Keys that are read in one transaction.
+const KEYS: usize = 120;
+/// Entries in one answer: with the largest pieces of contents, it has some ten MiB.
+const ENTRIES: usize = 128;
+/// A large commit lets nobody read; reads that wait longer fail.
+const GATE: Duration = Duration::from_secs(30);
+
+impl Shared {
+    /// Asks as the owner of the store: an answer that came too late for that is none.
+    pub async fn ask<A: Answer>(
+        &self,
+        path: &str,
+        question: &impl serde::Serialize,
+    ) -> Result<A, KvError> {
+        self.owner.check()?;
+        let answer = self.client.call(path, question, ANSWER).await?;
+        self.owner.check()?;
+        Ok(answer)
+    }
+
+    /// Between large commits.
+    pub async fn whole(&self) -> Result<tokio::sync::RwLockReadGuard<'_, ()>, KvError> {
+        let gate = tokio::time::timeout(GATE, self.gate.read()).await;
+        gate.map_err(|_| KvError::Unreachable {
+            reason: "a large commit is not completed yet".to_owned(),
+        })
+    }
+
+    /// All at one moment, `None` where there is nothing.
+    pub async fn entries_of(
+        &self,
+        keys: &[Key],
+        mut revision: Option<Number>,
+    ) -> Result<Vec<Option<Entry>>, KvError> {
+        let mut entries = Vec::with_capacity(keys.len());
+        for some in keys.chunks(KEYS) {
+            let read = |key: &Key| {
+                let mut request_range = one(self.names.entry(key));
+                request_range.revision = revision;
+                Read { request_range }
+            };
+            let reads = Reads {
+                success: some.iter().map(read).collect(),
+            };
+            let answer: TxnAnswer = self.ask("v3/kv/txn", &reads).await?;
+            revision.get_or_insert(answer.header.revision);
+            if answer.responses.len() != some.len() {
+                return Err(failed("read", &"etcd has not answered all"));
+            }
+            entries.extend(answer.responses.into_iter().map(|part| {
+                let found = part.response_range.unwrap_or_default();
+                let first = found.kvs.into_iter().next();
+                first.map(super::wire::KeyValue::into_entry)
+            }));
+        }
+        Ok(entries)
+    }
+
+    pub async fn scan_at(
+        &self,
+        scan: &Scan,
+        mut revision: Option<Number>,
+    ) -> Result<Vec<(Key, Bytes)>, KvError> {
+        let mut found = Vec::new();
+        let Some(range) = range(scan) else {
+            return Ok(found);
+        };
+        let (mut from, mut to) = self.names.range(range);
+        while from < to && found.len() < scan.limit {
+            let (begin, end) = match scan.order {
+                Order::Ascending => (from.clone(), self.signposts.end(&from, &to)),
+                Order::Descending => (self.signposts.beginning(&from, &to), to.clone()),
+            };
+            let limit = ENTRIES.min(scan.limit - found.len());
+            let answer = self
+                .window((&begin, &end), limit, scan.order, revision)
+                .await?;
+            revision.get_or_insert(answer.header.revision);
+            self.signposts.learn(&answer, &end);
+            let last = answer
+                .kvs
+                .last()
+                .filter(|_| answer.more)
+                .map(|last| &last.key);
+            match (scan.order, last) {
+                (Order::Ascending, Some(last)) => from = after(last),
+                (Order::Ascending, None) => from = end,
+                (Order::Descending, Some(last)) => to = last.clone(),
+                (Order::Descending, None) => to = begin,
+            }
+            found.extend(answer.kvs.into_iter().map(|found| {
+                let value = Bytes::from(found.value.0);
+                (self.names.key_of(found.key), value)
+            }));
+        }
+        Ok(found)
+    }
+
+    async fn window(
+        &self,
+        (begin, end): (&Text, &Text),
+        limit: usize,
+        order: Order,
+        revision: Option<Number>,
+    ) -> Result<RangeAnswer, KvError> {
+        let mut question = between((begin.clone(), end.clone()), limit);
+        question.revision = revision;
+        question.sort_order = (order == Order::Descending).then_some("DESCEND");
+        self.ask("v3/kv/range", &question).await
+    }
+
+    pub async fn revision(&self) -> Result<Number, KvError> {
+        let now: RangeAnswer = self.ask("v3/kv/range", &one(self.names.store())).await?;
+        Ok(now.header.revision)
+    }
+}

@@ -1,0 +1,150 @@
+//! TLS, client certificates, users and passwords, with real members.
+
+use std::path::Path;
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use serde_json::{Value, json};
+
+use super::super::testing::{LEASE, Members};
+use super::super::*;
+
+/// Writes an authority, and certificates that it signed, into a folder.
+fn certificates(folder: &Path) {
+    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    let certificate = authority.self_signed(&key).unwrap();
+    std::fs::write(folder.join("ca.pem"), certificate.pem()).unwrap();
+    let issuer = Issuer::new(authority, key);
+    for name in ["member", "manager"] {
+        let own = KeyPair::generate().unwrap();
+        let parameters = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        let signed = parameters.signed_by(&own, &issuer).unwrap();
+        std::fs::write(folder.join(format!("{name}.pem")), signed.pem()).unwrap();
+        std::fs::write(folder.join(format!("{name}.key")), own.serialize_pem()).unwrap();
+    }
+}
+
+async fn opened(address: &EtcdAddress, access: &StoreAccess) -> Result<EtcdKv, KvError> {
+    EtcdKv::open_leased(address, access, None, LEASE).await
+}
+
+async fn works(kv: &EtcdKv) {
+    let commit = Commit {
+        put: vec![(b"key".to_vec(), "value".into())],
+        ..Commit::default()
+    };
+    kv.commit(commit).await.unwrap();
+    let found = kv.get(b"key").await.unwrap();
+    assert_eq!(found.as_deref(), Some(&b"value"[..]));
+}
+
+#[tokio::test]
+async fn members_are_trusted_by_their_authority_and_know_the_manager_by_its_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    certificates(folder.path());
+    let path = |name: &str| folder.path().join(name);
+    let text = |name: &str| path(name).display().to_string();
+    let flags = [
+        "--client-cert-auth",
+        "--cert-file",
+        &text("member.pem"),
+        "--key-file",
+        &text("member.key"),
+        "--trusted-ca-file",
+        &text("ca.pem"),
+    ];
+    let members = Members::start_with(1, "https", &flags);
+    let address: EtcdAddress = members.address().parse().unwrap();
+    let known = StoreAccess {
+        store_ca: Some(path("ca.pem")),
+        store_cert: Some(path("manager.pem")),
+        store_key: Some(path("manager.key")),
+        ..StoreAccess::default()
+    };
+    let kv = opened(&address, &known).await.unwrap();
+    works(&kv).await;
+    kv.release().await;
+    let unknown = StoreAccess {
+        store_ca: Some(path("ca.pem")),
+        ..StoreAccess::default()
+    };
+    for access in [unknown, StoreAccess::default()] {
+        let error = opened(&address, &access).await.unwrap_err();
+        assert!(error.to_string().contains("certificate"), "{error}");
+    }
+}
+
+/// A call to the gateway, as an operator makes it.
+async fn asked(url: &str, path: &str, token: &str, question: Value) -> Value {
+    let client = common::client::http::builder().build().unwrap();
+    let request = client.post(format!("{url}/v3/auth/{path}")).json(&question);
+    let answer = request.header("authorization", token).send().await.unwrap();
+    let (status, answer) = (answer.status(), answer.json().await.unwrap());
+    assert!(status.is_success(), "{path}: {answer}");
+    answer
+}
+
+#[tokio::test]
+async fn a_user_with_a_password_may_use_its_prefix_and_gets_a_new_token_when_one_ends() {
+    let members = Members::start_with(1, "http", &[]);
+    let address: EtcdAddress = members.address().parse().unwrap();
+    // It is there, and has decided on its version.
+    opened(&address, &StoreAccess::default())
+        .await
+        .unwrap()
+        .release()
+        .await;
+    let url = address.members[0].as_str().trim_end_matches('/');
+    let range = |text: String| json!(wire::Text(text.into_bytes()));
+    let (first, last) = (
+        range(format!("{}/", address.prefix)),
+        range(format!("{}0", address.prefix)),
+    );
+    for (path, question) in [
+        ("user/add", json!({"name": "root", "password": "r"})),
+        ("user/grant", json!({"user": "root", "role": "root"})),
+        ("role/add", json!({"name": "dm"})),
+        (
+            "role/grant",
+            json!({"name": "dm", "perm": {"permType": "READWRITE", "key": first, "range_end": last}}),
+        ),
+        ("user/add", json!({"name": "manager", "password": "s3cret"})),
+        ("user/grant", json!({"user": "manager", "role": "dm"})),
+        ("enable", json!({})),
+    ] {
+        asked(url, path, "", question).await;
+    }
+    let password = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(password.path(), "s3cret\n").unwrap();
+    let known = StoreAccess {
+        store_user: Some("manager".to_owned()),
+        store_password_file: Some(password.path().to_owned()),
+        ..StoreAccess::default()
+    };
+    let kv = opened(&address, &known).await.unwrap();
+    works(&kv).await;
+    // Every change of users and roles ends all tokens.
+    let root = json!({"name": "root", "password": "r"});
+    let token = asked(url, "authenticate", "", root).await["token"].clone();
+    asked(
+        url,
+        "role/add",
+        token.as_str().unwrap(),
+        json!({"name": "other"}),
+    )
+    .await;
+    works(&kv).await;
+    let elsewhere: EtcdAddress = format!("{url}/elsewhere").parse().unwrap();
+    let error = opened(&elsewhere, &known).await.unwrap_err().to_string();
+    assert!(error.contains("readwrite"), "{error}");
+    let error = opened(&address, &StoreAccess::default())
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("--store-user"), "{error}");
+    std::fs::write(password.path(), "wrong").unwrap();
+    let error = opened(&address, &known).await.unwrap_err().to_string();
+    assert!(error.contains("invalid user ID or password"), "{error}");
+    kv.release().await;
+}

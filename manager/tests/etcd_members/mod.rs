@@ -1,0 +1,151 @@
+//! Members of etcd for tests: real ones, each a process that ends with its test.
+//!
+//! The tests of the store and those of the manager's process use it.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tempfile::TempDir;
+
+/// A cluster of its own.
+pub struct Members {
+    all: Vec<Member>,
+    scheme: &'static str,
+    prefixes: AtomicUsize,
+}
+
+struct Member {
+    arguments: Vec<String>,
+    process: Child,
+    port: u16,
+    _data: TempDir,
+}
+
+/// One member that all tests of this process share, each below a prefix of its own. It ends with the process.
+pub fn shared() -> &'static Members {
+    static SHARED: OnceLock<Members> = OnceLock::new();
+    SHARED.get_or_init(|| Members::start(1))
+}
+
+/// Builds the program once for its sources; a later call finds it.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<std::path::PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../e2e/cluster/build.sh");
+        let built = Command::new(script).output().unwrap();
+        assert!(
+            built.status.success(),
+            "{}",
+            String::from_utf8_lossy(&built.stderr)
+        );
+        Path::new(String::from_utf8(built.stdout).unwrap().trim()).join("dm-cluster")
+    })
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+impl Members {
+    pub fn start(count: usize) -> Self {
+        Self::start_with(count, "http", &[])
+    }
+
+    /// Members that listen for clients by this scheme, with further flags.
+    pub fn start_with(count: usize, scheme: &'static str, flags: &[&str]) -> Self {
+        let ports: Vec<_> = (0..count).map(|_| (free_port(), free_port())).collect();
+        let peers: Vec<_> = ports
+            .iter()
+            .enumerate()
+            .map(|(n, (_, peer))| format!("m{n}=http://127.0.0.1:{peer}"))
+            .collect();
+        let member = |(n, (client, peer)): (usize, &(u16, u16))| {
+            let data = tempfile::tempdir().unwrap();
+            let (client_url, peer_url) = (
+                format!("{scheme}://127.0.0.1:{client}"),
+                format!("http://127.0.0.1:{peer}"),
+            );
+            let arguments = [
+                ("--name", format!("m{n}")),
+                ("--data-dir", data.path().display().to_string()),
+                ("--listen-client-urls", client_url.clone()),
+                ("--advertise-client-urls", client_url),
+                ("--listen-peer-urls", peer_url.clone()),
+                ("--initial-advertise-peer-urls", peer_url),
+                ("--initial-cluster", peers.join(",")),
+                ("--log-level", "error".to_owned()),
+            ];
+            let arguments = arguments
+                .into_iter()
+                .flat_map(|(flag, value)| [flag.to_owned(), value]);
+            // A process that is killed loses nothing that it has written.
+            let flags = ["--unsafe-no-fsync"]
+                .into_iter()
+                .chain(flags.iter().copied());
+            let arguments: Vec<_> = arguments.chain(flags.map(str::to_owned)).collect();
+            Member {
+                process: spawn(&arguments),
+                arguments,
+                port: *client,
+                _data: data,
+            }
+        };
+        Self {
+            all: ports.iter().enumerate().map(member).collect(),
+            scheme,
+            prefixes: AtomicUsize::new(0),
+        }
+    }
+
+    /// Addresses with a prefix that nobody uses yet.
+    pub fn address(&self) -> String {
+        let number = self.prefixes.fetch_add(1, Ordering::Relaxed);
+        let members = self.all.iter();
+        let members: Vec<_> = members
+            .map(|member| format!("{}://127.0.0.1:{}", self.scheme, member.port))
+            .collect();
+        format!("{}/test/{number}", members.join(","))
+    }
+
+    pub fn kill(&mut self, number: usize) {
+        let member = &mut self.all[number];
+        member.process.kill().unwrap();
+        member.process.wait().unwrap();
+    }
+
+    pub fn restart(&mut self, number: usize) {
+        let member = &mut self.all[number];
+        member.process = spawn(&member.arguments);
+    }
+
+    pub fn signal(&self, number: usize, signal: Signal) {
+        let id = self.all[number].process.id();
+        kill(Pid::from_raw(i32::try_from(id).unwrap()), signal).unwrap();
+    }
+}
+
+impl Drop for Members {
+    fn drop(&mut self) {
+        for member in &mut self.all {
+            let _ = member.process.kill();
+            let _ = member.process.wait();
+        }
+    }
+}
+
+fn spawn(arguments: &[String]) -> Child {
+    Command::new(program())
+        .args(["etcd", "--die-with-parent"])
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
