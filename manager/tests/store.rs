@@ -9,6 +9,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
+
 /// Starting takes a second or so.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -45,6 +47,11 @@ impl Running {
         let mut command = manager_on(&format!("etcd:{address}"), port_file);
         command.arg("--credential-key").arg(folder.join("key"));
         Self(command.spawn().unwrap())
+    }
+
+    fn signal(&self, signal: Signal) {
+        let id = i32::try_from(self.0.id()).unwrap();
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(id), signal).unwrap();
     }
 
     fn listens(&mut self, port_file: &Path) {
@@ -88,10 +95,29 @@ fn of_two_managers_on_etcd_the_second_takes_over_when_the_first_is_killed_and_wh
     let answer = get(&ports[1], "/deployments");
     assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
     let mut third = start(&ports[2]);
-    let id = nix::unistd::Pid::from_raw(i32::try_from(second.0.id()).unwrap());
-    nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGTERM).unwrap();
+    second.signal(Signal::SIGTERM);
     third.listens(&ports[2]);
     assert!(second.0.wait().unwrap().success());
+}
+
+#[test]
+fn a_manager_that_was_paused_while_another_took_over_ends_and_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let ports = ["first", "second"].map(|name| folder.path().join(name));
+    let address = etcd_members::shared().address();
+    let mut first = Running::on_etcd(&address, folder.path(), &ports[0]);
+    first.listens(&ports[0]);
+    let mut second = Running::on_etcd(&address, folder.path(), &ports[1]);
+    first.signal(Signal::SIGSTOP);
+    second.listens(&ports[1]);
+    first.signal(Signal::SIGCONT);
+    let mut said = String::new();
+    let mut stderr = first.0.stderr.take().unwrap();
+    std::io::Read::read_to_string(&mut stderr, &mut said).unwrap();
+    assert_eq!(first.0.wait().unwrap().code(), Some(1), "{said}");
+    assert!(said.contains("no longer has the store"), "{said}");
+    let answer = get(&ports[1], "/deployments");
+    assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
 }
 
 #[test]
