@@ -10,6 +10,7 @@ use actix_web::{HttpRequest, HttpResponse, Responder};
 use bytes::Bytes;
 use common::api::deployer::{ApplyRequest, DeleteRequest, EVENT_STREAM, Event, StatusRequest};
 use common::api::error::{ErrorBody, ErrorCode};
+use common::api::export::ExportRequest;
 use common::api::job::{Renewal, StopJobs};
 use common::api::review::{AccessReview, TokenReview};
 use common::model::Namespace;
@@ -37,6 +38,7 @@ common::route_table! {
     "/configurations/check" POST check;
     "/configurations/diff" POST diff;
     "/configurations/status" POST status;
+    "/configurations/export" POST export;
     "/configurations/{type}" GET list;
     "/configurations/{type}/{name}" GET get;
     "/reviews/token" POST review_token;
@@ -128,6 +130,13 @@ async fn status(
     // A caller that goes away ends it.
     let statuses = AbortOnDropHandle::new(status).await;
     answer(statuses.map_err(|error| ApiError::internal(&error))??).await
+}
+
+async fn export(
+    deployer: Data<Deployer>,
+    Body(request): Body<ExportRequest>,
+) -> Result<HttpResponse, ApiError> {
+    answer(deployer.export(request).await?).await
 }
 
 async fn review_token(

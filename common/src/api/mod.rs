@@ -4,6 +4,7 @@ pub mod admin;
 pub mod deployer;
 pub mod error;
 pub mod expander;
+pub mod export;
 pub mod job;
 pub mod manager;
 pub mod page;

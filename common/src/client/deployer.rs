@@ -15,6 +15,7 @@ use super::lines::documents;
 use crate::api::deployer::{
     ApplyRequest, CheckResponse, DeleteRequest, Event, ObjectStatus, StatusRequest,
 };
+use crate::api::export::{ExportRequest, Exported};
 use crate::api::job::{JobsStopped, Renewal, Renewed, StopJobs};
 use crate::api::review::{AccessReview, AccessVerdicts, TokenReview, TokenVerdict};
 use crate::json::Limits;
@@ -91,6 +92,18 @@ impl DeployerClient {
     ) -> Result<Vec<ObjectStatus>, ClientError> {
         let body = self.endpoint.body(request).await?;
         let path = ["configurations", "status"];
+        let send = || with_body(self.endpoint.request(Method::POST, &path), body.clone());
+        self.endpoint.fetch_repeatedly(send, deadline).await
+    }
+
+    /// Live objects, without the values of Secrets.
+    pub async fn export(
+        &self,
+        request: Arc<ExportRequest>,
+        deadline: Duration,
+    ) -> Result<Exported, ClientError> {
+        let body = self.endpoint.body(request).await?;
+        let path = ["configurations", "export"];
         let send = || with_body(self.endpoint.request(Method::POST, &path), body.clone());
         self.endpoint.fetch_repeatedly(send, deadline).await
     }

@@ -1,6 +1,7 @@
 //! The use cases: what each request means for plan and apply.
 
 mod checks;
+mod export;
 mod jobs;
 mod prepared;
 mod read;

@@ -57,7 +57,7 @@ impl Deployer {
 }
 
 /// Whether one object, or all, can be meant.
-fn check(
+pub(super) fn check(
     kind: &ServedKind,
     name: Option<&str>,
     namespace: Option<&Namespace>,
@@ -75,7 +75,7 @@ fn check(
     }
 }
 
-fn object(kind: &ServedKind, namespace: Option<&str>, name: &str) -> ObjectRef {
+pub(super) fn object(kind: &ServedKind, namespace: Option<&str>, name: &str) -> ObjectRef {
     ObjectRef {
         api_version: kind.api_version.clone(),
         kind: kind.kind.clone(),
@@ -84,7 +84,7 @@ fn object(kind: &ServedKind, namespace: Option<&str>, name: &str) -> ObjectRef {
     }
 }
 
-fn without_secrets(mut found: Value) -> Value {
+pub(super) fn without_secrets(mut found: Value) -> Value {
     let redact = |object: &mut Value| {
         for field in ["data", "stringData"] {
             let values = object.get_mut(field).and_then(Value::as_object_mut);

@@ -1,10 +1,11 @@
-//! Stored Template objects, and their processing.
+//! Template objects: stored, processed, and made from live objects.
 
 use reqwest::Method;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{ManagerClient, READ};
+use crate::api::export::{Export, Exported};
 use crate::api::page::{Page, PageQuery};
 use crate::client::error::ClientError;
 use crate::model::{Namespace, TemplateName};
@@ -51,6 +52,16 @@ impl ManagerClient {
     ) -> Result<Value, ClientError> {
         let path = ["templates", name.as_str()];
         self.endpoint.get(&path, &Query { namespace }, READ).await
+    }
+
+    /// Live objects, without the values of Secrets.
+    pub async fn export(&self, export: &Export) -> Result<Exported, ClientError> {
+        let send = || {
+            self.endpoint
+                .request(Method::POST, &["export"])
+                .json(export)
+        };
+        self.endpoint.fetch_repeatedly(send, READ).await
     }
 
     /// The Template with the values of its parameters in the places of its references. Nothing is stored.
