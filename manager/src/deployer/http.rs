@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use common::api::deployer::{ApplyRequest, CheckResponse, ObjectStatus, StatusRequest};
+use common::api::export::{ExportRequest, Exported};
 use common::api::job::{JobsStopped, Renewal, StopJobs};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
 use common::client::{ClientAccess, ClientError, DeployerClient};
@@ -91,6 +92,15 @@ impl Deployer for HttpDeployer {
             .status(request, deadline)
             .await
             .map_err(CallError::of_deployer)
+    }
+
+    async fn export(
+        &self,
+        request: Arc<ExportRequest>,
+        deadline: Duration,
+    ) -> Result<Exported, CallError> {
+        let exported = self.client.export(request, deadline).await;
+        exported.map_err(CallError::of_deployer)
     }
 
     async fn review_token(

@@ -17,6 +17,7 @@ use async_trait::async_trait;
 use common::api::deployer::{
     ApplyRequest, CheckResponse, DeleteRequest, Event, ObjectStatus, StatusRequest,
 };
+use common::api::export::{ExportRequest, Exported};
 use common::api::job::{Fence, JobsStopped, Renewal, StopJobs};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
 use common::server::health::Check;
@@ -87,6 +88,13 @@ pub trait Deployer: Send + Sync {
         request: Arc<StatusRequest>,
         deadline: Duration,
     ) -> Result<Vec<ObjectStatus>, CallError>;
+
+    /// Live objects, in the order of the request. The values of Secrets are masked.
+    async fn export(
+        &self,
+        request: Arc<ExportRequest>,
+        deadline: Duration,
+    ) -> Result<Exported, CallError>;
 
     /// The user of a token, from the cluster. An unknown token is a verdict, not an error.
     async fn review_token(

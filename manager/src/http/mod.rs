@@ -8,6 +8,7 @@ mod credentials;
 mod deployments;
 mod events;
 mod expand;
+mod export;
 mod extract;
 mod guard;
 mod identify;
@@ -133,6 +134,7 @@ routes! {
     "/credentials" GET credentials::list ClusterScoped(Credentials, List);
     "/credentials/{credential}" GET credentials::get ClusterScoped(Credentials, Get), POST credentials::set ClusterScoped(Credentials, Update), DELETE credentials::delete ClusterScoped(Credentials, Delete);
     "/expand" POST expand::post Authenticated;
+    "/export" POST export::post Filtered;
     "/operations" GET operations::list Filtered;
     "/operations/{operation}" GET operations::get Operation(Get);
     "/operations/{operation}/events" GET events::get Operation(Get);

@@ -9,6 +9,7 @@ pub mod drift;
 pub mod expand;
 pub mod gate;
 pub mod live;
+mod live_export;
 pub mod manifests;
 pub mod operations;
 mod pages;
@@ -37,6 +38,7 @@ use self::drift::DriftChecks;
 use self::expand::Expand;
 use self::gate::Gate;
 use self::live::LiveState;
+use self::live_export::LiveExport;
 use self::manifests::Manifests;
 use self::operations::Operations;
 use self::previews::Previews;
@@ -72,6 +74,7 @@ pub struct Services {
     pub whatifs: Arc<WhatIfs>,
     pub catalog: Arc<Catalog>,
     pub stored_templates: Arc<StoredTemplates>,
+    pub live_export: Arc<LiveExport>,
     pub credentials: Arc<Credentials>,
     pub expand: Arc<Expand>,
     pub readiness: Arc<Readiness>,
@@ -173,6 +176,10 @@ impl Services {
             }),
             stored_templates: Arc::new(StoredTemplates {
                 store: store.clone(),
+                access: gate.access.clone(),
+            }),
+            live_export: Arc::new(LiveExport {
+                deployer: dependencies.deployer.clone(),
                 access: gate.access.clone(),
             }),
             credentials: Arc::new(Credentials {

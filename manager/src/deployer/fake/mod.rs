@@ -10,6 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::deployer::*;
 use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::api::export::{ExportRequest, Exported};
 use common::api::job::{JobsStopped, Renewal, StopJobs};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
 use common::canonical;
@@ -487,6 +488,27 @@ impl Deployer for FakeDeployer {
             .iter()
             .map(|object| self.status_of(object, desired));
         Ok(states.collect())
+    }
+
+    /// What exists of the names that are asked for. A kind without a name has no objects.
+    async fn export(
+        &self,
+        request: Arc<ExportRequest>,
+        _: Duration,
+    ) -> Result<Exported, CallError> {
+        let cluster = self.cluster();
+        let selected = request.export.objects.iter();
+        let names = selected.filter_map(|one| one.name.as_deref());
+        let objects = names.map(|name| {
+            let missing = || {
+                let body = ErrorBody::new(ErrorCode::NotFound, format!("no object {name}"));
+                CallError::Refused(Box::new(body))
+            };
+            let object = cluster.get(name).ok_or_else(missing)?;
+            Ok(object.properties.clone())
+        });
+        let items = objects.collect::<Result<_, CallError>>()?;
+        Ok(Exported { items })
     }
 
     async fn review_token(

@@ -5,6 +5,7 @@ use super::Route;
 /// Operations whose names do not follow from the handler.
 const NAMES: &[(&str, &str, &str)] = &[
     ("expand", "post", "expand"),
+    ("export", "post", "exportObjects"),
     ("events", "get", "watchOperation"),
     ("live", "resources", "listResources"),
     ("live", "graph", "getGraph"),

@@ -168,6 +168,7 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
         [401, 401, 403, 403, 403, 404],
     ),
     ("POST", "/expand", [401, 401, 200, 200, 200, 200]),
+    ("POST", "/export", [401, 401, 403, 200, 200, 200]),
     ("GET", "/operations", [401, 401, 200, 200, 200, 200]),
     (
         "GET",
@@ -398,6 +399,7 @@ impl Guarded {
                 json!({"name": "new", "namespace": "shop", "content": one})
             }
             ("POST", "/expand") => json!({"name": "new", "content": one}),
+            ("POST", "/export") => json!({"namespace": "shop", "objects": [{"type": "ConfigMap"}]}),
             ("PUT", "/deployments/{deployment}") => json!({"content": one}),
             ("POST", "/deployments/{deployment}/diff") => json!({"content": one}),
             ("POST", "/deployments/{deployment}/rollback") => json!({"manifest": self.manifest}),

@@ -12,6 +12,7 @@ pub mod types;
 
 use common::api::deployer::ResourceReport;
 use common::api::error::ErrorCode::{self, *};
+use common::api::export::{Export, Exported};
 use common::api::manager::*;
 use common::api::page::{Page, PageQuery};
 use common::api::upgrade::{UpgradeDeployment, WhatIf, WhatIfPage, WhatIfQuery};
@@ -216,6 +217,24 @@ pub mod expand {
             .body::<Expand>(of)
             .answers::<Expansion>(200, "The expansion.", of)
             .fails(EXPANSION)
+    }
+}
+
+pub mod export {
+    use super::*;
+
+    pub fn post(of: &mut SchemaGenerator) -> Description {
+        Description::new("Live objects, with the caller's rights and without the values of Secrets")
+            .body::<Export>(of)
+            .answers::<Exported>(200, "The objects, in the order of the request.", of)
+            .fails(&[
+                NotFound,
+                Forbidden,
+                UnknownType,
+                DeployerUnavailable,
+                ClusterUnavailable,
+                Timeout,
+            ])
     }
 }
 

@@ -24,6 +24,25 @@ pub async fn everywhere(driver: &mut Driver) {
     stopping(driver).await;
     administering(driver).await;
     processing(driver).await;
+    exporting(driver).await;
+}
+
+/// Template objects from live ones.
+async fn exporting(driver: &mut Driver) {
+    let resource =
+        json!([{"name": "live", "type": "ConfigMap", "properties": {"data": {"a": "b"}}}]);
+    let body = json!({"name": "exported", "content": content(resource)});
+    let deploy = Ask {
+        body,
+        ..Ask::default()
+    };
+    driver.json("POST", "/deployments", deploy).await;
+    let export = Ask {
+        body: json!({"objects": [{"type": "ConfigMap", "name": "live"}]}),
+        ..Ask::default()
+    };
+    let found = driver.json("POST", "/export", export).await;
+    assert_eq!(found["items"][0]["data"]["a"], "b");
 }
 
 /// Template objects, below each of the paths that they have.
