@@ -65,6 +65,7 @@ async fn dispatch(
         Command::DeployedInstances(instances) => instances.run(session).await?,
         Command::Templates(templates) => templates.run(session).await?,
         Command::Process(process) => Box::pin(process.run(session)).await?,
+        Command::Export(export) => export.run(session).await?,
         Command::Describe(describe) => describe.run(session).await?,
         Command::Registries(registries) => registries.run(session).await?,
         Command::CreateRegistry(create) => create.run(session).await?,

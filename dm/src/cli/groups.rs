@@ -30,6 +30,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "templates",
             "describe",
             "process",
+            "export",
             "test",
             "package",
             "publish",

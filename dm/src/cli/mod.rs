@@ -18,7 +18,7 @@ use crate::client::context;
 use crate::client::flags::Flags;
 use crate::client::inspect::*;
 use crate::client::manage::*;
-use crate::client::process;
+use crate::client::{export, process};
 use crate::error::ExitCode;
 use crate::install;
 
@@ -89,6 +89,7 @@ pub enum Command {
     DeployedInstances(deployed_instances::DeployedInstances),
     Templates(templates::Templates),
     Process(process::Process),
+    Export(export::Export),
     Describe(describe::Describe),
     Test(test::Test),
     Registries(registries::Registries),

@@ -3,12 +3,13 @@
 //! ```text
 //! change, inspect, manage ─► target (what to send) ─► session ─► manager
 //!                         └► operation (waiting for it) · render (showing it)
-//! process (Template objects without a deployment) ─► session
+//! process, export (Template objects without a deployment) ─► session
 //! ```
 
 pub mod change;
 pub mod context;
 mod duration;
+pub mod export;
 pub mod flags;
 pub mod identity;
 pub mod inspect;

@@ -7,6 +7,7 @@
 mod applying;
 mod changes;
 mod contexts;
+mod export;
 mod following;
 mod process;
 mod properties;

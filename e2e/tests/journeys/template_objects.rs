@@ -165,6 +165,43 @@ async fn two_instances_of_a_template_select_different_pods() -> Result<()> {
 }
 
 #[tokio::test]
+async fn live_objects_are_exported_and_deployed_into_another_namespace() -> Result<()> {
+    let (stack, other) = (Stack::start().await?, Stack::start().await?);
+    let type_name = store(&stack, &database()).await?;
+    stack.deploy(&[&type_name, "--name", "shop"]).await?;
+    let from = stack.namespace.as_str();
+    let args = [
+        "export",
+        "Secret/database",
+        "Service",
+        "-n",
+        from,
+        "--as-template",
+        "copy",
+    ];
+    let template = stack.dm.ok(&args).await?;
+    ensure!(!template.contains("redacted"), "{template}");
+    let file = other.write("copy.yaml", &template)?;
+    let file = file.display().to_string();
+
+    let missing = other.dm.fails(1, &["deploy", &file]).await?;
+    ensure!(missing.contains("DATABASE_PASSWORD"), "{missing}");
+    let values = [
+        "-p",
+        "DATABASE_PASSWORD=c2VjcmV0",
+        "-p",
+        "DATABASE_USER=cm9vdA==",
+    ];
+    other
+        .deploy(&[&[file.as_str()][..], &values].concat())
+        .await?;
+    assert_eq!(password(&other)?, "c2VjcmV0");
+    let port = field(&other, "service/database", ".spec.ports[0].port")?;
+    assert_eq!(port, "5432");
+    Ok(())
+}
+
+#[tokio::test]
 async fn all_faults_of_a_template_are_reported_at_their_lines() -> Result<()> {
     let stack = Stack::start().await?;
     let web = stack.write("web.yaml", WEB)?;

@@ -16,6 +16,7 @@ mod ambiguity;
 mod decode;
 mod detection;
 mod dialect;
+pub mod export;
 mod exposed;
 mod fault;
 mod field;

@@ -1,0 +1,93 @@
+//! Live objects at the command line: as a list, and as a Template object.
+
+use dm::ExitCode;
+use serde_json::{Value, json};
+
+use crate::stand_in::Manager;
+
+fn live() -> Value {
+    json!({"items": [
+        {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db", "namespace": "shop", "uid": "1"}, "data": {"user": "(redacted)"}},
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": 2}, "status": {}},
+    ]})
+}
+
+#[actix_web::test]
+async fn live_objects_are_printed_without_what_their_cluster_has_written() {
+    let manager = Manager::start(&[("POST /export", 200, live())]);
+    let said = manager
+        .dm(&["export", "Secret/db", "Deployment", "-n", "shop"])
+        .await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    assert!(
+        said.stderr.contains("the values of Secret db are masked"),
+        "{said:?}"
+    );
+    insta::assert_snapshot!(said.stdout, @r"
+    apiVersion: v1
+    kind: List
+    metadata: {}
+    items:
+    - apiVersion: v1
+      kind: Secret
+      metadata:
+        name: db
+      data:
+        user: (redacted)
+    - apiVersion: apps/v1
+      kind: Deployment
+      metadata:
+        name: web
+      spec:
+        replicas: 2
+    ");
+    let objects = json!([{"type": "Secret", "name": "db"}, {"type": "Deployment"}]);
+    let body = json!({"namespace": "shop", "objects": objects});
+    assert_eq!(manager.asked()[0].body, body);
+}
+
+#[actix_web::test]
+async fn a_template_of_live_objects_has_parameters() {
+    let manager = Manager::start(&[("POST /export", 200, live())]);
+    let args = [
+        "export",
+        "-l",
+        "app=web",
+        "--as-template",
+        "web",
+        "--parameterize",
+        "-o",
+        "json",
+    ];
+    let said = manager.dm(&args).await;
+    let template: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(template["parameters"][0]["name"], "DB_USER");
+    assert_eq!(template["parameters"][1]["name"], "WEB_REPLICAS");
+    assert_eq!(
+        template["objects"][1]["spec"]["replicas"],
+        "$((WEB_REPLICAS))"
+    );
+    let body = &manager.asked()[0].body;
+    assert_eq!(body["labelSelector"], "app=web");
+    assert!(body["objects"].as_array().unwrap().len() > 10, "{body}");
+}
+
+#[actix_web::test]
+async fn an_export_needs_something_to_export() {
+    let manager = Manager::start(&[("POST /export", 200, json!({"items": []}))]);
+    for args in [
+        &["export"][..],
+        &["export", "Service", "--exact", "--raw"],
+        &["export", "Service", "--parameterize"],
+        &["export", "Service", "--raw", "--as-template", "web"],
+    ] {
+        assert_eq!(manager.dm(args).await.code, ExitCode::Usage, "{args:?}");
+    }
+    let said = manager.dm(&["export", "Service"]).await;
+    assert_eq!(said.code, ExitCode::Failed, "{said:?}");
+    assert!(
+        said.stderr
+            .contains("no resources found - nothing to export"),
+        "{said:?}"
+    );
+}
