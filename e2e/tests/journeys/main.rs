@@ -1,6 +1,7 @@
 //! What users do, from the command line to the cluster and back. One binary, so that one control plane serves all.
 
 mod bad_input;
+mod broker;
 mod changes;
 mod chaos;
 mod charts;
