@@ -49,8 +49,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     (
         "manager",
-        &["common", "expandybird-templateobject", "manager-registry"],
+        &[
+            "common",
+            "expandybird-templateobject",
+            "manager-broker",
+            "manager-registry",
+        ],
     ),
+    ("manager-broker", &["common"]),
     ("manager-registry", &["common"]),
     // Its tests borrow the control plane.
     ("resourcifier", &["common", "e2e"]),
@@ -92,7 +98,12 @@ const KEPT_BY: &[(&str, &[&str])] = &[
     ("seccompiler", &["expandybird-confinement"]),
     (
         "jsonschema",
-        &["expandybird", "expandybird-chart", "manager"],
+        &[
+            "expandybird",
+            "expandybird-chart",
+            "manager",
+            "manager-broker",
+        ],
     ),
 ];
 
