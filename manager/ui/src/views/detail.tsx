@@ -126,11 +126,12 @@ function Why({ manifest, above, node }: { manifest: Manifest; above: TreeNode[];
         <li>
           Manifest {plain(manifest.name)}, <Ago at={manifest.createdAt} />
         </li>
-        {[...above, node].map(({ path: place, node: { name, type } }) => {
+        {[...above, node].map(({ path: place, node: { name, type, source } }) => {
           const resolved = types.get(type);
           return (
             <li key={place}>
               {plain(name)} <span class="quiet">{plain(type)}</span>
+              {source && <div class="quiet lines">{plain(source)}</div>}
               {resolved && <div class="quiet lines">{plain(`${resolved.version ?? ""} ${resolved.url}`.trim())}</div>}
             </li>
           );
