@@ -20,6 +20,7 @@ mod regexes;
 pub mod semver;
 mod strings;
 mod time;
+mod toml;
 mod types;
 mod urls;
 pub mod yaml;
@@ -49,6 +50,7 @@ pub fn functions() -> Vec<Function> {
         strings::PATHS,
         time::FUNCTIONS,
         time::OF_HELM,
+        toml::FUNCTIONS,
         types::FUNCTIONS,
         urls::FUNCTIONS,
     ]

@@ -204,12 +204,14 @@ fn scheme(text: &[u8]) -> Result<(&[u8], &[u8]), String> {
 }
 
 fn parse_host(host: &[u8]) -> Result<Vec<u8>, String> {
+    let bracket = host.iter().rposition(|byte| *byte == b'[');
+    if bracket.is_some_and(|at| at > 0) {
+        return Err("invalid IP-literal".to_owned());
+    }
     if host.starts_with(b"[") {
         let end = host.iter().rposition(|byte| *byte == b']');
         let end = end.ok_or("missing ']' in host")?;
         check_port(host.get(end + 1..).unwrap_or_default())?;
-    } else if host.contains(&b'[') {
-        return Err("invalid IP-literal".to_owned());
     } else if let Some(colon) = host.iter().rposition(|byte| *byte == b':') {
         check_port(host.get(colon..).unwrap_or_default())?;
     }

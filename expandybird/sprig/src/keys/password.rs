@@ -172,8 +172,9 @@ fn decrypt(call: &mut Call<'_>) -> Result<Value, Failure> {
     let bytes =
         bytes.map_err(|at| Failure::new(format!("illegal base64 data at input byte {at}")))?;
     let cut = || {
+        let capacity = text.len() / 4 * 3;
         Failure::new(format!(
-            "runtime error: slice bounds out of range [:{BLOCK}]"
+            "runtime error: slice bounds out of range [:{BLOCK}] with capacity {capacity}"
         ))
     };
     let (start, encrypted) = bytes.split_first_chunk::<BLOCK>().ok_or_else(cut)?;

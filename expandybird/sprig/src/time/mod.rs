@@ -178,6 +178,17 @@ impl Time {
     }
 }
 
+/// The time of a TOML document; a text if it is only a time of a day. A time without an offset is UTC.
+pub fn of_toml(text: &str) -> Value {
+    let layouts = [
+        "2006-01-02T15:04:05Z07:00",
+        "2006-01-02T15:04:05",
+        "2006-01-02",
+    ];
+    let mut found = layouts.iter().filter_map(|layout| read(layout, text).ok());
+    found.next().map_or_else(|| text.into(), value)
+}
+
 fn outside() -> Failure {
     Failure::new("the time is before the year -9999 or after 9999")
 }

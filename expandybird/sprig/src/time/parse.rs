@@ -31,7 +31,7 @@ pub fn parse(layout: &str, text: &str) -> Result<Clock, String> {
     let (mut rest_of_layout, mut value) = (layout, text);
     loop {
         let (before, part, after) = next(rest_of_layout);
-        value = skip(value, before).ok_or_else(|| differs(before, value, ""))?;
+        value = skip(value, before).map_err(|rest| differs(before, rest, ""))?;
         let Some((part, element)) = part else {
             if !value.is_empty() {
                 let text = quoted(text);
@@ -168,22 +168,21 @@ impl State {
     }
 }
 
-/// The text after the prefix, in which a blank stands for any number of them.
-fn skip<'t>(mut text: &'t str, prefix: &str) -> Option<&'t str> {
-    let mut prefix = prefix;
+/// The text after the prefix, in which a blank stands for any number of them; or from where they differ.
+fn skip<'t>(mut text: &'t str, mut prefix: &str) -> Result<&'t str, &'t str> {
     while let Some(first) = prefix.chars().next() {
         if first == ' ' {
             if !text.is_empty() && !text.starts_with(' ') {
-                return None;
+                return Err(text);
             }
             prefix = prefix.trim_start_matches(' ');
             text = text.trim_start_matches(' ');
             continue;
         }
-        text = text.strip_prefix(first)?;
-        prefix = prefix.strip_prefix(first)?;
+        text = text.strip_prefix(first).ok_or(text)?;
+        prefix = prefix.strip_prefix(first).unwrap_or_default();
     }
-    Some(text)
+    Ok(text)
 }
 
 /// One or two digits; `two`: exactly two.

@@ -6,6 +6,9 @@ use fastrand::Rng;
 /// Templates that every run begins with.
 pub const FIXED: &[&str] = &[
     r#"{{ dict "a" (list 1 2.5 "x") "b" nil "yes" "no" "n" "1" | toYaml }}"#,
+    r#"{{ fromToml "a = 1\nb = 2.5\n[c]\nd = [1, \"x\"]\ne = {f = true}\n[[g]]\nh = 'x'\n[[g]]\n" | toJson }}"#,
+    r#"{{ fromToml "[[g]]\nh = 2024-02-29T12:30:45Z\ni = 7" | toToml }} {{ (fromToml "[[g]]\nh=1").g | typeOf }}"#,
+    r#"{{ toToml (dict "a b" (dict "x" 1 "t" (dict "y" (list (dict "z" 1) (dict "n" nil)))) "e" (list) "f" (list 1 (dict "q" 2 "r" (dict)))) }}"#,
     r#"{{ derivePassword 1 "long" "password" "user" "example.com" }}"#,
     r#"{{ derivePassword 2 "x" "password" "user" "example.com" }}"#,
     r#"{{ decryptAES "k" "MDEyMzQ1Njc4OWFiY2RlZlxv2pCu2CBLhLAfbxVFfIQ=" | len }}"#,
@@ -326,6 +329,7 @@ const CHANGING: &[&str] = &[
     "htpasswd",
     "encryptAES",
     "derivePassword",
+    "fromToml",
     "shuffle",
     "uuidv4",
 ];
@@ -367,8 +371,11 @@ impl Generator {
             _ => {}
         }
         let call = self.call(2);
-        match self.rng.u8(0..6) {
+        match self.rng.u8(0..7) {
             0 => format!("{{{{ {call} }}}}"),
+            5 => {
+                format!("{{{{ dict \"k\" ({call}) \"l\" (list (dict \"m\" ({call}))) | toToml }}}}")
+            }
             1 => format!("{{{{ {call} | typeOf }}}}"),
             2 => format!("{{{{ $x := {call} }}}}{{{{ printf \"%T %v\" $x $x }}}}"),
             3 => format!("{{{{ dict \"k\" ({call}) | toYaml }}}}"),

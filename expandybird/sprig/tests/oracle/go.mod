@@ -3,6 +3,7 @@ module oracle
 go 1.26
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/Masterminds/sprig/v3 v3.3.0
 	sigs.k8s.io/yaml v1.6.0
 )

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/BurntSushi/toml"
 	"github.com/Masterminds/sprig/v3"
 	"sigs.k8s.io/yaml"
 )
@@ -54,6 +55,24 @@ func answer(asked request) response {
 		}
 		return strings.TrimSuffix(string(data), "\n")
 	}
+	functions["toToml"] = func(value any) string {
+		text, err := toToml(value)
+		if err != nil {
+			return err.Error()
+		}
+		return text
+	}
+	functions["mustToToml"] = func(value any) string {
+		text, err := toToml(value)
+		if err != nil {
+			panic(err)
+		}
+		return text
+	}
+	functions["fromToml"] = func(text string) (map[string]any, error) {
+		values := map[string]any{}
+		return values, toml.Unmarshal([]byte(text), &values)
+	}
 	functions["described"] = described
 	functions["verified"] = verified
 	set, err := template.New("t").Funcs(functions).Parse(asked.Template)
@@ -65,6 +84,12 @@ func answer(asked request) response {
 		return response{Error: err.Error()}
 	}
 	return response{Output: out.Bytes()}
+}
+
+func toToml(value any) (string, error) {
+	var out bytes.Buffer
+	err := toml.NewEncoder(&out).Encode(value)
+	return out.String(), err
 }
 
 // What of a certificate is not random.
