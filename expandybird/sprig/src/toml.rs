@@ -145,7 +145,7 @@ impl Writer<'_> {
 
     fn header(&mut self, key: &[GoString], (open, close): (&str, &str)) {
         self.indent(key);
-        let path: Vec<_> = key.iter().map(|part| written_key(part)).collect();
+        let path: Vec<_> = key.iter().map(written_key).collect();
         self.out.push_str(open);
         self.out.push_str(&path.join("."));
         self.out.push_str(close);
