@@ -106,3 +106,66 @@ fn metadata(value: &Value) -> Result<(), &'static str> {
         .is_none_or(|(expires, renew)| renew <= expires);
     hold(in_order, "renew_before is after expires_at")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Why the outputs are no answer. Empty if they are.
+    fn refused(outputs: Value) -> String {
+        let outputs = outputs.as_object().cloned().unwrap();
+        let requires = ["volume_mount".to_owned()];
+        answer(outputs, &requires).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn t112_the_parts_of_an_answer_have_the_forms_of_the_protocol() {
+        let mount = json!({"driver": "nfs", "container_dir": "/a", "mode": "rw", "device_type": "shared", "device": {"volume_id": "v"}});
+        let times = |renew: &str| json!({"metadata": {"expires_at": "2026-01-31T12:00:00.0Z", "renew_before": renew}});
+        let port = |endpoint: Value| json!({"endpoints": [endpoint]});
+        let cases = [
+            (json!({"credentials": {}, "other": 1}), ""),
+            (
+                json!({"credentials": "a"}),
+                "credentials: it must be an object",
+            ),
+            (
+                port(json!({"host": "h", "ports": ["443", "9000-9010"], "protocol": "udp"})),
+                "",
+            ),
+            (port(json!({"ports": ["443"]})), "needs a host"),
+            (port(json!({"host": "h", "ports": []})), "needs ports"),
+            (port(json!({"host": "h", "ports": [443]})), "needs ports"),
+            (
+                port(json!({"host": "h", "ports": ["1"], "protocol": "sctp"})),
+                "tcp, udp or all",
+            ),
+            (json!({"endpoints": {}}), "must be a list"),
+            (times("2026-01-30T12:00:00.0Z"), ""),
+            (
+                times("2026-02-01T12:00:00.0Z"),
+                "renew_before is after expires_at",
+            ),
+            (times("tomorrow"), "a time is written like"),
+            (json!({"volume_mounts": [mount]}), ""),
+            (
+                json!({"volume_mounts": [{"driver": "nfs"}]}),
+                "container_dir",
+            ),
+            (
+                json!({"route_service_url": "https://a"}),
+                "requires: [route_forwarding]",
+            ),
+        ];
+        for (outputs, reason) in cases {
+            let refused = refused(outputs.clone());
+            let fits = match reason {
+                "" => refused.is_empty(),
+                reason => refused.contains(reason),
+            };
+            assert!(fits, "{outputs}: {refused:?}");
+        }
+    }
+}
