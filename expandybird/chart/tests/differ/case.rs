@@ -1,6 +1,7 @@
 //! One chart with the values of its user: a text with all files, or made at random.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -16,6 +17,27 @@ pub struct Case {
 const USER_VALUES: &str = "user-values.yaml";
 
 impl Case {
+    /// The chart in a folder, with its defaults.
+    pub fn folder(folder: &Path) -> Self {
+        let mut files = BTreeMap::new();
+        let mut pending = vec![folder.to_owned()];
+        while let Some(place) = pending.pop() {
+            if place.is_dir() {
+                let entries = std::fs::read_dir(&place).expect("it is readable");
+                pending.extend(entries.map(|entry| entry.expect("it is readable").path()));
+                continue;
+            }
+            let path = place.strip_prefix(folder).expect("it is within");
+            let data = std::fs::read(&place).expect("it is readable");
+            files.insert(path.display().to_string(), data);
+        }
+        Self {
+            name: folder.display().to_string(),
+            files,
+            values: Value::Object(serde_json::Map::new()),
+        }
+    }
+
     /// Reads `-- PATH --`, each with the lines that follow.
     pub fn read(name: &str, text: &str) -> Self {
         let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Charts beside the real Helm, which a small program of Go runs.
 //!
 //! `tests/cases/` has charts that exercise one thing each. More are made at random: `DM_DIFFER_SEED` chooses them, and
-//! `DM_DIFFER_SECONDS` makes more of them, for so long.
+//! `DM_DIFFER_SECONDS` makes more of them, for so long. `DM_DIFFER_CHARTS` names a folder of further charts.
 
 #![expect(
     clippy::expect_used,
@@ -48,6 +48,20 @@ fn charts_written_by_hand_give_what_helm_gives() {
         })
         .collect();
     assert!(cases.len() > 10);
+    assert_eq!(differences(&cases), 0);
+}
+
+/// `DM_DIFFER_CHARTS` names a folder: each folder in it is a chart, compared with its defaults.
+#[test]
+fn charts_of_others_give_what_helm_gives() {
+    #[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
+    let Some(folder) = std::env::var_os("DM_DIFFER_CHARTS") else {
+        return;
+    };
+    let charts = std::fs::read_dir(folder).expect("there is a folder of charts");
+    let cases: Vec<Case> = charts
+        .map(|entry| Case::folder(&entry.expect("it is readable").path()))
+        .collect();
     assert_eq!(differences(&cases), 0);
 }
 
