@@ -7,7 +7,7 @@ use expandybird_gotemplate::error::Failure;
 use expandybird_gotemplate::function_table::FunctionTable;
 use expandybird_gotemplate::text::quoted;
 use expandybird_gotemplate::value::{
-    Call, ExecuteSourceError, Function, GoString, List, Map, Type, Value,
+    Call, ExecuteSourceError, Function, GoString, List, Map, Numbers, Type, Value,
 };
 use expandybird_sprig::{json, yaml};
 
@@ -81,6 +81,22 @@ const OF_HELM: &[Function] = &[
             Err(error) => error_item(error),
         })
     }),
+    Function::new("fromYaml", &[Type::String], |call| {
+        Ok(match read_yaml(call)? {
+            Ok(Value::Map(map)) => map.into(),
+            Ok(Value::Nil) => Map::nil(Type::Any).into(),
+            Ok(other) => error_entry(not_yaml_of(&other, Type::MAP)),
+            Err(error) => error_entry(error),
+        })
+    }),
+    Function::new("fromYamlArray", &[Type::String], |call| {
+        Ok(match read_yaml(call)? {
+            Ok(Value::List(list)) => list.into(),
+            Ok(Value::Nil) => List::nil(Type::Any).into(),
+            Ok(other) => error_item(not_yaml_of(&other, Type::LIST)),
+            Err(error) => error_item(error),
+        })
+    }),
     // Without a cluster, nothing is found.
     Function::new(
         "lookup",
@@ -96,6 +112,20 @@ fn read_json(call: &mut Call<'_>) -> Result<Result<Value, String>, Failure> {
     let text = call.string(0)?;
     call.budget().spend_string(text.len())?;
     Ok(json::decode(text))
+}
+
+/// The value of a YAML text, or an error in Helm's form.
+fn read_yaml(call: &mut Call<'_>) -> Result<Result<Value, String>, Failure> {
+    let text = call.string(0)?;
+    call.budget().spend_string(text.len())?;
+    let read = crate::yaml::read(text).map_err(|error| error.to_string());
+    Ok(read.map(|document| Value::from_json(&document, Numbers::Floats)))
+}
+
+/// The same for YAML, which Go reads as JSON.
+fn not_yaml_of(value: &Value, wanted: Type) -> String {
+    let reason = not_json_of(value, wanted);
+    format!("error unmarshaling JSON: while decoding JSON: {reason}")
 }
 
 /// Go's error for JSON of another type.

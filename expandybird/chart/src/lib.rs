@@ -19,7 +19,7 @@
 //! ])?;
 //! let values = serde_json::json!({"greeting": "Bye"});
 //! let release = Release::install("demo", "default");
-//! let rendered = render(&chart, &values, &release, &Capabilities::default(), Default::default())?;
+//! let rendered = render(&chart, &values, &release, &Capabilities::default(), Default::default(), None)?;
 //! assert!(rendered.manifests[0].text.contains("{a: Bye }"));
 //! # Ok::<(), expandybird_chart::ChartError>(())
 //! ```

@@ -6,6 +6,7 @@ use expandybird_gotemplate::budget::Limits;
 use expandybird_gotemplate::error::Limit;
 use expandybird_gotemplate::value::{Map, Numbers, Value};
 use expandybird_gotemplate::{MissingKey, Options, Session, Set, execute};
+use expandybird_sprig::made::Host;
 use serde_json::Value as Json;
 
 use crate::capabilities::Capabilities;
@@ -28,7 +29,7 @@ const NOTES: &str = "NOTES.txt";
 /// Templates of one chart, with its subcharts.
 const TEMPLATES: usize = 2000;
 /// Bytes of one template.
-const TEMPLATE_BYTES: usize = 1 << 20;
+const TEMPLATE_BYTES: usize = 4 << 20;
 /// What a chart became.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rendered {
@@ -44,7 +45,8 @@ pub struct Rendered {
     pub warnings: Vec<String>,
 }
 
-/// Renders a chart with the user's values. All numbers of the values are floats, as in Helm.
+/// Renders a chart with the user's values. All numbers of the values are floats, as in Helm. Without a host, functions of
+/// time and chance fail.
 ///
 /// # Errors
 /// The values do not fit, a template is wrong or fails, or a limit is met.
@@ -54,6 +56,7 @@ pub fn render(
     release: &Release,
     capabilities: &Capabilities,
     limits: Limits,
+    host: Option<Host>,
 ) -> Result<Rendered, ChartError> {
     release.check()?;
     if chart.metadata.is_library() {
@@ -75,7 +78,7 @@ pub fn render(
             templates.add(node, path, context);
         },
     );
-    let mut outputs = templates.run(limits)?;
+    let mut outputs = templates.run(limits, host)?;
     let notes = take_notes(&mut outputs, chart.name());
     let sorted = sorted(&outputs)?;
     warnings.extend(sorted.warnings);
@@ -159,7 +162,11 @@ impl<'c> Templates<'c> {
 
     /// The outputs of all templates but partials, by their paths. The deepest template comes first, so that what is
     /// above it can replace what it defines.
-    fn run(&self, limits: Limits) -> Result<BTreeMap<String, Vec<u8>>, ChartError> {
+    fn run(
+        &self,
+        limits: Limits,
+        host: Option<Host>,
+    ) -> Result<BTreeMap<String, Vec<u8>>, ChartError> {
         self.check()?;
         let mut names: Vec<&String> = self.0.keys().collect();
         names.sort_by_key(|name| std::cmp::Reverse((name.matches('/').count(), *name)));
@@ -176,6 +183,9 @@ impl<'c> Templates<'c> {
         }
         let most = limits.output_bytes;
         let mut session = Session::new(limits, Counters::default());
+        if let Some(host) = host {
+            session = session.with(host);
+        }
         let mut outputs = BTreeMap::new();
         let mut bytes = 0;
         for name in names.into_iter().filter(|name| !is_partial(name)) {

@@ -60,7 +60,7 @@ fn rendered(chart: Result<Chart, ChartError>) -> Result<(), ChartError> {
     let release = Release::install("demo", "default");
     let values = json!({"a": {"x": null}});
     let capabilities = Capabilities::default();
-    render(&chart?, &values, &release, &capabilities, limits()).map(|_| ())
+    render(&chart?, &values, &release, &capabilities, limits(), None).map(|_| ())
 }
 
 #[test]

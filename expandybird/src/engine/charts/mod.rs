@@ -16,6 +16,8 @@ use expandybird_gotemplate::budget::Limits;
 use serde_json::Value;
 
 use super::manifests::Manifests;
+use super::python::current_time;
+use super::values::MadeUp;
 use super::{Engine, EngineError, Instance, Output, Rendered};
 use crate::cache::{Cache, Key};
 use fault::{failed, invalid};
@@ -77,12 +79,14 @@ impl Engine for Charts<'_> {
         }
         let chart = self.chart(instance)?;
         let values = instance.properties.unwrap_or(&Value::Null);
+        let made_up = MadeUp::default();
         let rendered = render(
             &chart,
             values,
             &release(instance),
             &Capabilities::default(),
             Limits::default(),
+            Some(made_up.host(&instance.values, current_time(instance.env))),
         );
         let rendered = rendered.map_err(|error| failed(instance, Some(&chart), error))?;
         let notes = rendered.notes.trim_end().to_owned();
@@ -96,6 +100,7 @@ impl Engine for Charts<'_> {
         Ok(Output {
             message: Some(notes).filter(|notes| !notes.is_empty()),
             warnings,
+            values: made_up.into_used(),
             ..Output::new(Rendered::Placed(placed.map_err(|error| *error)?))
         })
     }
