@@ -2,7 +2,7 @@
 
 use expandybird_gotemplate::error::Failure;
 use expandybird_gotemplate::value::{Call, Function, GoString, List, Map, MapClass, Type, Value};
-use expandybird_sprig::yaml;
+use expandybird_sprig::yaml::{self, Layout};
 use serde_json::Value as Json;
 
 use crate::metadata::{Dependency, Maintainer};
@@ -20,7 +20,7 @@ pub static VALUES: MapClass = MapClass {
         }),
         Function::new("YAML", &[], |call| {
             let map = receiver(call)?.without_class().into();
-            let mut text = yaml::to_yaml(call.budget(), &map)?;
+            let mut text = yaml::to_yaml(call.budget(), &map, Layout::Compact)?;
             text.push(b'\n');
             Ok(Value::string(text))
         }),

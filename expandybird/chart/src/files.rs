@@ -3,7 +3,7 @@
 use data_encoding::BASE64;
 use expandybird_gotemplate::error::Failure;
 use expandybird_gotemplate::value::{Call, Function, GoString, List, Map, MapClass, Type, Value};
-use expandybird_sprig::yaml;
+use expandybird_sprig::yaml::{self, Layout};
 
 use crate::file::File;
 use crate::glob::Glob;
@@ -91,5 +91,9 @@ fn as_yaml(call: &mut Call<'_>, text: impl Fn(&GoString) -> Value) -> Result<Val
             named.insert(base, text(bytes));
         }
     }
-    Ok(Value::string(yaml::to_yaml(call.budget(), &named.into())?))
+    Ok(Value::string(yaml::to_yaml(
+        call.budget(),
+        &named.into(),
+        Layout::Compact,
+    )?))
 }

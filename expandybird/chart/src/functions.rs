@@ -9,7 +9,8 @@ use expandybird_gotemplate::text::quoted;
 use expandybird_gotemplate::value::{
     Call, ExecuteSourceError, Function, GoString, List, Map, Numbers, Type, Value,
 };
-use expandybird_sprig::{json, yaml};
+use expandybird_sprig::json;
+use expandybird_sprig::yaml::{self, Layout};
 
 /// The name of the set of all templates, and of the template that `tpl` runs.
 pub const SET: &str = "gotpl";
@@ -54,16 +55,15 @@ const OF_HELM: &[Function] = &[
     }),
     Function::new("fail", &[Type::String], refuse),
     Function::new("toYaml", &[Type::Any], |call| {
-        let value = call.argument(0)?;
-        match yaml::to_yaml(call.budget(), value).map_err(Failure::from) {
-            Ok(text) => Ok(Value::string(text)),
-            Err(Failure::Limit(limit)) => Err(limit.into()),
-            Err(_) => Ok("".into()),
-        }
+        to_yaml(call, Layout::Compact)
+    }),
+    Function::new("toYamlPretty", &[Type::Any], |call| {
+        to_yaml(call, Layout::Pretty)
     }),
     Function::new("mustToYaml", &[Type::Any], |call| {
         let value = call.argument(0)?;
-        Ok(Value::string(yaml::to_yaml(call.budget(), value)?))
+        let text = yaml::to_yaml(call.budget(), value, Layout::Compact)?;
+        Ok(Value::string(text))
     }),
     Function::new("fromJson", &[Type::String], |call| {
         Ok(match read_json(call)? {
@@ -106,6 +106,16 @@ const OF_HELM: &[Function] = &[
     // Rendering asks no name server.
     Function::new("getHostByName", &[Type::String], |_| Ok("".into())),
 ];
+
+/// Nothing, where the value has no YAML.
+fn to_yaml(call: &mut Call<'_>, layout: Layout) -> Result<Value, Failure> {
+    let value = call.argument(0)?;
+    match yaml::to_yaml(call.budget(), value, layout).map_err(Failure::from) {
+        Ok(text) => Ok(Value::string(text)),
+        Err(Failure::Limit(limit)) => Err(limit.into()),
+        Err(_) => Ok("".into()),
+    }
+}
 
 /// The value of a JSON text, or Go's error.
 fn read_json(call: &mut Call<'_>) -> Result<Result<Value, String>, Failure> {

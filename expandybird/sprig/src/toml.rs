@@ -89,6 +89,9 @@ impl Writer<'_> {
     fn entry(&mut self, key: &mut Vec<GoString>, value: &Value) -> Result<(), Fault> {
         self.spend(key.len())?;
         match sort(value, key.len())? {
+            Sort::Nothing if key.is_empty() && matches!(value, Value::List(_)) => {
+                self.out.push_str("[]");
+            }
             Sort::Nothing => {}
             Sort::Value => self.key_and_value(key, value)?,
             Sort::Tables if key.is_empty() => {

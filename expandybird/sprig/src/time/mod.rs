@@ -4,6 +4,7 @@ mod duration;
 mod layout;
 mod parse;
 
+use std::num::IntErrorKind;
 use std::rc::Rc;
 
 use expandybird_gotemplate::error::Failure;
@@ -335,9 +336,16 @@ fn since(call: &mut Call<'_>, index: usize) -> Result<i64, Failure> {
     Ok(i64::try_from(nanoseconds.clamp(-bound, bound)).unwrap_or_default())
 }
 
-/// Go's `ParseInt` with base 10; 0 if it is none.
+/// Go's `ParseInt` with base 10: 0 if it is no number, and the nearest one if it is out of range.
 fn decimal(text: &str) -> i64 {
-    text.parse().unwrap_or_default()
+    match text.parse::<i64>() {
+        Ok(number) => number,
+        Err(error) => match error.kind() {
+            IntErrorKind::PosOverflow => i64::MAX,
+            IntErrorKind::NegOverflow => i64::MIN,
+            _ => 0,
+        },
+    }
 }
 
 fn must_be_duration(argument: &Value) -> Result<i64, Failure> {

@@ -6,8 +6,8 @@ use expandybird_gotemplate::format::{MAX_VALUE_DEPTH, format_float};
 use expandybird_gotemplate::text::runes;
 use expandybird_gotemplate::value::{GoString, Value};
 
-use super::order;
 use super::style::{Style, is_break, is_printable};
+use super::{Layout, order};
 use crate::json::{EncodeError, check, fields, float, plain};
 
 /// Spaces a level.
@@ -18,9 +18,14 @@ const BEST_WIDTH: usize = 80;
 const MAX_SIMPLE_KEY: usize = 128;
 
 /// The document, with its final line end.
-pub fn document(budget: &mut Budget, value: &Value) -> Result<Vec<u8>, EncodeError> {
+pub fn document(
+    budget: &mut Budget,
+    value: &Value,
+    layout: Layout,
+) -> Result<Vec<u8>, EncodeError> {
     let mut emitter = Emitter {
         budget,
+        layout,
         out: String::new(),
         column: 0,
         depth: 0,
@@ -47,6 +52,7 @@ enum Place {
 
 struct Emitter<'a> {
     budget: &'a mut Budget,
+    layout: Layout,
     out: String,
     column: usize,
     depth: usize,
@@ -74,7 +80,7 @@ impl Emitter<'_> {
         }
         self.enter()?;
         // A list within a map is not indented.
-        let indent = if place == Place::Value {
+        let indent = if place == Place::Value && self.layout == Layout::Compact {
             indent.saturating_sub(INDENT)
         } else {
             indent
@@ -103,18 +109,22 @@ impl Emitter<'_> {
         let keyed = entries
             .into_iter()
             .map(|(key, value)| (runes(&key).collect(), value));
-        for (index, (key, value)) in order::sort(keyed.collect()).into_iter().enumerate() {
+        for (index, (key, value)) in order::sort(keyed.collect(), self.layout)
+            .into_iter()
+            .enumerate()
+        {
             self.start_line(place, index, indent);
             let key: String = key.into_iter().collect();
             if is_simple_key(&key) {
-                self.text(&key, Style::of(&key, true), indent, Folding::Never);
+                let style = Style::of(&key, true, self.layout);
+                self.text(&key, style, indent, Folding::Never);
                 self.write(":");
                 self.node(&value, Place::Value, indent + INDENT)?;
             } else {
                 self.write("? ");
                 self.text(
                     &key,
-                    Style::of(&key, false),
+                    Style::of(&key, false, self.layout),
                     indent + INDENT,
                     Folding::AtSpaces,
                 );
@@ -153,6 +163,14 @@ impl Emitter<'_> {
     fn scalar(&mut self, value: &Value, place: Place, indent: usize) -> Result<(), EncodeError> {
         if let Value::Object(object) = value {
             let plain = plain(&**object).unwrap_or_default();
+            // `go-yaml` 3 knows times.
+            if let (Layout::Pretty, "time.Time", Value::String(time)) =
+                (self.layout, object.type_name(), &plain)
+            {
+                self.separate(place);
+                self.write(&time.to_str());
+                return Ok(());
+            }
             return self.scalar(&plain, place, indent);
         }
         self.separate(place);
@@ -161,19 +179,33 @@ impl Emitter<'_> {
             Value::Bool(truth) => self.write(if *truth { "true" } else { "false" }),
             Value::Int(_, number) => self.write(&number.to_string()),
             Value::Uint(_, number) => self.write(&number.to_string()),
-            Value::Float(number) => self.write(&number_text(*number)?),
-            Value::String(text) => {
-                let text: String = runes(text).collect();
-                self.text(&text, Style::of(&text, false), indent, Folding::AtSpaces);
+            Value::Float(number) => self.write(&match self.layout {
+                Layout::Compact => number_text(*number)?,
+                Layout::Pretty => float_text(*number),
+            }),
+            // Bytes that are no text.
+            Value::String(text)
+                if self.layout == Layout::Pretty && std::str::from_utf8(text).is_err() =>
+            {
+                self.write("!!binary ");
+                self.write(&BASE64.encode(text));
             }
-            Value::Bytes(bytes) => {
-                let text = BASE64.encode(bytes);
-                self.text(&text, Style::of(&text, false), indent, Folding::AtSpaces);
-            }
+            Value::String(text) => self.value_text(&runes(text).collect::<String>(), indent),
+            Value::Bytes(bytes) => self.value_text(&BASE64.encode(bytes), indent),
             Value::Function(_) => return Err(EncodeError::Type(value.type_text())),
+            Value::List(_) if self.layout == Layout::Pretty => self.write("[]"),
+            Value::Map(_) if self.layout == Layout::Pretty => self.write("{}"),
             Value::Nil | Value::List(_) | Value::Map(_) | Value::Object(_) => self.write("null"),
         }
         Ok(())
+    }
+
+    fn value_text(&mut self, text: &str, indent: usize) {
+        let folding = match self.layout {
+            Layout::Compact => Folding::AtSpaces,
+            Layout::Pretty => Folding::Never,
+        };
+        self.text(text, Style::of(text, false, self.layout), indent, folding);
     }
 
     fn text(&mut self, text: &str, style: Style, indent: usize, folding: Folding) {
@@ -331,6 +363,16 @@ fn number_text(number: f64) -> Result<String, EncodeError> {
         return Ok(json);
     }
     Ok(format_float(number, 'g', None))
+}
+
+/// The number as `go-yaml` 3 writes it.
+fn float_text(number: f64) -> String {
+    match number {
+        number if number.is_nan() => ".nan".to_owned(),
+        f64::INFINITY => ".inf".to_owned(),
+        f64::NEG_INFINITY => "-.inf".to_owned(),
+        number => format_float(number, 'g', None),
+    }
 }
 
 fn escape(rune: char) -> String {

@@ -15,12 +15,21 @@ use expandybird_gotemplate::value::Value;
 
 use crate::json::EncodeError;
 
+/// How a document is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// As `toYaml`: lists within maps are not indented, and long texts go on in the next line.
+    Compact,
+    /// As `toYamlPretty`, which is `go-yaml` 3 with an indent of two: neither of both.
+    Pretty,
+}
+
 /// The document, without the final line end.
 ///
 /// # Errors
 /// The value has no JSON, or the budget ended.
-pub fn to_yaml(budget: &mut Budget, value: &Value) -> Result<Vec<u8>, EncodeError> {
-    let mut out = emit::document(budget, value)?;
+pub fn to_yaml(budget: &mut Budget, value: &Value, layout: Layout) -> Result<Vec<u8>, EncodeError> {
+    let mut out = emit::document(budget, value, layout)?;
     if out.last() == Some(&b'\n') {
         out.pop();
     }

@@ -4,18 +4,20 @@ use std::cmp::Ordering;
 
 use expandybird_gotemplate::text::{is_digit, is_letter};
 
+use super::Layout;
+
 /// Sorts by [`compare`]. A merge sort by hand: the order is not transitive for all keys, and the sort of the standard
 /// library may panic then.
-pub fn sort<T>(mut items: Vec<(Vec<char>, T)>) -> Vec<(Vec<char>, T)> {
+pub fn sort<T>(mut items: Vec<(Vec<char>, T)>, layout: Layout) -> Vec<(Vec<char>, T)> {
     if items.len() < 2 {
         return items;
     }
-    let right = sort(items.split_off(items.len() / 2));
-    let mut left = sort(items).into_iter().peekable();
+    let right = sort(items.split_off(items.len() / 2), layout);
+    let mut left = sort(items, layout).into_iter().peekable();
     let mut right = right.into_iter().peekable();
     let mut merged = Vec::with_capacity(left.len() + right.len());
     while let (Some((first, _)), Some((second, _))) = (left.peek(), right.peek()) {
-        let next = if compare(second, first) == Ordering::Less {
+        let next = if compare(second, first, layout) == Ordering::Less {
             right.next()
         } else {
             left.next()
@@ -27,8 +29,8 @@ pub fn sort<T>(mut items: Vec<(Vec<char>, T)>) -> Vec<(Vec<char>, T)> {
     merged
 }
 
-/// Which key comes first.
-fn compare(left: &[char], right: &[char]) -> Ordering {
+/// Which key comes first. In [`Layout::Pretty`], letters that follow a digit come before everything else.
+fn compare(left: &[char], right: &[char], layout: Layout) -> Ordering {
     let differing = left
         .iter()
         .zip(right)
@@ -39,10 +41,16 @@ fn compare(left: &[char], right: &[char]) -> Ordering {
     let (Some(&first), Some(&second)) = (left.get(at), right.get(at)) else {
         return Ordering::Equal;
     };
+    let before = at.checked_sub(1).and_then(|before| left.get(before));
+    let letters_first = layout == Layout::Pretty && before.copied().is_some_and(is_digit);
+    let letter = match letters_first {
+        true => Ordering::Less,
+        false => Ordering::Greater,
+    };
     match (is_letter(first), is_letter(second)) {
         (true, true) => first.cmp(&second),
-        (true, false) => Ordering::Greater,
-        (false, true) => Ordering::Less,
+        (true, false) => letter,
+        (false, true) => letter.reverse(),
         (false, false) => compare_numbers(left, right, at).then(first.cmp(&second)),
     }
 }

@@ -1,6 +1,6 @@
 //! How a text is written: as it is, in quotes, or as a block of lines.
 
-use super::plain;
+use super::{Layout, plain};
 
 /// The way to write a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,7 @@ pub enum Style {
 struct Traits {
     has_indicators: bool,
     has_specials: bool,
+    has_tabs: bool,
     has_breaks: bool,
     starts_with_space: bool,
     starts_with_break: bool,
@@ -31,8 +32,9 @@ struct Traits {
 
 impl Style {
     /// The way to write this text, as a value or as a key before a colon.
-    pub fn of(text: &str, is_key: bool) -> Self {
+    pub fn of(text: &str, is_key: bool, layout: Layout) -> Self {
         let traits = Traits::of(text);
+        let tabs_in_blocks = layout == Layout::Pretty;
         let wanted = if text.contains('\n') {
             Self::Literal
         } else if plain::is_text(text) {
@@ -44,7 +46,7 @@ impl Style {
             _ if is_key && traits.has_breaks => Self::DoubleQuoted,
             Self::Plain if traits.allow_plain() => Self::Plain,
             Self::Plain if traits.allow_single_quotes() => Self::SingleQuoted,
-            Self::Literal if traits.allow_block() && !is_key => Self::Literal,
+            Self::Literal if traits.allow_block(tabs_in_blocks) && !is_key => Self::Literal,
             _ => Self::DoubleQuoted,
         }
     }
@@ -73,7 +75,8 @@ impl Traits {
             previous.is_none_or(|rune| is_blank(rune) || is_break(rune) || rune == '\0');
         let before_blank = next.is_none_or(is_blank);
         self.has_indicators |= (rune == ':' && before_blank) || (rune == '#' && after_blank);
-        self.has_specials |= !is_printable(rune);
+        self.has_tabs |= rune == '\t';
+        self.has_specials |= !is_printable(rune) && rune != '\t';
         if rune == ' ' {
             self.starts_with_space |= previous.is_none();
             self.ends_with_space |= next.is_none();
@@ -96,11 +99,13 @@ impl Traits {
     }
 
     fn allow_single_quotes(&self) -> bool {
-        !self.has_space_after_break && !self.has_space_before_break && !self.has_specials
+        let has_specials = self.has_specials || self.has_tabs;
+        !self.has_space_after_break && !self.has_space_before_break && !has_specials
     }
 
-    fn allow_block(&self) -> bool {
-        !self.ends_with_space && !self.has_space_before_break && !self.has_specials
+    fn allow_block(&self, tabs: bool) -> bool {
+        let has_specials = self.has_specials || self.has_tabs && !tabs;
+        !self.ends_with_space && !self.has_space_before_break && !has_specials
     }
 }
 

@@ -371,8 +371,9 @@ impl Generator {
             _ => {}
         }
         let call = self.call(2);
-        match self.rng.u8(0..7) {
+        match self.rng.u8(0..8) {
             0 => format!("{{{{ {call} }}}}"),
+            6 => format!("{{{{ dict \"k\" ({call}) \"l\" (list ({call})) | toYamlPretty }}}}"),
             5 => {
                 format!("{{{{ dict \"k\" ({call}) \"l\" (list (dict \"m\" ({call}))) | toToml }}}}")
             }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use expandybird_gotemplate::budget::Limits;
 use expandybird_gotemplate::error::Failure;
 use expandybird_gotemplate::function_table::FunctionTable;
-use expandybird_gotemplate::value::{Function, Numbers, Type, Value};
+use expandybird_gotemplate::value::{Call, Function, Numbers, Type, Value};
 use expandybird_gotemplate::{Options, Session, Set, execute};
-use expandybird_sprig::made;
+use expandybird_sprig::{made, yaml};
 
 use crate::generator;
 use crate::original::Answer;
@@ -17,22 +17,31 @@ thread_local! {
     static FUNCTIONS: OnceCell<Arc<FunctionTable>> = const { OnceCell::new() };
 }
 
-const TO_YAML: Function = Function::new("toYaml", &[Type::Any], |call| {
+const TO_YAML: &[Function] = &[
+    Function::new("toYaml", &[Type::Any], |call| {
+        written(call, yaml::Layout::Compact)
+    }),
+    Function::new("toYamlPretty", &[Type::Any], |call| {
+        written(call, yaml::Layout::Pretty)
+    }),
+];
+
+fn written(call: &mut Call<'_>, layout: yaml::Layout) -> Result<Value, Failure> {
     let value = call.argument(0)?;
-    let yaml = expandybird_sprig::yaml::to_yaml(call.budget(), value);
+    let yaml = yaml::to_yaml(call.budget(), value, layout);
     match yaml.map_err(Failure::from) {
         Ok(yaml) => Ok(Value::string(yaml)),
         Err(failure) if failure.limit().is_some() => Err(failure),
         Err(_) => Ok("".into()),
     }
-});
+}
 
 fn functions() -> Arc<FunctionTable> {
     let table = || {
         Arc::new(
             FunctionTable::default()
                 .with(&expandybird_sprig::functions())
-                .with(&[TO_YAML]),
+                .with(TO_YAML),
         )
     };
     FUNCTIONS.with(|cell| cell.get_or_init(table).clone())

@@ -15,6 +15,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/Masterminds/sprig/v3"
 	"sigs.k8s.io/yaml"
+	goyaml "sigs.k8s.io/yaml/goyaml.v3"
 )
 
 type request struct {
@@ -54,6 +55,15 @@ func answer(asked request) response {
 			return ""
 		}
 		return strings.TrimSuffix(string(data), "\n")
+	}
+	functions["toYamlPretty"] = func(value any) string {
+		var out bytes.Buffer
+		encoder := goyaml.NewEncoder(&out)
+		encoder.SetIndent(2)
+		if err := encoder.Encode(value); err != nil {
+			return ""
+		}
+		return strings.TrimSuffix(out.String(), "\n")
 	}
 	functions["toToml"] = func(value any) string {
 		text, err := toToml(value)

@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use expandybird_gotemplate::error::Failure;
 use expandybird_gotemplate::function_table::FunctionTable;
-use expandybird_gotemplate::value::{ExecuteSourceError, Function, Type, Value};
-use expandybird_sprig::yaml;
+use expandybird_gotemplate::value::{Call, ExecuteSourceError, Function, Type, Value};
+use expandybird_sprig::yaml::{self, Layout};
 
 static FUNCTIONS: LazyLock<Arc<FunctionTable>> = LazyLock::new(|| {
     let table = FunctionTable::default().with(&expandybird_sprig::functions());
@@ -34,8 +34,10 @@ const OF_HELM: &[Function] = &[
         }
     }),
     Function::new("toYaml", &[Type::Any], |call| {
-        let value = call.argument(0)?;
-        Ok(Value::string(yaml::to_yaml(call.budget(), value)?))
+        to_yaml(call, Layout::Compact)
+    }),
+    Function::new("toYamlPretty", &[Type::Any], |call| {
+        to_yaml(call, Layout::Pretty)
     }),
     Function::new("required", &[Type::String, Type::Any], |call| {
         let value = call.argument(1)?;
@@ -50,3 +52,8 @@ const OF_HELM: &[Function] = &[
         }
     }),
 ];
+
+fn to_yaml(call: &mut Call<'_>, layout: Layout) -> Result<Value, Failure> {
+    let value = call.argument(0)?;
+    Ok(Value::string(yaml::to_yaml(call.budget(), value, layout)?))
+}
