@@ -192,6 +192,8 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        // The processes are killed here. Without this, the driver would wait minutes for the one that it talks to.
+        let _ = self.driver.clone().leak();
         if let Ok(id) = i32::try_from(self.process.id()) {
             let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
         }
