@@ -110,11 +110,13 @@ impl Client {
 
     async fn ask_each(&self, path: &str, body: Bytes, within: Duration) -> Result<Bytes, KvError> {
         let deadline = Instant::now() + within;
-        let mut reason = "no member has answered in time".to_owned();
+        let mut reason = None;
         loop {
             for _ in 0..self.members.len() {
                 let left = deadline.saturating_duration_since(Instant::now());
                 if left.is_zero() {
+                    let unknown = || "no member has answered in time".to_owned();
+                    let reason = reason.unwrap_or_else(unknown);
                     return Err(KvError::Unreachable { reason });
                 }
                 let index = self.current.load(Ordering::Relaxed) % self.members.len();
@@ -122,7 +124,10 @@ impl Client {
                     Ok(bytes) => return Ok(bytes),
                     Err(Attempt::Refused(error)) => return Err(error),
                     Err(Attempt::Away(why)) => {
-                        reason = why;
+                        // A last try that is cut short says less than the ones before it.
+                        if left >= TRY || reason.is_none() {
+                            reason = Some(why);
+                        }
                         self.leave(index);
                     }
                     Err(Attempt::NoToken) => {
