@@ -21,9 +21,10 @@ pub struct StoredTypes {
     pub access: Access,
 }
 
-/// Whether a type names a stored Template.
+/// Whether a type names a stored Template. Without a namespace it is a reference to a registry: `template:v1`.
 pub fn recognises(type_name: &str) -> bool {
-    type_name.starts_with(SCHEME)
+    let path = type_name.strip_prefix(SCHEME);
+    path.is_some_and(|path| path.contains('/'))
 }
 
 impl StoredTypes {
@@ -97,4 +98,17 @@ fn unreadable(error: &StoreError) -> Box<ErrorBody> {
     tracing::error!(error = chain, "a stored template cannot be read");
     let message = "the service failed; its log has the cause".to_owned();
     refused(ErrorCode::Internal, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_type_with_a_namespace_names_a_stored_template() {
+        assert!(recognises("template:shop/db"));
+        for other in ["template:v1", "template", "owner/template:v1", "Template"] {
+            assert!(!recognises(other), "{other}");
+        }
+    }
 }
