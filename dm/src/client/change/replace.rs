@@ -25,7 +25,8 @@ pub fn update_to(
     if let Some(name) = target.stored() {
         if let Some(import) = target.imports.first() {
             return Err(Failure::usage(format!(
-                "{name} is a deployment, so {import} has no meaning behind it; give a configuration, or --set and --values"
+                "{name} is a deployment, and {import} is not used with it; to deploy {import} as {name}, run: dm apply {import} --name {name}; \
+                 to change properties alone, give --set or --values"
             )));
         }
         let request = UpdateDeployment {
