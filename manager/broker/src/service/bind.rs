@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 
 use super::fields::{digest_of, object, required, text};
 use super::provision::{check_schema, unknown_plan};
-use super::settle::failed;
+use super::settle::{has_failed, succeeded};
 use super::update::unknown_instance;
 use super::{Answer, Broker, Context, DECISIONS, deploy};
 use crate::catalog::{Catalog, Plan};
 use crate::error::{BrokerError, REQUIRES_APP};
 use crate::port::{BackendError, Edit, Version, Versioned};
-use crate::record::{Binding, BindingTarget, Instance, InstancePhase, Kind, Progress};
+use crate::record::{Binding, BindingTarget, Instance, InstancePhase, Kind};
 
 /// The fields that make two binds the same.
 const FIELDS: [&str; 7] = [
@@ -206,21 +206,17 @@ impl Broker {
     }
 
     async fn bound_answer(&self, binding: Binding, is_async: bool) -> Result<Answer, BrokerError> {
-        let operation = binding.operation.id.clone();
+        let begun = &binding.operation;
         let following = self.follow_binding(&binding);
         if is_async {
-            return Ok(Answer::accepted(&operation));
+            return Ok(Answer::accepted(&begun.id));
         }
         let ended = following.await?;
-        match &ended.operation.progress {
-            _ if ended.operation.id != operation => Err(BrokerError::concurrency()),
-            Progress::InProgress => Err(BrokerError::concurrency()),
-            Progress::Succeeded => Ok(Answer::new(201, Value::Object(ended.answer))),
-            Progress::Failed { .. } => {
-                self.forget_binding(&ended).await?;
-                Err(failed(&ended.operation))
-            }
+        if has_failed(begun, &ended.operation) {
+            self.forget_binding(&ended).await?;
         }
+        succeeded(begun, &ended.operation)?;
+        Ok(Answer::new(201, Value::Object(ended.answer)))
     }
 }
 

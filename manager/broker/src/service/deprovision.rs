@@ -1,11 +1,10 @@
 //! `DELETE /v2/service_instances/I`.
 
 use super::fields::Ids;
-use super::settle::failed;
 use super::{Answer, Broker, Context, DECISIONS, deploy};
 use crate::error::BrokerError;
 use crate::port::{BackendError, Edit, Versioned};
-use crate::record::{Instance, InstancePhase, Kind, Progress};
+use crate::record::{Instance, InstancePhase, Kind};
 
 impl Broker {
     /// Deletes an instance with its bindings. A create that is running is stopped.
@@ -31,7 +30,7 @@ impl Broker {
             match found.record.phase() {
                 InstancePhase::Deleting => {
                     let is_async = is_async || context.accepts_incomplete;
-                    return self.deprovisioned(found.record, is_async).await;
+                    return self.instance_answer(found.record, is_async, 200).await;
                 }
                 InstancePhase::Updating => return Err(BrokerError::concurrency()),
                 InstancePhase::Creating
@@ -42,7 +41,7 @@ impl Broker {
             }
             match self.begin_delete(found, context).await {
                 Err(BackendError::Conflict) => {}
-                begun => return self.deprovisioned(begun?, is_async).await,
+                begun => return self.instance_answer(begun?, is_async, 200).await,
             }
         }
         Err(BrokerError::concurrency())
@@ -59,24 +58,6 @@ impl Broker {
         let edit = Edit::Instance(instance.clone(), Some(found.version));
         self.backend.commit(vec![edit]).await?;
         Ok(instance)
-    }
-
-    async fn deprovisioned(
-        &self,
-        instance: Instance,
-        is_async: bool,
-    ) -> Result<Answer, BrokerError> {
-        let operation = instance.operation.id.clone();
-        let following = self.follow_instance(&instance);
-        if is_async {
-            return Ok(Answer::accepted(&operation));
-        }
-        let ended = following.await?;
-        match &ended.operation.progress {
-            Progress::InProgress => Err(BrokerError::concurrency()),
-            Progress::Succeeded => Ok(Answer::empty(200)),
-            Progress::Failed { .. } => Err(failed(&ended.operation)),
-        }
     }
 }
 

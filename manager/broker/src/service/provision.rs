@@ -4,12 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::deploy::{self, instance_name};
 use super::fields::{digest, maintenance_version, object, required};
-use super::settle::failed;
 use super::{Answer, Broker, Context, DECISIONS};
 use crate::catalog::{Plan, Schema};
 use crate::error::{BrokerError, MAINTENANCE_INFO_CONFLICT};
 use crate::port::{BackendError, Edit, Version};
-use crate::record::{Instance, InstancePhase, Kind, Progress, Target};
+use crate::record::{Instance, InstancePhase, Kind, Target};
 
 /// A request that has all its fields.
 struct Provision {
@@ -43,7 +42,7 @@ impl Broker {
             request.check(plan)?;
             match self.begin(id, &request, plan, context, version).await {
                 Err(BackendError::Conflict) => {}
-                begun => return self.provisioned(begun?, plan.is_async).await,
+                begun => return self.instance_answer(begun?, plan.is_async, 201).await,
             }
         }
         Err(BrokerError::concurrency())
@@ -92,7 +91,10 @@ impl Broker {
             return Err(BrokerError::conflict(message));
         }
         match record.phase() {
-            InstancePhase::Creating => self.provisioned(record, context.accepts_incomplete).await,
+            InstancePhase::Creating => {
+                self.instance_answer(record, context.accepts_incomplete, 201)
+                    .await
+            }
             InstancePhase::Ready => Ok(Answer::empty(200)),
             InstancePhase::Updating | InstancePhase::Deleting | InstancePhase::Gone => {
                 Err(BrokerError::concurrency())
@@ -100,25 +102,6 @@ impl Broker {
             InstancePhase::Failed | InstancePhase::DeleteFailed => Err(BrokerError::conflict(
                 "the last operation on the Service Instance failed; delete it first",
             )),
-        }
-    }
-
-    /// 202 at once, or the result of the operation.
-    async fn provisioned(&self, instance: Instance, is_async: bool) -> Result<Answer, BrokerError> {
-        let operation = instance.operation.id.clone();
-        let following = self.follow_instance(&instance);
-        if is_async {
-            return Ok(Answer::accepted(&operation));
-        }
-        let ended = following.await?;
-        match &ended.operation.progress {
-            _ if ended.operation.id != operation => Err(BrokerError::concurrency()),
-            Progress::InProgress => Err(BrokerError::concurrency()),
-            Progress::Succeeded => Ok(Answer::empty(201)),
-            Progress::Failed { .. } => {
-                self.forget_instance(&ended).await?;
-                Err(failed(&ended.operation))
-            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use common::model::OperationId;
 use tokio::task::JoinHandle;
 
-use super::{Broker, Context, credentials, deploy};
+use super::{Answer, Broker, Context, credentials, deploy};
 use crate::error::BrokerError;
 use crate::port::{BackendError, Edit, Outcome, Versioned};
 use crate::record::{Binding, Instance, InstancePhase, Kind, Operation, Progress};
@@ -39,6 +39,25 @@ impl Broker {
             let settle = || broker.settle_instance(&instance.id, &instance.operation.id);
             persistently(settle).await
         }))
+    }
+
+    /// 202 at once, or this status when the operation has succeeded. A create that failed is forgotten.
+    pub(super) async fn instance_answer(
+        &self,
+        instance: Instance,
+        is_async: bool,
+        status: u16,
+    ) -> Result<Answer, BrokerError> {
+        let begun = &instance.operation;
+        let following = self.follow_instance(&instance);
+        if is_async {
+            return Ok(Answer::accepted(&begun.id));
+        }
+        let ended = following.await?;
+        if begun.kind == Kind::Create && has_failed(begun, &ended.operation) {
+            self.forget_instance(&ended).await?;
+        }
+        succeeded(begun, &ended.operation).map(|()| Answer::empty(status))
     }
 
     /// The same of a binding.
@@ -200,8 +219,22 @@ fn forgotten(committed: Result<(), BackendError>) -> Result<(), BrokerError> {
     }
 }
 
+/// Whether the operation that a request began has ended in success. What comes after a delete does not undo it.
+pub fn succeeded(begun: &Operation, ended: &Operation) -> Result<(), BrokerError> {
+    let is_other = begun.kind != Kind::Delete && begun.id != ended.id;
+    match &ended.progress {
+        _ if is_other => Err(BrokerError::concurrency()),
+        Progress::Succeeded => Ok(()),
+        Progress::InProgress | Progress::Failed { .. } => Err(failed(ended)),
+    }
+}
+
+pub fn has_failed(begun: &Operation, ended: &Operation) -> bool {
+    begun.id == ended.id && matches!(ended.progress, Progress::Failed { .. })
+}
+
 /// The answer to a request whose operation failed within it.
-pub fn failed(operation: &Operation) -> BrokerError {
+fn failed(operation: &Operation) -> BrokerError {
     let Progress::Failed {
         description,
         is_callers,

@@ -1,11 +1,11 @@
 //! `DELETE /v2/service_instances/I/service_bindings/B`.
 
 use super::fields::Ids;
-use super::settle::failed;
+use super::settle::succeeded;
 use super::{Answer, Broker, Context, DECISIONS, deploy};
 use crate::error::BrokerError;
 use crate::port::{BackendError, Edit, Versioned};
-use crate::record::{Binding, InstancePhase, Kind, Progress};
+use crate::record::{Binding, InstancePhase, Kind};
 
 impl Broker {
     /// Deletes a binding. A create that is running is stopped.
@@ -59,18 +59,17 @@ impl Broker {
     }
 
     async fn unbound(&self, binding: Binding, is_async: bool) -> Result<Answer, BrokerError> {
-        let operation = binding.operation.id.clone();
+        let begun = &binding.operation;
         let following = self.follow_binding(&binding);
         if is_async {
-            return Ok(Answer::accepted(&operation));
+            return Ok(Answer::accepted(&begun.id));
         }
         let ended = following.await?;
-        match &ended.operation.progress {
-            Progress::InProgress => Err(BrokerError::concurrency()),
-            Progress::Succeeded => Ok(Answer::empty(200)),
-            Progress::Failed { .. } => Err(BrokerError {
+        match succeeded(begun, &ended.operation) {
+            Ok(()) => Ok(Answer::empty(200)),
+            Err(error) => Err(BrokerError {
                 instance_usable: None,
-                ..failed(&ended.operation)
+                ..error
             }),
         }
     }

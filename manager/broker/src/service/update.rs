@@ -5,12 +5,11 @@ use serde_json::{Map, Value};
 use super::deploy;
 use super::fields::{digest_of, maintenance_version, object, required, text};
 use super::provision::{check_maintenance, check_schema, unknown_plan};
-use super::settle::failed;
 use super::{Answer, Broker, Context, DECISIONS};
 use crate::catalog::{Catalog, Plan, Service, patch};
 use crate::error::BrokerError;
 use crate::port::{BackendError, Edit, Versioned};
-use crate::record::{Instance, InstancePhase, Kind, Progress, Target};
+use crate::record::{Instance, InstancePhase, Kind, Target};
 
 /// The fields that make two updates the same.
 const FIELDS: [&str; 5] = [
@@ -52,7 +51,9 @@ impl Broker {
             let plan = request.plan(&catalog, &found.record)?;
             context.require_async(plan.is_async)?;
             if let Some(running) = request.running(&found.record)? {
-                return self.updated(running, context.accepts_incomplete).await;
+                return self
+                    .instance_answer(running, context.accepts_incomplete, 200)
+                    .await;
             }
             let target = request.target(&found.record, service, plan, &catalog)?;
             if target == found.record.current {
@@ -63,7 +64,7 @@ impl Broker {
                 .await
             {
                 Err(BackendError::Conflict) => {}
-                begun => return self.updated(begun?, plan.is_async).await,
+                begun => return self.instance_answer(begun?, plan.is_async, 200).await,
             }
         }
         Err(BrokerError::concurrency())
@@ -86,21 +87,6 @@ impl Broker {
         let edit = Edit::Instance(instance.clone(), Some(found.version));
         self.backend.start(vec![edit], write).await?;
         Ok(instance)
-    }
-
-    async fn updated(&self, instance: Instance, is_async: bool) -> Result<Answer, BrokerError> {
-        let operation = instance.operation.id.clone();
-        let following = self.follow_instance(&instance);
-        if is_async {
-            return Ok(Answer::accepted(&operation));
-        }
-        let ended = following.await?;
-        match &ended.operation.progress {
-            _ if ended.operation.id != operation => Err(BrokerError::concurrency()),
-            Progress::InProgress => Err(BrokerError::concurrency()),
-            Progress::Succeeded => Ok(Answer::empty(200)),
-            Progress::Failed { .. } => Err(failed(&ended.operation)),
-        }
     }
 }
 
