@@ -4,8 +4,8 @@
 //! function, its arguments, and its number among equal calls.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
+use data_encoding::HEXLOWER;
 use expandybird_gotemplate::error::Failure;
 use expandybird_gotemplate::value::{Call, Value};
 use jiff::Timestamp;
@@ -13,6 +13,8 @@ use sha2::{Digest, Sha256};
 
 /// Keys and slow hashes of one run.
 const SLOW_VALUES: u32 = 20;
+/// Values of one run. The manifest of the deployment has to hold them.
+const VALUES: u32 = 10_000;
 /// Characters of a name, at most.
 const NAME_LENGTH: usize = 120;
 /// Random bytes that are taken from the host at once.
@@ -38,6 +40,7 @@ pub struct Host {
     values: Box<dyn Values>,
     /// Equal calls so far, by their name.
     calls: HashMap<String, u32>,
+    made: u32,
     slow: u32,
     now: Option<Timestamp>,
 }
@@ -48,6 +51,7 @@ impl Host {
         Self {
             values,
             calls: HashMap::new(),
+            made: 0,
             slow: 0,
             now: None,
         }
@@ -80,6 +84,12 @@ pub fn once(
 ) -> Result<String, Failure> {
     let name = name(call);
     let host = host(call)?;
+    host.made += 1;
+    if host.made > VALUES {
+        return Err(Failure::new(format!(
+            "more than {VALUES} random values in one run"
+        )));
+    }
     let equal = host.calls.entry(name.clone()).or_default();
     *equal += 1;
     let name = match *equal {
@@ -124,7 +134,7 @@ fn host<'c>(call: &'c mut Call<'_>) -> Result<&'c mut Host, Failure> {
 fn name(call: &mut Call<'_>) -> String {
     let arguments = call.arguments().iter().map(|argument| match argument {
         Value::Int(_, number) => number.to_string(),
-        other => digest(&[format!("{other:?}").as_bytes()]),
+        other => digest(format!("{other:?}").as_bytes()),
     });
     let arguments: Vec<_> = arguments.collect();
     let call_text = format!("{}({})", call.name(), arguments.join(" "));
@@ -138,21 +148,15 @@ fn name(call: &mut Call<'_>) -> String {
             let tail: String = last.chars().rev().take(40).collect();
             let tail: String = tail.chars().rev().collect();
             let call_text: String = call_text.chars().take(40).collect();
-            format!("{}:{tail}:{call_text}", digest(&[name.as_bytes()]))
+            format!("{}:{tail}:{call_text}", digest(name.as_bytes()))
         }
     }
 }
 
 /// Twelve hexadecimal digits.
-fn digest(parts: &[&[u8]]) -> String {
-    let mut digest = Sha256::new();
-    parts.iter().for_each(|part| digest.update(part));
-    let bytes = digest.finalize();
-    bytes.iter().take(6).fold(String::new(), |mut text, byte| {
-        // Writing to a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+fn digest(bytes: &[u8]) -> String {
+    let digest = HEXLOWER.encode(&Sha256::digest(bytes));
+    digest.chars().take(12).collect()
 }
 
 /// Random numbers of one value.

@@ -300,7 +300,12 @@ fn sort(value: &Value, depth: usize) -> Result<Sort, Fault> {
 /// A float has a point or an exponent.
 fn float(number: f64) -> String {
     if number.is_nan() {
-        return "nan".to_owned();
+        return if number.is_sign_negative() {
+            "-nan"
+        } else {
+            "nan"
+        }
+        .to_owned();
     }
     if number.is_infinite() {
         return if number > 0.0 { "inf" } else { "-inf" }.to_owned();

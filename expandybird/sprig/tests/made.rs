@@ -154,6 +154,13 @@ fn a_run_makes_few_slow_values() {
 }
 
 #[test]
+fn a_run_makes_no_more_values_than_a_manifest_holds() {
+    let many = "{{ range until 20000 }}{{ randAlpha 1 }}{{ end }}";
+    let error = rendered(&Store::default(), 1, &[("t", many)]).unwrap_err();
+    assert!(error.contains("more than 10000 random values"), "{error}");
+}
+
+#[test]
 fn lengths_are_bounded_before_anything_is_made() {
     for call in [
         "randAlphaNum 2000000000",

@@ -93,8 +93,8 @@ impl State {
             }
             Part::Zone => return zone(clock, text),
             Part::Offset(is_z, colons, pairs) => return offset(clock, text, is_z, colons, pairs),
-            Part::Fraction(digits, separator, trims) => {
-                return fraction(clock, text, usize::from(digits), separator, trims);
+            Part::Fraction(digits, _, trims) => {
+                return fraction(clock, text, usize::from(digits), trims);
             }
             Part::LongYear => {
                 let (digits, rest) = text.split_at_checked(4).ok_or(Fault::Bad)?;
@@ -272,7 +272,6 @@ fn fraction<'t>(
     clock: &mut Clock,
     text: &'t str,
     length: usize,
-    separator: char,
     trims: bool,
 ) -> Result<&'t str, Fault> {
     if trims {
@@ -280,7 +279,6 @@ fn fraction<'t>(
     }
     let digits = text.strip_prefix(['.', ',']).ok_or(Fault::Bad)?;
     let found = digits.get(..length).ok_or(Fault::Bad)?;
-    let _ = separator;
     if !found.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Fault::Bad);
     }

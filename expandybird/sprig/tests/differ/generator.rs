@@ -9,6 +9,7 @@ pub const FIXED: &[&str] = &[
     r#"{{ fromToml "a = 1\nb = 2.5\n[c]\nd = [1, \"x\"]\ne = {f = true}\n[[g]]\nh = 'x'\n[[g]]\n" | toJson }}"#,
     r#"{{ fromToml "[[g]]\nh = 2024-02-29T12:30:45Z\ni = 7" | toToml }} {{ (fromToml "[[g]]\nh=1").g | typeOf }}"#,
     r#"{{ toToml (dict "a b" (dict "x" 1 "t" (dict "y" (list (dict "z" 1) (dict "n" nil)))) "e" (list) "f" (list 1 (dict "q" 2 "r" (dict)))) }}"#,
+    r#"{{ dict "k" (round "1.2.3-beta.1" 1e3 0.5) | toToml }}"#,
     r#"{{ derivePassword 1 "long" "password" "user" "example.com" }}"#,
     r#"{{ derivePassword 2 "x" "password" "user" "example.com" }}"#,
     r#"{{ decryptAES "k" "MDEyMzQ1Njc4OWFiY2RlZlxv2pCu2CBLhLAfbxVFfIQ=" | len }}"#,
