@@ -129,8 +129,17 @@ impl<'f, 'e> Fault<'f, 'e> {
     }
 }
 
-/// The lines of the faults of one schema.
+/// The lines of the faults of one schema. A value of another type, or another one than the only one, has no other fault.
 fn lines(faults: &[Fault<'_, '_>]) -> Vec<Line> {
+    let own = |is: fn(&Kind) -> bool| {
+        let mut own = faults.iter().filter(|fault| fault.step().is_none());
+        own.find(|fault| is(fault.error.kind()))
+    };
+    let of_type = own(|kind| matches!(kind, Kind::Type { .. }));
+    let only = of_type.or_else(|| own(|kind| matches!(kind, Kind::Constant { .. })));
+    if let Some(only) = only {
+        return vec![leaf(only.error)];
+    }
     let mut lines = Vec::new();
     let mut groups: Vec<(Step<'_>, Vec<Fault<'_, '_>>)> = Vec::new();
     let mut missing: Vec<&ValidationError<'_>> = Vec::new();
