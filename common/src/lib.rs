@@ -12,6 +12,7 @@ pub mod kubernetes_secret;
 pub mod manifests;
 pub mod memory;
 pub mod model;
+pub mod node;
 pub mod redact;
 pub mod registry;
 pub mod reload;

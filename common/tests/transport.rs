@@ -11,7 +11,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use common::client::http::Endpoint;
 use common::client::{ClientAccess, ClientError, ServiceFlags};
 use common::json::Limits;
-use common::server::health::{Check, readiness};
+use common::server::observe::health::{Check, readiness};
 use common::server::{CallerFlags, CallerPolicy, Listen, Peer, ServeError, Tls, serve};
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer,
@@ -517,8 +517,8 @@ async fn only_a_service_that_knows_its_callers_is_served_under_every_name() {
         for (host, status) in [
             ("localhost", 200),
             ("[::1]:8080", 200),
-            ("rebound.example.com", 403),
-            ("10.0.0.1", 403),
+            ("rebound.example.com", 421),
+            ("10.0.0.1", 421),
         ] {
             assert_eq!(named(&url, "/peer", host).await, status, "{host}");
             assert_eq!(named(&url, "/healthz", host).await, 200, "{host}");

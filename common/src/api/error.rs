@@ -80,6 +80,7 @@ codes! {
     PayloadTooLarge        "PAYLOAD_TOO_LARGE"        413 "The body of the request, or an answer between services, exceeds a limit of bytes, values or depth.";
     UriTooLong             "URI_TOO_LONG"             414 "The path and the query of the request exceed their size limit.";
     UnsupportedMediaType   "UNSUPPORTED_MEDIA_TYPE"   415 "The body of the request is neither JSON nor YAML, or is compressed.";
+    Misdirected            "MISDIRECTED"              421 "The Host header names a host that the service does not answer for.";
     InvalidTemplate        "INVALID_TEMPLATE"         422 "A Template object, or the values of its parameters, are not valid. `causes` lists each fault.";
     DeletesNotAllowed      "DELETES_NOT_ALLOWED"      422 "The update would delete most objects of the deployment, and the request does not allow that (allowDeletes).";
     IdempotencyConflict    "IDEMPOTENCY_CONFLICT"     422 "The Idempotency-Key was used before with a different request.";

@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::cluster::{Capabilities, Lookup, LookupAnswer};
 use super::manager::Expansion;
+use super::plan::{PlanAnswer, PlanRequest};
 use crate::model::{
-    Configuration, DeploymentName, GeneratedValue, Import, InstanceOutputs, Layout, ManifestName,
-    Namespace, ResolvedType, Scope, SecretValue,
+    AppliedChart, Configuration, DeploymentName, GeneratedValue, Import, InstanceOutputs, Layout,
+    ManifestName, Namespace, ResolvedType, Scope, SecretValue,
 };
 
 /// The header that identifies the caller of an expansion, by a digest of the user's name. expandybird shares its
@@ -40,6 +42,18 @@ pub struct ExpandRequest {
     /// The source of further values. The same seed gives the same values, so it is as secret as they are.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub seed: String,
+    /// What the cluster can do, for charts. Absent: what Helm assumes without a cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<Capabilities>,
+    /// The charts of the deployment that were applied before. Other charts are installed for the first time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub charts: Vec<AppliedChart>,
+    /// The objects that templates have asked for so far. Absent: nothing is looked up, and nothing is found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookups: Option<Vec<LookupAnswer>>,
+    /// What plans of the Inter-operator are asked, and the live objects that they see.
+    #[serde(default)]
+    pub plans: PlanRequest,
 }
 
 impl ExpandRequest {
@@ -99,6 +113,10 @@ pub struct ExpandResponse {
     /// to resolve.
     #[serde(default)]
     pub unresolved: Vec<String>,
+    /// What templates look up and the request has no answer to. If there is something, all else is empty: expand again
+    /// with the answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lookups: Vec<Lookup>,
     #[serde(default)]
     pub warnings: Vec<String>,
     /// The outputs of each template instance in the configuration itself that has any.
@@ -114,6 +132,10 @@ pub struct ExpandResponse {
     /// All values that templates made up, now or before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<GeneratedValue>,
+    /// What each instance of a plan of the Inter-operator has to say. If one wants live objects, the rest of the answer
+    /// is not complete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<PlanAnswer>,
 }
 
 impl ExpandResponse {
@@ -131,6 +153,7 @@ impl ExpandResponse {
             instance_outputs: self.instance_outputs,
             secrets: self.secrets,
             values: self.values,
+            plans: self.plans,
         }
     }
 }

@@ -5,14 +5,18 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::deployer::{EdgeReason, ObjectStatus, Policies, ResourceDiff, ResourceReport};
+use super::cluster::Capabilities;
+use super::deployer::{
+    EdgeReason, ObjectState, ObjectStatus, Policies, ResourceDiff, ResourceReport,
+};
+use super::error::ErrorBody;
 use super::page::PageQuery;
 use crate::model::limits::{DESCRIPTION_CHARS, LABELS, OPERATION_MS};
 use crate::model::{
     ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy, DeploymentName,
     DeploymentStatus, DiffSummary, DriftPolicy, GeneratedValue, Import, LayoutPath, ManifestName,
-    Namespace, ObjectRef, Operation, Regenerates, RegistryDefinition, ResolvedType, ResourceName,
-    SecretValue, ServiceAccountName, TypeName, UpdatePolicy,
+    Namespace, ObjectRef, Operation, OperationId, Predecessor, Regenerates, RegistryDefinition,
+    ResolvedType, ResourceName, SecretValue, ServiceAccountName, TypeName, UpdatePolicy,
 };
 
 /// The header that makes a write safe to repeat. Within a day, the same key with the same request is the same
@@ -67,9 +71,12 @@ pub struct CreateDeployment {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("oneOf" = [
-    {"required": ["content"], "properties": {"content": {"type": "string"}, "manifest": {"type": "null"}, "properties": {"type": "null"}, "resetProperties": {"const": false}}},
-    {"required": ["manifest"], "properties": {"manifest": {"type": "string"}, "content": {"type": "null"}, "imports": {"maxItems": 0}, "properties": {"type": "null"}, "resetProperties": {"const": false}}},
-    {"required": ["properties"], "properties": {"properties": {"type": "object"}, "content": {"type": "null"}, "manifest": {"type": "null"}, "imports": {"maxItems": 0}}},
+    {"title": "NewConfiguration", "description": "A whole new configuration.", "required": ["content"],
+        "properties": {"manifest": false, "properties": false, "resetProperties": false}},
+    {"title": "CommitPreview", "description": "The preview to commit.", "required": ["manifest"],
+        "properties": {"content": false, "imports": false, "properties": false, "resetProperties": false}},
+    {"title": "ChangedProperties", "description": "Other properties for the stored configuration.", "required": ["properties"],
+        "properties": {"content": false, "manifest": false, "imports": false}},
 ]))]
 pub struct UpdateDeployment {
     /// The YAML text of the new configuration. Give this, `properties` or `manifest`.
@@ -145,6 +152,13 @@ pub struct WriteQuery {
     /// `false` skips the dry run of all objects that otherwise comes before the first write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preflight: Option<bool>,
+    /// `false` runs no hooks of charts. Their objects stay as they are; a delete deletes them without running them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<bool>,
+    /// The tool that managed the objects before. Its field managers lose the fields of all objects that the deployment
+    /// owns afterwards, so that later changes meet no conflict with it. For creates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predecessor: Option<Predecessor>,
     /// Undoes a create or an update that fails while it is applied. The deployment goes back to the manifest that was
     /// last deployed, or is removed if there is none.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -200,6 +214,9 @@ pub struct DiffQuery {
     /// As for an update with `locked`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub locked: bool,
+    /// `false` compares without the hooks of charts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<bool>,
     #[serde(flatten)]
     pub policies: PolicyQuery,
 }
@@ -233,6 +250,9 @@ pub struct Expand {
     /// The source of generated values: the same seed gives the same values. Default: a random one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<String>,
+    /// What charts see of a cluster. Default: what the cluster of the manager can do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<Capabilities>,
 }
 
 /// The answer of `POST /expand`: the parts of a manifest that an expansion makes.
@@ -261,6 +281,10 @@ pub struct Expansion {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub values: Vec<GeneratedValue>,
+    /// What its plans of the Inter-operator have to say. The manager uses it, and no answer contains it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub plans: Vec<super::plan::PlanAnswer>,
 }
 
 /// An item of `GET /deployments/{d}/manifests`. `GET /deployments/{d}/manifests/{m}` returns the contents.
@@ -273,6 +297,12 @@ pub struct ManifestSummary {
     /// Its number among the deployment's manifests, from 1. Absent in manifests of earlier managers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
+    /// Since when it was the deployment's latest manifest. Absent in previews and in manifests of earlier managers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_force_from: Option<jiff::Timestamp>,
+    /// Until when. Absent while it is the latest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_force_until: Option<jiff::Timestamp>,
     /// The templates that it uses, each with the exact version: `redis:v1.0.1`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub templates: Vec<String>,
@@ -296,6 +326,73 @@ pub struct TypeInstance {
     pub manifest: ManifestName,
     /// The layout path in the manifest.
     pub path: LayoutPath,
+}
+
+/// The query of `GET /types/{t}/instances`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct InstancesQuery {
+    /// As in every list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_token: Option<String>,
+    /// A past moment: the instances of the manifests that were in force then. Deployments that were deleted since, and manifests
+    /// that are not kept, are not in the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<jiff::Timestamp>,
+}
+
+impl InstancesQuery {
+    /// The page that it asks for.
+    pub fn page(&self) -> PageQuery {
+        PageQuery {
+            limit: self.limit,
+            page_token: self.page_token.clone(),
+        }
+    }
+}
+
+/// `GET /deployments/{d}`: the deployment, and what the caller may do with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeploymentAnswer {
+    #[serde(flatten)]
+    pub deployment: crate::model::Deployment,
+    pub may: DeploymentPermissions,
+}
+
+/// What the caller may do with a deployment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeploymentPermissions {
+    /// Every change of it, and stopping it.
+    pub update: Permission,
+    pub delete: Permission,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Permission {
+    pub allowed: bool,
+    /// Which permission is missing, and how it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The answer of `GET /deployments`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "DeploymentPage")]
+pub struct DeploymentList {
+    pub items: Vec<crate::model::Deployment>,
+    /// Absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_page_token: Option<String>,
+    /// With `counts`: how many deployments fit the query, whose `status` does not count here, by status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<BTreeMap<String, u64>>,
 }
 
 /// The query of `GET /deployments`: what all of these say.
@@ -324,6 +421,9 @@ pub struct DeploymentsQuery {
     pub q: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_by: Option<OrderBy>,
+    /// `true`: the answer also counts all that fits, by status. The manager reads all deployments for it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub counts: bool,
 }
 
 /// The order of a list of deployments.
@@ -405,6 +505,21 @@ pub struct GraphNode {
     #[serde(rename = "type")]
     pub type_name: TypeName,
     pub object: ObjectRef,
+    /// With `live`: its present state. Absent if no object is recorded for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<ObjectState>,
+    /// With `live`: why it is not ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The query of `GET /deployments/{d}/graph`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GraphQuery {
+    /// `true`: each node has its present state in the cluster.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub live: bool,
 }
 
 /// `from` is applied after `to`. Both are indices of nodes: names are unique within one template only.
@@ -430,6 +545,35 @@ impl OperationEvent {
     /// The names in `event:`.
     pub const OPERATION: &'static str = "operation";
     pub const RESOURCE: &'static str = "resource";
+    /// Only in `GET /events`, with an [`OperationRefusal`].
+    pub const REFUSED: &'static str = "refused";
+}
+
+/// The query of `GET /events`: the operations, or the deployment whose operations are followed one after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OperationEventsQuery {
+    /// Up to 50 ids, with commas between them. The stream ends when all of them are done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(,[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?){0,49}$"))]
+    pub operations: Option<String>,
+    /// The stream starts with the last operation, and goes on with later ones. It has no end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deployment: Option<DeploymentName>,
+}
+
+/// The data of `event: resource` in `GET /events`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct OperationReport {
+    pub operation: OperationId,
+    pub report: ResourceReport,
+}
+
+/// The data of `event: refused` in `GET /events`: the stream has no events of this operation, or none any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct OperationRefusal {
+    pub operation: OperationId,
+    pub error: ErrorBody,
 }
 
 /// `GET /deployments/{d}/manifests/{m}/diff?from=OTHER`: the changes from one manifest to another.
@@ -476,6 +620,16 @@ pub struct TemplateSummary {
     pub name: String,
     /// All versions, lowest first.
     pub versions: Vec<String>,
+}
+
+/// `POST /registries/{r}/refresh`: what the registry has now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RefreshedRegistry {
+    pub name: String,
+    /// The number of templates.
+    pub templates: usize,
+    /// The number of versions of all templates.
+    pub versions: usize,
 }
 
 /// `GET /types/{t}/metadata` and `GET /registries/{r}/types/{t}`: the description of a template and its properties.

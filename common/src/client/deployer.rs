@@ -12,14 +12,17 @@ use super::access::ClientAccess;
 use super::error::ClientError;
 use super::http::{Endpoint, with_body};
 use super::lines::documents;
+use crate::api::activity::{ClusterEvents, EventsRequest, LogItem, LogsRequest};
+use crate::api::cluster::{Capabilities, LookupAnswers, LookupRequest};
 use crate::api::deployer::{
     ApplyRequest, CheckResponse, DeleteRequest, Event, ObjectStatus, StatusRequest,
 };
 use crate::api::export::{ExportRequest, Exported};
 use crate::api::job::{JobsStopped, Renewal, Renewed, StopJobs};
+use crate::api::plan::{EditRequest, Edited, LookedUp, SourcesRequest};
 use crate::api::review::{AccessReview, AccessVerdicts, TokenReview, TokenVerdict};
 use crate::json::Limits;
-use crate::server::health::Readiness;
+use crate::server::observe::health::Readiness;
 
 /// Heartbeats come every few seconds. No event for this long means that nothing works on the job any more.
 const IDLE: Duration = Duration::from_secs(30);
@@ -108,6 +111,71 @@ impl DeployerClient {
         self.endpoint.fetch_repeatedly(send, deadline).await
     }
 
+    /// What the cluster can do.
+    pub async fn capabilities(&self, deadline: Duration) -> Result<Capabilities, ClientError> {
+        let send = || self.endpoint.request(Method::GET, &["capabilities"]);
+        self.endpoint.fetch_repeatedly(send, deadline).await
+    }
+
+    /// Live objects, with the values of Secrets.
+    pub async fn look_up(
+        &self,
+        request: Arc<LookupRequest>,
+        deadline: Duration,
+    ) -> Result<LookupAnswers, ClientError> {
+        let body = self.endpoint.body(request).await?;
+        let path = ["lookups"];
+        let send = || with_body(self.endpoint.request(Method::POST, &path), body.clone());
+        self.endpoint.fetch_repeatedly(send, deadline).await
+    }
+
+    /// The cluster's events about objects.
+    pub async fn events(
+        &self,
+        request: Arc<EventsRequest>,
+        deadline: Duration,
+    ) -> Result<ClusterEvents, ClientError> {
+        let body = self.endpoint.body(request).await?;
+        let path = ["configurations", "events"];
+        let send = || with_body(self.endpoint.request(Method::POST, &path), body.clone());
+        self.endpoint.fetch_repeatedly(send, deadline).await
+    }
+
+    /// The logs of the containers that objects made.
+    pub async fn logs(
+        &self,
+        request: Arc<LogsRequest>,
+    ) -> Result<impl Stream<Item = Result<LogItem, ClientError>> + use<>, ClientError> {
+        self.stream(Method::POST, &["configurations", "logs"], request)
+            .await
+    }
+
+    /// Live objects with all their values, in the rights of a user.
+    pub async fn lookup(
+        &self,
+        request: Arc<SourcesRequest>,
+        deadline: Duration,
+    ) -> Result<LookedUp, ClientError> {
+        let body = self.endpoint.body(request).await?;
+        let path = ["configurations", "lookup"];
+        let send = || with_body(self.endpoint.request(Method::POST, &path), body.clone());
+        self.endpoint.fetch_repeatedly(send, deadline).await
+    }
+
+    /// Changes live objects that others made.
+    pub async fn edit(
+        &self,
+        request: Arc<EditRequest>,
+        deadline: Duration,
+    ) -> Result<Edited, ClientError> {
+        let body = self.endpoint.body(request).await?;
+        let path = ["configurations", "edit"];
+        let request = self.endpoint.request(Method::POST, &path);
+        self.endpoint
+            .fetch(with_body(request, body), Some(deadline))
+            .await
+    }
+
     /// A sign of life for a job. It is not repeated: the next beat asks again.
     pub async fn renew(
         &self,
@@ -170,12 +238,16 @@ impl DeployerClient {
     }
 
     /// The head of the answer must also come within [`IDLE`]. The timeout of the request limits the work itself.
-    async fn stream<R: Serialize + Send + Sync + 'static>(
+    async fn stream<R, T>(
         &self,
         method: Method,
         path: &[&str],
         request: Arc<R>,
-    ) -> Result<impl Stream<Item = Result<Event, ClientError>> + use<R>, ClientError> {
+    ) -> Result<impl Stream<Item = Result<T, ClientError>> + use<R, T>, ClientError>
+    where
+        R: Serialize + Send + Sync + 'static,
+        T: DeserializeOwned + Send + 'static,
+    {
         let body = self.endpoint.body(request).await?;
         let request = with_body(self.endpoint.request(method, path), body);
         let answer = tokio::time::timeout(IDLE, self.endpoint.send(request, None))

@@ -10,7 +10,7 @@ use super::error::ClientError;
 use super::http::{Endpoint, with_body};
 use crate::api::expander::{CALLER_HEADER, ExpandRequest, ExpandResponse};
 use crate::json::Limits;
-use crate::server::health::Readiness;
+use crate::server::observe::health::Readiness;
 
 #[derive(Debug, Clone)]
 pub struct ExpanderClient {

@@ -125,6 +125,28 @@ impl Endpoint {
         Err(self.refusal(response).await)
     }
 
+    /// Sends the request, and returns the head of any answer. `deadline` is as in [`Self::send`].
+    pub(super) async fn any(
+        &self,
+        request: RequestBuilder,
+        deadline: Option<Duration>,
+    ) -> Result<Response, ClientError> {
+        let request = match deadline {
+            Some(deadline) => request.timeout(deadline),
+            None => request,
+        };
+        self.answer(request, deadline).await
+    }
+
+    /// The bytes of an answer, within the endpoint's limits.
+    pub(super) async fn whole(
+        &self,
+        response: Response,
+        deadline: Option<Duration>,
+    ) -> Result<Vec<u8>, ClientError> {
+        self.text(response, self.answers, deadline).await
+    }
+
     /// Sends the request with the client's token, and returns any answer.
     async fn answer(
         &self,
@@ -379,7 +401,7 @@ impl Endpoint {
     pub async fn readiness(
         &self,
         deadline: Duration,
-    ) -> Result<crate::server::health::Readiness, ClientError> {
+    ) -> Result<crate::server::observe::health::Readiness, ClientError> {
         let request = self.request(Method::GET, &["readyz"]).timeout(deadline);
         let response = self.answer(request, Some(deadline)).await?;
         let text = self.text(response, Limits::ERROR, Some(deadline)).await?;

@@ -2,6 +2,7 @@
 //! errors.
 
 pub mod access;
+pub mod broker;
 pub mod deployer;
 pub mod error;
 pub mod expander;

@@ -3,18 +3,22 @@
 //! Recognises texts with objects, reads the objects with their locations, and names each object as a resource
 //! ([`named`]). It does not know what the objects mean.
 
+mod broker_config;
 mod error;
 mod names;
 mod object;
+mod plan;
 mod template_object;
 
 use serde_json::Value;
 
 use crate::yaml::{self, Document, Duplicates, Limits};
 
+pub use broker_config::{is_broker_config, is_broker_config_document};
 pub use error::{ManifestError, ObjectLocation};
 pub use names::named;
 pub use object::Object;
+pub use plan::{is_plan, read_plan};
 pub use template_object::{is_template, is_template_object, read_template_object};
 
 /// The endings of files that hold objects.

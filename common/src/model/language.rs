@@ -19,6 +19,10 @@ pub enum Language {
     Chart,
     /// An object of the kind Template: Kubernetes objects with parameters.
     TemplateObject,
+    /// A `ServiceBrokerConfig`: the plans of a service broker. `FILE#SERVICE/PLAN` is the type of one.
+    BrokerConfig,
+    /// A plan of the Service Fabrik Inter-operator, with its service.
+    Plan,
     /// Files of Kubernetes objects, as kubectl takes them.
     Manifests,
 }
@@ -47,7 +51,7 @@ pub struct Row {
 }
 
 /// If several rows match a file, the first one wins.
-pub const TABLE: [Row; 7] = [
+pub const TABLE: [Row; 9] = [
     Row {
         language: Language::Python,
         name: "Python",
@@ -71,6 +75,22 @@ pub const TABLE: [Row; 7] = [
         endings: &manifests::ENDINGS,
         recognises: Some(manifests::is_template_object),
         own_endings: &[".template.yaml", ".template.yml", ".template.json"],
+    },
+    Row {
+        language: Language::BrokerConfig,
+        name: "service broker configuration",
+        form: Form::File,
+        endings: &manifests::ENDINGS,
+        recognises: Some(manifests::is_broker_config),
+        own_endings: &[".broker.yaml", ".broker.yml", ".broker.json"],
+    },
+    Row {
+        language: Language::Plan,
+        name: "Inter-operator plan",
+        form: Form::File,
+        endings: &manifests::ENDINGS,
+        recognises: Some(manifests::is_plan),
+        own_endings: &[".sfplan.yaml", ".sfplan.yml", ".sfplan.json"],
     },
     Row {
         language: Language::Manifests,
@@ -175,6 +195,12 @@ pub fn of_file(path: &str, content: &str) -> Option<&'static Row> {
     })
 }
 
+/// A type of which a file has several, such as `broker.yaml#SERVICE/PLAN`: the file, and the part of it.
+pub fn part(type_name: &str) -> Option<(&str, &str)> {
+    let (file, part) = type_name.split_once('#')?;
+    (!file.is_empty() && !part.is_empty()).then_some((file, part))
+}
+
 /// What the programs know about one language.
 pub fn row(language: Language) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.language == language)
@@ -237,6 +263,8 @@ mod tests {
     fn a_file_is_in_the_language_that_its_name_and_content_say() {
         const OBJECT: &str = "{apiVersion: v1, kind: Pod}";
         const TEMPLATE: &str = "{\"kind\": \"Template\", \"apiVersion\": \"v1\", \"objects\": []}";
+        const BROKER: &str = "kind: Role\n---\napiVersion: servicebroker.couchbase.com/v1alpha1\nkind: ServiceBrokerConfig\n";
+        const PLAN: &str = "apiVersion: osb.servicefabrik.io/v1alpha1\nkind: SFService\n---\napiVersion: osb.servicefabrik.io/v1alpha1\nkind: SFPlan\n";
         const OPENSHIFT: &str = "apiVersion: template.openshift.io/v1\nkind: Template\n";
         for (path, content, language) in [
             ("a.py", OBJECT, Some(Language::Python)),
@@ -250,6 +278,10 @@ mod tests {
             ("a.yml", TEMPLATE, Some(Language::TemplateObject)),
             ("a.yaml", OPENSHIFT, Some(Language::TemplateObject)),
             ("a.template.yaml", "{}", Some(Language::TemplateObject)),
+            ("a.yaml", BROKER, Some(Language::BrokerConfig)),
+            ("a.broker.yaml", "{}", Some(Language::BrokerConfig)),
+            ("a.yaml", PLAN, Some(Language::Plan)),
+            ("a.sfplan.yaml", "{}", Some(Language::Plan)),
             ("a.jinja", TEMPLATE, Some(Language::Jinja)),
             ("a.yml", "resources: []", None),
             ("redis.tgz", "H4sI", Some(Language::Chart)),

@@ -35,5 +35,7 @@ pub const IDENTITY_BYTES: usize = 64 * 1024;
 pub const TOKEN_BYTES: usize = 64 * 1024;
 /// Bytes of a credential's secret. The key file of a service account has about 2 KiB.
 pub const SECRET_BYTES: usize = 64 * 1024;
+/// Objects of one lookup, and edits of one request.
+pub const LOOKUP_OBJECTS: usize = 256;
 /// Questions of one access review.
 pub const ACCESS_QUESTIONS: usize = 1_000;

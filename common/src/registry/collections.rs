@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::{FilePath, PathError};
-use crate::model::scope::is_part;
+use crate::model::registry::scope::is_part;
 use crate::yaml::{self, Duplicates, Limits};
 
 pub const FILE: &str = "registry.yaml";

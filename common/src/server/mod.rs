@@ -1,32 +1,22 @@
 //! What the three services share in answering HTTP: listening, request ids, errors, bodies, health, metrics.
 
-mod access;
-mod answer;
-mod bodiless;
-pub mod body;
+pub mod answer;
 mod callers;
-pub mod error;
-mod files;
-mod front;
-mod head;
-pub mod health;
 pub mod limits;
-pub mod metrics;
-mod observe;
-mod peer;
-mod query;
+pub mod observe;
+pub mod request;
 mod route;
 mod serve;
-mod tls;
 
-pub use access::{CallerPolicy, Stranger};
 pub use answer::answer;
-pub use body::{Body, Format, RawBody};
+pub use answer::compress::accepts_gzip;
+pub use answer::error::ApiError;
 pub use callers::CallerFlags;
-pub use error::ApiError;
+pub use callers::access::{CallerPolicy, Stranger};
+pub use callers::peer::{Peer, Relays, is_relayed};
 pub use limits::LimitFlags;
-pub use peer::Peer;
-pub use query::Query;
+pub use request::body::{AnyBody, Body, Format, RawBody};
+pub use request::query::Query;
 pub use route::at;
-pub use serve::{HangUp, Listen, ServeError, serve};
-pub use tls::Tls;
+pub use serve::tls::Tls;
+pub use serve::{HangUp, Listen, Listening, ServeError, Serving, serve};

@@ -4,7 +4,7 @@ use actix_web::http::Method;
 use actix_web::http::header::{ALLOW, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, Resource, ResponseError, Route, web};
 
-use super::error::ApiError;
+use super::answer::error::ApiError;
 use crate::api::error::ErrorCode;
 
 /// The path with its methods. Any other method is answered with 405, and `Allow` names these (RFC 9110).

@@ -1,5 +1,6 @@
 //! The names in a peer's certificate. The chain is verified before they are read.
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use x509_cert::der::asn1::ObjectIdentifier;
 use x509_cert::der::{Any, Decode, Tagged};
@@ -13,7 +14,7 @@ const ORGANIZATION: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.10");
 const NAMES: usize = 100;
 
 /// The names in a verified certificate.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Certificate {
     /// The subject's CN, which Kubernetes uses as the user.
     pub common_name: Option<String>,

@@ -94,6 +94,17 @@ impl ManagerClient {
         self.post(&path, write, request, Answer::AtOnce).await
     }
 
+    /// Runs the test hooks of the deployment's charts.
+    pub async fn test_async(
+        &self,
+        name: &DeploymentName,
+        write: impl Into<Write>,
+    ) -> Result<Operation, ClientError> {
+        let path = ["deployments", name.as_str(), "test"];
+        self.write(Method::POST, &path, write, NOTHING, Answer::AtOnce)
+            .await
+    }
+
     /// Applies the same configuration with another version of one template.
     pub async fn upgrade(
         &self,

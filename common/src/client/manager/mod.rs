@@ -1,5 +1,6 @@
 //! The client of the manager.
 
+mod activity;
 mod admin;
 mod credentials;
 mod deployments;
@@ -19,7 +20,7 @@ use super::error::ClientError;
 use super::http::Endpoint;
 use crate::api::manager::Whoami;
 use crate::json::Limits;
-use crate::server::health::Readiness;
+use crate::server::observe::health::Readiness;
 use write::NOTHING;
 
 pub use write::{Answer, Write};
@@ -42,6 +43,11 @@ impl ManagerClient {
         Ok(Self {
             endpoint: Endpoint::new("the manager", url, Limits::MANIFEST, access)?,
         })
+    }
+
+    /// The address of the manager's page, for a browser.
+    pub fn page(&self) -> String {
+        format!("{}/ui/", self.endpoint.url().as_str().trim_end_matches('/'))
     }
 
     /// The service's readiness report, ready or not.

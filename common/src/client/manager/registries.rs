@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde::Serialize;
 
 use super::{ManagerClient, READ};
-use crate::api::manager::{RegistrySummary, TemplateSummary};
+use crate::api::manager::{RefreshedRegistry, RegistrySummary, TemplateSummary};
 use crate::api::page::{Page, PageQuery};
 use crate::client::error::ClientError;
 use crate::model::{RegistryDefinition, RegistryName};
@@ -37,6 +37,13 @@ impl ManagerClient {
     ) -> Result<RegistrySummary, ClientError> {
         let path = ["registries", name.as_str()];
         let request = self.endpoint.request(Method::DELETE, &path);
+        self.endpoint.fetch(request, READ.into()).await
+    }
+
+    /// Has the manager ask the registry anew, before its answers are old.
+    pub async fn refresh_registry(&self, name: &str) -> Result<RefreshedRegistry, ClientError> {
+        let path = ["registries", name, "refresh"];
+        let request = self.endpoint.request(Method::POST, &path);
         self.endpoint.fetch(request, READ.into()).await
     }
 

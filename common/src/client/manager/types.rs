@@ -3,7 +3,9 @@
 use reqwest::Method;
 
 use super::{ManagerClient, READ};
-use crate::api::manager::{Expand, Expansion, TemplateDescription, TypeInstance, TypeSummary};
+use crate::api::manager::{
+    Expand, Expansion, InstancesQuery, TemplateDescription, TypeInstance, TypeSummary,
+};
 use crate::api::page::{Page, PageQuery};
 use crate::api::upgrade::{WhatIf, WhatIfPage, WhatIfQuery};
 use crate::client::error::ClientError;
@@ -42,6 +44,17 @@ impl ManagerClient {
     ) -> Result<Page<TypeInstance>, ClientError> {
         self.endpoint
             .get(&["types", type_name, "instances"], page, READ)
+            .await
+    }
+
+    /// The instances at a past moment, if the query names one.
+    pub async fn instances_at(
+        &self,
+        type_name: &str,
+        query: &InstancesQuery,
+    ) -> Result<Page<TypeInstance>, ClientError> {
+        self.endpoint
+            .get(&["types", type_name, "instances"], query, READ)
             .await
     }
 

@@ -60,7 +60,9 @@ pub fn repository(prefix: &str, folder: &FilePath) -> Option<String> {
         if !is_component(part) {
             return None;
         }
-        name.push('/');
+        if !name.is_empty() {
+            name.push('/');
+        }
         name.push_str(part);
     }
     (name.len() <= REPOSITORY_CHARS).then_some(name)

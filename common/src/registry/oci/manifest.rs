@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::canonical::{Digest, digest_bytes};
-use crate::registry::{FilePath, VERSION_FILES as LAYERS};
+use crate::registry::{FilePath, PACKED, VERSION_FILES as LAYERS};
 
 pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 /// The artifact type of a template's version, and of the files at a registry's root.
@@ -14,6 +14,11 @@ pub const TEMPLATE: &str = "application/vnd.deployment-manager.template.v1";
 pub const INDEX: &str = "application/vnd.deployment-manager.index.v1";
 const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 const FILE: &str = "application/vnd.deployment-manager.file.v1";
+/// The types of a packed chart and of its `Chart.yaml`, as Helm pushes them.
+pub const CHART_CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";
+pub const CHART_CONTENT: &str = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
+/// The type of a packed chart before Helm 3.7.
+const OLD_CHART_CONTENT: &str = "application/tar+gzip";
 /// The annotation with the path of a file.
 const TITLE: &str = "org.opencontainers.image.title";
 /// The annotation of `oras` for a folder that is packed into a layer.
@@ -71,6 +76,20 @@ impl Manifest {
         Self::new(TEMPLATE, files.into_iter().map(layer).collect())
     }
 
+    /// A packed chart, with its `Chart.yaml` as JSON.
+    pub fn of_chart(metadata: &[u8], archive: &[u8]) -> Self {
+        Self {
+            artifact_type: None,
+            config: Descriptor::of(CHART_CONFIG, metadata),
+            ..Self::new(TEMPLATE, vec![Descriptor::of(CHART_CONTENT, archive)])
+        }
+    }
+
+    /// Whether Helm, or another tool of charts, pushed it.
+    pub fn is_chart(&self) -> bool {
+        self.config.media_type == CHART_CONFIG
+    }
+
     pub fn of_index() -> Self {
         Self::new(INDEX, vec![Descriptor::of(EMPTY, EMPTY_CONTENT)])
     }
@@ -91,8 +110,14 @@ impl Manifest {
         EMPTY_CONTENT
     }
 
-    /// The files by their paths, or what is wrong with the manifest as a template's version.
-    pub fn files(self) -> Result<BTreeMap<FilePath, Descriptor>, String> {
+    /// The files by their paths, or what is wrong with the manifest as a template's version. A packed chart gets the name of
+    /// its template.
+    pub fn files(self, template: &str) -> Result<BTreeMap<FilePath, Descriptor>, String> {
+        if self.is_chart() {
+            let path = FilePath::parse(&format!("{template}{PACKED}"));
+            let path = path.map_err(|error| error.to_string())?;
+            return Ok(BTreeMap::from([(path, self.into_packed_chart()?)]));
+        }
         if self.layers.len() > LAYERS {
             return Err(format!("it has more than {LAYERS} layers"));
         }
@@ -114,6 +139,21 @@ impl Manifest {
         }
         Ok(files)
     }
+
+    /// A chart may have layers beside its archive, such as its provenance.
+    fn into_packed_chart(self) -> Result<Descriptor, String> {
+        let is_content = |layer: &Descriptor| {
+            [CHART_CONTENT, OLD_CHART_CONTENT].contains(&layer.media_type.as_str())
+        };
+        let mut found = self.layers.into_iter().filter(is_content);
+        match (found.next(), found.next()) {
+            (Some(layer), None) => Ok(layer),
+            (None, _) => Err(format!(
+                "it is a chart without a layer of type {CHART_CONTENT}"
+            )),
+            (Some(_), Some(_)) => Err("it is a chart with two archives".to_owned()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -134,7 +174,7 @@ mod tests {
         );
         let files = serde_json::from_str::<Manifest>(&text)
             .unwrap()
-            .files()
+            .files("a")
             .unwrap();
         let found: Vec<_> = files.iter().map(|(p, d)| (p.as_str(), d.size)).collect();
         assert_eq!(found, [("a.py", 3), ("lib/b.py", 3)]);
@@ -168,8 +208,21 @@ mod tests {
             (layers(&whole), "two of its layers"),
         ] {
             let manifest: Manifest = serde_json::from_str(&text).unwrap();
-            let error = manifest.files().unwrap_err();
+            let error = manifest.files("a").unwrap_err();
             assert!(error.contains(reason), "{error}");
         }
+    }
+
+    #[test]
+    fn a_chart_as_helm_pushes_it_is_one_file() {
+        let chart = Manifest::of_chart(b"{}", b"archive");
+        assert!(chart.is_chart());
+        let files = chart.clone().files("web").unwrap();
+        let names: Vec<_> = files.keys().map(FilePath::as_str).collect();
+        assert_eq!(names, ["web.tgz"]);
+        let mut without = chart;
+        without.layers.clear();
+        let error = without.files("web").unwrap_err();
+        assert!(error.contains(CHART_CONTENT), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::overloaded;
-use crate::server::error::ApiError;
+use crate::server::answer::error::ApiError;
 
 /// A body up to this size is small, like nearly all bodies.
 const SMALL: usize = 1024 * 1024;

@@ -23,7 +23,7 @@ use actix_web::{HttpMessage, HttpRequest};
 use self::bodies::Bodies;
 use self::share::Shares;
 pub use self::share::{Admission, Stream};
-use super::error::ApiError;
+use super::answer::error::ApiError;
 use crate::api::error::ErrorCode;
 use crate::memory;
 

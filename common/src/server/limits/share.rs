@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::{Share, overloaded};
 use crate::api::error::ErrorCode;
-use crate::server::error::ApiError;
+use crate::server::answer::error::ApiError;
 
 /// How many callers are remembered. Callers without a request for two seconds are forgotten first.
 const CALLERS: usize = 10_000;

@@ -1,0 +1,87 @@
+//! A manifest: the desired state of a deployment, and its expansion. It never changes once it is stored.
+
+pub mod configuration;
+pub mod layout;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use self::configuration::{Configuration, Output};
+use self::layout::Layout;
+use super::deployment::preview::Preview;
+use super::name::{DeploymentName, ManifestName, TypeName};
+use super::template::Import;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Manifest {
+    pub name: ManifestName,
+    pub deployment: DeploymentName,
+    pub created_at: Timestamp,
+    /// Its number among the deployment's manifests, from 1. Absent in manifests of earlier managers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    pub input_config: InputConfig,
+    /// Primitives only. `outputs` has its own field.
+    pub expanded_config: Configuration,
+    pub layout: Layout,
+    /// Each template reference with what it resolved to, in the order of resolution.
+    #[serde(default)]
+    pub resolved_types: Vec<ResolvedType>,
+    #[serde(default)]
+    pub outputs: Vec<Output>,
+    /// What its template says to its users, where references are not replaced yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+    pub digests: ManifestDigests,
+    /// What applying it would do, if it was made as a preview. It stays in the manifest after the commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
+}
+
+/// The request as the caller sent it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct InputConfig {
+    /// The YAML text of the configuration.
+    pub content: String,
+    #[serde(default)]
+    pub imports: Vec<Import>,
+}
+
+/// A template reference and the exact version that it resolved to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ResolvedType {
+    #[serde(rename = "type")]
+    pub type_name: TypeName,
+    /// The exact version, such as `v1.0.1`. Absent for plain URLs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The URL or path of the template file.
+    pub url: String,
+    /// `sha256:<hex>` over the template and all files that came with it.
+    pub sha256: String,
+    /// The template, its schema and the schema's imports. Absent in manifests of the first releases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<ResolvedFile>,
+}
+
+/// One file of a template, as it was fetched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ResolvedFile {
+    /// The name in templates: the reference, the reference with `.schema`, or the path of the file.
+    pub name: String,
+    pub url: String,
+    /// `sha256:<hex>` of its bytes.
+    pub sha256: String,
+}
+
+/// `sha256:<hex>` of the parts of a manifest. Equal digests mean equal bytes, so a repeated expansion can be compared.
+/// For a manifest with secrets the manager returns `hmac-sha256:<hex>` instead: equal for equal digests, under a key of
+/// this manager.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ManifestDigests {
+    pub input: String,
+    pub resolved_types: String,
+    pub expansion: String,
+}
