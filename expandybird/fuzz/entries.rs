@@ -45,6 +45,8 @@ fn expanded(content: &str, files: &[(&str, &str)], returned: Rendered) {
         scopes: &BTreeMap::new(),
         values: &[],
         seed: "",
+        charts: &[],
+        plans: &common::api::plan::PlanRequest::default(),
     };
     let budget = Budget::new(BOUNDS);
     let outcome = expand(

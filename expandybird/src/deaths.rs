@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use common::server::metrics;
+use common::server::observe::metrics;
 use nix::sys::signal::Signal;
 use prometheus::{IntCounterVec, Opts};
 

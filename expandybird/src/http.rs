@@ -5,7 +5,9 @@ use actix_web::http::header::ContentType;
 use actix_web::web::{Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use common::api::expander::CALLER_HEADER;
-use common::server::{ApiError, RawBody, body, health, metrics};
+use common::server::observe::{health, metrics};
+use common::server::request::body;
+use common::server::{ApiError, RawBody};
 
 use crate::admission::Caller;
 use crate::service::{Answer, Asked, Expander};

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::server::health::Check;
+use common::server::observe::health::Check;
 use common::server::{ApiError, Format};
 use tokio::time::Instant;
 

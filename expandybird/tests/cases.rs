@@ -5,7 +5,7 @@
 //!
 //! Facts that need no folder of their own are in `facts.yaml`.
 //!
-//! `env.yaml` gives the environment, `imports.yaml` maps names to paths where they differ, `scopes.yaml` says where the
+//! `cluster.yaml` says what charts see of a cluster, `env.yaml` gives the environment, `imports.yaml` maps names to paths where they differ, `scopes.yaml` says where the
 //! short references in a template lead,
 //! `values.yaml` has the values of earlier expansions and the seed of others.
 
@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use common::api::error::ErrorBody;
 use common::api::expander::ExpandRequest;
+use common::api::plan::PlanRequest;
 use common::model::Import;
 use common::yaml::{self, Duplicates, Limits};
 use expandybird::engine::jinja;
@@ -30,10 +31,12 @@ use expandybird::sandbox::{self, Sandbox, SandboxOptions};
 use expandybird::service::{Expander, Options};
 use serde_json::{Map, Value};
 
-const OWN: [&str; 7] = [
+const OWN: [&str; 9] = [
     "config.yaml",
+    "plans.yaml",
     "expected.yaml",
     "error.txt",
+    "cluster.yaml",
     "env.yaml",
     "imports.yaml",
     "scopes.yaml",
@@ -129,7 +132,16 @@ fn request(folder: &Path) -> ExpandRequest {
         true => read(&values),
         false => Value::Null,
     };
+    let cluster = folder.join("cluster.yaml");
+    let cluster = match cluster.exists() {
+        true => read(&cluster),
+        false => Value::Null,
+    };
+    let seen = |key: &str| cluster.get(key).cloned();
     ExpandRequest {
+        capabilities: seen("capabilities").map(|seen| serde_json::from_value(seen).unwrap()),
+        charts: seen("charts").map_or_else(Vec::new, |seen| serde_json::from_value(seen).unwrap()),
+        lookups: seen("lookups").map(|seen| serde_json::from_value(seen).unwrap()),
         values: match values.get("values") {
             Some(values) => serde_json::from_value(values.clone()).unwrap(),
             None => Vec::new(),
@@ -151,6 +163,10 @@ fn request(folder: &Path) -> ExpandRequest {
             .collect(),
         env: env.as_object().cloned().unwrap_or_else(Map::new),
         scopes,
+        plans: match folder.join("plans.yaml") {
+            plans if plans.exists() => serde_json::from_value(read(&plans)).unwrap(),
+            _ => PlanRequest::default(),
+        },
     }
 }
 

@@ -50,7 +50,9 @@ fn rendered(facts: &Facts, template: &str) -> Result<String, String> {
         env: &facts.env,
         properties: Some(&facts.properties),
         values: Values::NONE,
+        applied: 0,
         outputs: None,
+        plan: expandybird::engine::PlanInputs::default(),
     };
     match engine
         .render(&instance)

@@ -49,7 +49,9 @@ fn expanded(
         env: &Map::new(),
         scopes: &BTreeMap::new(),
         values: &[],
+        charts: &[],
         seed: "",
+        plans: &common::api::plan::PlanRequest::default(),
     };
     let budget = Budget::new(Bounds::default());
     let mut engine = Returns(templates);

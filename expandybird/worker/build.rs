@@ -28,10 +28,10 @@ fn python_home() -> String {
 
 /// No code of ours calls these functions, so the linker must keep them explicitly.
 fn own_clocks() {
-    const SOURCE: &str = "src/native/machine.c";
-    println!("cargo:rerun-if-changed={SOURCE}");
+    const SOURCES: [&str; 2] = ["src/native/machine.c", "src/native/working_set.c"];
+    println!("cargo:rerun-if-changed=src/native");
     cc::Build::new()
-        .file(SOURCE)
+        .files(SOURCES)
         .warnings_into_errors(true)
         .link_lib_modifier("+whole-archive")
         .compile("machine");

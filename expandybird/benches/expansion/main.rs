@@ -1,10 +1,11 @@
 //! How fast expansions are, over HTTP, beside one fresh Python process a request that does the same with PyYAML,
-//! Jinja2 and jsonschema.
+//! Jinja2 and jsonschema, and beside `helm template`.
 //!
 //! `cargo build --release -p expandybird-worker && cargo bench -p expandybird` prints the table of the README, and says
 //! which figures miss their goal.
 
 mod cases;
+mod charts;
 mod http;
 mod instead;
 #[path = "../../tests/support/program.rs"]
@@ -44,6 +45,7 @@ fn main() -> Result<()> {
         alone(&service, &instead, &case)?;
     }
     together(&service, &cases::small_jinja(), REQUESTS)?;
+    charts::rows(&service)?;
     let before = service.memory()?;
     together(&service, &cases::small_jinja(), MANY_REQUESTS)?;
     let after = service.memory()?;
@@ -167,6 +169,10 @@ impl Times {
         let done = work()?;
         self.0.push(started.elapsed());
         Ok(done)
+    }
+
+    fn count(&self) -> usize {
+        self.0.len()
     }
 
     fn percentile(&self, percent: usize) -> Duration {

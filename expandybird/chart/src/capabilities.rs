@@ -14,6 +14,8 @@ pub struct Capabilities {
     pub kube_version: String,
     /// `GROUP/VERSION`, and of a cluster also `GROUP/VERSION/KIND`.
     pub api_versions: Vec<String>,
+    /// Whether what the chart defines in `crds/` counts, too: a cluster serves it before anything else is applied.
+    pub adds_definitions: bool,
 }
 
 impl Default for Capabilities {
@@ -22,6 +24,7 @@ impl Default for Capabilities {
         Self {
             kube_version: "v1.37.0".to_owned(),
             api_versions: KNOWN.iter().map(|&version| version.to_owned()).collect(),
+            adds_definitions: false,
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use common_chart::File;
+use common_chart::archive::{self, Room};
 use serde_json::{Map, Value};
 
-use crate::archive::{self, Room};
 use crate::error::ChartError;
-use crate::file::File;
 use crate::metadata::Metadata;
 use crate::{ignore, yaml};
 
@@ -36,7 +36,7 @@ impl Chart {
     /// # Errors
     /// The archive or the chart is wrong, or too large.
     pub fn from_archive(archive: &[u8]) -> Result<Self, ChartError> {
-        let mut room = Room::new();
+        let mut room = Room::default();
         let files = ignore::kept(archive::read(archive, &mut room)?)?;
         Self::read(files, &mut room, MAX_DEPTH)
     }
@@ -54,7 +54,7 @@ impl Chart {
     /// # Errors
     /// The chart is wrong, or too large.
     pub fn from_files(files: Vec<File>) -> Result<Self, ChartError> {
-        let mut room = Room::new();
+        let mut room = Room::default();
         for file in &files {
             room.take(file.data.len())?;
         }

@@ -1,7 +1,7 @@
 //! Which subcharts a render uses: aliases, versions, tags and conditions.
 
+use common_chart::semver::{Constraint, Version};
 use expandybird_gotemplate::value::{Map, Value};
-use expandybird_sprig::semver::{Constraint, Version};
 
 use crate::coalesce::{Coalescer, Nulls};
 use crate::error::ChartError;

@@ -2,8 +2,8 @@
 
 use expandybird_gotemplate::error::Limit;
 
-use crate::archive::ArchiveError;
 use crate::ignore::IgnoreError;
+use common_chart::ArchiveError;
 
 /// Why a chart has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,8 +5,8 @@ use expandybird_gotemplate::error::Failure;
 use expandybird_gotemplate::value::{Call, Function, GoString, List, Map, MapClass, Type, Value};
 use expandybird_sprig::yaml::{self, Layout};
 
-use crate::file::File;
 use crate::glob::Glob;
+use common_chart::File;
 
 /// The map that templates see.
 pub fn value(files: &[File]) -> Value {

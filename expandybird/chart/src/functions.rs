@@ -12,6 +12,8 @@ use expandybird_gotemplate::value::{
 use expandybird_sprig::json;
 use expandybird_sprig::yaml::{self, Layout};
 
+use crate::lookup;
+
 /// The name of the set of all templates, and of the template that `tpl` runs.
 pub const SET: &str = "gotpl";
 /// What Go prints for a value that does not exist. Helm removes it.
@@ -97,11 +99,10 @@ const OF_HELM: &[Function] = &[
             Err(error) => error_item(error),
         })
     }),
-    // Without a cluster, nothing is found.
     Function::new(
         "lookup",
         &[Type::String, Type::String, Type::String, Type::String],
-        |_| Ok(Map::default().into()),
+        lookup::lookup,
     ),
     // Rendering asks no name server.
     Function::new("getHostByName", &[Type::String], |_| Ok("".into())),

@@ -4,8 +4,8 @@
 
 use std::str::Chars;
 
-use crate::file::File;
 use crate::pattern::{Part, matches};
+use common_chart::File;
 
 /// The file of the rules.
 pub const NAME: &str = ".helmignore";

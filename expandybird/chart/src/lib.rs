@@ -19,27 +19,27 @@
 //! ])?;
 //! let values = serde_json::json!({"greeting": "Bye"});
 //! let release = Release::install("demo", "default");
-//! let rendered = render(&chart, &values, &release, &Capabilities::default(), Default::default(), None)?;
+//! let rendered = render(&chart, &values, &release, &Capabilities::default(), Default::default(), Default::default())?;
 //! assert!(rendered.manifests[0].text.contains("{a: Bye }"));
 //! # Ok::<(), expandybird_chart::ChartError>(())
 //! ```
 //!
 //! Not a published crate: none was found.
 
-mod archive;
 mod capabilities;
 mod chart;
 mod coalesce;
 mod context;
+mod definitions;
 mod dependencies;
 mod error;
-mod file;
 mod files;
 mod functions;
 mod glob;
 mod hook;
 mod ignore;
 mod imports;
+mod lookup;
 mod manifest;
 mod message;
 mod metadata;
@@ -52,15 +52,15 @@ mod sort;
 mod values;
 pub mod yaml;
 
-pub use archive::ArchiveError;
 pub use capabilities::Capabilities;
 pub use chart::Chart;
+pub use common_chart::{ArchiveError, File};
 pub use error::ChartError;
-pub use file::File;
 pub use hook::{Event, Hook};
 pub use ignore::IgnoreError;
+pub use lookup::{Found, Lookups, Wanted};
 pub use manifest::Manifest;
 pub use metadata::{Dependency, Maintainer, Metadata};
 pub use release::Release;
-pub use render::{Rendered, render};
+pub use render::{Hosts, Rendered, render};
 pub use sort::kind_rank;

@@ -1,7 +1,9 @@
 //! One render of a chart.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use common_chart::{File, archive};
 use expandybird_gotemplate::budget::Limits;
 use expandybird_gotemplate::error::Limit;
 use expandybird_gotemplate::value::{Map, Numbers, Value};
@@ -15,14 +17,14 @@ use crate::coalesce::{Coalescer, Nulls};
 use crate::context::{Shared, VALUES, context};
 use crate::dependencies::{check_present, enable, is_in_range};
 use crate::error::ChartError;
-use crate::file::File;
 use crate::functions::{Counters, SET, functions, without_no_value};
 use crate::hook::Hook;
+use crate::lookup::Lookups;
 use crate::manifest::Manifest;
 use crate::node::Node;
 use crate::release::Release;
 use crate::sort::sorted;
-use crate::{archive, imports, message, schema};
+use crate::{definitions, imports, message, schema};
 
 /// Templates whose names end so are for people.
 const NOTES: &str = "NOTES.txt";
@@ -30,6 +32,15 @@ const NOTES: &str = "NOTES.txt";
 const TEMPLATES: usize = 2000;
 /// Bytes of one template.
 const TEMPLATE_BYTES: usize = 4 << 20;
+/// What a render has around it.
+#[derive(Default)]
+pub struct Hosts {
+    /// The source of time and chance. Without it, their functions fail.
+    pub made: Option<Host>,
+    /// What `lookup` finds. Without it, nothing.
+    pub lookups: Option<Lookups>,
+}
+
 /// What a chart became.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rendered {
@@ -45,8 +56,7 @@ pub struct Rendered {
     pub warnings: Vec<String>,
 }
 
-/// Renders a chart with the user's values. All numbers of the values are floats, as in Helm. Without a host, functions of
-/// time and chance fail.
+/// Renders a chart with the user's values. All numbers of the values are floats, as in Helm.
 ///
 /// # Errors
 /// The values do not fit, a template is wrong or fails, or a limit is met.
@@ -56,7 +66,7 @@ pub fn render(
     release: &Release,
     capabilities: &Capabilities,
     limits: Limits,
-    host: Option<Host>,
+    hosts: Hosts,
 ) -> Result<Rendered, ChartError> {
     release.check()?;
     if chart.metadata.is_library() {
@@ -67,8 +77,10 @@ pub fn render(
     let mut warnings = Vec::new();
     let (node, values) = prepared(chart, values, &mut warnings)?;
     check_kube_version(chart, capabilities)?;
+    let mut crds = Vec::new();
+    add_crds(&node, chart.name(), &mut crds);
     let mut templates = Templates::default();
-    let shared = Shared::new(release, capabilities);
+    let shared = Shared::new(release, &with_definitions(capabilities, &crds));
     context(
         &node,
         chart.name(),
@@ -78,12 +90,10 @@ pub fn render(
             templates.add(node, path, context);
         },
     );
-    let mut outputs = templates.run(limits, host)?;
+    let mut outputs = templates.run(limits, hosts)?;
     let notes = take_notes(&mut outputs, chart.name());
     let sorted = sorted(&outputs)?;
     warnings.extend(sorted.warnings);
-    let mut crds = Vec::new();
-    add_crds(&node, chart.name(), &mut crds);
     Ok(Rendered {
         manifests: sorted.manifests,
         hooks: sorted.hooks,
@@ -132,6 +142,15 @@ fn check_kube_version(chart: &Chart, capabilities: &Capabilities) -> Result<(), 
     )))
 }
 
+fn with_definitions<'c>(capabilities: &'c Capabilities, crds: &[File]) -> Cow<'c, Capabilities> {
+    if !capabilities.adds_definitions || crds.is_empty() {
+        return Cow::Borrowed(capabilities);
+    }
+    let mut capabilities = capabilities.clone();
+    capabilities.api_versions.extend(definitions::served(crds));
+    Cow::Owned(capabilities)
+}
+
 /// A template with what it sees.
 struct Template<'c> {
     text: &'c [u8],
@@ -162,11 +181,7 @@ impl<'c> Templates<'c> {
 
     /// The outputs of all templates but partials, by their paths. The deepest template comes first, so that what is
     /// above it can replace what it defines.
-    fn run(
-        &self,
-        limits: Limits,
-        host: Option<Host>,
-    ) -> Result<BTreeMap<String, Vec<u8>>, ChartError> {
+    fn run(&self, limits: Limits, hosts: Hosts) -> Result<BTreeMap<String, Vec<u8>>, ChartError> {
         self.check()?;
         let mut names: Vec<&String> = self.0.keys().collect();
         names.sort_by_key(|name| std::cmp::Reverse((name.matches('/').count(), *name)));
@@ -183,8 +198,11 @@ impl<'c> Templates<'c> {
         }
         let most = limits.output_bytes;
         let mut session = Session::new(limits, Counters::default());
-        if let Some(host) = host {
+        if let Some(host) = hosts.made {
             session = session.with(host);
+        }
+        if let Some(lookups) = hosts.lookups {
+            session = session.with(lookups);
         }
         let mut outputs = BTreeMap::new();
         let mut bytes = 0;

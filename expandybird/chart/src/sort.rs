@@ -96,7 +96,7 @@ pub fn sorted(outputs: &BTreeMap<String, Vec<u8>>) -> Result<Sorted, ChartError>
 static SEPARATOR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?m)^---[ \t]*").ok());
 
 /// The parts of a text, each with its first line, from 1.
-fn parts(text: &[u8]) -> Vec<(usize, &[u8])> {
+pub fn parts(text: &[u8]) -> Vec<(usize, &[u8])> {
     let whole = trimmed(text);
     let Some(separator) = SEPARATOR.as_ref() else {
         return Vec::new();

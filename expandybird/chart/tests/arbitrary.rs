@@ -60,7 +60,15 @@ fn rendered(chart: Result<Chart, ChartError>) -> Result<(), ChartError> {
     let release = Release::install("demo", "default");
     let values = json!({"a": {"x": null}});
     let capabilities = Capabilities::default();
-    render(&chart?, &values, &release, &capabilities, limits(), None).map(|_| ())
+    render(
+        &chart?,
+        &values,
+        &release,
+        &capabilities,
+        limits(),
+        Default::default(),
+    )
+    .map(|_| ())
 }
 
 #[test]

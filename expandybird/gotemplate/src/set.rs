@@ -76,6 +76,24 @@ impl Set {
         Ok(())
     }
 
+    /// [`Self::parse`], with a change of each tree before it is added.
+    ///
+    /// # Errors
+    /// The text is no template, or a tree cannot be changed. The set is unchanged then.
+    pub fn parse_with<E: From<ParseError>>(
+        &mut self,
+        name: &str,
+        text: impl Into<GoString>,
+        mut change: impl FnMut(&mut Tree) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut trees = self.trees(name, text.into())?;
+        trees.iter_mut().try_for_each(&mut change)?;
+        for tree in trees {
+            self.templates.add(tree, |_| false);
+        }
+        Ok(())
+    }
+
     fn trees(&self, name: &str, text: GoString) -> Result<Vec<Tree>, ParseError> {
         let source = Arc::new(Source {
             name: name.to_owned(),

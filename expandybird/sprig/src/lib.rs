@@ -27,6 +27,22 @@ pub mod yaml;
 
 use expandybird_gotemplate::value::Function;
 
+pub use time::parse_duration;
+
+/// Base 64 with padding, by Go's rules. The error is the position of the first wrong byte.
+///
+/// # Errors
+/// It is no base 64.
+pub fn decode_base64(text: &[u8]) -> Result<Vec<u8>, usize> {
+    encoding::decode::base64(text)
+}
+
+/// The sum of `adler32sum`.
+#[must_use]
+pub fn adler32(text: &[u8]) -> u32 {
+    adler2::adler32_slice(text)
+}
+
 /// All functions.
 #[must_use]
 pub fn functions() -> Vec<Function> {

@@ -3,20 +3,24 @@
 //! Promises of every engine: the same instance gives the same result. A template cannot change anything that another
 //! one sees. An error has the template's file and line.
 
+pub mod broker_config;
 pub mod charts;
 mod excerpt;
 pub mod go_template;
 pub mod jinja;
 pub mod manifests;
+pub mod plans;
 pub mod python;
 pub mod template_object;
 pub mod values;
 
 use std::sync::Arc;
 
+use common::api::cluster::Lookup;
 use common::api::error::{ErrorBody, ErrorCode};
+use common::api::plan::{ObjectEdit, PlanAction, PlanSource, PlanStatus};
 use common::manifests::Object;
-use common::model::{Import, Language};
+use common::model::{Hook, Import, Language};
 use serde_json::{Map, Value};
 use values::{UsedValue, Values};
 
@@ -45,8 +49,28 @@ pub struct Instance<'a> {
     pub properties: Option<&'a Value>,
     /// What the template may make up.
     pub values: Values<'a>,
+    /// How often the instance was applied before.
+    pub applied: u64,
     /// Of a text about an instance, the outputs that this has. A template has none to see.
     pub outputs: Option<&'a Map<String, Value>>,
+    /// What a plan of the Inter-operator is asked.
+    pub plan: PlanInputs<'a>,
+}
+
+/// What a plan of the Inter-operator is asked, and the live objects that were found for it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PlanInputs<'a> {
+    pub action: PlanAction,
+    pub found: Option<&'a Map<String, Value>>,
+}
+
+/// What a plan of the Inter-operator has to say beside its resources.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PlanOutput {
+    pub wants: Vec<PlanSource>,
+    pub status: Option<PlanStatus>,
+    pub selector: Option<String>,
+    pub edits: Vec<ObjectEdit>,
 }
 
 impl Instance<'_> {
@@ -66,6 +90,10 @@ pub struct Output {
     pub message: Option<String>,
     /// All values that the template made up, now or before.
     pub values: Vec<UsedValue>,
+    /// What the template looks up and nobody has answered. Then the result is empty.
+    pub lookups: Vec<Lookup>,
+    /// Only of a plan.
+    pub plan: Option<PlanOutput>,
 }
 
 impl Output {
@@ -76,6 +104,8 @@ impl Output {
             warnings: Vec::new(),
             message: None,
             values: Vec::new(),
+            lookups: Vec::new(),
+            plan: None,
         }
     }
 }
@@ -96,12 +126,10 @@ pub enum Rendered {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placed {
     pub object: Object,
-    /// The `metadata` of the resource, without `dependsOn`.
-    pub metadata: Option<Value>,
-    /// The objects that must be ready first, by their places in the list. They come before this one.
-    pub after: Vec<usize>,
-    /// Whether it runs once, before or after others.
-    pub is_hook: bool,
+    /// The `metadata` of the resource, without its chart.
+    pub metadata: Map<String, Value>,
+    /// When it runs, if it is a hook.
+    pub hook: Option<Hook>,
     /// Bytes of its text.
     pub bytes: usize,
 }

@@ -48,8 +48,14 @@ impl<'a> Values<'a> {
 
     /// The values that were made before, by their names.
     pub fn kept(&self) -> HashMap<&'a str, &'a Value> {
-        let own = self.all.iter().filter(|one| self.is_own(one));
-        own.map(|one| (one.name.as_str(), &one.value)).collect()
+        self.all_kept()
+            .map(|one| (one.name.as_str(), &one.value))
+            .collect()
+    }
+
+    /// The same, with whether answers hide them.
+    pub fn all_kept(&self) -> impl Iterator<Item = &'a GeneratedValue> {
+        self.all.iter().filter(|one| self.is_own(one))
     }
 
     /// Random bytes for this instance: the same ones for the same request. Texts that were kept come with them.

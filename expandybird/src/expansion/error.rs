@@ -2,7 +2,7 @@
 
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::model::NameError;
-use common::model::metadata::MetadataError;
+use common::model::object::metadata::MetadataError;
 use common::redact::Redactor;
 
 use super::schema::SchemaFault;

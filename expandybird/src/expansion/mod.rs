@@ -14,6 +14,7 @@ mod error;
 mod exposed;
 mod names;
 mod objects;
+mod plans;
 mod reading;
 mod references;
 mod schema;
@@ -21,16 +22,18 @@ mod template;
 mod tree;
 mod watch;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use common::api::cluster::Lookup;
 use common::api::expander::ExpandResponse;
+use common::api::plan::{PlanAnswer, PlanRequest};
 use common::kubernetes_secret;
 use common::manifests::Object;
-use common::model::language;
-use common::model::metadata::MetadataError;
+use common::model::object::metadata::MetadataError;
 use common::model::{
-    Configuration, GeneratedValue, Import, InstanceOutputs, Language, Layout, LayoutPath, Output,
-    ResourceMetadata, ResourceName, Scope, SecretValue, TypeName,
+    AppliedChart, Configuration, GeneratedValue, Import, InstanceOutputs, Language, Layout,
+    LayoutPath, Output, ResourceMetadata, ResourceName, Scope, SecretValue, TypeName, language,
 };
 use common::redact::Redactor;
 use serde_json::{Map, Value};
@@ -59,6 +62,10 @@ pub struct Input<'a> {
     pub values: &'a [GeneratedValue],
     /// The source of further values. Empty: they are no secrets.
     pub seed: &'a str,
+    /// The charts that were applied before.
+    pub charts: &'a [AppliedChart],
+    /// What plans of the Inter-operator are asked.
+    pub plans: &'a PlanRequest,
 }
 
 /// Expands a configuration until only primitives are left.
@@ -84,10 +91,19 @@ pub fn expand(
         hidden: Vec::new(),
         around: Vec::new(),
         values: Vec::new(),
+        lookups: Vec::new(),
+        plans: Vec::new(),
     };
     let expanded = expander.expand(&text, content);
+    // With the answers, what is wrong now may be right.
+    if !expander.lookups.is_empty() {
+        return Ok(ExpandResponse {
+            lookups: expander.lookups,
+            ..ExpandResponse::default()
+        });
+    }
     let (secrets, mut warnings) = (expander.secrets, expander.warnings);
-    let values = expander.values;
+    let (values, plans) = (expander.values, expander.plans);
     let marked = secrets.iter().map(|secret| &secret.value);
     let redactor = Redactor::new(marked.chain(&expander.hidden));
     let expanded = expanded.map_err(|error| error.without(redactor.clone()))?;
@@ -96,6 +112,7 @@ pub fn expand(
     }
     Ok(ExpandResponse {
         unresolved: distinct_types(&expanded.flat),
+        lookups: Vec::new(),
         layout: expanded.layout,
         config: expanded.flat,
         instance_outputs: expanded.instance_outputs,
@@ -103,6 +120,7 @@ pub fn expand(
         warnings,
         secrets,
         values,
+        plans,
     })
 }
 
@@ -137,6 +155,10 @@ struct Expander<'a> {
     around: Vec<String>,
     /// The values that templates made up, now or before.
     values: Vec<GeneratedValue>,
+    /// What templates look up and nobody has answered.
+    lookups: Vec<Lookup>,
+    /// What the plans of the Inter-operator have to say.
+    plans: Vec<PlanAnswer>,
 }
 
 /// An expanded list of resources, with its outputs.
@@ -243,6 +265,7 @@ impl Expander<'_> {
             file: text.file().to_owned(),
             path,
             source: None,
+            hook: Vec::new(),
         };
         Ok(vec![node])
     }
@@ -257,6 +280,9 @@ impl Expander<'_> {
         self.watch
             .before(ExpansionStep::Whole)
             .map_err(|fault| text.fault(fault, "", &LayoutPath::root()))?;
+        if self.is_partial() {
+            return Ok(Expanded::partial(nodes));
+        }
         let resolved = references::resolve(&nodes, outputs, text)?;
         let instance_outputs = nodes.iter().filter_map(Node::promised).collect();
         let resources = nodes.into_iter().map(Node::into_layout).collect();
@@ -323,16 +349,16 @@ impl Expander<'_> {
         let given = resource
             .get("properties")
             .filter(|properties| !properties.is_null());
-        let body = match self.input.files.named(read.type_name.as_str()) {
+        let body = match self.input.files.template(read.type_name.as_str()) {
             None => Body::Primitive(given.cloned()),
             Some(template) => {
                 self.budget
                     .check_depth(chain, &template.name)
                     .map_err(|error: BudgetError| at(error.into(), "/type"))?;
                 let properties = self
-                    .properties(template, given, read.name.as_str(), &path)
+                    .properties(&template, given, read.name.as_str(), &path)
                     .map_err(|fault| refused(fault, text, &pointer, &path, read.name.as_str()))?;
-                self.template(template, read.name.as_str(), properties, &path, chain)
+                self.template(&template, read.name.as_str(), properties, &path, chain)
                     .map_err(|failure| match failure {
                         Failed::Here(fault) => at(fault, ""),
                         Failed::Within(error) => *error,
@@ -347,6 +373,7 @@ impl Expander<'_> {
             file: text.file().to_owned(),
             path,
             source: None,
+            hook: Vec::new(),
         })
     }
 
@@ -364,8 +391,8 @@ impl Expander<'_> {
         let resources = configuration.get("resources").and_then(Value::as_array);
         for (index, resource) in resources.into_iter().flatten().enumerate() {
             let type_name = resource.get("type").and_then(Value::as_str);
-            let template = type_name.and_then(|name| self.input.files.named(name));
-            if let Some(template) = template.cloned() {
+            let template = type_name.and_then(|name| self.input.files.template(name));
+            if let Some(template) = template.map(Cow::into_owned) {
                 // The expansion has reported the faults of this schema, or will report them after the other faults are
                 // corrected.
                 let path = LayoutPath::root().child(index);

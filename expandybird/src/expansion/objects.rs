@@ -5,8 +5,8 @@
 
 use common::kubernetes_secret;
 use common::manifests::{self, Object};
-use common::model::{LayoutPath, ResourceName, TypeName};
-use serde_json::json;
+use common::model::{Hook, LayoutPath, ResourceName, TypeName};
+use serde_json::{Map, Value, json};
 
 use super::Expander;
 use super::error::Fault;
@@ -30,7 +30,7 @@ impl Expander<'_> {
         Ok(nodes)
     }
 
-    /// The nodes of objects that wait for each other, in their order.
+    /// The nodes of the objects of a chart, in their order.
     pub(super) fn placed(
         &mut self,
         placed: Vec<Placed>,
@@ -38,22 +38,20 @@ impl Expander<'_> {
     ) -> Result<Vec<Node>, Fault> {
         let (objects, plans): (Vec<_>, Vec<_>) = placed
             .into_iter()
-            .map(|placed| (placed.object, (placed.metadata, placed.after)))
+            .map(|placed| (placed.object, (placed.metadata, placed.hook)))
             .unzip();
+        // Only a chart with hooks or definitions has an order of its own.
+        let has_order = |(metadata, hook): &(Map<String, Value>, Option<Hook>)| {
+            hook.is_some() || metadata.contains_key("shared")
+        };
+        let chart = plans.iter().any(has_order).then(|| json!(self.around));
         let nodes = self.objects(objects, parent);
         let mut nodes = nodes.map_err(|(_, fault)| fault)?;
-        let names: Vec<String> = nodes.iter().map(|node| node.name.to_string()).collect();
-        for (node, (metadata, after)) in nodes.iter_mut().zip(plans) {
-            let first: Vec<&String> = after.iter().filter_map(|&index| names.get(index)).collect();
+        for (node, (mut metadata, hook)) in nodes.iter_mut().zip(plans) {
             node.source = Some(node.file.clone());
-            let mut metadata = metadata.unwrap_or_else(|| json!({}));
-            if !first.is_empty() {
-                metadata["dependsOn"] = json!(first);
-            }
-            node.metadata = metadata
-                .as_object()
-                .is_some_and(|all| !all.is_empty())
-                .then_some(metadata);
+            node.hook = hook.map(|hook| hook.events).unwrap_or_default();
+            metadata.extend(chart.clone().map(|chart| ("chart".to_owned(), chart)));
+            node.metadata = (!metadata.is_empty()).then_some(Value::Object(metadata));
         }
         Ok(nodes)
     }
@@ -70,6 +68,7 @@ impl Expander<'_> {
             file: object.place.file,
             path,
             source: None,
+            hook: Vec::new(),
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use common::api::error::{ErrorBody, Location};
 use common::model::language::{self, Form};
 use common::model::{
-    GeneratedValue, Import, Language, LayoutPath, Output, ResourceName, SecretValue,
+    AppliedChart, GeneratedValue, Import, Language, LayoutPath, Output, ResourceName, SecretValue,
 };
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ use super::tree::Body;
 use super::watch::{At, ExpansionStep};
 use super::{Expander, Level};
 use crate::engine::values::{UsedValue, Values};
-use crate::engine::{EngineError, Instance, Rendered};
+use crate::engine::{EngineError, Instance, PlanInputs, Rendered};
 
 /// The maximum number of warnings in an answer. A loop can cause thousands.
 const WARNINGS: usize = 100;
@@ -109,14 +109,18 @@ impl Expander<'_> {
             env: &self.env,
             properties: properties.as_ref(),
             values: Values::new(self.input.values, &self.around, self.input.seed),
+            applied: self.applied(),
             outputs: None,
+            plan: self.plan_inputs(path),
         };
         let bytes = instance.bytes();
         let rendered = self
             .engine
             .render(&instance)
             .map_err(|error| engine_failed(error, name, path))?;
+        self.lookups.extend(rendered.lookups);
         self.warn(rendered.warnings, name, path);
+        self.take_plan(rendered.plan, path);
         self.take_values(rendered.values, path)
             .map_err(Failed::Here)?;
         let mut level = self.level_of(rendered.result, bytes, (template, chain), name, path)?;
@@ -138,6 +142,16 @@ impl Expander<'_> {
             message: rendered.message,
             notes,
         })
+    }
+
+    /// How often the instance at hand was applied before.
+    fn applied(&self) -> u64 {
+        let is_it = |known: &&AppliedChart| {
+            let names = known.chart.iter().map(ResourceName::as_str);
+            names.eq(self.around.iter().map(String::as_str))
+        };
+        let known = self.input.charts.iter().find(is_it);
+        known.map_or(0, |known| known.times)
     }
 
     /// The text of `info.notes` in the template's schema. It sees what a Jinja template sees, and the instance's outputs.
@@ -177,6 +191,8 @@ impl Expander<'_> {
             properties,
             outputs: Some(&outputs),
             values: Values::NONE,
+            applied: 0,
+            plan: PlanInputs::default(),
         };
         let rendered = self.engine.render(&instance);
         let rendered = rendered.map_err(|error| engine_failed(error, name, path))?;

@@ -1,8 +1,8 @@
 //! The tree of an expansion: template instances, and primitives as its leaves.
 
 use common::model::{
-    InstanceOutputs, LayoutNode, LayoutPath, Output, OutputKind, PromisedOutput, ResourceName,
-    TypeName,
+    HookEvent, InstanceOutputs, LayoutNode, LayoutPath, Output, OutputKind, PromisedOutput,
+    ResourceName, TypeName,
 };
 use serde_json::{Map, Value};
 
@@ -19,6 +19,8 @@ pub struct Node {
     pub path: LayoutPath,
     /// The file of a chart that has the resource.
     pub source: Option<String>,
+    /// When it runs, if it is a hook.
+    pub hook: Vec<HookEvent>,
 }
 
 #[derive(Debug)]
@@ -77,6 +79,7 @@ impl Node {
             resources,
             message,
             source: self.source,
+            hook: self.hook,
         }
     }
 }

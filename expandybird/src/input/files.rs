@@ -1,12 +1,18 @@
 //! The files of a request, found by name and by path.
 //!
 //! Responsible for which import a name in a configuration, a schema or a template means. It does not know the contents
-//! of files.
+//! of files, but for the ids of plans.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use common::model::Import;
+use common::manifests;
+use common::model::{Import, language};
+use expandybird_sfplan::ids;
+
+/// A type that begins so is a plan of the Inter-operator, by its id.
+pub const PLAN_TYPE: &str = "sfplan:";
 
 /// All imports of one request.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +52,23 @@ impl Files {
     /// The import with exactly this name: a type with that name is a template.
     pub fn named(&self, name: &str) -> Option<&Import> {
         self.by_name.get(name).map(|&index| &self.imports[index])
+    }
+
+    /// The template of a type: the import of this name, or the file that has the type as a part. That one is named like
+    /// the type.
+    pub fn template(&self, type_name: &str) -> Option<Cow<'_, Import>> {
+        if let Some(import) = self.named(type_name) {
+            return Some(Cow::Borrowed(import));
+        }
+        let file = match type_name.strip_prefix(PLAN_TYPE) {
+            Some(id) => self.imports.iter().find(|file| has_plan(file, id))?,
+            None => self.named(language::part(type_name)?.0)?,
+        };
+        Some(Cow::Owned(Import {
+            name: type_name.to_owned(),
+            path: Some(file.path().to_owned()),
+            content: file.content.clone(),
+        }))
     }
 
     /// By name, by path, or relative to the file at `base`: how templates include files.
@@ -90,6 +113,11 @@ impl Files {
         let index = self.by_path.get(&normal(path))?;
         self.imports.get(*index)
     }
+}
+
+fn has_plan(file: &Import, id: &str) -> bool {
+    let plans = file.content.contains("SFPlan");
+    plans && manifests::read_plan(&file.content).is_ok_and(|all| ids(&all).any(|one| one == id))
 }
 
 /// The path of a file next to `base`.
@@ -141,6 +169,50 @@ mod tests {
         let beside = files.included("macros/m.jinja", "lib/a.jinja");
         assert_eq!(beside.map(|import| import.name.as_str()), Some("m"));
         assert_eq!(files.included("other", "lib/a.jinja"), None);
+    }
+
+    #[test]
+    fn a_part_of_a_file_is_a_template_with_the_name_of_the_type() {
+        let files = files(&[("broker.yaml", "lib/broker.yaml"), ("a#b", "a")]);
+        let template = |name| files.template(name).map(Cow::into_owned);
+        let part = template("broker.yaml#web/small").unwrap();
+        assert_eq!(
+            (part.name.as_str(), part.path()),
+            ("broker.yaml#web/small", "lib/broker.yaml")
+        );
+        assert_eq!(template("a#b").unwrap().path(), "a");
+        for name in ["other.yaml#web", "broker.yaml#", "#web", "Service"] {
+            assert_eq!(template(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_plan_is_found_by_its_id_in_whichever_file_it_is() {
+        let plan = |id: &str| {
+            format!("apiVersion: osb.servicefabrik.io/v1alpha1\nkind: SFPlan\nspec: {{id: {id}}}\n")
+        };
+        let import = |name: &str, content: String| Import {
+            name: name.to_owned(),
+            path: None,
+            content,
+        };
+        let files = Files::new(vec![
+            import("broken.yaml", "kind: SFPlan\n  : {".to_owned()),
+            import("one.yaml", plan("one")),
+            import(
+                "more.yaml",
+                format!("{}---\n{}", plan("two"), plan("three")),
+            ),
+        ])
+        .unwrap();
+        let template = |name| files.template(name).map(Cow::into_owned);
+        let found = template("sfplan:three").unwrap();
+        assert_eq!(
+            (found.name.as_str(), found.path()),
+            ("sfplan:three", "more.yaml")
+        );
+        assert_eq!(template("sfplan:one").unwrap().path(), "one.yaml");
+        assert_eq!(template("sfplan:four"), None);
     }
 
     #[test]

@@ -6,4 +6,4 @@ mod budget;
 mod files;
 
 pub use budget::{Bounds, Budget, BudgetError};
-pub use files::{AmbiguousImport, Files};
+pub use files::{AmbiguousImport, Files, PLAN_TYPE};

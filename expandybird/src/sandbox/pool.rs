@@ -2,7 +2,7 @@
 //!
 //! Two processes are forked ahead, so that neither a request nor the one directly after it waits for a fork. Each
 //! serves one request and takes no place in the pool before. A waiting process has no data of a request, and needs only
-//! the few mebibytes of a rehearsed session.
+//! the few mebibytes that a session touches.
 
 use std::collections::VecDeque;
 use std::os::unix::net::UnixStream;

@@ -33,7 +33,7 @@ use oracle::Oracle;
 
 /// Cases that travel to the originals together.
 const BATCH: usize = 100;
-/// Differences to show before a run ends.
+/// Differences to show before a run ends, unless `DM_DIFFER_SHOWN` says more.
 const SHOWN: usize = 15;
 
 #[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
@@ -52,10 +52,11 @@ fn run(kind: Kind) {
     let mut oracle = Oracle::start();
     let grammar = kind.grammar(&mut oracle);
     let known = Known::read(kind);
+    let shown = setting("DM_DIFFER_SHOWN").map_or(SHOWN, |shown| usize::try_from(shown).unwrap());
     let mut differences = Vec::new();
     let mut run = 0;
     let is_over = |run: usize| end.map_or(run >= kind.cases(), |end| Instant::now() >= end);
-    while !is_over(run) && differences.len() < SHOWN {
+    while !is_over(run) && differences.len() < shown {
         let seeds =
             (run..run + BATCH).map(|case| seed.wrapping_mul(1_000_003).wrapping_add(case as u64));
         let cases = seeds
@@ -100,6 +101,23 @@ fn json_reads_as_python_reads_it() {
 #[test]
 fn properties_fit_schemas_as_the_real_jsonschema_says() {
     run(Kind::Schema);
+}
+
+#[test]
+fn templates_that_differed_once_print_what_jinja2_prints() {
+    let list = common::yaml::read(
+        include_str!("mended.yaml"),
+        &common::yaml::Limits::DEFAULT,
+        common::yaml::Duplicates::Error,
+    );
+    let list: Vec<String> = serde_json::from_value(list.unwrap().value).unwrap();
+    let mut oracle = Oracle::start();
+    let found: Vec<String> = list
+        .iter()
+        .filter_map(|text| compare::difference(Kind::Jinja, &mut oracle, &Kind::Jinja.case(text)))
+        .map(|difference| difference.to_string())
+        .collect();
+    assert!(found.is_empty(), "{}", found.join("\n\n"));
 }
 
 #[test]

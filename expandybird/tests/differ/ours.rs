@@ -47,7 +47,9 @@ fn rendered(request: &Value) -> Answer {
         env: &env,
         properties: Some(&request["properties"]),
         values: Values::NONE,
+        applied: 0,
         outputs: None,
+        plan: expandybird::engine::PlanInputs::default(),
     };
     match engine.render(&instance) {
         Ok(output) => match output.result {
@@ -146,7 +148,9 @@ fn validated(request: &Value) -> Answer {
         env: &Map::new(),
         scopes: &BTreeMap::new(),
         values: &[],
+        charts: &[],
         seed: "",
+        plans: &common::api::plan::PlanRequest::default(),
     };
     let mut engine = Given(None);
     let budget = Budget::new(Bounds::default());

@@ -55,6 +55,8 @@ pub struct Interpreter<'py> {
     leave: Bound<'py, PyAny>,
     templates: Bound<'py, PyModule>,
     failures: Bound<'py, PyModule>,
+    /// Whether a child gets the pages that a session needs without a rehearsal of its own.
+    knows_its_pages: bool,
     pub version: String,
 }
 
@@ -67,7 +69,8 @@ impl<'py> Interpreter<'py> {
         library
             .call_method1("warm_up", (configuration.python_path.as_deref(),))
             .map_err(failed())?;
-        let interpreter = Self {
+        let mut interpreter = Self {
+            knows_its_pages: false,
             leave: process.getattr("leave").map_err(failed())?,
             process,
             templates,
@@ -78,7 +81,31 @@ impl<'py> Interpreter<'py> {
         // After the collection: a session first uses the memory that the last rehearsal freed.
         interpreter.rehearse_all()?;
         library.call_method0("freeze").map_err(failed())?;
+        interpreter.knows_its_pages = interpreter.learn_pages()?;
+        if !interpreter.knows_its_pages {
+            eprintln!(
+                "expandybird-worker: the kernel does not show which pages a session needs; each will rehearse"
+            );
+        }
         Ok(interpreter)
+    }
+
+    /// A child rehearses, so that later children know which pages a session needs.
+    fn learn_pages(&self) -> Result<bool, WorkerError> {
+        let failed = || WorkerError::python("learn which pages a session needs");
+        let scout = self.process.call_method0("fork_scout").map_err(failed())?;
+        let scout: i32 = scout.extract().map_err(failed())?;
+        if scout == 0 {
+            // The child ends in any case: only the zygote may go on from here.
+            if self.rehearse(&[("rehearsed.py", PLAIN)]).is_ok() {
+                self.process
+                    .call_method0("leave_learned")
+                    .map_err(failed())?;
+            }
+            self.leave()?;
+        }
+        let known = self.process.call_method1("take_learned", (scout,));
+        known.and_then(|known| known.extract()).map_err(failed())
     }
 
     /// In the zygote: Python fills its caches and allocates memory before any fork.
@@ -94,9 +121,13 @@ impl<'py> Interpreter<'py> {
     }
 
     /// In a process that waits for its session: the kernel gives it its own pages on first use, and so before the request
-    /// arrives. Without a helper module, because most templates have none.
+    /// arrives. A process that was forked with these pages needs no rehearsal. Without a helper module, because most
+    /// templates have none.
     pub fn rehearse_once(&self) -> Result<(), WorkerError> {
-        self.rehearse(&[("rehearsed.py", PLAIN)])
+        match self.knows_its_pages {
+            true => Ok(()),
+            false => self.rehearse(&[("rehearsed.py", PLAIN)]),
+        }
     }
 
     /// Runs our own session, which leaves nothing behind.

@@ -21,7 +21,7 @@ pub fn run(
     allow_weak_lockdown: bool,
 ) -> Result<(), WorkerError> {
     // Before the server asks: a process is forked ahead, and work before the request arrives does not delay the
-    // request.
+    // request. Where the kernel made no pages ahead, a rehearsal makes them.
     let lockdown = prepared.apply();
     interpreter.rehearse_once()?;
     let Some(open) = read_open(&mut stream)? else {

@@ -2,7 +2,7 @@
 
 mod fields;
 
-use expandybird_sprig::semver::Version;
+use common_chart::semver::Version;
 use serde_json::Value;
 
 use fields::{Fields, cleaned};

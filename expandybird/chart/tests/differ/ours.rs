@@ -22,8 +22,15 @@ fn rendered(case: &Case) -> Result<Rendered, String> {
     let release = Release::install("demo", "default");
     let capabilities = Capabilities::default();
     let limits = Default::default();
-    render(&chart, &case.values, &release, &capabilities, limits, None)
-        .map_err(|error| error.to_string())
+    render(
+        &chart,
+        &case.values,
+        &release,
+        &capabilities,
+        limits,
+        Default::default(),
+    )
+    .map_err(|error| error.to_string())
 }
 
 fn as_answer(rendered: Rendered) -> Answer {

@@ -17,6 +17,8 @@ use crate::convert::to_float64;
 use crate::made;
 use layout::Clock;
 
+pub use duration::parse as parse_duration;
+
 const TIME: Type = Type::Named("time.Time");
 /// Go's `Time.String`.
 const PRINTED: &str = "2006-01-02 15:04:05.999999999 -0700 MST";

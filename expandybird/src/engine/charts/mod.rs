@@ -4,14 +4,16 @@
 //! `expandybird-chart` knows; what the objects are called as resources is decided by the expansion.
 
 mod fault;
+mod lookups;
 mod objects;
 
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use common::api::cluster::{self, LookupAnswer};
 use common::model::{Import, Language};
-use expandybird_chart::{Capabilities, Chart, File, Release, render};
+use expandybird_chart::{Capabilities, Chart, File, Hosts, Release, render};
 use expandybird_gotemplate::budget::Limits;
 use serde_json::Value;
 
@@ -21,6 +23,7 @@ use super::values::MadeUp;
 use super::{Engine, EngineError, Instance, Output, Rendered};
 use crate::cache::{Cache, Key};
 use fault::{failed, invalid};
+use lookups::{Answers, Asked};
 
 /// Charts kept read. A request has a handful.
 const KEPT: usize = 64;
@@ -36,14 +39,26 @@ pub fn cache() -> ChartCache {
     Cache::new(KEPT)
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Charts<'c> {
     cache: &'c ChartCache,
+    capabilities: Capabilities,
+    /// Absent: nothing is looked up.
+    answers: Option<Answers>,
 }
 
 impl<'c> Charts<'c> {
-    pub fn new(cache: &'c ChartCache) -> Self {
-        Self { cache }
+    /// `known`: what the cluster can do. `lookups`: the answers so far, if charts may look at the cluster.
+    pub fn new(
+        cache: &'c ChartCache,
+        known: Option<&cluster::Capabilities>,
+        lookups: Option<&[LookupAnswer]>,
+    ) -> Self {
+        Self {
+            cache,
+            capabilities: capabilities(known, lookups.is_some()),
+            answers: lookups.map(Answers::new),
+        }
     }
 
     fn chart(&self, instance: &Instance<'_>) -> Result<Arc<Chart>, EngineError> {
@@ -80,14 +95,27 @@ impl Engine for Charts<'_> {
         let chart = self.chart(instance)?;
         let values = instance.properties.unwrap_or(&Value::Null);
         let made_up = MadeUp::default();
+        let (lookups, asked) = self.answers.as_ref().map(Answers::source).unzip();
+        let hosts = Hosts {
+            made: Some(made_up.host(&instance.values, current_time(instance.env))),
+            lookups,
+        };
         let rendered = render(
             &chart,
             values,
             &release(instance),
-            &Capabilities::default(),
+            &self.capabilities,
             Limits::default(),
-            Some(made_up.host(&instance.values, current_time(instance.env))),
+            hosts,
         );
+        let lookups = asked.map(Asked::into_lookups).unwrap_or_default();
+        if !lookups.is_empty() {
+            // With the answers, there may be another result, or no error.
+            return Ok(Output {
+                lookups,
+                ..Output::new(Rendered::Placed(Vec::new()))
+            });
+        }
         let rendered = rendered.map_err(|error| failed(instance, Some(&chart), error))?;
         let notes = rendered.notes.trim_end().to_owned();
         let mut warnings = rendered.warnings;
@@ -109,10 +137,41 @@ impl Engine for Charts<'_> {
 /// A chart is released under the name of its resource.
 fn release(instance: &Instance<'_>) -> Release {
     let text = |key: &str| instance.env.get(key).and_then(Value::as_str);
-    Release::install(
-        text("name").unwrap_or_default(),
-        text("namespace").unwrap_or(NAMESPACE),
-    )
+    Release {
+        revision: i64::try_from(instance.applied.saturating_add(1)).unwrap_or(i64::MAX),
+        is_upgrade: instance.applied > 0,
+        ..Release::install(
+            text("name").unwrap_or_default(),
+            text("namespace").unwrap_or(NAMESPACE),
+        )
+    }
+}
+
+/// What is known of the cluster, or else what Helm assumes. A chart may look at the cluster that its definitions go to.
+fn capabilities(known: Option<&cluster::Capabilities>, is_live: bool) -> Capabilities {
+    let assumed = Capabilities::default();
+    let Some(known) = known else {
+        return assumed;
+    };
+    let mut api_versions = match known.complete {
+        true => Vec::new(),
+        false => assumed.api_versions,
+    };
+    api_versions.extend(known.api_versions.iter().cloned());
+    let version = known.kube_version.as_deref().map(whole_version);
+    Capabilities {
+        kube_version: version.unwrap_or(assumed.kube_version),
+        api_versions,
+        adds_definitions: is_live,
+    }
+}
+
+/// `v1.30.0` of `1.30`.
+fn whole_version(text: &str) -> String {
+    let text = text.trim().trim_start_matches('v');
+    let parts = text.split('.').count();
+    let missing = ".0".repeat(3_usize.saturating_sub(parts));
+    format!("v{text}{missing}")
 }
 
 fn unpacked(file: &Import) -> Result<Vec<u8>, EngineError> {

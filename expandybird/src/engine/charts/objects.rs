@@ -1,17 +1,14 @@
-//! From manifests and hooks to objects in their order.
+//! From manifests and hooks to objects in their order: `crds/`, manifests by their kinds, hooks.
 //!
-//! ```text
-//! crds/ ─► hooks before ─► manifests ─► hooks after
-//! ```
-//!
-//! The plan of a deployment knows the order of kinds. Hooks are objects like others, but one after the other.
+//! When hooks run, and what waits for what, is decided by the plan of an operation.
 
 use std::collections::HashSet;
 
 use common::manifests::{self, Object, ObjectLocation};
+use common::model::{Hook as HookOf, HookDeletePolicy, HookEvent};
 use common::yaml::Pointer;
 use expandybird_chart::{Event, File, Hook, Manifest};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::{EngineError, Placed};
 use super::fault::invalid;
@@ -19,15 +16,9 @@ use super::fault::invalid;
 type Fallible<T> = Result<T, Box<EngineError>>;
 
 const KEEP: &str = "helm.sh/resource-policy";
+const DEFINITION: &str = "CustomResourceDefinition";
 
-/// When a hook runs, as far as deployments have such a time.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Before,
-    After,
-}
-
-/// All objects of a chart. Hooks that a deployment does not run become warnings.
+/// All objects of a chart.
 pub fn placed(
     crds: Vec<File>,
     manifests: Vec<Manifest>,
@@ -38,102 +29,116 @@ pub fn placed(
     for file in crds {
         all.extend(definitions(&file)?);
     }
-    let (before, after) = in_phases(hooks, warnings);
-    chain(before, &[], &mut all)?;
-    let gate = all.len().checked_sub(1).filter(|&last| all[last].is_hook);
-    let first = all.len();
     for manifest in manifests {
         let (metadata, bytes) = (kept(&manifest.value), manifest.text.len());
-        for object in objects(manifest)? {
-            let after = gate.into_iter().collect();
-            let metadata = metadata.clone();
+        let placed = objects(manifest)?.into_iter().map(|object| Placed {
+            object,
+            metadata: metadata.clone(),
+            hook: None,
+            bytes,
+        });
+        all.extend(placed);
+    }
+    for hook in in_turn(hooks) {
+        let (bytes, of) = (hook.manifest.text.len(), hook_of(&hook));
+        for object in objects(hook.manifest)? {
+            // Helm never deletes definitions, and neither do those of `crds/` go.
+            let is_definition = object.kind == DEFINITION;
             all.push(Placed {
                 object,
-                metadata,
-                after,
-                is_hook: false,
+                metadata: match is_definition {
+                    true => shared(),
+                    false => Map::from_iter([("hook".to_owned(), json!(of))]),
+                },
+                hook: (!is_definition).then(|| of.clone()),
                 bytes,
             });
         }
     }
-    let own: Vec<usize> = (first..all.len()).collect();
-    chain(after, &own, &mut all)?;
     Ok(without_twins(all, warnings))
 }
 
-/// The objects of a file in `crds/`. They stay when the deployment goes: all objects of their kinds would go, too.
+/// The objects of a file in `crds/`. Deployments share definitions, and they stay: all objects of their kinds would go,
+/// too.
 fn definitions(file: &File) -> Fallible<Vec<Placed>> {
     let refused = |reason: String| Box::new(invalid(&file.name, reason));
     let text = String::from_utf8_lossy(&file.data);
     let read = manifests::read(&file.name, &text);
     let objects = read.map_err(|error| refused(error.to_string()))?;
     let placed = objects.into_iter().map(|object| Placed {
+        metadata: match object.kind == DEFINITION {
+            true => shared(),
+            false => Map::from_iter([("deletePolicy".to_owned(), json!("ABANDON"))]),
+        },
         object,
-        metadata: Some(json!({"deletePolicy": "ABANDON"})),
-        after: Vec::new(),
-        is_hook: false,
+        hook: None,
         bytes: file.data.len(),
     });
     Ok(placed.collect())
 }
 
+fn shared() -> Map<String, Value> {
+    let entries = [("deletePolicy", json!("ABANDON")), ("shared", json!(true))];
+    let entries = entries.into_iter();
+    entries
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
+}
+
 /// Helm keeps objects with this annotation.
-fn kept(object: &Value) -> Option<Value> {
-    let annotations = object.pointer("/metadata/annotations")?;
-    let policy = annotations.get(KEEP)?.as_str()?;
-    let keeps = policy.trim().eq_ignore_ascii_case("keep");
-    keeps.then(|| json!({"deletePolicy": "ABANDON"}))
+fn kept(object: &Value) -> Map<String, Value> {
+    let annotations = object.pointer("/metadata/annotations");
+    let policy = annotations.and_then(|all| all.get(KEEP)?.as_str());
+    let keeps = policy.is_some_and(|policy| policy.trim().eq_ignore_ascii_case("keep"));
+    let policy = keeps.then(|| ("deletePolicy".to_owned(), json!("ABANDON")));
+    policy.into_iter().collect()
 }
 
-/// The hooks of each phase, in the order of their weights and names.
-fn in_phases(mut hooks: Vec<Hook>, warnings: &mut Vec<String>) -> (Vec<Hook>, Vec<Hook>) {
+/// By weight, then by name.
+fn in_turn(mut hooks: Vec<Hook>) -> Vec<Hook> {
     hooks.sort_by(|a, b| (a.weight, &a.manifest.name).cmp(&(b.weight, &b.manifest.name)));
-    let (mut before, mut after) = (Vec::new(), Vec::new());
-    for hook in hooks {
-        match phase(&hook.events) {
-            Some(Phase::Before) => before.push(hook),
-            Some(Phase::After) => after.push(hook),
-            None if hook.events == [Event::Test] => {}
-            None => {
-                let events: Vec<_> = hook.events.iter().map(|event| event.text()).collect();
-                let Manifest { path, name, .. } = &hook.manifest;
-                let events = events.join(", ");
-                warnings.push(format!(
-                    "{path}: the hook '{name}' is left out: a deployment runs no hooks for {events}"
-                ));
-            }
-        }
-    }
-    (before, after)
+    hooks
 }
 
-fn phase(events: &[Event]) -> Option<Phase> {
-    let has = |wanted: &[Event]| events.iter().any(|event| wanted.contains(event));
-    if has(&[Event::PreInstall, Event::PreUpgrade]) {
-        return Some(Phase::Before);
+fn hook_of(hook: &Hook) -> HookOf {
+    let policies = hook.delete_policies.iter();
+    let mut policies: Vec<_> = policies.filter_map(|text| policy(text)).collect();
+    // What Helm does with words that it does not know, too.
+    if hook.delete_policies.is_empty() {
+        policies.push(HookDeletePolicy::BeforeHookCreation);
     }
-    has(&[Event::PostInstall, Event::PostUpgrade]).then_some(Phase::After)
+    HookOf {
+        events: hook
+            .events
+            .iter()
+            .map(|event| self::event(*event))
+            .collect(),
+        weight: hook.weight,
+        delete_policies: policies,
+    }
 }
 
-/// Hooks, each after the one before it, the first one after these objects.
-fn chain(hooks: Vec<Hook>, after: &[usize], all: &mut Vec<Placed>) -> Fallible<()> {
-    let mut after = after.to_vec();
-    for hook in hooks {
-        let bytes = hook.manifest.text.len();
-        for object in objects(hook.manifest)? {
-            let last = all.len();
-            all.push(Placed {
-                object,
-                // A job cannot be changed: a new one takes its place.
-                metadata: Some(json!({"updatePolicy": "REPLACE"})),
-                after,
-                is_hook: true,
-                bytes,
-            });
-            after = vec![last];
-        }
+fn policy(text: &str) -> Option<HookDeletePolicy> {
+    match text {
+        "before-hook-creation" => Some(HookDeletePolicy::BeforeHookCreation),
+        "hook-succeeded" => Some(HookDeletePolicy::HookSucceeded),
+        "hook-failed" => Some(HookDeletePolicy::HookFailed),
+        _ => None,
     }
-    Ok(())
+}
+
+fn event(event: Event) -> HookEvent {
+    match event {
+        Event::PreInstall => HookEvent::PreInstall,
+        Event::PostInstall => HookEvent::PostInstall,
+        Event::PreDelete => HookEvent::PreDelete,
+        Event::PostDelete => HookEvent::PostDelete,
+        Event::PreUpgrade => HookEvent::PreUpgrade,
+        Event::PostUpgrade => HookEvent::PostUpgrade,
+        Event::PreRollback => HookEvent::PreRollback,
+        Event::PostRollback => HookEvent::PostRollback,
+        Event::Test => HookEvent::Test,
+    }
 }
 
 /// The objects of a manifest; none of one that has comments only.
@@ -152,40 +157,23 @@ fn objects(manifest: Manifest) -> Fallible<Vec<Object>> {
     Ok(found)
 }
 
-/// Some charts have one object as a hook and as a manifest: Helm makes it twice. Here the manifest is enough.
+/// Some charts have one object as a hook and as a manifest, or a definition in several places: Helm makes it twice. Here
+/// the first one is enough.
 fn without_twins(all: Vec<Placed>, warnings: &mut Vec<String>) -> Vec<Placed> {
     let identity = |placed: &Placed| placed.object.identity().map(str::to_owned);
-    let manifests = all.iter().filter(|placed| !placed.is_hook);
-    let manifests: HashSet<_> = manifests.map(identity).collect();
-    let mut moved = Vec::with_capacity(all.len());
-    let mut kept: Vec<Placed> = Vec::with_capacity(all.len());
-    for mut placed in all {
-        if placed.is_hook && manifests.contains(&identity(&placed)) {
+    let mut met = HashSet::new();
+    let mut is_new = |placed: &Placed| {
+        let is_new = met.insert(identity(placed));
+        let may_twice = placed.hook.is_none() && placed.object.kind != DEFINITION;
+        if !is_new && !may_twice {
             let file = &placed.object.place.file;
+            let kind = &placed.object.kind;
             warnings.push(format!(
-                "{file}: a hook is left out, because the chart has the same {} as an object",
-                placed.object.kind
+                "{file}: a {kind} is left out, because the chart has the same object before"
             ));
-            // What waits for it waits for what it waits for.
-            moved.push(Err(placed.after));
-            continue;
         }
-        placed.after = resolved(&placed.after, &moved);
-        moved.push(Ok(kept.len()));
-        kept.push(placed);
-    }
-    kept
-}
-
-/// The new places of objects, by their old ones.
-fn resolved(after: &[usize], moved: &[Result<usize, Vec<usize>>]) -> Vec<usize> {
-    let mut places = Vec::new();
-    for index in after {
-        match moved.get(*index) {
-            Some(Ok(place)) => places.push(*place),
-            Some(Err(others)) => places.extend(resolved(others, moved)),
-            None => {}
-        }
-    }
-    places
+        // Two equal objects that are no hooks are the chart's mistake, and refused later.
+        is_new || may_twice
+    };
+    all.into_iter().filter(|placed| is_new(placed)).collect()
 }

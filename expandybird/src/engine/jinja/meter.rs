@@ -11,7 +11,7 @@ use std::fmt::{self, Write};
 
 use minijinja::{Error, ErrorKind, Output, State, Value};
 
-use super::repr;
+use super::values::repr;
 
 /// The largest text that one operation may create.
 pub const TEXT_BYTES: usize = 4 * 1024 * 1024;

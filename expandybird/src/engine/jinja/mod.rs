@@ -7,28 +7,17 @@
 //! Operators, literals and some statements are rewritten into calls before a template is compiled ([`rewrite`]),
 //! because minijinja's own cannot format text, have no limits, and make values that a template cannot change.
 
-mod cycler;
-mod dict;
 mod failure;
 mod filters;
 mod formatting;
 mod globals;
-mod list;
 mod meter;
 mod methods;
 mod operators;
-mod order;
 mod predicates;
-mod pretty;
-mod python;
-mod random;
-mod range;
-mod repr;
 mod rewrite;
 mod signature;
-mod slice;
 mod values;
-mod variadic;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -38,9 +27,9 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Va
 use super::{Engine, EngineError, Instance, Output, Rendered};
 use crate::cache::{Cache, Key};
 use crate::input::Files;
-use dict::Dict;
 use failure::Failure;
 use meter::Meter;
+use values::dict::Dict;
 
 /// How many compiled sets of templates are cached.
 const KEPT: usize = 128;
@@ -111,6 +100,8 @@ impl Templates {
         });
         environment.set_unknown_method_callback(methods::call);
         operators::register(&mut environment);
+        operators::chain::register(&mut environment);
+        rewrite::leave::register(&mut environment);
         filters::register(&mut environment);
         predicates::register(&mut environment);
         globals::register(&mut environment);
@@ -178,7 +169,7 @@ impl Jinja {
     ) -> Result<(String, bool), Error> {
         meter::start();
         let name = instance.env.get("name").and_then(serde_json::Value::as_str);
-        random::seed(self.seed ^ Key::of(name).number());
+        globals::random::seed(self.seed ^ Key::of(name).number());
         let source;
         let template = match self.files.named(&instance.template.name) {
             Some(file) => environment.get_template(&file.name)?,

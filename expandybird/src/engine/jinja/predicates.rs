@@ -3,8 +3,9 @@
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, Value};
 
+use super::operators;
 use super::signature::{Argument, Call, Row, table};
-use super::{operators, order, python};
+use super::values::{order, python};
 
 pub const ROWS: &[Row] = &[
     ("odd", "value", |call| remainder(call, 1)),
@@ -58,7 +59,10 @@ pub const ROWS: &[Row] = &[
         })
     }),
     ("callable", "obj, /", |call| {
-        is_of(call, |value| value.kind() == ValueKind::Plain)
+        // An undefined value can be called too: that is an error, but only then.
+        is_of(call, |value| {
+            matches!(value.kind(), ValueKind::Plain | ValueKind::Undefined)
+        })
     }),
     ("sameas", "value, other", sameas),
     ("escaped", "value", |call| is_of(call, Value::is_safe)),
@@ -114,7 +118,7 @@ fn divisibleby(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
 }
 
 fn is_known(name: &Value, rows: &[Row]) -> Result<Value, Error> {
-    super::dict::check_key(name)?;
+    super::values::dict::check_key(name)?;
     let is_known = rows.iter().any(|(known, ..)| name.as_str() == Some(known));
     Ok(Value::from(is_known))
 }
@@ -145,5 +149,5 @@ fn within(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
 
 fn compared(mut call: Call<'_, '_, '_>, operator: &str) -> Result<Value, Error> {
     let [a, b] = call.arguments::<2>().map(Argument::value);
-    order::holds(&[a, Value::from(operator), b]).map(Value::from)
+    order::holds(&a, operator, &b).map(Value::from)
 }

@@ -11,10 +11,12 @@ use common::model::{Language, limits};
 use super::Answer;
 use super::host::Host;
 use crate::cache::Key;
+use crate::engine::broker_config::{self, BrokerConfigCache, BrokerConfigs};
 use crate::engine::charts::{self, ChartCache, Charts};
 use crate::engine::go_template::GoTemplates;
 use crate::engine::jinja::{self, Jinja, JinjaCache};
 use crate::engine::manifests::Manifests;
+use crate::engine::plans::Plans;
 use crate::engine::python::{self, Opening, Python};
 use crate::engine::template_object::{self, TemplateObjectCache, TemplateObjects};
 use crate::engine::{Engine, Engines};
@@ -32,6 +34,7 @@ pub struct Expansions<'s> {
     templates: JinjaCache,
     template_objects: TemplateObjectCache,
     charts: ChartCache,
+    broker_configs: BrokerConfigCache,
 }
 
 impl<'s> Expansions<'s> {
@@ -44,6 +47,7 @@ impl<'s> Expansions<'s> {
             templates: jinja::cache(),
             template_objects: template_object::cache(),
             charts: charts::cache(),
+            broker_configs: broker_config::cache(),
         }
     }
 
@@ -104,6 +108,8 @@ impl<'s> Expansions<'s> {
             scopes: &request.scopes,
             values: &request.values,
             seed: &request.seed,
+            charts: &request.charts,
+            plans: &request.plans,
         };
         let budget = Budget::new(self.limits.bounds);
         expansion::expand(&input, &mut engines, &self.schemas, budget, watcher)
@@ -113,7 +119,7 @@ impl<'s> Expansions<'s> {
     fn engine<'e>(
         &'e self,
         language: Language,
-        request: &ExpandRequest,
+        request: &'e ExpandRequest,
         files: &Files,
         seed: u64,
     ) -> Box<dyn Engine + 'e> {
@@ -130,8 +136,16 @@ impl<'s> Expansions<'s> {
             }
             Language::GoTemplate => Box::new(GoTemplates::new(files)),
             Language::TemplateObject => Box::new(TemplateObjects::new(&self.template_objects)),
+            Language::BrokerConfig => {
+                Box::new(BrokerConfigs::new(&self.broker_configs, &request.env))
+            }
+            Language::Plan => Box::new(Plans::new(files)),
             Language::Manifests => Box::new(Manifests),
-            Language::Package | Language::Chart => Box::new(Charts::new(&self.charts)),
+            Language::Package | Language::Chart => Box::new(Charts::new(
+                &self.charts,
+                request.capabilities.as_ref(),
+                request.lookups.as_deref(),
+            )),
         }
     }
 

@@ -53,7 +53,10 @@ pub fn run() -> ExitCode {
     match serve() {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("expandybird: {}", common::server::error::chain(&error));
+            eprintln!(
+                "expandybird: {}",
+                common::server::answer::error::chain(&error)
+            );
             ExitCode::FAILURE
         }
     }

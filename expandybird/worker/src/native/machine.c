@@ -26,8 +26,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "working_set.h"
+
 // The clock that clock_settime takes for the beginning of all entropy. worker/src/python/fixed.py names it too.
 #define ENTROPY_CLOCK 0x5eed
+// The clock that passes on what working_set.h says. worker/src/python/process.py names it too.
+#define WORKING_SET_CLOCK 0x5ee7
 
 static const int64_t NANOSECONDS = 1000000000;
 
@@ -44,10 +48,13 @@ int clock_settime(clockid_t clock, const struct timespec *time) {
     case ENTROPY_CLOCK:
         entropy = (uint64_t)time->tv_sec * NANOSECONDS + time->tv_nsec;
         return 0;
-    default:
-        errno = EINVAL;
-        return -1;
+    case WORKING_SET_CLOCK:
+        if (working_set_change(time->tv_nsec))
+            return 0;
+        break;
     }
+    errno = EINVAL;
+    return -1;
 }
 
 // Those that count from no date show zero. A deadline on one of them is over at once, as the kernel's

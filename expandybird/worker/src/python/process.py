@@ -2,6 +2,11 @@
 
 import gc
 import os
+import time
+
+# As native/machine.c and native/working_set.h have them.
+_WORKING_SET_CLOCK = 0x5EE7
+_PREPARE, _LEARN, _FIX = 1, 2, 3
 
 
 def _forget_hooks():
@@ -37,6 +42,32 @@ def fork(stream):
         os.dup2(stream, 0, inheritable=False)
     os.close(stream)
     return child
+
+
+def fork_scout():
+    """The id of a child that is to rehearse and to leave by `leave_learned`, or 0 in that child."""
+    _change_working_set(_PREPARE)
+    return os.fork()
+
+
+def leave_learned():
+    """Notes which pages this process needed, and ends it."""
+    _change_working_set(_LEARN)
+    os._exit(0)
+
+
+def take_learned(scout):
+    """From now on children get those pages right after their fork. False if the kernel shows none."""
+    os.waitpid(scout, 0)
+    return _change_working_set(_FIX)
+
+
+def _change_working_set(what):
+    try:
+        time.clock_settime_ns(_WORKING_SET_CLOCK, what)
+    except OSError:
+        return False
+    return True
 
 
 # Ends a session's process. The function itself: a template may put another under its name.

@@ -3,9 +3,9 @@
 use minijinja::value::Kwargs;
 use minijinja::{Error, Value};
 
-use crate::engine::jinja::list::List;
-use crate::engine::jinja::python;
 use crate::engine::jinja::signature::Call;
+use crate::engine::jinja::values::list::List;
+use crate::engine::jinja::values::python;
 
 /// A filter or an attribute of every item.
 pub fn map(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {

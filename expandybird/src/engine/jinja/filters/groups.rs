@@ -6,9 +6,10 @@ use indexmap::IndexSet;
 use minijinja::value::{Enumerator, Object, ObjectRepr};
 use minijinja::{Error, Value};
 
-use crate::engine::jinja::list::List;
+use crate::engine::jinja::meter;
 use crate::engine::jinja::signature::Call;
-use crate::engine::jinja::{dict, meter, order, python};
+use crate::engine::jinja::values::list::List;
+use crate::engine::jinja::values::{dict, order, python};
 
 /// Rows with this many items each.
 pub fn batch(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {

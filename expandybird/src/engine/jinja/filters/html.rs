@@ -4,9 +4,10 @@ use minijinja::value::ValueKind;
 use minijinja::{Error, Value};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::engine::jinja::python::{self, string};
 use crate::engine::jinja::signature::Call;
-use crate::engine::jinja::{meter, repr, values};
+use crate::engine::jinja::values::python::{self, string};
+use crate::engine::jinja::values::repr;
+use crate::engine::jinja::{meter, values};
 
 /// The characters that Python's `urllib.parse.quote` does not change, apart from letters and digits.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC

@@ -3,8 +3,9 @@
 use minijinja::value::ValueKind;
 use minijinja::{Error, Value};
 
+use crate::engine::jinja::meter;
 use crate::engine::jinja::signature::Call;
-use crate::engine::jinja::{meter, order, python, repr};
+use crate::engine::jinja::values::{order, python, repr};
 
 /// How deep lists and maps may be nested in values.
 const DEPTH: usize = 250;

@@ -3,10 +3,12 @@
 use minijinja::value::{Tuple, ValueKind};
 use minijinja::{Error, Value};
 
-use crate::engine::jinja::dict::Dict;
-use crate::engine::jinja::list::List;
+use crate::engine::jinja::operators::slice;
 use crate::engine::jinja::signature::{Argument, Call};
-use crate::engine::jinja::{meter, operators, order, python, repr, slice};
+use crate::engine::jinja::values::dict::Dict;
+use crate::engine::jinja::values::list::List;
+use crate::engine::jinja::values::{order, python, repr};
+use crate::engine::jinja::{meter, operators};
 
 pub fn join(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, separator, attribute] = call.arguments();

@@ -11,7 +11,7 @@ mod wrap;
 
 use minijinja::Environment;
 
-use super::random;
+use super::globals::random;
 use super::signature::{Row, table};
 pub use groups::Group;
 pub use html::pair;

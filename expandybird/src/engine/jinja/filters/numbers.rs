@@ -3,8 +3,8 @@
 use minijinja::{Error, Value};
 
 use crate::engine::jinja::operators::{self, Number, integer, number};
-use crate::engine::jinja::python;
 use crate::engine::jinja::signature::Call;
+use crate::engine::jinja::values::python;
 
 /// The largest power of ten for rounding. Beyond it, nothing of a number is left.
 const DIGITS: i64 = 400;
@@ -124,7 +124,8 @@ pub fn round(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
             "cannot convert float infinity or NaN to integer",
         ));
     }
-    Ok(Value::from(toward(scaled) / python::float(&scale)?))
+    // `math.ceil` gives an integer, which has no negative zero.
+    Ok(Value::from((toward(scaled) + 0.0) / python::float(&scale)?))
 }
 
 fn common(value: &Value, precision: &Value) -> Result<Value, Error> {

@@ -4,7 +4,8 @@ use minijinja::value::Tuple;
 use minijinja::{Error, Value};
 
 use crate::engine::jinja::signature::{Argument, Call};
-use crate::engine::jinja::{meter, operators, pretty, python};
+use crate::engine::jinja::values::{pretty, python};
+use crate::engine::jinja::{meter, operators};
 
 /// `title` begins a word after these.
 const BEGINNINGS: &str = "-({[<";
@@ -169,10 +170,9 @@ pub fn truncate(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
 
 /// A short value that is not a text stays unchanged.
 fn unchanged(value: Value, most: i64) -> Result<Value, Error> {
-    let length = if value.is_undefined() {
-        Some(0)
-    } else {
-        value.len()
+    let length = match value.is_undefined() {
+        true => Some(0),
+        false => value.len().filter(|_| python::is_iterable(&value)),
     };
     match length.and_then(|length| i64::try_from(length).ok()) {
         Some(length) if length <= most => Ok(value),

@@ -2,8 +2,9 @@
 
 use minijinja::{Error, Value};
 
+use crate::engine::jinja::meter;
 use crate::engine::jinja::signature::Call;
-use crate::engine::jinja::{meter, python};
+use crate::engine::jinja::values::python;
 
 pub fn wordwrap(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [value, width, break_long_words, newline, break_on_hyphens] = call.arguments();

@@ -5,9 +5,10 @@ use minijinja::{Error, Value};
 
 use super::spec::Spec;
 use super::{converted, numbers};
+use crate::engine::jinja::meter;
 use crate::engine::jinja::operators::{Number, number};
-use crate::engine::jinja::python::{self, invalid};
-use crate::engine::jinja::{meter, repr};
+use crate::engine::jinja::values::python::{self, invalid};
+use crate::engine::jinja::values::repr;
 
 /// How deep fields may be nested in format specifications.
 const DEPTH: usize = 2;

@@ -13,7 +13,8 @@ pub use percent::percent;
 
 use minijinja::{Error, ErrorKind, Value};
 
-use super::{meter, repr};
+use super::meter;
+use super::values::repr;
 
 /// The maximum of one width or precision.
 const WIDTH: usize = 99_999;

@@ -1,6 +1,6 @@
 //! Digits of integers and floats in each of their forms.
 
-use crate::engine::jinja::repr;
+use crate::engine::jinja::values::repr;
 
 /// `e`, `f`, `g` and `%` of a number that is not negative. `alternate` keeps the point and the zeros.
 pub fn float(number: f64, kind: char, precision: usize, alternate: bool) -> String {

@@ -5,9 +5,10 @@ use minijinja::{Error, Value};
 
 use super::{bounded, converted, numbers};
 use crate::engine::jinja::filters::truncated;
+use crate::engine::jinja::meter;
 use crate::engine::jinja::operators::{Number, number};
-use crate::engine::jinja::python::{self, invalid};
-use crate::engine::jinja::{meter, repr};
+use crate::engine::jinja::values::python::{self, invalid};
+use crate::engine::jinja::values::repr;
 
 /// A tuple provides its items, a map its names, any other value itself.
 pub fn percent(text: &str, argument: &Value) -> Result<Value, Error> {

@@ -3,7 +3,7 @@
 use minijinja::Error;
 
 use super::bounded;
-use crate::engine::jinja::python::invalid;
+use crate::engine::jinja::values::python::invalid;
 
 /// The parts of a specification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

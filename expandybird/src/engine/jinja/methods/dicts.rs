@@ -3,11 +3,12 @@
 use minijinja::value::Tuple;
 use minijinja::{Error, Value};
 
-use crate::engine::jinja::dict::Dict;
 use crate::engine::jinja::filters::pairs;
-use crate::engine::jinja::list::List;
+use crate::engine::jinja::meter;
 use crate::engine::jinja::signature::{Argument, Call, Row};
-use crate::engine::jinja::{dict, meter, python, repr};
+use crate::engine::jinja::values::dict::Dict;
+use crate::engine::jinja::values::list::List;
+use crate::engine::jinja::values::{dict, python, repr};
 
 pub const ROWS: &[Row] = &[
     ("__setitem__", "self, key, value, /", |mut call| {
@@ -62,7 +63,12 @@ fn get(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
 fn pop(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [map, key, default] = call.arguments();
     let key = key.value();
-    let found = own(&map.value())?.remove(&key)?;
+    let map = map.value();
+    let found = match (map.len(), &default.0) {
+        // Python does not look at the key.
+        (Some(0), Some(_)) => None,
+        _ => own(&map)?.remove(&key)?,
+    };
     match found.or(default.0) {
         Some(value) => Ok(value),
         None => Err(missing(&key)),
@@ -95,8 +101,8 @@ fn setdefault(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
 }
 
 fn update(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
-    let [map, other] = call.arguments::<2>().map(Argument::value);
-    own(&map)?.update(&other, std::mem::take(&mut call.named))?;
+    let [map, other] = call.arguments();
+    own(&map.value())?.update(other.0.as_ref(), std::mem::take(&mut call.named))?;
     Ok(Value::from(()))
 }
 

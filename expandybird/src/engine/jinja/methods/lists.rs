@@ -2,9 +2,10 @@
 
 use minijinja::{Error, Value};
 
-use crate::engine::jinja::list::List;
+use crate::engine::jinja::operators::slice;
 use crate::engine::jinja::signature::{Argument, Call, Row};
-use crate::engine::jinja::{order, python, repr, slice};
+use crate::engine::jinja::values::list::List;
+use crate::engine::jinja::values::{order, python, repr};
 
 pub const ROWS: &[Row] = &[
     ("append", "self, object, /", |mut call| {
@@ -51,12 +52,13 @@ fn own(value: &Value) -> Result<&List, Error> {
 
 fn sort(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {
     let [list, key, reverse] = call.arguments();
-    if key.some().is_some() {
+    let list = list.value();
+    if key.some().is_some() && list.len() != Some(0) {
         return Err(python::invalid(
             "sort takes no key here; use the filter: x|sort(attribute='a')",
         ));
     }
-    own(&list.value())?.sort(reverse.switch()?)
+    own(&list)?.sort(reverse.switch()?)
 }
 
 fn count(mut call: Call<'_, '_, '_>) -> Result<Value, Error> {

@@ -9,9 +9,9 @@ use std::sync::LazyLock;
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Error, ErrorKind, State, Value};
 
-use super::operators::SLICE;
+use super::operators::{SLICE, slice};
 use super::signature::{Row, Table, table};
-use super::{python, repr, slice};
+use super::values::{python, repr};
 
 /// The types that have methods, and their methods.
 pub const TYPES: [(&str, &[Row]); 4] = [

@@ -3,10 +3,12 @@
 use minijinja::value::Tuple;
 use minijinja::{Error, Value};
 
-use crate::engine::jinja::list::List;
-use crate::engine::jinja::python::{self, Sides};
+use crate::engine::jinja::operators::slice;
 use crate::engine::jinja::signature::{Argument, Call, Row};
-use crate::engine::jinja::{filters, formatting, meter, repr, slice};
+use crate::engine::jinja::values::list::List;
+use crate::engine::jinja::values::python::{self, Sides};
+use crate::engine::jinja::values::repr;
+use crate::engine::jinja::{filters, formatting, meter};
 
 const PART: &str = "self, sub, start=None, end=None, /";
 const PADDED: &str = "self, width, fillchar=_, /";

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::tokens::{Kind, Token};
+use crate::engine::jinja::operators::chain::{FIRST, LAST, NEXT};
 use crate::engine::jinja::operators::{BINARY, COMPARE, CONCAT, NEGATIVE, OWN, POSITIVE, SLICE};
 
 /// One insertion.
@@ -98,22 +99,33 @@ impl Edits {
 
     /// Values between `==`, `<`, `in` and similar.
     fn comparison(&mut self, comparison: &[Token], source: &str) {
-        let mut operators = comparison
+        let operators: Vec<&Token> = comparison
             .iter()
             .filter(|token| token.kind == Kind::Compare)
-            .peekable();
-        let (Some(_), [first, ..], [.., last]) = (operators.peek(), comparison, comparison) else {
+            .collect();
+        let (Some(most), [first, ..], [.., last]) =
+            (operators.len().checked_sub(1), comparison, comparison)
+        else {
             return;
         };
-        self.insert(first.start, &format!("{COMPARE}("));
-        for operator in operators {
+        let (open, close) = match most {
+            0 => (format!("{COMPARE}("), ")"),
+            _ => (format!("({FIRST}("), "))"),
+        };
+        self.insert(first.start, &open);
+        for (index, operator) in operators.into_iter().enumerate() {
             let (start, text) = (operator.start, operator.of(source));
             let words: Vec<&str> = text.split_whitespace().collect();
             let lines = "\n".repeat(text.matches('\n').count());
-            let put_in = format!(", '{}',{lines}", words.join(" "));
+            let call = match index {
+                0 => ", ".to_owned(),
+                _ if index < most => format!(") and {NEXT}("),
+                _ => format!(") and {LAST}("),
+            };
+            let put_in = format!("{call}'{}',{lines}", words.join(" "));
             self.put(start, Rank::Replacement, text.len(), &put_in);
         }
-        self.insert(last.end, ")");
+        self.insert(last.end, close);
     }
 
     /// Terms between `+` and `-`, from the left.

@@ -14,13 +14,16 @@
 //! Long plain text gets an empty expression every few hundred bytes, so that a loop over it takes steps in proportion
 //! to its output. A macro begins with one.
 
+mod blocks;
 mod edits;
+pub(super) mod leave;
 mod statements;
 mod strings;
 mod tokens;
 
 use std::borrow::Cow;
 
+use super::operators::chain::{FIRST, LAST, NEXT};
 use super::operators::{BINARY, COMPARE, CONCAT, EACH, NEGATIVE, NO_ITEMS, OWN, POSITIVE, SLICE};
 use edits::{Edits, Rank};
 use statements::{Statement, Statements};
@@ -85,6 +88,9 @@ pub fn undone(message: &str) -> String {
         (NEGATIVE, "-"),
         (POSITIVE, "+"),
         (COMPARE, "a comparison"),
+        (FIRST, "a comparison"),
+        (NEXT, "a comparison"),
+        (LAST, "a comparison"),
         (SLICE, "a slice"),
         (EACH, ""),
         (OWN, ""),

@@ -2,15 +2,18 @@
 //!
 //! - `set NAMES = VALUE`: the value becomes a copy of the template;
 //! - `for NAMES in VALUE`: the value too, and it may be a tuple without brackets;
-//! - `macro`: one that mentions `varargs` or `kwargs` gets them as parameters, and a wrapper fills them. A default that
-//!   mentions an earlier parameter is evaluated in the body, because minijinja evaluates the last default first;
-//! - `filter`: its assignments stay local;
+//! - `macro`: one that mentions `varargs` or `kwargs` gets them as parameters, and a wrapper fills them. A default is
+//!   evaluated in the body if its argument is missing: minijinja evaluates the last default first, and replaces
+//!   undefined arguments too;
+//! - `set NAME`, `filter`, the `else` of a loop: their assignments stay local ([`super::blocks`]);
 //! - `with a = 1, b = 2`: a value does not see the other names.
 
 use super::STEP;
+use super::blocks::Blocks;
 use super::edits::{Edits, Rank};
 use super::tokens::{Kind, Token};
 use crate::engine::jinja::operators::{EACH, LATER, OWN, VARIADIC};
+use crate::engine::jinja::signature::variadic::MISSING;
 
 /// The prefix of the names of a `with` block while its values are computed.
 const OUTER: &str = "__outer_";
@@ -29,9 +32,10 @@ pub struct Statement<'t> {
     pub strip: &'static str,
 }
 
-/// The open macros and `with` blocks.
+/// The open blocks, and more about macros and `with` blocks.
 #[derive(Debug, Default)]
 pub struct Statements {
+    blocks: Blocks,
     macros: Vec<Macro>,
     /// Whether two blocks replace the written one.
     withs: Vec<bool>,
@@ -45,19 +49,26 @@ struct Macro {
     has_parameters: bool,
     takes_rest: bool,
     takes_names: bool,
+    has_defaults: bool,
 }
 
 impl Statements {
     /// A name in an expression.
     pub fn mention(&mut self, name: &str) {
-        let Some(inner) = self.macros.last_mut() else {
-            return;
-        };
-        inner.takes_rest |= name == "varargs";
-        inner.takes_names |= name == "kwargs";
+        // A macro takes what a macro within it mentions.
+        for open in &mut self.macros {
+            open.takes_rest |= name == "varargs";
+            open.takes_names |= name == "kwargs";
+        }
     }
 
     pub fn read(&mut self, source: &str, statement: &Statement<'_>, edits: &mut Edits) {
+        self.blocks.before(source, statement, edits);
+        self.structure(source, statement, edits);
+        self.blocks.after(source, statement, edits);
+    }
+
+    fn structure(&mut self, source: &str, statement: &Statement<'_>, edits: &mut Edits) {
         let Some(first) = statement.tokens.first() else {
             return;
         };
@@ -66,15 +77,6 @@ impl Statements {
             "for" => iteration(source, statement.tokens, edits),
             "macro" => self.open(source, statement, edits),
             "endmacro" => self.close(statement, edits),
-            "filter" => edits.insert(statement.end, &format!("{{% with {}%}}", statement.strip)),
-            "endfilter" => {
-                let strip = if source[statement.start..].starts_with("{%-") {
-                    "-"
-                } else {
-                    ""
-                };
-                edits.insert(statement.start, &format!("{{%{strip} endwith %}}"));
-            }
             "with" => self.withs.push(with(source, statement, edits)),
             "endwith" if self.withs.pop() == Some(true) => {
                 edits.insert(
@@ -96,26 +98,21 @@ impl Statements {
             has_parameters: !statement.bracketed.is_empty(),
             takes_rest: false,
             takes_names: false,
+            has_defaults: false,
         });
-        let mut before = Vec::new();
         let mut later = String::new();
         for parameter in statement.bracketed.split(|token| token.of(source) == ",") {
-            let [name, equals, default @ ..] = parameter else {
-                before.extend(parameter.first().map(|name| name.of(source)));
-                continue;
-            };
-            let mentions = default
-                .iter()
-                .any(|token| before.contains(&token.of(source)));
-            if let (true, Some(last)) = (mentions, default.last()) {
+            if let [name, equals, .., last] = parameter {
                 let (name, value) = (name.of(source), &source[equals.end..last.end]);
                 later.push_str(&format!(
-                    "{{% if {name} is undefined %}}{{% set {name} = {value} %}}{{% endif %}}"
+                    "{{% if '{name}' in {MISSING} %}}{{% set {name} = {value} %}}{{% endif %}}"
                 ));
                 let lines = "\n".repeat(value.matches('\n').count());
                 edits.supersede(equals.end, last.end, &format!(" {LATER}{lines}"));
             }
-            before.push(name.of(source));
+        }
+        if let Some(open) = self.macros.last_mut() {
+            open.has_defaults = !later.is_empty();
         }
         // A macro that calls itself is a loop, so it takes a step that checks the limits.
         let step = format!(
@@ -135,17 +132,21 @@ impl Statements {
         let Some(closed) = self
             .macros
             .pop()
-            .filter(|closed| closed.takes_rest || closed.takes_names)
+            .filter(|closed| closed.takes_rest || closed.takes_names || closed.has_defaults)
         else {
             return;
         };
-        let added = match (closed.takes_rest, closed.takes_names) {
-            (true, true) => "varargs=(), kwargs={}",
-            (true, false) => "varargs=()",
-            _ => "kwargs={}",
-        };
+        let missing = format!("{MISSING}=()");
+        let added = [
+            (closed.takes_rest, "varargs=()"),
+            (closed.takes_names, "kwargs={}"),
+            (closed.has_defaults, &*missing),
+        ];
+        let added = added.iter().filter(|(is_taken, _)| *is_taken);
+        let added: Vec<&str> = added.map(|(_, parameter)| *parameter).collect();
         let comma = if closed.has_parameters { ", " } else { "" };
-        edits.put(closed.close, Rank::Literal, 0, &format!("{comma}{added}"));
+        let added = format!("{comma}{}", added.join(", "));
+        edits.put(closed.close, Rank::Literal, 0, &added);
         let (name, strip) = (&closed.name, statement.strip);
         edits.insert(
             statement.end,

@@ -33,7 +33,7 @@ fn operators_become_calls_and_everything_else_stays() {
         ),
         (
             "{{ a < b == c }}{{ a in b }}{{ a == b }}",
-            "{{ __compare__(a , '<', b , '==', c) }}{{ __compare__(a , 'in', b) }}{{ __compare__(a , '==', b) }}",
+            "{{ (__first__(a , '<', b ) and __last__('==', c)) }}{{ __compare__(a , 'in', b) }}{{ __compare__(a , '==', b) }}",
         ),
         ("{{ 'a\\\nb' + c }}", "{{ __add__('ab'\n , c) }}"),
         (
@@ -55,7 +55,7 @@ fn operators_become_calls_and_everything_else_stays() {
         ),
         (
             "{% macro m(a, b=a ~ 1) -%} x{% endmacro %}",
-            "{% macro m(a, b= __later__) -%}{{''-}}{% if b is undefined %}{% set b = __own__(( __concat__(a , 1))) %}{% endif -%} x{% endmacro %}",
+            "{% macro m(a, b= __later__, __missing__=()) -%}{{''-}}{% if __compare__('b' , 'in', __missing__) %}{% set b = __own__(( __concat__(a , 1))) %}{% endif -%} x{% endmacro %}{% set m = __variadic__(m) %}",
         ),
         (
             "{% macro m(a) %}{{ varargs }}{% endmacro -%} x",
@@ -81,6 +81,22 @@ fn operators_become_calls_and_everything_else_stays() {
         (
             "{{ 'a'[::-1] }}{{ x[a:b, c] }}",
             "{{ 'a' .__slice__(none, none, __neg__(1)) }}{{ x .__slice__(a, b, c, none) }}",
+        ),
+        (
+            "{% for a in b %}{% with %}c{% if d -%} {% break %}e{% endif %}f{%- endwith %}{% endfor %}",
+            "{% for a in __each__(( b)) %}{% with %}c{% if d -%} {% do __leave__('break') %}{% if __stays__() %}e{% endif %}{% endif %}{% if __stays__() %}f{%- endif %}{%- endwith %}{% if __left__('break') %}{% break %}{% endif %}{% if __left__('continue') %}{% continue %}{% endif %}{% endfor %}",
+        ),
+        (
+            "{% for a in b %}{% filter trim|upper %}c{% continue %}{% endfilter -%} {% endfor %}",
+            "{% for a in __each__(( b)) %}{% set __captured__ %}{% with %}c{% do __leave__('continue') %}{% if __stays__() %}{% endif %}{% endwith %}{% endset -%}{% if __left__('break') %}{% break %}{% endif %}{% if __left__('continue') %}{% continue %}{% endif %}{{ __captured__| trim|upper -}} {% endfor %}",
+        ),
+        (
+            "{%- for a in b %}{% continue %}c{% else -%} d{% endfor %}",
+            "{%- do __watch__() %}{%- for a in __each__(( b)) %}{% continue %}c{% do __completed__() %}{% endfor %}{% if __unfinished__() %}{% with -%} d{% endwith %}{% endif %}",
+        ),
+        (
+            "{% for a in b %}{% else %}{% set c = 1 %}{% endfor %}",
+            "{% for a in __each__(( b)) %}{% else %}{% with %}{% set c = __own__(( 1)) %}{% endwith %}{% endfor %}",
         ),
         ("a\r\nb\rc", "a\nb\nc"),
         (
