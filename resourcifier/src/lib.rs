@@ -2,6 +2,7 @@
 //!
 //! Data flows one way: `http` → `service` → `plan` (pure) → `apply` → `kubectl` (the port to the cluster).
 
+pub mod activity;
 pub mod apply;
 pub mod flags;
 pub mod http;

@@ -5,6 +5,7 @@
 //! check ── nothing is touched before all objects are known to be ours to touch, and the caller to have the permissions
 //! preflight ── nothing is touched if the API server refuses one of them in a dry run
 //!   └► converge: many at once, each as soon as what it depends on is there, until all is ready, failed or too late
+//!              ├► end what a former tool owns of the objects, if nothing failed
 //!              └► remove what is recorded and not desired any more, if nothing failed
 //! ```
 //! What is done can be done again: a caller that does not know how far it came repeats it.
@@ -16,6 +17,7 @@ mod converge;
 mod definitions;
 mod diff;
 mod fetch;
+pub mod hooks;
 mod object;
 pub mod readiness;
 mod remove;
@@ -23,14 +25,16 @@ mod write;
 
 use std::collections::HashSet;
 
-use common::api::deployer::{Report, ResourceState};
+use common::api::deployer::{Hooks, Occasion, Report, ResourceState};
 use common::model::{AppliedObject, ObjectRef, Resource};
 
 use self::checks::{expected, permissions};
 use self::fetch::outputs;
 use self::remove::item::Target;
 use self::remove::{superfluous, withheld};
+use self::write::predecessor;
 use crate::plan::Plan;
+use crate::plan::hooks::Moment;
 
 pub use cause::evidence::of as evidence;
 pub use context::events::Events;
@@ -46,12 +50,24 @@ pub use object::claim::is_ours;
 pub use object::unchanged::is_unchanged;
 pub use remove::Removal;
 
-/// Applies the plan, then removes what is recorded and not in it.
-pub async fn apply(context: Context<'_>, plan: Plan, known: Known<'_>) -> Result<Report, Stopped> {
+/// Applies the plan, then removes what is recorded and not in it. With hooks for tests, only those run.
+pub async fn apply(
+    context: Context<'_>,
+    plan: Plan,
+    known: Known<'_>,
+    hooks: Option<&Hooks>,
+) -> Result<Report, Stopped> {
     let recorded = known.recorded;
+    if hooks.is_some_and(|hooks| hooks.occasion == Occasion::Test) {
+        let moment = Moment::Apply(hooks);
+        return hooks::run(context, plan, moment, recorded).await;
+    }
     expected::check(context, &plan, known.expected).await?;
     let superfluous = superfluous(&plan, recorded)?;
     let (targets, planned) = (outputs::targets(&plan), plan.outputs.clone());
+    let whole = hooks::identities(&plan);
+    let plan = hooks::selected(context, plan, Moment::Apply(hooks))?;
+    let kept = hooks::kept(recorded, &whole, &plan);
     let removal = match superfluous.is_empty() {
         true => Vec::new(),
         false => {
@@ -62,13 +78,17 @@ pub async fn apply(context: Context<'_>, plan: Plan, known: Known<'_>) -> Result
     let converged = converge::converge(context, plan, known, removal).await?;
     let mut report = Report {
         resources: converged.reports,
-        objects: converged.objects,
+        objects: kept.into_iter().chain(converged.objects).collect(),
         ..Report::default()
     };
-    let is_whole = report
-        .resources
-        .iter()
-        .all(|resource| resource.state == ResourceState::Ready);
+    let is_ready = |report: &Report| {
+        let mut resources = report.resources.iter();
+        resources.all(|resource| resource.state == ResourceState::Ready)
+    };
+    if let Some(predecessor) = known.predecessor.filter(|_| is_ready(&report)) {
+        predecessor::end(context, predecessor, &mut report).await;
+    }
+    let is_whole = is_ready(&report);
     let removed = match is_whole {
         true => removed(context, superfluous, known.removal).await,
         false => withheld(superfluous),

@@ -139,6 +139,16 @@ pub struct Log<'a> {
     pub previous: bool,
 }
 
+/// Which lines of a log to read as a stream.
+#[derive(Debug, Clone, Copy)]
+pub struct LogStream<'a> {
+    pub log: Log<'a>,
+    /// Go on with new lines.
+    pub follow: bool,
+    /// Only lines of this second and later, as the cluster writes times.
+    pub since: Option<&'a str>,
+}
+
 /// What the cluster noted about an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectEvent {

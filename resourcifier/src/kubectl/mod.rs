@@ -37,8 +37,8 @@ pub use adapter::ThroughProxy;
 pub use address::{ServedKind, is_segment, object_ref};
 pub use caller::Caller;
 pub use calls::{
-    ApplyOptions, Cascade, Change, DeleteOptions, Deletion, Log, ObjectEvent, Page, PageRequest,
-    PatchOptions, Precondition, Query, Versions,
+    ApplyOptions, Cascade, Change, DeleteOptions, Deletion, Log, LogStream, ObjectEvent, Page,
+    PageRequest, PatchOptions, Precondition, Query, Versions,
 };
 pub use error::forbidden::remedy;
 pub use error::{Cause, KubectlError, ObjectError, ObjectFault};
@@ -52,6 +52,9 @@ pub type Outcomes<T> = Vec<Result<T, KubectlError>>;
 /// The changes of objects, as they happen.
 pub type Watch = BoxStream<'static, Result<Change, KubectlError>>;
 
+/// The lines of a log, without their ends. A very long line is clipped, and marked as such.
+pub type LogLines = BoxStream<'static, Result<String, KubectlError>>;
+
 /// Requests of the service itself: about the cluster and about users, not about objects.
 #[async_trait]
 pub trait Cluster: Send + Sync {
@@ -60,6 +63,11 @@ pub trait Cluster: Send + Sync {
 
     /// Every kind that the cluster serves, in the version that it prefers.
     async fn kinds(&self) -> Result<Vec<ServedKind>, KubectlError>;
+
+    /// Every kind in every version that the cluster serves.
+    async fn all_kinds(&self) -> Result<Vec<ServedKind>, KubectlError> {
+        self.kinds().await
+    }
 
     /// The kinds of one version of a group. Empty if the version is not served.
     async fn kinds_of(&self, api_version: &str) -> Result<Vec<ServedKind>, KubectlError>;
@@ -154,6 +162,14 @@ pub trait Kubectl: Send + Sync {
 
     /// The last lines of a container's log, at most about 64 KiB.
     async fn log(&self, log: Log<'_>, within: Duration) -> Result<String, KubectlError>;
+
+    /// The last lines of a container's log, each behind its time. With `follow`, the stream goes on with new lines until
+    /// the container ends. The head of the answer comes within `within`.
+    async fn log_lines(
+        &self,
+        log: LogStream<'_>,
+        within: Duration,
+    ) -> Result<LogLines, KubectlError>;
 
     /// The latest events about an object, the newest last. `uid` distinguishes it from other objects of the same name.
     async fn events(

@@ -2,7 +2,7 @@
 
 use common::api::error::ErrorCode;
 use common::model::limits::RESOURCES;
-use common::model::metadata::MetadataError;
+use common::model::object::metadata::MetadataError;
 use common::model::{ObjectRef, Resource, ResourceName, TypeName};
 
 use super::graph::DEPENDENCIES;
@@ -106,6 +106,8 @@ pub enum Problem {
     Address { path: &'static str, reason: String },
     #[error("{path} {reason}")]
     Reserved { path: String, reason: String },
+    #[error("objects of kind {0} cannot be shared by deployments; leave metadata.shared out")]
+    NotShared(String),
     #[error(transparent)]
     Metadata(#[from] MetadataError),
     #[error(transparent)]
@@ -184,6 +186,7 @@ impl Problem {
             | Self::Rule { .. }
             | Self::Address { .. }
             | Self::Reserved { .. }
+            | Self::NotShared(_)
             | Self::Metadata(_) => ErrorCode::InvalidConfiguration,
         }
     }

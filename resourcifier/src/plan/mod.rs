@@ -4,11 +4,10 @@
 
 mod error;
 mod graph;
+pub mod hooks;
 mod kinds;
 mod marks;
 mod object;
-mod openshift;
-mod outputs;
 mod path;
 mod policies;
 mod references;
@@ -16,7 +15,7 @@ mod rule;
 
 use common::api::deployer::{Edge, Policies};
 use common::model::{
-    DeploymentName, Namespace, ObjectRef, Output, Resource, ResourceMetadata, limits,
+    DeletePolicy, DeploymentName, Namespace, ObjectRef, Output, Resource, ResourceMetadata, limits,
 };
 use serde_json::Value;
 
@@ -27,12 +26,12 @@ pub use graph::Dependency;
 pub use graph::order::rank;
 pub use kinds::{Catalog, Wanted};
 pub use marks::{
-    ACQUIRED, DELETE_POLICY, DEPLOYMENT, MANAGED_BY, MANAGER, Mark, PREFIX, RESOURCE, WAVE,
-    field_manager,
+    ACQUIRED, DELETE_POLICY, DEPLOYMENT, MANAGED_BY, MANAGER, Mark, PREFIX, RESOURCE, RUN, SHARED,
+    SHARED_BY, SHARED_MANAGER, WAVE, field_manager, shared_by,
 };
-pub use outputs::PlannedOutput;
 pub use path::{LAST_APPLIED, Path};
 pub use policies::holds_data;
+pub use references::outputs::PlannedOutput;
 pub use references::{Reference, substitute};
 pub use rule::{FAIL_WHEN, READY_WHEN, Rule, RuleError, rule_of};
 
@@ -60,6 +59,10 @@ pub struct Node {
     pub references: Vec<Reference>,
     /// The length of the longest chain of dependencies below it. Deletion goes from the highest to the lowest.
     pub wave: usize,
+    /// Set for a hook that runs now.
+    pub run: Option<hooks::Run>,
+    /// Whether it is only looked at, because others refer to it.
+    pub is_observed: bool,
 }
 
 /// All resources, in the order of the request.
@@ -72,16 +75,7 @@ pub struct Plan {
 impl Plan {
     /// The dependencies.
     pub fn edges(&self) -> Vec<Edge> {
-        let edges = self.nodes.iter().enumerate().flat_map(|(resource, node)| {
-            node.dependencies.iter().map(move |dependency| Edge {
-                resource,
-                on: dependency.on,
-                ready: dependency.ready,
-                because: dependency.because,
-                detail: dependency.detail.clone(),
-            })
-        });
-        edges.collect()
+        hooks::shown(self)
     }
 }
 
@@ -98,15 +92,16 @@ pub fn plan(desired: Desired<'_>, catalog: &Catalog) -> Result<Plan, PlanError> 
     let objects = gathered(object::resolve(&drafts, desired))?;
     gathered(object::distinct(&objects, desired.resources))?;
     gathered(object::rules(&objects, desired.resources))?;
-    let mut outputs = gathered(outputs::planned(desired))?;
+    gathered(object::sharing(&drafts, &objects))?;
+    let mut outputs = gathered(references::outputs::planned(desired))?;
     let secrets: Vec<bool> = objects.iter().map(Object::is_secret).collect();
     for output in &mut outputs {
         references::mark_secret(&mut output.references, |target| secrets[target]);
     }
     let mut edges = gathered(graph::edges(&drafts, &objects))?;
     graph::loosen(&mut edges);
-    let waves = graph::waves(&edges, desired.resources)
-        .map_err(|circle| PlanError::of(circle, Vec::new()))?;
+    let name = |index: usize| desired.resources[index].name.clone();
+    let waves = graph::waves(&edges, &name).map_err(|circle| PlanError::of(circle, Vec::new()))?;
     let parts = drafts.into_iter().zip(objects).zip(edges).zip(waves);
     let nodes = parts.map(|(((draft, mut object), dependencies), wave)| {
         references::mark_secret(&mut object.references, |target| secrets[target]);
@@ -129,7 +124,11 @@ fn node(
         deployment: desired.deployment,
         resource: &draft.resource.name,
         wave,
-        delete_policy: draft.metadata.delete_policy,
+        delete_policy: match draft.metadata.shared {
+            true => DeletePolicy::Abandon,
+            false => draft.metadata.delete_policy,
+        },
+        shared: draft.metadata.is_shared(),
     };
     Node {
         resource: draft.resource.clone(),
@@ -139,6 +138,8 @@ fn node(
         object: object.id,
         dependencies,
         wave,
+        run: None,
+        is_observed: false,
     }
 }
 

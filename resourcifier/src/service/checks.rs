@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::server::health::Check;
+use common::server::observe::health::Check;
 
 use super::Deployer;
 

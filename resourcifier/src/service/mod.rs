@@ -1,8 +1,11 @@
 //! The use cases: what each request means for plan and apply.
 
+mod activity;
 mod checks;
+mod cluster;
 mod export;
 mod jobs;
+mod plans;
 mod prepared;
 mod read;
 mod refusal;
@@ -16,13 +19,14 @@ use std::time::Duration;
 use common::api::deployer::{ApplyRequest, DeleteRequest, Policies};
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::job::{Fence, JobsStopped, Renewal, Renewed, StopJobs};
-use common::model::{Identity, ObjectRef, Resource};
+use common::model::{Identity, ObjectRef, Resource, ResourceMetadata};
+use common::request_id;
 use common::work;
 use serde_json::{Map, Value};
 
 use crate::apply::{Deadline, Discovery};
 use crate::kubectl::{Caller, Cluster, Gate, Kubectl};
-use crate::plan::{self, Catalog, Desired};
+use crate::plan::{self, Catalog, Desired, Plan};
 
 use jobs::Jobs;
 use prepared::{Apply, Delete, Ground};
@@ -118,9 +122,11 @@ impl Deployer {
         })
         .await;
         let plan = plan?;
+        let operation = operation_of(request.fence.as_ref());
         Ok(Prepared {
             work: Apply { request, plan },
             ground: Ground {
+                operation,
                 kubectl,
                 catalog,
                 deadline,
@@ -139,21 +145,25 @@ impl Deployer {
         let deadline = Deadline::after(request.timeout_ms);
         let (gate, kubectl) = self.gated(request.on_behalf_of.as_ref(), request.fence.as_ref())?;
         let catalog = self.catalog_for(&request).await?;
-        let bytes = size(&request.unconfirmed);
+        let bytes = size(&request.unconfirmed) + hooks_of(&request).map_or(0, size);
         let served = catalog.clone();
-        let (request, unconfirmed) = work::sized(bytes, move || {
+        let (request, plan, unconfirmed) = work::sized(bytes, move || {
             let kept: HashSet<_> = request.kept.iter().map(ObjectRef::identity).collect();
             let mut unconfirmed = unconfirmed(&request, &served);
             unconfirmed.retain(|(_, object)| !kept.contains(&object.identity()));
-            (request, unconfirmed)
+            let plan = hook_plan(&request, &served);
+            (request, plan, unconfirmed)
         })
         .await;
+        let operation = operation_of(request.fence.as_ref());
         Ok(Prepared {
             work: Delete {
                 request,
+                plan: plan?,
                 unconfirmed,
             },
             ground: Ground {
+                operation,
                 kubectl,
                 catalog,
                 deadline,
@@ -169,16 +179,53 @@ impl Deployer {
             .iter()
             .map(|old| old.object.clone())
             .collect();
-        let catalog = match request.unconfirmed.is_empty() {
+        let mut wanted = plan::wanted(&request.unconfirmed);
+        wanted.extend(plan::wanted(hooks_of(request).unwrap_or_default()));
+        Ok(match wanted.is_empty() {
             true => self.discovery.catalog_of(&recorded).await?,
-            false => {
-                self.discovery
-                    .catalog(&plan::wanted(&request.unconfirmed))
-                    .await?
-            }
-        };
-        Ok(catalog)
+            false => self.discovery.catalog(&wanted).await?,
+        })
     }
+}
+
+fn hooks_of(request: &DeleteRequest) -> Option<&[Resource]> {
+    request
+        .hooks
+        .as_ref()
+        .map(|hooks| hooks.resources.as_slice())
+}
+
+/// What hooks are known by: an operation runs each of them once.
+fn operation_of(fence: Option<&Fence>) -> String {
+    let operation = fence.and_then(|fence| fence.operation.as_ref());
+    operation.map_or_else(request_id::fresh, ToString::to_string)
+}
+
+/// The plan for the hooks of a deletion. If the cluster does not serve all kinds any more, hooks can still run that
+/// refer to nothing.
+fn hook_plan(request: &DeleteRequest, catalog: &Catalog) -> Result<Option<Plan>, ErrorBody> {
+    let Some(resources) = hooks_of(request) else {
+        return Ok(None);
+    };
+    let planned = |resources: &[Resource]| {
+        let desired = Desired {
+            deployment: &request.deployment,
+            namespace: &request.namespace,
+            resources,
+            outputs: &[],
+            policies: Policies::default(),
+        };
+        plan::plan(desired, catalog)
+    };
+    let is_hook = |resource: &&Resource| {
+        let metadata = ResourceMetadata::parse(resource.metadata.as_ref());
+        metadata.is_ok_and(|metadata| metadata.hook.is_some())
+    };
+    let plan = planned(resources).or_else(|_| {
+        let hooks: Vec<Resource> = resources.iter().filter(is_hook).cloned().collect();
+        planned(&hooks)
+    });
+    Ok(Some(plan?))
 }
 
 /// The size of the planning work: by the bytes and the number of the resources.

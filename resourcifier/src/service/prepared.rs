@@ -8,6 +8,7 @@ use common::api::job::Fence;
 use common::model::{DeploymentName, ObjectRef, Resource};
 use common::work;
 
+use crate::apply::hooks::around_delete;
 use crate::apply::{self, Context, Deadline, Events, Known, Removal, Stopped};
 use crate::kubectl::{Gate, Halt, Kubectl};
 use crate::plan::{Catalog, Plan};
@@ -25,6 +26,8 @@ pub struct Ground {
     pub(super) catalog: Arc<Catalog>,
     pub(super) deadline: Deadline,
     pub(super) gate: Arc<Gate>,
+    /// The operation, or the request.
+    pub(super) operation: String,
     pub(super) jobs: Arc<Jobs>,
 }
 
@@ -34,6 +37,7 @@ impl Ground {
             kubectl: &*self.kubectl,
             catalog: &self.catalog,
             deployment,
+            operation: &self.operation,
             events,
             deadline: self.deadline,
             gate: &self.gate,
@@ -84,11 +88,14 @@ impl Prepared<Apply> {
             },
             create_namespace: request.create_namespace.then_some(&request.namespace),
             preflight: request.preflight,
+            predecessor: request.predecessor,
         };
         let job = self
             .ground
             .begin(&request.deployment, request.fence.as_ref())?;
-        let applied = job.run(events, apply::apply(context, plan, known)).await;
+        let hooks = request.hooks.as_ref();
+        let applied = apply::apply(context, plan, known, hooks);
+        let applied = job.run(events, applied).await;
         self.ground.concluded(applied?)
     }
 
@@ -102,7 +109,8 @@ impl Prepared<Apply> {
             restore: request.restore_acquired,
             allow_others: request.allow_deletes,
         };
-        let found = apply::diff(context, &plan, &request.recorded, removal);
+        let hooks = request.hooks.as_ref();
+        let found = apply::diff(context, plan, &request.recorded, removal, hooks);
         let job = self.ground.begin(&request.deployment, None)?;
         job.run(events, found).await
     }
@@ -110,6 +118,8 @@ impl Prepared<Apply> {
 
 pub struct Delete {
     pub(super) request: DeleteRequest,
+    /// Of all resources, if there are hooks to run.
+    pub(super) plan: Option<Plan>,
     pub(super) unconfirmed: Vec<(Resource, ObjectRef)>,
 }
 
@@ -117,6 +127,7 @@ impl Prepared<Delete> {
     pub async fn delete(self, events: &Events) -> Result<Report, Stopped> {
         let Delete {
             request,
+            plan,
             unconfirmed,
         } = self.work;
         let context = self.ground.context(&request.deployment, events);
@@ -129,7 +140,19 @@ impl Prepared<Delete> {
         let job = self
             .ground
             .begin(&request.deployment, request.fence.as_ref())?;
-        let deleted = apply::delete(context, request.recorded, unconfirmed, policy);
+        let DeleteRequest {
+            recorded, hooks, ..
+        } = request.clone();
+        let deleted = async {
+            match (plan, hooks) {
+                (Some(plan), Some(hooks)) => {
+                    events.secrets().spare(&plan);
+                    let hooks = &hooks;
+                    around_delete(context, plan, hooks, recorded, unconfirmed, policy).await
+                }
+                _ => apply::delete(context, recorded, unconfirmed, policy).await,
+            }
+        };
         let deleted = job.run(events, deleted).await;
         self.ground.concluded(deleted?)
     }

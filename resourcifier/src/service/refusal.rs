@@ -1,7 +1,7 @@
 //! What a caller reads of a plan that cannot be made.
 
 use common::api::error::{ErrorBody, ErrorCode, Location};
-use common::server::error::chain;
+use common::server::answer::error::chain;
 
 use crate::plan::{Fault, PlanError};
 

@@ -106,6 +106,8 @@ struct Wanted<'a> {
     places: HashMap<usize, usize>,
     /// Whether others refer to the values of the object.
     is_referenced: Vec<bool>,
+    /// Hooks run and may go. What they were is no drift.
+    is_hook: Vec<bool>,
 }
 
 impl<'a> Wanted<'a> {
@@ -120,6 +122,7 @@ impl<'a> Wanted<'a> {
             nodes: vec![None; objects.len()],
             places: HashMap::new(),
             is_referenced: vec![false; objects.len()],
+            is_hook: vec![false; objects.len()],
         };
         let (Some(plan), Some(desired)) = (plan, &request.desired) else {
             return wanted;
@@ -127,6 +130,10 @@ impl<'a> Wanted<'a> {
         wanted.manager = plan::field_manager(&desired.deployment);
         for (index, node) in plan.nodes.iter().enumerate() {
             if let Some(&place) = recorded.get(&node.object.identity()) {
+                wanted.is_hook[place] = node.metadata.hook.is_some();
+                if node.metadata.hook.is_some() || node.metadata.is_shared() {
+                    continue;
+                }
                 wanted.nodes[place] = Some(node);
                 wanted.places.insert(index, place);
             }
@@ -162,7 +169,11 @@ impl Seen {
         place: usize,
         outcome: Result<Option<Value>, KubectlError>,
     ) {
-        let status = status(&wanted.objects[place], &outcome, wanted.deployment);
+        let mut status = status(&wanted.objects[place], &outcome, wanted.deployment);
+        if wanted.is_hook[place] && status.state == ObjectState::Missing {
+            status.state = ObjectState::Ready;
+            status.reason = Some("it has run, and its object is gone".to_owned());
+        }
         let is_ready = status.state == ObjectState::Ready;
         self.statuses.insert(place, status);
         if let Ok(Some(live)) = outcome {

@@ -1,9 +1,9 @@
-//! CustomResourceDefinitions hold the data of others.
+//! CustomResourceDefinitions hold the data of others, and singletons belong to all that name them.
 
 use common::api::deployer::ResourceState;
 use serde_json::{Value, json};
 
-use crate::world::{World, error};
+use crate::world::{World, error, map};
 
 struct Things {
     group: String,
@@ -117,5 +117,81 @@ async fn a_definition_stays_as_long_as_others_have_objects_of_its_kind() {
             .iter()
             .all(|one| one.state == ResourceState::Gone)
     );
+    world.end().await;
+}
+
+fn singleton(value: &str) -> Value {
+    let mut one = map("one", json!({"v": value}));
+    one["metadata"] = json!({"singleton": true});
+    json!([one])
+}
+
+#[tokio::test]
+async fn a_singleton_is_made_once_changed_by_nobody_and_goes_with_the_last_deployment() {
+    let world = World::new().await;
+    let other = || json!({"deployment": "other"});
+    let value = || world.live("configmap", "one")["data"]["v"].clone();
+    let first = world.applied(singleton("first")).await;
+    let second = world.try_apply(singleton("second"), other()).await.unwrap();
+    assert_eq!(
+        second.resources[0].state,
+        ResourceState::Ready,
+        "{second:?}"
+    );
+    assert_eq!(value(), "first", "who comes second writes nothing");
+    world.applied(singleton("changed")).await;
+    assert_eq!(value(), "first", "nor does an update");
+    let shown = world.diff(singleton("changed"), json!({})).await;
+    assert!(shown.resources[0].changes.is_empty(), "{shown:?}");
+
+    let left = world.delete(&first, 30_000).await;
+    assert!(left.objects.is_empty(), "{left:?}");
+    assert_eq!(value(), "first", "the other one still shares it");
+    let again = world.applied(singleton("again")).await;
+    world.try_delete_of("other", &second, 30_000).await.unwrap();
+    assert_eq!(value(), "first");
+    world.delete(&again, 30_000).await;
+    let names = world.kubectl(&["get", "configmaps", "--output=name"]);
+    assert!(!names.contains("configmap/one"), "{names}");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_singleton_that_others_made_is_used_and_stays() {
+    let world = World::new().await;
+    let theirs = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": {"v": "theirs"}});
+    world.create(&theirs);
+    let before = world.live("configmap", "one");
+    let report = world.applied(singleton("ours")).await;
+    assert!(report.objects.is_empty(), "{report:?}");
+    world.delete(&report, 30_000).await;
+    assert_eq!(world.live("configmap", "one"), before);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn deployments_that_come_and_go_at_once_leave_no_singleton_and_lose_none() {
+    let world = World::new().await;
+    let names: Vec<String> = (0..6).map(|number| format!("d{number}")).collect();
+    let turn = async |name: &String| {
+        let more = json!({"deployment": name});
+        let report = world.try_apply(singleton(name), more).await.unwrap();
+        assert_eq!(
+            report.resources[0].state,
+            ResourceState::Ready,
+            "{report:?}"
+        );
+        let live = world.live("configmap", "one");
+        let mark = format!("shared-by.deployment-manager.dev/{name}");
+        assert_eq!(live["metadata"]["annotations"][mark], "true", "{live}");
+        world.try_delete_of(name, &report, 30_000).await.unwrap()
+    };
+    let removed = futures::future::join_all(names.iter().map(turn)).await;
+    assert!(
+        removed.iter().all(|one| one.objects.is_empty()),
+        "{removed:?}"
+    );
+    let left = world.kubectl(&["get", "configmaps", "--output=name"]);
+    assert!(!left.contains("configmap/one"), "{left}");
     world.end().await;
 }

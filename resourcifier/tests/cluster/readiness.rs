@@ -206,3 +206,56 @@ async fn a_kind_of_ones_own_is_ready_by_the_condition_on_it() {
     world.delete(&report, 30_000).await;
     world.end().await;
 }
+
+/// The definitions of OpenShift's builds. `v1` of the group has no schema here.
+fn build_definitions() -> [Value; 2] {
+    let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    [("BuildConfig", "buildconfigs"), ("Build", "builds")].map(|(kind, plural)| {
+        json!({"name": plural, "type": "CustomResourceDefinition", "properties": {
+            "metadata": {"name": format!("{plural}.build.openshift.io")},
+            "spec": {"group": "build.openshift.io", "scope": "Namespaced",
+                "names": {"kind": kind, "plural": plural, "singular": kind.to_lowercase()},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": any}}]}}})
+    })
+}
+
+#[tokio::test]
+async fn a_build_config_that_a_template_waits_for_is_ready_with_its_latest_build() {
+    let world = World::new().await;
+    let definitions = world.applied(json!(build_definitions())).await;
+    let config = |name: &str, wait: &str| {
+        let annotations = json!({"template.alpha.openshift.io/wait-for-ready": wait});
+        json!({"name": name, "type": "build.openshift.io/v1:BuildConfig", "properties": {"metadata": {"annotations": annotations}}})
+    };
+    let build = |config: &str, number: &str, phase: &str| {
+        json!({"name": format!("{config}-{number}"), "type": "build.openshift.io/v1:Build", "properties": {
+            "metadata": {"labels": {"openshift.io/build-config.name": config}, "annotations": {
+                "openshift.io/build.number": number, "deployment-manager.dev/ready-when": "{.kind}=Build"}},
+            "status": {"phase": phase, "message": "no source"}}})
+    };
+    let resources = json!([
+        config("on-demand", "false"),
+        config("good", "true"),
+        config("bad", "true"),
+        config("late", "true"),
+        build("good", "9", "Failed"),
+        build("good", "10", "Complete"),
+        build("bad", "1", "Failed"),
+    ]);
+    let report = world.try_apply(resources, json!({SHORT: 20_000})).await;
+    use ResourceState::{Failed, Ready};
+    let report = report.unwrap();
+    let states: Vec<ResourceState> = report.resources.iter().map(|one| one.state).collect();
+    assert_eq!(states, [Ready, Ready, Failed, Failed, Ready, Ready, Ready]);
+    let messages: Vec<String> = report.errors().map(|error| error.message.clone()).collect();
+    assert!(
+        messages[0].ends_with("build bad-1: the build is Failed: no source"),
+        "{messages:?}"
+    );
+    assert!(
+        messages[1].contains("it waits for its builds"),
+        "{messages:?}"
+    );
+    world.delete(&definitions, 30_000).await;
+    world.end().await;
+}

@@ -139,8 +139,18 @@ impl World {
         recorded: &Report,
         timeout_ms: u64,
     ) -> Result<Report, ErrorBody> {
+        self.try_delete_of("web", recorded, timeout_ms).await
+    }
+
+    /// Deletes what a deployment has.
+    pub async fn try_delete_of(
+        &self,
+        deployment: &str,
+        recorded: &Report,
+        timeout_ms: u64,
+    ) -> Result<Report, ErrorBody> {
         let request = json!({
-            "deployment": "web", "namespace": self.namespace, "recorded": recorded.objects, "timeoutMs": timeout_ms,
+            "deployment": deployment, "namespace": self.namespace, "recorded": recorded.objects, "timeoutMs": timeout_ms,
         });
         let mut request: DeleteRequest = serde_json::from_value(request).unwrap();
         request.on_behalf_of = self.on_behalf_of.clone();

@@ -10,8 +10,8 @@ use common::model::{Identity, ObjectRef};
 use futures::StreamExt;
 use resourcifier::kubectl::{
     self, ApplyOptions, Caller, Change, DeleteOptions, Deletion, Gate, Kubectl, KubectlError, Log,
-    ObjectEvent, ObjectFault, Page, PageRequest, PatchOptions, Query, ServedKind, Versions, Watch,
-    object_ref,
+    LogLines, LogStream, ObjectEvent, ObjectFault, Page, PageRequest, PatchOptions, Query,
+    ServedKind, Versions, Watch, object_ref,
 };
 use serde_json::Value;
 use tokio::sync::broadcast::error::RecvError;
@@ -342,6 +342,16 @@ impl Kubectl for Acting {
         };
         let lines: Vec<&str> = text.lines().collect();
         Ok(lines[lines.len().saturating_sub(log.lines)..].join("\n"))
+    }
+
+    async fn log_lines(
+        &self,
+        stream: LogStream<'_>,
+        within: Duration,
+    ) -> Result<LogLines, KubectlError> {
+        let text = self.log(stream.log, within).await?;
+        let lines: Vec<_> = text.lines().map(|line| Ok(line.to_owned())).collect();
+        Ok(futures::stream::iter(lines).boxed())
     }
 
     async fn events(

@@ -1,21 +1,20 @@
 //! What other objects say about one that is not ready, so that nobody waits for what cannot come.
 //!
-//! A workload has failed when its pods cannot start; a claim that waits for its first pod, and an ingress that no controller
+//! A workload has failed when its pods cannot start. A BuildConfig that is waited for is as ready as its latest build. A claim that waits for its first pod, and an ingress that no controller
 //! serves, are as ready as they get. Where others cannot be read, nothing is said.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::pods;
+use super::related::Related;
+use super::{builds, pods};
 use crate::apply::object::change;
 use crate::apply::readiness::{self, Readiness};
-use crate::kubectl::{Kubectl, PageRequest, Query, ServedKind, object_ref};
+use crate::kubectl::{Kubectl, object_ref};
 
 /// The time for each look.
 const WITHIN: Duration = Duration::from_secs(5);
-/// Classes of a cluster that are looked at.
-const CLASSES: usize = 100;
 
 /// A better verdict on an object that waits, if there is one.
 pub async fn of(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
@@ -26,6 +25,9 @@ pub async fn of(kubectl: &dyn Kubectl, live: &Value) -> Option<Readiness> {
     match (object.group(), object.kind.as_str()) {
         ("", "PersistentVolumeClaim") => claim(kubectl, live).await,
         ("networking.k8s.io", "Ingress") => ingress(kubectl, live).await,
+        ("build.openshift.io", "BuildConfig") => {
+            Some(builds::evidence(kubectl, live, WITHIN).await)
+        }
         ("apps", _) | ("batch", "Job") | ("", "ReplicationController") => {
             workload(kubectl, live).await
         }
@@ -108,22 +110,10 @@ async fn list(
     kind: &str,
     resource: &str,
 ) -> Option<Vec<Value>> {
-    let kind = ServedKind {
-        api_version: api_version.to_owned(),
-        kind: kind.to_owned(),
-        resource: resource.to_owned(),
-        namespaced: false,
-        applicable: true,
-    };
-    let query = Query {
-        kind: &kind,
+    let cluster = Related {
+        kubectl,
         namespace: None,
-        selector: None,
-        metadata_only: false,
+        within: WITHIN,
     };
-    let request = PageRequest {
-        limit: CLASSES,
-        after: None,
-    };
-    Some(kubectl.list(query, request, WITHIN).await.ok()?.items)
+    cluster.list(api_version, kind, resource, None).await.ok()
 }

@@ -2,8 +2,10 @@
 //!
 //! Asked only after a failure or a timeout. Logs are quoted unchanged, up to a limit.
 
+mod builds;
 pub mod evidence;
 mod pods;
+mod related;
 
 use std::time::Duration;
 

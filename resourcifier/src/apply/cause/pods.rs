@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::related::Related;
 use crate::apply::object::change;
-use crate::kubectl::{Kubectl, KubectlError, PageRequest, Query, ServedKind, object_ref};
+use crate::kubectl::{Kubectl, KubectlError, object_ref};
 
-/// Pods that are looked at: what holds up so many holds up the others too.
-const LOOKED_AT: usize = 100;
 const REVISION: &str = "deployment.kubernetes.io/revision";
 const TEMPLATE_HASH: &str = "pod-template-hash";
 
@@ -25,80 +24,45 @@ pub async fn of(
     let Some(mut selector) = selector(live) else {
         return Ok(Vec::new());
     };
-    let look = Look {
+    let related = Related {
         kubectl,
         namespace: object.namespace.as_deref(),
         within,
     };
     if object.kind == "Deployment" {
-        match look.template_hash(live, &selector).await? {
+        match template_hash(&related, live, &selector).await? {
             Some(hash) => selector.push_str(&format!(",{TEMPLATE_HASH}={hash}")),
             None => return Ok(Vec::new()),
         }
     }
-    let mut pods = look.list("v1", "Pod", "pods", &selector).await?;
+    let mut pods = related.list("v1", "Pod", "pods", Some(&selector)).await?;
     pods.retain(|pod| is_of_template(pod, live) && !change::is_terminating(pod));
     Ok(pods)
 }
 
-struct Look<'a> {
-    kubectl: &'a dyn Kubectl,
-    namespace: Option<&'a str>,
-    within: Duration,
-}
-
-impl Look<'_> {
-    async fn list(
-        &self,
-        api_version: &str,
-        kind: &str,
-        resource: &str,
-        selector: &str,
-    ) -> Result<Vec<Value>, KubectlError> {
-        let kind = ServedKind {
-            api_version: api_version.to_owned(),
-            kind: kind.to_owned(),
-            resource: resource.to_owned(),
-            namespaced: true,
-            applicable: true,
-        };
-        let query = Query {
-            kind: &kind,
-            namespace: self.namespace,
-            selector: Some(selector),
-            metadata_only: kind.kind == "ReplicaSet",
-        };
-        let request = PageRequest {
-            limit: LOOKED_AT,
-            after: None,
-        };
-        Ok(self.kubectl.list(query, request, self.within).await?.items)
-    }
-
-    /// What tells the pods of a Deployment's newest ReplicaSet.
-    async fn template_hash(
-        &self,
-        deployment: &Value,
-        selector: &str,
-    ) -> Result<Option<String>, KubectlError> {
-        let sets = self
-            .list("apps/v1", "ReplicaSet", "replicasets", selector)
-            .await?;
-        let revision = |object: &Value| object["metadata"]["annotations"][REVISION].clone();
-        let is_owned = |set: &&Value| {
-            let mut owners = set["metadata"]["ownerReferences"]
-                .as_array()
-                .into_iter()
-                .flatten();
-            owners.any(|owner| owner["uid"] == deployment["metadata"]["uid"])
-        };
-        let newest = sets
-            .iter()
-            .filter(is_owned)
-            .find(|set| revision(set) == revision(deployment));
-        let hash = newest.and_then(|set| set["metadata"]["labels"][TEMPLATE_HASH].as_str());
-        Ok(hash.map(str::to_owned))
-    }
+/// What tells the pods of a Deployment's newest ReplicaSet.
+async fn template_hash(
+    related: &Related<'_>,
+    deployment: &Value,
+    selector: &str,
+) -> Result<Option<String>, KubectlError> {
+    let sets = related
+        .list("apps/v1", "ReplicaSet", "replicasets", Some(selector))
+        .await?;
+    let revision = |object: &Value| object["metadata"]["annotations"][REVISION].clone();
+    let is_owned = |set: &&Value| {
+        let mut owners = set["metadata"]["ownerReferences"]
+            .as_array()
+            .into_iter()
+            .flatten();
+        owners.any(|owner| owner["uid"] == deployment["metadata"]["uid"])
+    };
+    let newest = sets
+        .iter()
+        .filter(is_owned)
+        .find(|set| revision(set) == revision(deployment));
+    let hash = newest.and_then(|set| set["metadata"]["labels"][TEMPLATE_HASH].as_str());
+    Ok(hash.map(str::to_owned))
 }
 
 /// The labels of the pods, as a selector.

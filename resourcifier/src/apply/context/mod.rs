@@ -6,7 +6,7 @@ pub mod secrets;
 
 use common::api::deployer::Basis;
 use common::api::error::ErrorBody;
-use common::model::{AppliedObject, DeploymentName, Namespace};
+use common::model::{AppliedObject, DeploymentName, Namespace, Predecessor};
 
 use self::events::Events;
 use self::pace::Deadline;
@@ -34,6 +34,8 @@ pub struct Context<'a> {
     pub kubectl: &'a dyn Kubectl,
     pub catalog: &'a Catalog,
     pub deployment: &'a DeploymentName,
+    /// The operation, or the request. Hooks run once in each.
+    pub operation: &'a str,
     pub events: &'a Events,
     pub deadline: Deadline,
     /// What each call passes: once it is closed, nothing more is begun.
@@ -53,4 +55,6 @@ pub struct Known<'a> {
     pub create_namespace: Option<&'a Namespace>,
     /// Whether all objects are tried before the first write.
     pub preflight: bool,
+    /// Whose field managers lose the objects' fields.
+    pub predecessor: Option<Predecessor>,
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Run;
-use super::phase::{Event, Failure, Pending, Reading};
+use super::phase::{Event, Failure, Pending, Reading, Way};
 use crate::apply::checks::permissions::{self, Need, Verb};
 use crate::apply::context::Stopped;
 use crate::apply::object::acquired::{self, Taken};
@@ -95,6 +95,7 @@ impl Run<'_> {
             let verbs: &[Verb] = match (unreadable.contains(&index), is_there) {
                 _ if work.is_unchanged() || self.may_be_granted(index) => &[],
                 (true, _) => &[Verb::Get, Verb::Patch],
+                _ if work.is_renewed() => &[Verb::Delete, Verb::Patch, Verb::Create],
                 (false, true) => &[Verb::Patch],
                 // Server-side apply is a patch that creates.
                 (false, false) => &[Verb::Get, Verb::Patch, Verb::Create],
@@ -123,6 +124,15 @@ impl Run<'_> {
         let work = &self.works[index];
         let live = outcome
             .map_err(|error| Failure::new(error.code(), format!("it cannot be read: {error}")))?;
+        if work.node.is_observed {
+            return Self::observed(live);
+        }
+        if let Some(run) = &work.node.run {
+            return self.hook(index, run, live);
+        }
+        if work.node.metadata.is_shared() {
+            return self.shared(index, live);
+        }
         let recorded = work.recorded.as_deref();
         let standing = claim::standing(live.as_ref(), self.context.deployment, recorded);
         let policy = work.node.metadata.create_policy;
@@ -137,6 +147,7 @@ impl Run<'_> {
         Ok(Reading {
             claim,
             was_there: claim == Claim::Acquire || (claim == Claim::Update && was_taken()),
+            way: Way::Apply,
             // Of what is ready and stays as it is, nobody asks for more.
             before: match unchanged == Some(Readiness::Ready) && !work.is_referenced {
                 true => live.as_ref().map(change::identity),

@@ -18,6 +18,7 @@ impl Run<'_> {
         self.schedule.try_again(&self.works);
         self.next_look = self.pace.slower();
         self.judge();
+        self.look_at_conditions();
         let awaited = self.awaited();
         let indices = self.watches.unwatched(&self.works, awaited);
         self.watch();

@@ -10,6 +10,7 @@
 //! holds back only what depends on it.
 
 mod check;
+mod conditions;
 mod judge;
 mod look;
 mod phase;
@@ -18,6 +19,7 @@ mod probe;
 mod put;
 mod remake;
 mod schedule;
+mod special;
 mod watch;
 mod work;
 
@@ -31,6 +33,7 @@ use futures::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use self::conditions::{Conditions, Look};
 use self::judge::Judge;
 use self::remake::{NotDeleted, Refused};
 use self::schedule::Schedule;
@@ -84,6 +87,7 @@ struct Run<'a> {
     next_look: Instant,
     is_looking: bool,
     judge: Judge,
+    conditions: Conditions,
     /// In the order in which they were applied.
     applied: Vec<usize>,
     /// Who may have something new to tell.
@@ -102,6 +106,7 @@ enum Step {
     LookedAt(Vec<(usize, Result<Option<Value>, KubectlError>)>),
     Watched(Group, Result<Watch, KubectlError>),
     Judged(Vec<(usize, Option<Readiness>)>),
+    Conditions(Vec<Look>),
     /// Whether the reference of the resource can never have a value.
     Probed(usize, Reference, bool),
 }
@@ -141,6 +146,7 @@ impl<'a> Run<'a> {
             next_look: Instant::now(),
             is_looking: false,
             judge: Judge::new(),
+            conditions: Conditions::new(),
             applied: Vec::new(),
             news: Vec::new(),
             probed: HashSet::new(),
@@ -223,6 +229,7 @@ impl<'a> Run<'a> {
             }
             Step::Watched(group, outcome) => self.watches.opened(group, outcome),
             Step::Judged(verdicts) => self.judged(verdicts),
+            Step::Conditions(looks) => self.looked_at_conditions(looks),
             Step::Probed(index, reference, is_impossible) => {
                 self.probed(index, &reference, is_impossible);
             }
@@ -257,7 +264,8 @@ impl<'a> Run<'a> {
                 }
                 if self.works[index].has_failed() && !self.schedule.is_under_way(dependant) {
                     let name = self.works[index].node.resource.name.to_string();
-                    self.works[dependant].skipped(&name);
+                    let is_hook = self.works[index].node.run.is_some();
+                    self.works[dependant].skipped(&name, is_hook);
                     self.news.push(dependant);
                     changed.push(dependant);
                 } else {

@@ -9,8 +9,8 @@ use common::api::deployer::EdgeReason;
 use common::api::error::{ErrorBody, ErrorCode};
 use futures::StreamExt;
 
-use super::Run;
 use super::phase::Pending;
+use super::{Run, special};
 use crate::apply::context::Stopped;
 use crate::apply::fetch::AT_ONCE;
 use crate::apply::object::change;
@@ -54,7 +54,10 @@ impl Run<'_> {
         let is_in_peace = !work.before().is_some_and(change::is_terminating);
         let hosts = node.dependencies.iter();
         let mut hosts = hosts.filter(|dependency| dependency.because == EdgeReason::Host);
+        let is_special = node.run.is_some() || node.metadata.is_shared();
+        let is_left_alone = is_special && work.before().is_some();
         !work.is_unchanged()
+            && !is_left_alone
             && is_new_or_ours
             && is_in_peace
             && node.references.is_empty()
@@ -66,7 +69,7 @@ impl Run<'_> {
     async fn dry_run(&self, index: usize) -> Option<(usize, KubectlError)> {
         let node = &self.works[index].node;
         let how = How {
-            manager: &self.manager,
+            manager: special::manager(node, &self.manager),
             policy: node.metadata.conflict_policy,
             dry_run: true,
             precondition: Precondition::None,

@@ -4,12 +4,13 @@ use common::api::deployer::ResourceState;
 use serde_json::Value;
 
 use super::phase::{Event, Next, Pending};
-use super::{Run, Step};
+use super::{Run, Step, special};
+use crate::apply::definitions::shared;
 use crate::apply::object::acquired::Taken;
 use crate::apply::object::{change, claim, replace};
 use crate::apply::write::acquire;
 use crate::apply::write::conflicts::{self, How};
-use crate::kubectl::{KubectlError, ObjectFault};
+use crate::kubectl::{KubectlError, ObjectFault, PatchOptions};
 use crate::plan;
 
 impl Run<'_> {
@@ -29,6 +30,8 @@ impl Run<'_> {
                 self.works[index].on(Event::Unchanged);
                 self.is_in(index);
             }
+            Some(Next::Delete) => self.replace(index),
+            Some(Next::Write) if self.works[index].joins() => self.join(index),
             Some(Next::Write) => self.write(index),
             None => self.schedule.back(index),
         }
@@ -137,7 +140,12 @@ impl Run<'_> {
     }
 
     fn apply(&mut self, index: usize, object: Value) {
-        let (context, manager) = (self.context, self.manager.clone());
+        let context = self.context;
+        let manager = special::manager(&self.works[index].node, &self.manager).to_owned();
+        let object = match self.works[index].node.metadata.is_shared() {
+            true => shared::with_sharers(&object, self.works[index].before()).into_owned(),
+            false => object,
+        };
         let policy = self.works[index].node.metadata.conflict_policy;
         let before = self.works[index].before().map(change::identity);
         let was_there = self.works[index].pending().is_some_and(Pending::was_there);
@@ -160,6 +168,28 @@ impl Run<'_> {
                 (false, _) => conflicts::apply(context.kubectl, &object, how, within).await,
             };
             Step::Put(index, applied.map(|applied| applied.live))
+        }));
+    }
+
+    /// Begins to share the object, and leaves it as it is otherwise.
+    fn join(&mut self, index: usize) {
+        let object = self.works[index].node.object.clone();
+        let before = self.works[index].before().cloned();
+        let context = self.context;
+        self.steps.push(Box::pin(async move {
+            let options = PatchOptions {
+                manager: plan::MANAGER,
+                precondition: claim::precondition(before.as_ref()),
+            };
+            let patch = shared::patch(context.deployment, true);
+            let within = context.deadline.call();
+            let joined = context.kubectl.patch(&object, &patch, options, within);
+            Step::Put(
+                index,
+                joined
+                    .await
+                    .and_then(|live| live.ok_or_else(conflicts::lost)),
+            )
         }));
     }
 

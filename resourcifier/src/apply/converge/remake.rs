@@ -65,7 +65,7 @@ impl Run<'_> {
         }
     }
 
-    fn replace(&mut self, index: usize) {
+    pub(super) fn replace(&mut self, index: usize) {
         let work = &self.works[index];
         let object = work.node.object.clone();
         let before = work.before().cloned().unwrap_or_default();
@@ -79,8 +79,14 @@ impl Run<'_> {
         let work = &mut self.works[index];
         match outcome {
             Ok(()) => {
+                let reason = match work.node.run {
+                    Some(_) => "the object of its last run is being deleted",
+                    None => {
+                        "it cannot be changed and its update policy is REPLACE: the previous object is being deleted"
+                    }
+                };
                 work.on(Event::Deleted);
-                work.waits_for("it cannot be changed and its update policy is REPLACE: the previous object is being deleted");
+                work.waits_for(reason);
                 return self.put_off(index);
             }
             Err(NotDeleted::Changed) => {

@@ -13,9 +13,11 @@ use tokio::time::Instant;
 
 use super::work::Work;
 use crate::apply::context::Context;
+use crate::apply::definitions::shared;
 use crate::apply::fetch;
 use crate::apply::object::change;
 use crate::kubectl::{self, Change, KubectlError, Query, ServedKind, Watch};
+use crate::plan::{self, Node};
 
 /// A watch is opened anew after this long.
 const OPEN: Duration = Duration::from_secs(300);
@@ -39,6 +41,8 @@ pub struct Watches<'a> {
 struct Entry {
     kind: ServedKind,
     namespace: Option<String>,
+    /// Such objects have another label.
+    is_shared: bool,
     state: State,
     looked: Instant,
 }
@@ -75,7 +79,11 @@ impl<'a> Watches<'a> {
         let Some(version) = work.live().and_then(change::version) else {
             return false;
         };
-        let Some(group) = self.group(&work.node.object) else {
+        if work.node.metadata.is_shared() && !work.live().is_some_and(shared::is_shared) {
+            // Its label is missing, by which it would be watched.
+            return false;
+        }
+        let Some(group) = self.group(&work.node) else {
             return false;
         };
         let state = &mut self.entries[group].state;
@@ -88,9 +96,13 @@ impl<'a> Watches<'a> {
         false
     }
 
-    fn group(&mut self, object: &ObjectRef) -> Option<Group> {
+    fn group(&mut self, node: &Node) -> Option<Group> {
+        let object = &node.object;
         let kind = self.context.catalog.current(object)?;
-        let is_of = |entry: &Entry| entry.kind == *kind && entry.namespace == object.namespace;
+        let is_of = |entry: &Entry| {
+            let is_same_place = entry.kind == *kind && entry.namespace == object.namespace;
+            is_same_place && entry.is_shared == node.metadata.is_shared()
+        };
         if let Some(group) = self.entries.iter().position(is_of) {
             return Some(group);
         }
@@ -101,6 +113,7 @@ impl<'a> Watches<'a> {
         self.entries.push(Entry {
             kind: kind.clone(),
             namespace: object.namespace.clone(),
+            is_shared: node.metadata.is_shared(),
             state,
             looked: Instant::now(),
         });
@@ -117,11 +130,15 @@ impl<'a> Watches<'a> {
             };
             entry.state = State::Open(since);
             let (kind, namespace) = (entry.kind.clone(), entry.namespace.clone());
+            let selector = match entry.is_shared {
+                true => format!("{}=true", plan::SHARED),
+                false => fetch::selector(context.deployment),
+            };
             let open = async move {
                 let query = Query {
                     kind: &kind,
                     namespace: namespace.as_deref(),
-                    selector: Some(&fetch::selector(context.deployment)),
+                    selector: Some(&selector),
                     metadata_only: false,
                 };
                 let within = context.deadline.left().min(OPEN);
@@ -178,7 +195,7 @@ impl<'a> Watches<'a> {
         let is_unwatched = |index: &usize| {
             let work = &works[*index];
             let is_watched = self.want(work);
-            let group = self.group(&work.node.object);
+            let group = self.group(&work.node);
             !is_watched || group.is_some_and(|group| due.get(group) == Some(&true))
         };
         awaited.into_iter().filter(is_unwatched).collect()

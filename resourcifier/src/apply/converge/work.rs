@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use common::api::deployer::{ResourceReport, ResourceState};
+use common::api::deployer::{HookRun, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode};
-use common::model::AppliedObject;
+use common::model::{AppliedObject, HookDeletePolicy, ReadyCheck};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::phase::{Event, Failure, Next, Pending, Phase, Reading};
+use super::phase::{Event, Failure, Next, Pending, Phase, Reading, Way};
 use crate::apply::cause::Causes;
 use crate::apply::context::pace::PATIENCE;
+use crate::apply::definitions;
 use crate::apply::object::change;
 use crate::apply::object::fault::fault;
 use crate::kubectl::KubectlError;
@@ -41,6 +42,13 @@ pub struct Work {
     /// Whether others refer to its values.
     pub is_referenced: bool,
     pub final_properties: Option<Value>,
+    /// Those of `readyWhen` that did not hold yet.
+    pub conditions: Vec<ReadyCheck>,
+    /// Whether only these conditions are missing.
+    is_held: bool,
+    applied_at: Option<Instant>,
+    /// Whether the object is somebody else's, and is used as it is.
+    is_foreign: bool,
     phase: Phase,
     trouble: Option<Trouble>,
     reported: Option<(ResourceState, Option<String>)>,
@@ -49,10 +57,14 @@ pub struct Work {
 impl Work {
     pub fn new(node: Node, recorded: Option<String>) -> Self {
         Self {
+            conditions: node.metadata.ready_when.clone(),
+            is_held: false,
+            applied_at: None,
             node,
             recorded,
             is_referenced: false,
             final_properties: None,
+            is_foreign: false,
             phase: Phase::default(),
             trouble: None,
             reported: None,
@@ -64,12 +76,53 @@ impl Work {
         if let Event::Written(_) | Event::Observed(_) = event {
             self.trouble = None;
         }
+        if let Event::Read(reading) = &event {
+            self.is_foreign = reading.way == Way::Foreign;
+        }
         self.phase = std::mem::take(&mut self.phase).after(event);
+        if self.is_in_cluster() {
+            self.applied_at.get_or_insert_with(Instant::now);
+        }
+        self.is_held = !self.conditions.is_empty() && self.state() == ResourceState::Ready;
+        if self.is_held {
+            let names: Vec<_> = self
+                .conditions
+                .iter()
+                .map(|one| one.name.as_str())
+                .collect();
+            let reason = format!("it waits for the condition {}", names.join(", "));
+            self.phase.hold(&reason);
+        }
         if !self.is_referenced {
             self.phase.forget_values();
         }
         if self.phase.action().is_some() {
             self.node.template = Value::Null;
+        }
+    }
+
+    /// How long it has been applied.
+    pub fn waited(&self) -> Duration {
+        self.applied_at
+            .map(|since| since.elapsed())
+            .unwrap_or_default()
+    }
+
+    /// A condition does not hold, for this reason.
+    pub fn hold(&mut self, reason: &str) {
+        if self.is_held {
+            self.phase.hold(reason);
+        }
+    }
+
+    /// A condition holds: if it was the last one that was missing, the resource is ready.
+    pub fn release(&mut self) {
+        if self.is_held && self.conditions.is_empty() {
+            self.is_held = false;
+            self.phase.release();
+            if !self.is_referenced {
+                self.phase.forget_values();
+            }
         }
     }
 
@@ -122,6 +175,16 @@ impl Work {
     /// The object before it is applied.
     pub fn before(&self) -> Option<&Value> {
         self.pending()?.before()
+    }
+
+    /// Whether its object is deleted first, because it is a hook that runs again.
+    pub fn is_renewed(&self) -> bool {
+        self.reading().is_some_and(|read| read.way == Way::Renew)
+    }
+
+    /// Whether the deployment only begins to share its object.
+    pub fn joins(&self) -> bool {
+        self.reading().is_some_and(|read| read.way == Way::Join)
     }
 
     /// Whether applying would change nothing, as far as was read.
@@ -188,8 +251,11 @@ impl Work {
         self.on(Event::Skipped(reason.to_owned()));
     }
 
-    pub fn skipped(&mut self, because_of: &str) {
-        let reason = format!("it depends on {because_of}, which is not there");
+    pub fn skipped(&mut self, because_of: &str, is_hook: bool) {
+        let reason = match is_hook {
+            true => format!("the hook {because_of} comes first, and has not succeeded"),
+            false => format!("it depends on {because_of}, which is not there"),
+        };
         self.on(Event::Skipped(reason));
     }
 
@@ -229,7 +295,23 @@ impl Work {
             reason: self.phase.reason().map(str::to_owned),
             error: self.phase.failure().map(|failure| self.error(failure)),
             final_properties: self.final_properties.clone(),
+            hook: self.hook_run(),
         }
+    }
+
+    /// The run of a hook, and whether its object is to go now. Definitions are never deleted.
+    fn hook_run(&self) -> Option<HookRun> {
+        let (run, hook) = (self.node.run.as_ref()?, self.node.metadata.hook.as_ref()?);
+        let policy = match self.state() {
+            ResourceState::Ready => Some(HookDeletePolicy::HookSucceeded),
+            ResourceState::Failed => Some(HookDeletePolicy::HookFailed),
+            _ => None,
+        };
+        let asks = policy.is_some_and(|policy| hook.has(policy));
+        Some(HookRun {
+            event: run.event,
+            remove: asks && !definitions::is_definition(&self.node.object),
+        })
     }
 
     /// A failure with the name of the resource.
@@ -239,6 +321,9 @@ impl Work {
 
     /// The record of it, if there is something in the cluster that is the deployment's.
     pub fn record(&self) -> Option<AppliedObject> {
+        if self.is_foreign {
+            return None;
+        }
         let uid = self.phase.uid_on_record();
         Some(AppliedObject {
             resource: self.node.resource.name.clone(),

@@ -5,6 +5,7 @@
 //! deployment's own: with the definition all of them go.
 
 mod schema;
+pub mod shared;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::ObjectRef;
@@ -26,8 +27,17 @@ pub fn is_definition(object: &ObjectRef) -> bool {
 
 /// Why the definition must not be changed into what is asked for.
 pub async fn fault(context: Context<'_>, node: &Node, live: Option<&Value>) -> Option<ErrorBody> {
-    let live = live.filter(|_| is_definition(&node.object))?;
-    let reason = match loss(live, &node.template)? {
+    // A singleton is never changed.
+    let live = live.filter(|_| is_definition(&node.object) && !node.metadata.singleton)?;
+    if node.metadata.shared && shared::is_older(live, &node.template) {
+        return None;
+    }
+    let loss = loss(live, &node.template)?;
+    let objection = shared::objection(live, context.deployment);
+    let reason = match loss {
+        Loss::OfObjects(reason) if objection.is_some() => {
+            format!("{reason}; {}", objection.unwrap_or_default())
+        }
         Loss::Always(reason) => reason,
         Loss::OfObjects(reason) => match first_object(context, live).await {
             Ok(None) => return None,

@@ -1,5 +1,7 @@
 //! One object's dry run: what a write would make of it, or why it would fail.
 
+use std::borrow::Cow;
+
 use common::api::deployer::ResourceIntent;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::UpdatePolicy;
@@ -8,6 +10,7 @@ use serde_json::Value;
 use super::unknown::Known;
 use crate::apply::context::Context;
 use crate::apply::definitions;
+use crate::apply::definitions::shared::{self, Sharing};
 use crate::apply::object::claim::{self, Claim};
 use crate::apply::object::compare::{self, Difference};
 use crate::apply::object::fault::fault;
@@ -34,6 +37,15 @@ pub async fn attempt(
     known: &Known,
     is_hosted: bool,
 ) -> Tried {
+    if node.run.is_some() && live.is_some() {
+        return Tried {
+            intent: ResourceIntent::Replace,
+            ..created(known, None)
+        };
+    }
+    if node.metadata.is_shared() && live.is_some() {
+        return shared_object(context, node, live, known).await;
+    }
     let policy = node.metadata.create_policy;
     let standing = claim::standing(live, context.deployment, recorded);
     let claim = match claim::claim(standing, policy, false) {
@@ -56,6 +68,38 @@ pub async fn attempt(
     dry_run(context, node, live, claim, known).await
 }
 
+/// An object that deployments share.
+async fn shared_object(
+    context: Context<'_>,
+    node: &Node,
+    live: Option<&Value>,
+    known: &Known,
+) -> Tried {
+    let sharing = shared::sharing_of(
+        live,
+        node.metadata.singleton,
+        &known.object,
+        context.deployment,
+    );
+    let refused_by = |reason: &str| {
+        let error = fault(node, ErrorCode::ResourcesFailed, reason);
+        refused(ResourceIntent::None, live.cloned(), error)
+    };
+    match sharing {
+        Err(reason) => refused_by(&reason),
+        Ok(Sharing::Write) => match definitions::fault(context, node, live).await {
+            Some(fault) => refused(ResourceIntent::Update, live.cloned(), fault),
+            None => dry_run(context, node, live, Claim::Update, known).await,
+        },
+        Ok(_) => Tried {
+            intent: ResourceIntent::None,
+            differences: Vec::new(),
+            values: live.cloned(),
+            error: None,
+        },
+    }
+}
+
 async fn dry_run(
     context: Context<'_>,
     node: &Node,
@@ -63,7 +107,14 @@ async fn dry_run(
     claim: Claim,
     known: &Known,
 ) -> Tried {
-    let manager = plan::field_manager(context.deployment);
+    let manager = match node.metadata.is_shared() {
+        true => plan::SHARED_MANAGER.to_owned(),
+        false => plan::field_manager(context.deployment),
+    };
+    let asked = match node.metadata.is_shared() {
+        true => shared::with_sharers(&known.object, live),
+        false => Cow::Borrowed(&known.object),
+    };
     let how = How {
         manager: &manager,
         policy: node.metadata.conflict_policy,
@@ -72,7 +123,7 @@ async fn dry_run(
         secrets: context.events.secrets(),
     };
     let within = context.deadline.call();
-    let outcome = conflicts::apply(context.kubectl, &known.object, how, within).await;
+    let outcome = conflicts::apply(context.kubectl, &asked, how, within).await;
     match (live, outcome) {
         (None, Ok(_)) => created(known, None),
         (None, Err(error)) => created(known, write_error(node, known, &error, &Ok(false))),

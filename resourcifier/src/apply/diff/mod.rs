@@ -12,7 +12,7 @@ mod unknown;
 
 use std::collections::HashMap;
 
-use common::api::deployer::{DiffReport, ResourceDiff};
+use common::api::deployer::{DiffReport, Hooks, ResourceDiff};
 use common::api::error::ErrorBody;
 use common::model::{AppliedObject, ObjectRef};
 use futures::StreamExt;
@@ -20,18 +20,22 @@ use serde_json::Value;
 
 use self::project::Projected;
 use crate::apply::context::{BATCH, Context, Stopped};
-use crate::apply::fetch;
-use crate::apply::remove::Removal;
+use crate::apply::remove::{Removal, superfluous};
+use crate::apply::{fetch, hooks};
 use crate::kubectl::KubectlError;
+use crate::plan::hooks::Moment;
 use crate::plan::{Node, Plan};
 
-/// Every desired resource in its order, then what would be pruned.
+/// Every desired resource in its order, then what would be pruned. Hooks that would not run are left out.
 pub async fn diff(
     context: Context<'_>,
-    plan: &Plan,
+    plan: Plan,
     recorded: &[AppliedObject],
     removal: Removal,
+    hooks: Option<&Hooks>,
 ) -> Result<DiffReport, Stopped> {
+    let superfluous = superfluous(&plan, recorded)?;
+    let plan = &hooks::selected(context, plan, Moment::Apply(hooks))?;
     let mut run = Run::new(context, plan, recorded);
     let waves = plan.nodes.iter().map(|node| node.wave + 1).max();
     for wave in 0..waves.unwrap_or_default() {
@@ -43,7 +47,7 @@ pub async fn diff(
         .flatten()
         .map(|projected| projected.diff)
         .collect();
-    resources.extend(prune::diffs(context, plan, recorded, removal).await?);
+    resources.extend(prune::diffs(context, superfluous, removal).await?);
     permitted::add_missing(context, plan, &mut resources)
         .await
         .map_err(ErrorBody::from)?;

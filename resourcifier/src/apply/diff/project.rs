@@ -50,7 +50,11 @@ impl Projected {
                 name: node.resource.name.clone(),
                 type_name: node.resource.type_name.clone(),
                 intent: tried.intent,
-                basis: ownership::basis(&node.object, live, context.deployment),
+                basis: match node.run {
+                    // A hook runs, whatever became of its last run.
+                    Some(_) => ownership::basis(&node.object, None, context.deployment),
+                    None => ownership::basis(&node.object, live, context.deployment),
+                },
                 changes: compare::field_changes(differences, &known.object),
                 unknown: Vec::new(),
                 missing_permissions: Vec::new(),
@@ -68,6 +72,9 @@ pub fn unchanged(
     live: &Value,
     recorded: Option<&str>,
 ) -> Option<Projected> {
+    if node.run.is_some() || node.metadata.is_shared() {
+        return None;
+    }
     let manager = plan::field_manager(context.deployment);
     let policy = node.metadata.create_policy;
     let standing = claim::standing(Some(live), context.deployment, recorded);

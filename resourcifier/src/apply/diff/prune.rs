@@ -2,28 +2,25 @@
 
 use common::api::deployer::{ResourceDiff, ResourceIntent};
 use common::api::error::{ErrorBody, ErrorCode};
-use common::model::{AppliedObject, DeletePolicy, ObjectRef};
+use common::model::{DeletePolicy, ObjectRef};
 use serde_json::Value;
 
 use crate::apply::context::{BATCH, Context, Stopped};
-use crate::apply::definitions;
+use crate::apply::definitions::{self, shared};
 use crate::apply::fetch::read;
 use crate::apply::object::acquired::Taken;
 use crate::apply::object::claim::{self, Standing};
 use crate::apply::object::{change, ownership};
 use crate::apply::remove::item::Target;
-use crate::apply::remove::{Removal, namespaces, superfluous};
+use crate::apply::remove::{Removal, namespaces};
 use crate::kubectl::KubectlError;
-use crate::plan::Plan;
 
 /// In the order in which they would go.
 pub async fn diffs(
     context: Context<'_>,
-    plan: &Plan,
-    recorded: &[AppliedObject],
+    superfluous: Vec<Target>,
     removal: Removal,
 ) -> Result<Vec<ResourceDiff>, Stopped> {
-    let superfluous = superfluous(plan, recorded)?;
     let mut found = Vec::with_capacity(superfluous.len());
     for batch in superfluous.chunks(BATCH) {
         context.gate.check()?;
@@ -54,6 +51,9 @@ fn diff(
     let intent = match live.filter(ours) {
         None => ResourceIntent::None,
         Some(live) if removal.restore && Taken::read(live).is_some() => ResourceIntent::Abandon,
+        Some(live) if !shared::may_go(live, removal.policy, context.deployment) => {
+            ResourceIntent::Abandon
+        }
         Some(live) => match removal
             .policy
             .unwrap_or_else(|| change::delete_policy(live))

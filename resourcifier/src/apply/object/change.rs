@@ -28,6 +28,17 @@ pub fn version(live: &Value) -> Option<u64> {
     live["metadata"]["resourceVersion"].as_str()?.parse().ok()
 }
 
+/// The run of a hook that made the object.
+pub fn hook_run(live: &Value) -> Option<&str> {
+    annotation(live, plan::RUN)
+}
+
+/// Whether the object is of a hook: of ours, or of Helm's.
+pub fn is_hook(live: &Value) -> bool {
+    const OF_HELM: &str = "helm.sh/hook";
+    hook_run(live).is_some() || annotation(live, OF_HELM).is_some()
+}
+
 /// Without the lists of who owns which field: they are larger than many an object.
 pub fn without_managers(mut live: Value) -> Value {
     if let Some(metadata) = live["metadata"].as_object_mut() {

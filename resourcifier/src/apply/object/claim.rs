@@ -8,6 +8,8 @@
 //! | this deployment | somebody else | not on record | nobody's: the label is a copy |
 //! | none | – | not on record | nobody's |
 //!
+//! An object that deployments share is ours if this deployment is one of them, and another deployment's otherwise.
+//!
 //! Pure. The decision holds for one version of the object, so each write names that version as its precondition. A write that
 //! comes second reads the object again and decides again.
 
@@ -15,6 +17,7 @@ use common::model::{CreatePolicy, DeploymentName};
 use serde_json::Value;
 
 use super::change;
+use crate::apply::definitions::shared;
 use crate::kubectl::Precondition;
 use crate::plan;
 
@@ -61,12 +64,29 @@ pub fn standing(
         return Standing::Absent;
     };
     let is_recorded = recorded.is_some() && recorded == change::uid(live);
+    if let Some(standing) = of_shared(live, deployment) {
+        return standing;
+    }
     match change::owner(live) {
         Some(owner) if owner != deployment.as_str() => Standing::Others(owner.to_owned()),
         _ if is_recorded => Standing::Ours,
         Some(_) if is_marked_by(live, &plan::field_manager(deployment)) => Standing::Ours,
         _ => Standing::Nobodys,
     }
+}
+
+/// Whose an object is that deployments share. One that had an owner before still has it.
+fn of_shared(live: &Value, deployment: &DeploymentName) -> Option<Standing> {
+    if !shared::is_shared(live) || change::owner(live).is_some() {
+        return None;
+    }
+    let is_ours = shared::is_shared_by(live, deployment);
+    let other = || shared::sharers(live).next().map(str::to_owned);
+    Some(match (is_ours, other()) {
+        (true, _) => Standing::Ours,
+        (false, Some(other)) => Standing::Others(other),
+        (false, None) => Standing::Nobodys,
+    })
 }
 
 /// Whether the object is the deployment's; `recorded` is the UID on record.

@@ -10,9 +10,10 @@ pub fn fault(node: &Node, code: ErrorCode, reason: &str) -> ErrorBody {
         resource: Some(node.resource.name.to_string()),
         ..Location::default()
     };
-    let message = format!(
-        "resource {} ({}): {reason}",
-        node.resource.name, node.object
-    );
+    let what = match &node.run {
+        None => "resource".to_owned(),
+        Some(run) => format!("{} hook", run.event.as_str()),
+    };
+    let message = format!("{what} {} ({}): {reason}", node.resource.name, node.object);
     ErrorBody::new(code, message).at(location)
 }

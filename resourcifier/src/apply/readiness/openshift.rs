@@ -1,9 +1,12 @@
-//! Kinds of OpenShift. A BuildConfig is ready at once: its builds are objects that the deployment does not have.
+//! Kinds of OpenShift. A BuildConfig that a Template waits for is ready when its latest build is complete.
 
 use serde_json::Value;
 
 use super::Readiness;
 use super::fields::{condition, number, unobserved};
+
+/// What a Template writes at objects that its instance waits for.
+const WAIT_FOR_READY: &str = "template.alpha.openshift.io/wait-for-ready";
 
 /// Its latest replication controller is rolled out, and its pods are available.
 pub fn deployment_config(live: &Value) -> Readiness {
@@ -46,6 +49,30 @@ pub fn build(live: &Value) -> Readiness {
         }
         _ => Readiness::waiting("the build is not complete yet"),
     }
+}
+
+/// Without the annotation, a BuildConfig is ready at once: many are built only on demand.
+pub fn build_config(live: &Value, latest: Option<&Value>) -> Readiness {
+    let annotation = &live["metadata"]["annotations"][WAIT_FOR_READY];
+    if annotation.as_str() != Some("true") {
+        return Readiness::Ready;
+    }
+    let asked = number(live, "/status/lastVersion", 0);
+    let Some(latest) = latest.filter(|build| build_number(build) >= asked) else {
+        return Readiness::waiting("it waits for its builds, and none has started yet");
+    };
+    let name = latest["metadata"]["name"].as_str().unwrap_or_default();
+    match build(latest) {
+        Readiness::Ready => Readiness::Ready,
+        Readiness::Waiting(reason) => Readiness::Waiting(format!("build {name}: {reason}")),
+        Readiness::Failed(reason) => Readiness::Failed(format!("build {name}: {reason}")),
+    }
+}
+
+/// Builds of one BuildConfig are counted from 1.
+pub fn build_number(build: &Value) -> i64 {
+    let number = build["metadata"]["annotations"]["openshift.io/build.number"].as_str();
+    number.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -110,5 +137,39 @@ mod tests {
             let group = format!("{}.openshift.io/v1", kind.to_lowercase());
             assert_eq!(said(&group, kind, rest), expected);
         }
+    }
+
+    #[test]
+    fn a_build_config_that_is_waited_for_is_ready_when_its_latest_build_is() {
+        let config = |wait: &str, last: i64| {
+            json!({"apiVersion": "build.openshift.io/v1", "kind": "BuildConfig", "status": {"lastVersion": last},
+                "metadata": {"name": "web", "annotations": {WAIT_FOR_READY: wait}}})
+        };
+        let made = |number: &str, phase: &str| {
+            json!({"status": {"phase": phase, "message": "no source"},
+                "metadata": {"name": format!("web-{number}"), "annotations": {"openshift.io/build.number": number}}})
+        };
+        let complete = made("1", "Complete");
+        assert_eq!(build_config(&config("false", 0), None), Readiness::Ready);
+        assert_eq!(of(&config("false", 0)), Readiness::Ready);
+        let none = "it waits for its builds, and none has started yet";
+        assert_eq!(of(&config("true", 0)), Readiness::waiting(none));
+        assert_eq!(
+            build_config(&config("true", 1), Some(&complete)),
+            Readiness::Ready
+        );
+        // A change of the configuration has asked for another one.
+        assert_eq!(
+            build_config(&config("true", 2), Some(&complete)),
+            Readiness::waiting(none)
+        );
+        assert_eq!(
+            build_config(&config("true", 10), Some(&made("10", "Running"))),
+            Readiness::waiting("build web-10: the build is not complete yet")
+        );
+        assert_eq!(
+            build_config(&config("true", 2), Some(&made("2", "Failed"))),
+            Readiness::Failed("build web-2: the build is Failed: no source".to_owned())
+        );
     }
 }

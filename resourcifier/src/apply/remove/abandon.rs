@@ -2,10 +2,11 @@
 //! entries. The values stay, unless it is to get back what was taken from it. Another deployment, or kubectl, can then change
 //! the fields without a conflict.
 
-use common::model::{DeploymentName, ObjectRef};
+use common::model::{DeletePolicy, DeploymentName, ObjectRef};
 use serde_json::{Map, Value, json};
 
 use crate::apply::context::Context;
+use crate::apply::definitions::shared;
 use crate::apply::object::acquired::{Taken, merge_patch};
 use crate::apply::object::change;
 use crate::apply::object::claim::{self, Standing};
@@ -16,7 +17,7 @@ use crate::plan;
 const RACES: usize = 8;
 
 /// What became of an object that was to be abandoned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Abandoned {
     Done,
     /// It was there before the deployment, and has its former values again.
@@ -26,6 +27,8 @@ pub enum Abandoned {
     Missing,
     /// It is not the deployment's any more, and nothing was written.
     NotOurs,
+    /// Nobody else shares it since then, so it is to go. Nothing was written.
+    Last(Box<Value>),
 }
 
 /// One object on its way out of a deployment.
@@ -35,6 +38,8 @@ pub struct Leaving<'a> {
     pub recorded: Option<&'a str>,
     /// Whether it gets back what was taken from it.
     pub restore: bool,
+    /// Overrides the policy of the object.
+    pub policy: Option<DeletePolicy>,
 }
 
 impl Leaving<'_> {
@@ -62,6 +67,13 @@ impl Leaving<'_> {
         let standing = claim::standing(Some(&live), context.deployment, self.recorded);
         if standing != Standing::Ours {
             return Ok(Abandoned::NotOurs);
+        }
+        if shared::is_shared(&live) && change::owner(&live).is_none() {
+            if shared::may_go(&live, self.policy, context.deployment) {
+                return Ok(Abandoned::Last(Box::new(live)));
+            }
+            let patch = shared::patch(context.deployment, false);
+            return self.patch(context, &live, &patch, Abandoned::Done).await;
         }
         let taken = Taken::read(&live).filter(|_| self.restore);
         let Some(taken) = taken else {
@@ -127,11 +139,13 @@ fn without_us(live: &Value, deployment: &DeploymentName, taken: &Taken) -> Value
     if change::is_labelled_by_us(live) {
         labels.insert(plan::MANAGED_BY.to_owned(), Value::Null);
     }
+    let shared_by = plan::shared_by(deployment);
     let annotations = removals(&[
         plan::RESOURCE,
         plan::DELETE_POLICY,
         plan::WAVE,
         plan::ACQUIRED,
+        &shared_by,
     ]);
     let others = others_entries(live, &plan::field_manager(deployment));
     let managed = or_nothing(taken.returned_to_owners(others), live);

@@ -5,9 +5,10 @@ use common::api::error::ErrorCode;
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::Run;
 use super::item::{REPLACED, may_own};
+use super::{Removal, Run};
 use crate::apply::context::pace::Pace;
+use crate::apply::definitions::shared;
 use crate::apply::fetch::AT_ONCE;
 use crate::apply::object::change;
 use crate::apply::object::claim::{self, Standing};
@@ -63,7 +64,7 @@ impl Run<'_> {
     }
 
     /// Ends early if the gate closes: what is being deleted is then reported as that.
-    pub(super) async fn wait_until_gone(&mut self, wave: &[usize]) {
+    pub(super) async fn wait_until_gone(&mut self, wave: &[usize], removal: Removal) {
         let mut pace = Pace::new();
         loop {
             let waiting = self.deleting(wave);
@@ -77,7 +78,7 @@ impl Run<'_> {
                 self.looked(index, outcome);
             }
             self.tell().await;
-            self.ask_again(&waiting).await;
+            self.ask_again(&waiting, removal).await;
             if self.context.deadline.is_over() {
                 waiting.iter().for_each(|&index| self.too_late(index));
                 return self.tell().await;
@@ -122,13 +123,29 @@ impl Run<'_> {
     }
 
     /// Objects that were to be deleted and show no sign of it: the call was lost with the API server.
-    async fn ask_again(&mut self, waiting: &[usize]) {
+    ///
+    /// What another deployment shares since then is not asked for again: it stays.
+    async fn ask_again(&mut self, waiting: &[usize], removal: Removal) {
         let is_untouched = |index: &usize| {
             let item = &self.items[*index];
             item.state == ResourceState::Deleting
                 && !item.live.as_ref().is_some_and(change::is_terminating)
         };
-        let untouched: Vec<usize> = waiting.iter().copied().filter(is_untouched).collect();
+        let stays = |index: &usize| {
+            let live = self.items[*index].live.as_ref();
+            let deployment = self.context.deployment;
+            live.is_some_and(|live| !shared::may_go(live, removal.policy, deployment))
+        };
+        let untouched = waiting.iter().copied().filter(is_untouched);
+        let (joined, mut untouched): (Vec<usize>, Vec<usize>) = untouched.partition(stays);
+        for index in &joined {
+            self.items[*index].state = ResourceState::Pending;
+        }
+        if !joined.is_empty() {
+            self.abandon(removal).await;
+        }
+        let is_last = |index: &usize| self.items[*index].is_pending();
+        untouched.extend(joined.into_iter().filter(is_last));
         self.ask_for_deletion(&untouched).await;
     }
 

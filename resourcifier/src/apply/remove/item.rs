@@ -2,10 +2,13 @@
 
 use common::api::deployer::{Action, ResourceReport, ResourceState};
 use common::api::error::{ErrorBody, ErrorCode, Location};
-use common::model::{AppliedObject, DeletePolicy, ObjectRef, Resource, ResourceName, TypeName};
+use common::model::{
+    AppliedObject, DeletePolicy, DeploymentName, ObjectRef, Resource, ResourceName, TypeName,
+};
 use serde_json::Value;
 
 use super::Removal;
+use crate::apply::definitions::shared;
 use crate::apply::object::acquired::Taken;
 use crate::apply::object::change;
 use crate::apply::object::claim::{self, Standing};
@@ -146,7 +149,12 @@ impl Item {
     }
 
     /// What becomes of it: what the whole asks for, or its own policy. What cannot be read is not abandoned unasked.
-    pub fn policy(&self, whole: Removal) -> DeletePolicy {
+    /// What others share stays.
+    pub fn policy(&self, whole: Removal, deployment: &DeploymentName) -> DeletePolicy {
+        let live = self.live.as_ref();
+        if live.is_some_and(|live| !shared::may_go(live, whole.policy, deployment)) {
+            return DeletePolicy::Abandon;
+        }
         if whole.restore && self.live.as_ref().and_then(Taken::read).is_some() {
             return DeletePolicy::Abandon;
         }
@@ -181,6 +189,7 @@ impl Item {
             reason: self.reason.clone(),
             error: self.error.clone(),
             final_properties: None,
+            hook: None,
         }
     }
 

@@ -108,7 +108,7 @@ impl Found<'_> {
     pub fn needs(&self, policy: Removal) -> Vec<Need> {
         let items = self.0.items.iter();
         let needs = items.filter_map(|item| {
-            let verbs: &[Verb] = match item.policy(policy) {
+            let verbs: &[Verb] = match item.policy(policy, self.0.context.deployment) {
                 // It could not be read.
                 _ if item.state == ResourceState::Failed => &[Verb::Get, Verb::Delete],
                 _ if !item.is_pending() => return None,
@@ -225,8 +225,9 @@ impl Run<'_> {
 
     /// Leaves objects in the cluster, so that another deployment can take them over.
     async fn abandon(&mut self, policy: Removal) {
+        let deployment = self.context.deployment;
         let is_abandoned =
-            |index: &usize| self.items[*index].policy(policy) == DeletePolicy::Abandon;
+            |index: &usize| self.items[*index].policy(policy, deployment) == DeletePolicy::Abandon;
         let indices: Vec<usize> = self.pending().into_iter().filter(is_abandoned).collect();
         let context = self.context;
         let outcomes: Outcomes<Abandoned> = {
@@ -236,6 +237,7 @@ impl Run<'_> {
                     object: &target.object,
                     recorded: target.uid.as_deref(),
                     restore: policy.restore,
+                    policy: policy.policy,
                 };
                 leaving.abandon(context)
             });
@@ -255,6 +257,10 @@ impl Run<'_> {
                 }
                 Ok(Abandoned::Missing) => self.items[index].missing(),
                 Ok(Abandoned::NotOurs) => self.items[index].gone(None, Some(REPLACED)),
+                // It stays pending, and is deleted.
+                Ok(Abandoned::Last(live)) => {
+                    self.items[index].live = Some(change::outline(*live, deployment));
+                }
                 Err(KubectlError::Halted(_)) => {}
                 Err(error) => self.items[index].failed_by(&error),
             }
@@ -301,7 +307,7 @@ impl Run<'_> {
         let pending = |index: &usize| self.items[*index].is_pending();
         let wave: Vec<usize> = wave.iter().copied().filter(pending).collect();
         self.ask_for_deletion(&wave).await;
-        self.wait_until_gone(&wave).await;
+        self.wait_until_gone(&wave, removal).await;
     }
 
     /// With a definition go all objects of its kind, and with a namespace all in it: they stay as long as others have some.

@@ -3,4 +3,5 @@
 pub mod acquire;
 pub mod conflicts;
 pub mod namespace;
+pub mod predecessor;
 pub mod trial;

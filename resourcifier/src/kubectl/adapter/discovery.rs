@@ -107,6 +107,12 @@ pub async fn preferred(proxy: &Proxy, within: Duration) -> Result<Vec<ServedKind
     Ok(core.into_iter().chain(groups).flat_map(best).collect())
 }
 
+/// Every kind in every version.
+pub async fn all(proxy: &Proxy, within: Duration) -> Result<Vec<ServedKind>, KubectlError> {
+    let (core, groups) = tokio::try_join!(root(proxy, "api", within), root(proxy, "apis", within))?;
+    Ok(core.into_iter().chain(groups).flatten().flatten().collect())
+}
+
 /// The kinds of one version. Empty if the version is not served.
 pub async fn of_version(
     proxy: &Proxy,

@@ -34,32 +34,35 @@ pub fn latest(list: Value) -> Vec<ObjectEvent> {
         .as_array()
         .map(Vec::as_slice)
         .unwrap_or_default();
-    let mut events: Vec<ObjectEvent> = items.iter().map(event).collect();
+    let mut events: Vec<ObjectEvent> = items.iter().map(ObjectEvent::from).collect();
     events.sort_by(|a, b| a.at.cmp(&b.at));
     events.split_off(events.len().saturating_sub(REPORTED))
 }
 
-fn event(item: &Value) -> ObjectEvent {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let times = [
-        &item["series"]["lastObservedTime"],
-        &item["lastTimestamp"],
-        &item["eventTime"],
-        &item["metadata"]["creationTimestamp"],
-    ];
-    let count = item["series"]["count"]
-        .as_u64()
-        .or_else(|| item["count"].as_u64());
-    ObjectEvent {
-        warning: item["type"] == "Warning",
-        reason: text(&item["reason"]),
-        message: text(&item["message"]),
-        count: count.unwrap_or(1),
-        at: times
-            .into_iter()
-            .find_map(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+impl From<&Value> for ObjectEvent {
+    /// Reads an event of core/v1.
+    fn from(item: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let times = [
+            &item["series"]["lastObservedTime"],
+            &item["lastTimestamp"],
+            &item["eventTime"],
+            &item["metadata"]["creationTimestamp"],
+        ];
+        let count = item["series"]["count"]
+            .as_u64()
+            .or_else(|| item["count"].as_u64());
+        ObjectEvent {
+            warning: item["type"] == "Warning",
+            reason: text(&item["reason"]),
+            message: text(&item["message"]),
+            count: count.unwrap_or(1),
+            at: times
+                .into_iter()
+                .find_map(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+        }
     }
 }
 

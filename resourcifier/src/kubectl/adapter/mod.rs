@@ -3,6 +3,7 @@
 
 mod discovery;
 mod events;
+mod log;
 mod objects;
 mod review;
 mod versions;
@@ -107,6 +108,10 @@ impl Cluster for ThroughProxy {
         let kinds = discovery::preferred(&self.proxy, DISCOVERY).await?;
         self.remember(kinds.clone());
         Ok(kinds)
+    }
+
+    async fn all_kinds(&self) -> Result<Vec<ServedKind>, KubectlError> {
+        discovery::all(&self.proxy, DISCOVERY).await
     }
 
     async fn kinds_of(&self, api_version: &str) -> Result<Vec<ServedKind>, KubectlError> {

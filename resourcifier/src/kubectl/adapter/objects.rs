@@ -7,26 +7,23 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::review::{Access, AccessVerdict};
 use common::model::{Identity, ObjectRef};
-use reqwest::{Method, Response};
+use reqwest::Method;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::ThroughProxy;
-use super::{events, review, watch};
+use super::{events, log, review, watch};
 use crate::kubectl::caller::Caller;
 use crate::kubectl::error::redact;
 use crate::kubectl::error::{KubectlError, ObjectFault};
 use crate::kubectl::proxy::request::{Request, collection};
-use crate::kubectl::proxy::{Answer, Way};
+use crate::kubectl::proxy::{Answer, Opened, Way};
 use crate::kubectl::{
-    ApplyOptions, Cascade, DeleteOptions, Deletion, Gate, Kubectl, Log, ObjectEvent, Page,
-    PageRequest, PatchOptions, Precondition, Query, Watch,
+    ApplyOptions, Cascade, DeleteOptions, Deletion, Gate, Kubectl, Log, LogLines, LogStream,
+    ObjectEvent, Page, PageRequest, PatchOptions, Precondition, Query, Watch,
 };
 use crate::kubectl::{ServedKind, object_ref};
 
-/// The maximum size of a log, for any number of lines.
-const LOG_BYTES: usize = 64 * 1024;
 const JSON: &str = "application/json";
 const APPLY: &str = "application/apply-patch+yaml";
 const MERGE: &str = "application/merge-patch+json";
@@ -49,11 +46,7 @@ impl Objects {
         self.cluster.proxy.send(way, request, within).await
     }
 
-    async fn watched(
-        &self,
-        request: &Request,
-        within: Duration,
-    ) -> Result<(Response, OwnedSemaphorePermit), KubectlError> {
+    async fn watched(&self, request: &Request, within: Duration) -> Result<Opened, KubectlError> {
         let proxy = &self.cluster.proxy;
         let opened = proxy.watch(&self.caller, request, within);
         self.gate.while_open(opened).await?
@@ -331,23 +324,20 @@ impl Kubectl for Objects {
     }
 
     async fn log(&self, log: Log<'_>, within: Duration) -> Result<String, KubectlError> {
-        let segments = [
-            "api",
-            "v1",
-            "namespaces",
-            log.namespace,
-            "pods",
-            log.pod,
-            "log",
-        ];
-        let mut request = Request::new("log", Method::GET, &segments)?
-            .query("container", log.container)
-            .query("tailLines", &log.lines.to_string())
-            .query("limitBytes", &LOG_BYTES.to_string())
-            .query("previous", if log.previous { "true" } else { "false" });
-        request.limit = 2 * LOG_BYTES;
+        let request = log::tail(log)?;
         let answer = self.send(&request, within).await?;
         Ok(String::from_utf8_lossy(&answer).into_owned())
+    }
+
+    async fn log_lines(
+        &self,
+        log: LogStream<'_>,
+        within: Duration,
+    ) -> Result<LogLines, KubectlError> {
+        let request = log::stream(log)?;
+        let opened = self.cluster.proxy.log(&self.caller, &request, within);
+        let (response, place) = self.gate.while_open(opened).await??;
+        Ok(log::lines(response, place))
     }
 
     async fn events(

@@ -28,6 +28,8 @@ use super::process::folder::Folder;
 const AT_ONCE: usize = 32;
 /// Watches at the same time. Beyond that, callers poll instead.
 const WATCHES: usize = 32;
+/// Logs that are read at the same time, followed or not.
+const LOGS: usize = 256;
 /// Tries of a request that the API server rejects because of too many requests.
 const TRIES: u32 = 6;
 /// After a failed start, callers get the same error for this long.
@@ -41,6 +43,7 @@ pub struct Proxy {
     running: Mutex<Running>,
     slots: Semaphore,
     watches: Arc<Semaphore>,
+    logs: Arc<Semaphore>,
     brake: Brake,
 }
 
@@ -52,6 +55,9 @@ struct Running {
 
 /// A success of the API server.
 pub type Answer = Bytes;
+
+/// The head of an answer that is read piece by piece, and the guard of its slot.
+pub type Opened = (Response, OwnedSemaphorePermit);
 
 /// The route of a request to the API server: its user, and its gate.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +81,7 @@ impl Proxy {
             running: Mutex::default(),
             slots: Semaphore::new(AT_ONCE),
             watches: Arc::new(Semaphore::new(WATCHES)),
+            logs: Arc::new(Semaphore::new(LOGS)),
             brake: Brake::default(),
         }
     }
@@ -200,12 +207,32 @@ impl Proxy {
         caller: &Caller,
         request: &Request,
         within: Duration,
-    ) -> Result<(Response, OwnedSemaphorePermit), KubectlError> {
-        let place = self
-            .watches
-            .clone()
-            .try_acquire_owned()
-            .map_err(|_| KubectlError::Unreachable("too many watches are open".to_owned()))?;
+    ) -> Result<Opened, KubectlError> {
+        let place = place(&self.watches, "too many watches are open")?;
+        self.opened(place, caller, request, within).await
+    }
+
+    /// The head of a log's answer, and the guard of its slot.
+    pub async fn log(
+        &self,
+        caller: &Caller,
+        request: &Request,
+        within: Duration,
+    ) -> Result<Opened, KubectlError> {
+        let place = place(
+            &self.logs,
+            "too many logs are read at once: try again later",
+        )?;
+        self.opened(place, caller, request, within).await
+    }
+
+    async fn opened(
+        &self,
+        place: OwnedSemaphorePermit,
+        caller: &Caller,
+        request: &Request,
+        within: Duration,
+    ) -> Result<Opened, KubectlError> {
         let response = tokio::time::timeout(within, self.response(caller, request))
             .await
             .map_err(|_| KubectlError::TimedOut {
@@ -262,6 +289,11 @@ impl Proxy {
         self.slots.close();
         self.running.lock().await.session = None;
     }
+}
+
+fn place(places: &Arc<Semaphore>, full: &str) -> Result<OwnedSemaphorePermit, KubectlError> {
+    let place = places.clone().try_acquire_owned();
+    place.map_err(|_| KubectlError::Unreachable(full.to_owned()))
 }
 
 fn stopped() -> KubectlError {

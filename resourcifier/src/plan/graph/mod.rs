@@ -6,7 +6,7 @@ mod uses;
 use std::collections::HashMap;
 
 use common::api::deployer::EdgeReason;
-use common::model::Resource;
+use common::model::{Resource, ResourceName};
 
 use self::uses::Uses;
 use super::error::Fault;
@@ -51,7 +51,8 @@ pub fn edges(drafts: &[Draft<'_>], objects: &[Object]) -> Vec<Result<Vec<Depende
             found.retain(|dependency| {
                 dependency.on != index || dependency.because == EdgeReason::Reference
             });
-            merged(found)
+            merge(&mut found);
+            found
         }));
     }
     edges
@@ -113,10 +114,9 @@ fn bearers<'n>(
 }
 
 /// Sorts the dependencies and removes duplicates. Readiness is the stronger demand, and `dependsOn` the better reason.
-fn merged(mut dependencies: Vec<Dependency>) -> Vec<Dependency> {
+pub fn merge(dependencies: &mut Vec<Dependency>) {
     dependencies.sort_by_key(|dependency| (dependency.on, !dependency.ready, dependency.because));
     dependencies.dedup_by_key(|dependency| dependency.on);
-    dependencies
 }
 
 /// Removes implicit dependencies from circles. An object that uses another one can exist without it for a while, but a
@@ -221,15 +221,14 @@ impl<'a> Hosts<'a> {
 }
 
 /// The depth of each resource in the graph. For a cycle, an error that lists all its resources.
-pub fn waves(edges: &[Vec<Dependency>], resources: &[Resource]) -> Result<Vec<usize>, Fault> {
+pub fn waves(
+    edges: &[Vec<Dependency>],
+    name: &dyn Fn(usize) -> ResourceName,
+) -> Result<Vec<usize>, Fault> {
     let mut waves = vec![None; edges.len()];
     for start in 0..edges.len() {
-        descend(start, edges, &mut waves).map_err(|circle| {
-            let names = circle
-                .into_iter()
-                .map(|index| resources[index].name.clone());
-            Fault::Circle(names.collect())
-        })?;
+        descend(start, edges, &mut waves)
+            .map_err(|circle| Fault::Circle(circle.into_iter().map(name).collect()))?;
     }
     Ok(waves.into_iter().map(Option::unwrap_or_default).collect())
 }

@@ -260,6 +260,21 @@ pub fn rules(objects: &[Object], resources: &[Resource]) -> Vec<Result<(), Fault
     objects.iter().zip(resources).map(check).collect()
 }
 
+/// Rejects objects that cannot be shared.
+pub fn sharing(drafts: &[Draft<'_>], objects: &[Object]) -> Vec<Result<(), Fault>> {
+    let check = |(draft, object): (&Draft<'_>, &Object)| {
+        let is_definition = object.id.kind == "CustomResourceDefinition";
+        match draft.metadata.shared && !is_definition {
+            true => {
+                let problem = Problem::NotShared(object.id.kind.clone());
+                Err(Fault::of(draft.resource, problem))
+            }
+            false => Ok(()),
+        }
+    };
+    drafts.iter().zip(objects).map(check).collect()
+}
+
 /// Rejects two resources that are the same object.
 pub fn distinct(objects: &[Object], resources: &[Resource]) -> Vec<Result<(), Fault>> {
     let named = |index: usize| {

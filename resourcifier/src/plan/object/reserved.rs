@@ -10,7 +10,7 @@
 use serde_json::{Map, Value};
 
 use crate::plan::error::Problem;
-use crate::plan::marks::PREFIX;
+use crate::plan::marks::{PREFIX, SHARED_BY};
 use crate::plan::references::Reference;
 use crate::plan::rule::{FAIL_WHEN, READY_WHEN};
 
@@ -48,9 +48,10 @@ fn marked(metadata: &Map<String, Value>) -> Option<Place> {
         let keys = metadata.get(section)?.as_object()?.keys();
         let is_for_users =
             |key: &str| section == "annotations" && [READY_WHEN, FAIL_WHEN].contains(&key);
+        let is_ours = |key: &str| key.starts_with(PREFIX) || key.starts_with(SHARED_BY);
         let key = keys
             .into_iter()
-            .find(|key| key.starts_with(PREFIX) && !is_for_users(key))?;
+            .find(|key| is_ours(key) && !is_for_users(key))?;
         Some((
             format!("metadata.{section}['{key}']"),
             "is reserved for Deployment Manager; leave it out".to_owned(),

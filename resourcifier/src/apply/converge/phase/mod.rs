@@ -26,7 +26,7 @@ use crate::apply::object::change;
 use crate::apply::readiness::{self, Readiness};
 
 pub use failure::Failure;
-pub use pending::{Next, Pending, Reading};
+pub use pending::{Next, Pending, Reading, Way};
 pub use written::Written;
 
 /// What happened to a resource.
@@ -153,6 +153,25 @@ impl Phase {
             *seen = change::uid(live).map(str::to_owned);
         }
         self
+    }
+
+    /// What is ready waits for something else.
+    pub fn hold(&mut self, reason: &str) {
+        *self = match std::mem::take(self) {
+            Self::Ready { object } | Self::Applied { object, .. } => Self::Applied {
+                object,
+                reason: Some(reason.to_owned()),
+            },
+            other => other,
+        };
+    }
+
+    /// What was held is ready.
+    pub fn release(&mut self) {
+        *self = match std::mem::take(self) {
+            Self::Applied { object, .. } => Self::Ready { object },
+            other => other,
+        };
     }
 
     /// Lets go of the values of an object that is ready.

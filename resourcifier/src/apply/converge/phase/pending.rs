@@ -23,9 +23,22 @@ pub struct Reading {
     pub claim: Claim,
     /// Whether the object was there before the deployment.
     pub was_there: bool,
+    pub way: Way,
     /// How ready the object is that applying would not change.
     pub unchanged: Option<Readiness>,
     pub at: Instant,
+}
+
+/// How the object becomes what is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Apply,
+    /// It is deleted first, because a hook runs again.
+    Renew,
+    /// Only the annotation is added that says that the deployment shares it.
+    Join,
+    /// It is somebody else's, and is used as it is.
+    Foreign,
 }
 
 /// What a pending resource needs next.
@@ -35,6 +48,8 @@ pub enum Next {
     Read,
     /// Its object has to be gone first; the reason says what holds it.
     Wait(String),
+    /// Its object has to be deleted.
+    Delete,
     /// Its object is as it should be.
     Nothing,
     Write,
@@ -100,6 +115,7 @@ impl Pending {
             ));
         }
         match &reading.unchanged {
+            None if reading.way == Way::Renew => Next::Delete,
             None => Next::Write,
             Some(_) if now.duration_since(reading.at) > FRESH => Next::Read,
             Some(_) => Next::Nothing,

@@ -41,6 +41,7 @@ fn a_reading() -> impl Strategy<Value = Reading> {
             before,
             claim,
             was_there,
+            way: Way::Apply,
             at: Instant::now(),
         },
     )
@@ -157,6 +158,7 @@ fn read(unchanged: Option<Readiness>) -> Phase {
         before: Some(live(1, 1, "False")),
         claim: Claim::Update,
         was_there: false,
+        way: Way::Apply,
         unchanged,
         at: Instant::now(),
     }))

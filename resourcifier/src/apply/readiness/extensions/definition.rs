@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Readiness;
-use super::fields::condition;
+use crate::apply::readiness::Readiness;
+use crate::apply::readiness::fields::condition;
 
 pub fn readiness(live: &Value) -> Readiness {
     if let Some(names) = condition(live, "NamesAccepted").filter(|names| names.is_false) {

@@ -1,35 +1,27 @@
 //! The routes, and the stream of events in the answer to a write.
 
-use std::convert::Infallible;
-use std::future::Future;
+mod stream;
+
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::web::{Data, Path, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Responder};
-use bytes::Bytes;
-use common::api::deployer::{ApplyRequest, DeleteRequest, EVENT_STREAM, Event, StatusRequest};
-use common::api::error::{ErrorBody, ErrorCode};
+use common::api::activity::{EventsRequest, LogsRequest};
+use common::api::cluster::LookupRequest;
+use common::api::deployer::{ApplyRequest, DeleteRequest, Event, StatusRequest};
 use common::api::export::ExportRequest;
 use common::api::job::{Renewal, StopJobs};
+use common::api::plan::{EditRequest, SourcesRequest};
 use common::api::review::{AccessReview, TokenReview};
 use common::model::Namespace;
 use common::request_id;
-use common::server::{ApiError, Body, Query, answer, health, metrics};
-use common::work;
-use futures::Stream;
-use tokio::sync::mpsc::{self, Receiver};
+use common::server::observe::{health, metrics};
+use common::server::{ApiError, Body, Query, answer};
 use tokio_util::task::{AbortOnDropHandle, LocalPoolHandle};
 use tracing::{Instrument, Span};
 
-use crate::apply::{Events, Stopped};
-use crate::kubectl::Halt;
+use self::stream::{scope_id, streamed, streamed_logs};
 use crate::service::Deployer;
-
-/// Callers treat silence of 30 s as a broken connection.
-const HEARTBEAT: Duration = Duration::from_secs(5);
-/// Events that wait for a slow caller.
-const BUFFERED: usize = 64;
 
 common::route_table! {
     "/readyz" GET readyz;
@@ -39,8 +31,14 @@ common::route_table! {
     "/configurations/diff" POST diff;
     "/configurations/status" POST status;
     "/configurations/export" POST export;
+    "/configurations/events" POST events;
+    "/configurations/logs" POST logs;
+    "/configurations/lookup" POST lookup;
+    "/configurations/edit" POST edit;
     "/configurations/{type}" GET list;
     "/configurations/{type}/{name}" GET get;
+    "/capabilities" GET capabilities;
+    "/lookups" POST look_up;
     "/reviews/token" POST review_token;
     "/reviews/access" POST review_access;
     "/jobs/renew" POST renew;
@@ -139,6 +137,49 @@ async fn export(
     answer(deployer.export(request).await?).await
 }
 
+async fn events(
+    deployer: Data<Deployer>,
+    Body(request): Body<EventsRequest>,
+) -> Result<HttpResponse, ApiError> {
+    answer(deployer.events(request).await?).await
+}
+
+async fn logs(
+    deployer: Data<Deployer>,
+    jobs: Data<LocalPoolHandle>,
+    Body(request): Body<LogsRequest>,
+) -> HttpResponse {
+    let deployer = deployer.into_inner();
+    streamed_logs(&jobs, move |sink| async move {
+        deployer.logs(request, sink).await
+    })
+}
+
+async fn capabilities(deployer: Data<Deployer>) -> Result<HttpResponse, ApiError> {
+    answer(deployer.capabilities().await?).await
+}
+
+async fn look_up(
+    deployer: Data<Deployer>,
+    Body(request): Body<LookupRequest>,
+) -> Result<HttpResponse, ApiError> {
+    answer(deployer.look_up(request).await?).await
+}
+
+async fn lookup(
+    deployer: Data<Deployer>,
+    Body(request): Body<SourcesRequest>,
+) -> Result<HttpResponse, ApiError> {
+    answer(deployer.lookup(request).await?).await
+}
+
+async fn edit(
+    deployer: Data<Deployer>,
+    Body(request): Body<EditRequest>,
+) -> Result<HttpResponse, ApiError> {
+    answer(deployer.edit(request).await?).await
+}
+
 async fn review_token(
     deployer: Data<Deployer>,
     Body(review): Body<TokenReview>,
@@ -174,68 +215,4 @@ async fn get(
 ) -> Result<HttpResponse, ApiError> {
     let found = deployer.read(&path.0, Some(&path.1), place.namespace.as_ref());
     answer(found.await?).await
-}
-
-/// Answers immediately, and does the work while the caller reads the body of the answer. If the caller goes away,
-/// nothing more is sent to the API server, and the work ends when the API server has answered all requests.
-fn streamed<W, F>(jobs: &LocalPoolHandle, work: W) -> HttpResponse
-where
-    W: FnOnce(Events) -> F + Send + 'static,
-    F: Future<Output = Result<Event, Stopped>> + 'static,
-{
-    let (sender, receiver) = mpsc::channel(BUFFERED);
-    let events = Events::new(sender);
-    let (id, span) = (scope_id(), Span::current());
-    // The task runs by itself. Its end is an event of the stream.
-    drop(jobs.spawn_pinned(move || {
-        let work = finish(work(events.clone()), events);
-        request_id::scope(id, work.instrument(span))
-    }));
-    HttpResponse::Ok()
-        .content_type(EVENT_STREAM)
-        .streaming(lines(receiver))
-}
-
-/// Of the request, for the work that is done for it elsewhere.
-fn scope_id() -> String {
-    request_id::current().unwrap_or_else(request_id::fresh)
-}
-
-/// Ends the stream with the outcome or the error.
-async fn finish(work: impl Future<Output = Result<Event, Stopped>>, events: Events) {
-    let last = match work.await {
-        Ok(outcome) => outcome,
-        Err(Stopped::Refused(error)) => Event::Error { error },
-        Err(Stopped::Halted(Halt::CallerGone)) => {
-            return tracing::warn!("stopped: {}", Halt::CallerGone);
-        }
-        Err(Stopped::Halted(halt)) => Event::Error { error: halt.into() },
-    };
-    if let Err(gone) = events.send(last).await {
-        tracing::warn!("the outcome could not be sent: {gone}");
-    }
-}
-
-fn lines(receiver: Receiver<Event>) -> impl Stream<Item = Result<Bytes, Infallible>> {
-    futures::stream::unfold(receiver, |mut receiver| async move {
-        let event = match tokio::time::timeout(HEARTBEAT, receiver.recv()).await {
-            Ok(event) => event?,
-            Err(_) => Event::Heartbeat,
-        };
-        Some((Ok(line(event).await), receiver))
-    })
-}
-
-async fn line(event: Event) -> Bytes {
-    let text = work::json(event).await.or_else(|error| {
-        tracing::error!(%error, "an event cannot be written");
-        let error = ErrorBody::new(
-            ErrorCode::Internal,
-            "an event could not be written; the log has the cause",
-        );
-        serde_json::to_vec(&Event::Error { error })
-    });
-    let mut line = text.unwrap_or_default();
-    line.push(b'\n');
-    line.into()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Readiness;
+use crate::apply::readiness::Readiness;
 
 pub fn readiness(live: &Value) -> Readiness {
     let has_address = live["status"]["loadBalancer"]["ingress"]

@@ -3,9 +3,9 @@
 use common::model::Output;
 use serde_json::Value;
 
-use super::Desired;
-use super::error::Fault;
-use super::references::{self, Names, Reference};
+use super::{Names, Reference};
+use crate::plan::Desired;
+use crate::plan::error::Fault;
 
 /// An output with valid references.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ pub fn planned(desired: Desired<'_>) -> Vec<Result<PlannedOutput, Fault>> {
 }
 
 fn check(output: &Output, names: &Names<'_>) -> Result<PlannedOutput, Fault> {
-    let references = references::collect(&output.value, names).map_err(|error| Fault::Output {
+    let references = super::collect(&output.value, names).map_err(|error| Fault::Output {
         output: output.name.to_string(),
         error,
     })?;

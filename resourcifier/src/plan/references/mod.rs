@@ -2,6 +2,8 @@
 //!
 //! A string that is exactly one reference becomes the value with its type. In a longer string, the value becomes text.
 
+pub(super) mod outputs;
+
 use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};

@@ -1,12 +1,13 @@
 //! The kinds that a cluster serves, and which of them a type means.
 
+pub(super) mod openshift;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use common::model::ObjectRef;
 use serde_json::Value;
 
-use super::openshift;
 use crate::kubectl::ServedKind;
 
 /// A kind as a type or an object names it.

@@ -1,6 +1,6 @@
 //! Kinds that only OpenShift has, and what other clusters have in their place.
 
-use super::kinds::Wanted;
+use super::Wanted;
 
 /// The end of the API groups of OpenShift.
 const DOMAIN: &str = ".openshift.io";
