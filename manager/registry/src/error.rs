@@ -5,6 +5,7 @@ use std::sync::Arc;
 use common::api::error::ErrorCode;
 use common::model::RegistryType;
 use common::registry::PathError;
+use common::registry::chart::ChartError;
 use common::registry::oci::OciError;
 use common::yaml::YamlError;
 
@@ -107,6 +108,18 @@ pub enum RegistryError {
     TooManyEntries { folder: String, limit: usize },
     #[error("'{path}' is a link or a special file; registries may contain only files and folders")]
     NotOrdinary { path: String },
+    #[error(
+        "registry {registry} is no chart repository; its templates are written {registry}/{chart}:v1"
+    )]
+    NotCharts { registry: String, chart: String },
+    #[error("{url} does not exist: a chart repository has its index there")]
+    NoChartIndex { url: String },
+    #[error("{reason}: write the version of chart '{chart}' like 1.2.3, or a range like ^1.2")]
+    ChartVersion { chart: String, reason: String },
+    #[error("registry {registry} has this chart at {url}; refer to it there")]
+    ChartElsewhere { registry: String, url: String },
+    #[error("chart '{chart}' cannot be described: {error}")]
+    Chart { chart: String, error: ChartError },
     #[error(transparent)]
     Path(#[from] PathError),
     #[error("the pattern {pattern:?} is not a regular expression: {reason}")]
@@ -208,9 +221,12 @@ impl RegistryError {
     /// A fault of the caller is a 4xx. An unreachable registry is a 503.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Reference(_) => ErrorCode::UnknownType,
+            Self::Reference(_) | Self::ChartVersion { .. } => ErrorCode::UnknownType,
             Self::RegistryMissing { .. }
             | Self::NoList { .. }
+            | Self::NotCharts { .. }
+            | Self::NoChartIndex { .. }
+            | Self::ChartElsewhere { .. }
             | Self::NoRef { .. }
             | Self::NoIndex { .. }
             | Self::CollectionNotFound { .. }
@@ -234,6 +250,7 @@ impl RegistryError {
             | Self::TooManyEntries { .. }
             | Self::NotOrdinary { .. }
             | Self::Artifact { .. }
+            | Self::Chart { .. }
             | Self::Package(_)
             | Self::Metadata { .. } => ErrorCode::InvalidConfiguration,
             Self::Path(_)

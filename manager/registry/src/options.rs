@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use common::model::RegistryName;
-use common::model::scope::is_part;
+use common::model::registry::scope::is_part;
 use reqwest::Certificate;
 
 use crate::RegistryError;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::{RegistryDefinition, RegistryType};
-use common::registry::{FILE_BYTES, FilePath};
+use common::registry::{FilePath, limit_of};
 
 use crate::RegistryError;
 use crate::adapter::{Entry, EntryKind, FOLDER_ENTRIES, Files, Registry};
@@ -81,14 +81,14 @@ impl Directory {
         }
         let file = File::open(place).map_err(|error| self.io(path, error))?;
         let mut bytes = Vec::new();
-        let limit = u64::try_from(FILE_BYTES).unwrap_or(u64::MAX);
-        file.take(limit + 1)
+        let limit = limit_of(path);
+        file.take(u64::try_from(limit).unwrap_or(u64::MAX) + 1)
             .read_to_end(&mut bytes)
             .map_err(|error| self.io(path, error))?;
-        if bytes.len() > FILE_BYTES {
+        if bytes.len() > limit {
             return Err(RegistryError::FileTooLarge {
                 file: self.path_of(path),
-                limit: FILE_BYTES,
+                limit,
             });
         }
         Ok(Some(bytes))

@@ -5,17 +5,21 @@
 pub mod directory;
 pub mod git;
 pub mod github;
+pub mod helm;
 pub mod oci;
 pub mod open;
 mod tree;
 pub mod url;
 pub mod web_folder;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::registry::FilePath;
 
 use crate::RegistryError;
 use crate::cache::Staleness;
+use crate::reference::WantedChart;
 
 /// The largest number of entries in a folder: ten times the largest registry that must be fast.
 pub(crate) const FOLDER_ENTRIES: usize = 10_000;
@@ -23,7 +27,7 @@ pub(crate) const FOLDER_ENTRIES: usize = 10_000;
 /// A tree of files that can be read by path.
 ///
 /// Every adapter promises:
-/// - a file is returned whole, and has at most [`FILE_BYTES`](common::registry::FILE_BYTES) bytes,
+/// - a file is returned whole, and has at most [`limit_of`](common::registry::limit_of) its name bytes,
 /// - links and redirects never lead outside of the tree,
 /// - a missing file is `None`, and an unknown answer is an error.
 #[async_trait]
@@ -54,10 +58,34 @@ pub trait Registry: Files {
     /// The entries of a folder, sorted by name. `None` if there is no such folder.
     async fn entries(&self, folder: &FilePath) -> Result<Option<Vec<Entry>>, RegistryError>;
 
+    /// The packed chart that a reference to a chart means.
+    async fn chart(&self, wanted: &WantedChart) -> Result<LocatedChart, RegistryError> {
+        Err(RegistryError::NotCharts {
+            registry: self.summary().name,
+            chart: wanted.chart.clone(),
+        })
+    }
+
     /// The revision of a version's folder, for registries whose entries have no revisions.
     async fn revision(&self, _version: &FilePath) -> Result<Option<String>, RegistryError> {
         Ok(None)
     }
+}
+
+/// A packed chart, found by its own version.
+pub enum LocatedChart {
+    Here(ChartFile),
+    /// A chart repository may name archives in OCI registries.
+    Elsewhere(String),
+}
+
+pub struct ChartFile {
+    pub version: String,
+    /// The archive is a file of it.
+    pub files: Arc<dyn Files>,
+    pub archive: FilePath,
+    /// The digest of the archive, if the registry names it.
+    pub revision: Option<String>,
 }
 
 /// An entry of a folder.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::{RegistryDefinition, RegistryType};
-use common::registry::{FILE_BYTES, FilePath};
+use common::registry::{FilePath, limit_of};
 use reqwest::StatusCode;
 use url::Url;
 
@@ -83,7 +83,7 @@ impl UrlFolder {
 impl Files for UrlFolder {
     async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
         let age = self.state().age;
-        let Some(kept) = self.get(file, FILE_BYTES, age).await? else {
+        let Some(kept) = self.get(file, limit_of(file), age).await? else {
             return Ok(None);
         };
         if kept.staleness.is_some() {

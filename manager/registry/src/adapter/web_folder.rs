@@ -12,7 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::RegistryDefinition;
-use common::registry::{FILE_BYTES, FilePath, sums};
+use common::registry::{FilePath, limit_of, sums};
 use url::Url;
 
 use crate::RegistryError;
@@ -82,7 +82,7 @@ impl Files for WebFolder {
         };
         // A file with the listed digest is valid at any age.
         for age in [MaxAge::Any, MaxAge::ZERO] {
-            match self.folder.get(file, FILE_BYTES, age).await? {
+            match self.folder.get(file, limit_of(file), age).await? {
                 Some(kept) if kept.sha256 == expected => return Ok(Some(kept.body.into())),
                 _ => {}
             }

@@ -11,18 +11,42 @@ use serde_json::{Map, Value};
 use crate::RegistryError;
 use crate::adapter::Files;
 use common::registry::FilePath;
-use common::registry::{TEMPLATE_BYTES, TEMPLATE_IMPORTS};
+use common::registry::{PACKED, TEMPLATE_BYTES, TEMPLATE_IMPORTS};
 
-/// Packed charts have this ending. They travel as base 64.
-const PACKED: &str = ".tgz";
 /// Imports that are requested at the same time.
 const AT_ONCE: usize = 4;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateFile {
     pub path: FilePath,
+    /// A packed chart is base 64.
     pub content: String,
     pub role: Role,
+    /// `sha256:<hex>` of the file's bytes.
+    pub sha256: String,
+}
+
+impl TemplateFile {
+    /// A file of text.
+    pub fn new(path: FilePath, content: String, role: Role) -> Self {
+        let sha256 = digest_bytes(content.as_bytes()).to_string();
+        Self {
+            path,
+            content,
+            role,
+            sha256,
+        }
+    }
+
+    /// A file in a packed chart. Its content does not travel by itself.
+    pub fn packed(path: FilePath, bytes: &[u8]) -> Self {
+        Self {
+            path,
+            content: String::new(),
+            role: Role::Packed,
+            sha256: digest_bytes(bytes).to_string(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +55,8 @@ pub enum Role {
     Given,
     /// It was made from other files, and exists only here.
     Made,
+    /// It is in the registry, and travels in a file that was made.
+    Packed,
 }
 
 /// The size of a file in memory beside its text.
@@ -102,17 +128,18 @@ pub async fn text(
     let Some(bytes) = files.read(path).await? else {
         return Ok(None);
     };
-    let content = match path.to_string().ends_with(PACKED) {
-        true => BASE64_STANDARD.encode(bytes),
-        false => String::from_utf8(bytes).map_err(|_| RegistryError::NotText {
-            file: files.path_of(path),
-        })?,
-    };
-    Ok(Some(TemplateFile {
-        path: path.clone(),
-        content,
-        role: Role::Given,
-    }))
+    if path.as_str().ends_with(PACKED) {
+        return Ok(Some(TemplateFile {
+            content: BASE64_STANDARD.encode(&bytes),
+            role: Role::Given,
+            ..TemplateFile::packed(path.clone(), &bytes)
+        }));
+    }
+    let content = String::from_utf8(bytes).map_err(|_| RegistryError::NotText {
+        file: files.path_of(path),
+    })?;
+    let file = TemplateFile::new(path.clone(), content, Role::Given);
+    Ok(Some(file))
 }
 
 /// The text of a schema.
@@ -190,10 +217,7 @@ pub fn sha256(found: &[TemplateFile]) -> String {
     let files: Map<String, Value> = found
         .iter()
         .filter(|file| file.role != Role::Made)
-        .map(|file| {
-            let digest = digest_bytes(file.content.as_bytes());
-            (relative(&file.path), Value::String(digest.to_string()))
-        })
+        .map(|file| (relative(&file.path), Value::String(file.sha256.clone())))
         .collect();
     digest(&Value::Object(files)).to_string()
 }
@@ -215,11 +239,8 @@ mod tests {
     use super::*;
 
     fn file(path: &str, content: &str) -> TemplateFile {
-        TemplateFile {
-            path: FilePath::parse(path).unwrap(),
-            content: content.to_owned(),
-            role: Role::Given,
-        }
+        let path = FilePath::parse(path).unwrap();
+        TemplateFile::new(path, content.to_owned(), Role::Given)
     }
 
     #[test]

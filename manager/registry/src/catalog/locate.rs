@@ -5,11 +5,12 @@
 
 use common::api::manager::TemplateSummary;
 use common::model::language;
-use common::model::scope::is_part;
+use common::model::registry::scope::is_part;
 use common::registry::FilePath;
 
 use crate::RegistryError;
 use crate::adapter::{Entry, EntryKind, Registry};
+use crate::catalog::chart;
 use crate::catalog::collections::{self, Collections};
 use crate::catalog::fetch::each;
 use crate::catalog::package::{self, PackageError};
@@ -31,6 +32,7 @@ pub struct Located {
 pub enum Form {
     Template(FilePath),
     Package,
+    Chart,
 }
 
 /// The version folder that a reference means.
@@ -93,17 +95,21 @@ pub async fn locate(
     })
 }
 
-/// The content of a version's folder: one template, or a package.
+/// The content of a version's folder: one template, a package, or a chart.
 pub async fn form(
     registry: &dyn Registry,
     located: &Located,
     template: &str,
 ) -> Result<Form, RegistryError> {
-    if located.is_whole {
-        return Ok(Form::Package);
-    }
     let folder = &located.folder;
     let entries = registry.entries(folder).await?.unwrap_or_default();
+    let of_folder = || match chart::has_templates(&entries) {
+        true => Form::Chart,
+        false => Form::Package,
+    };
+    if located.is_whole {
+        return Ok(of_folder());
+    }
     let is_file = |name: &str| {
         entries
             .iter()
@@ -113,12 +119,15 @@ pub async fn form(
     match language::find(template, is_file) {
         Ok(Some(found)) => Ok(match found.row.form {
             language::Form::File => Form::Template(folder.join_text(&found.name)?),
-            language::Form::Folder => Form::Package,
+            language::Form::Folder => of_folder(),
         }),
-        Ok(None) => Err(RegistryError::NoTemplateFile {
-            folder: folder_name(),
-            template: template.to_owned(),
-        }),
+        Ok(None) => match chart::packed(&entries, template) {
+            Some(name) => Ok(Form::Template(folder.join_text(name)?)),
+            None => Err(RegistryError::NoTemplateFile {
+                folder: folder_name(),
+                template: template.to_owned(),
+            }),
+        },
         Err(_) => Err(RegistryError::TwoTemplateFiles {
             folder: folder_name(),
             template: template.to_owned(),

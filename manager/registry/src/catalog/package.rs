@@ -17,6 +17,7 @@ use common::registry::package::{self as form, CHART, Chart, MANIFEST_FILES, MANI
 
 use crate::RegistryError;
 use crate::adapter::{Entry, EntryKind, Files, Registry};
+use crate::catalog::chart::has_templates;
 use crate::catalog::fetch;
 use crate::catalog::fetch::{Role, SCHEMA, TemplateFile};
 use common::registry::FilePath;
@@ -35,14 +36,15 @@ pub fn is_described(entries: &[Entry]) -> bool {
     has(entries, CHART, EntryKind::File)
 }
 
-/// The version of a template's folder that is itself a package, in the notation of a template's version. `None` if it
+/// The version of a template's folder that is itself a package or a chart, in the notation of a template's version. `None` if it
 /// is not a package.
 pub async fn version(
     registry: &dyn Registry,
     folder: &FilePath,
     entries: &[Entry],
 ) -> Result<Option<String>, RegistryError> {
-    if !is_described(entries) || !has(entries, MANIFESTS, EntryKind::Folder) {
+    let has_content = has(entries, MANIFESTS, EntryKind::Folder) || has_templates(entries);
+    if !is_described(entries) || !has_content {
         return Ok(None);
     }
     let name = folder.names().last().unwrap_or_default();
@@ -82,11 +84,8 @@ impl Package {
             }
             .into());
         }
-        let schema = TemplateFile {
-            path: chart_file.path.with_ending(SCHEMA),
-            content: chart.schema(&self.name)?,
-            role: Role::Made,
-        };
+        let place = chart_file.path.with_ending(SCHEMA);
+        let schema = TemplateFile::new(place, chart.schema(&self.name)?, Role::Made);
         let mut found = vec![chart_file, schema];
         let manifests = self.manifests(files).await?;
         let gone = fetch::append(files, &self.folder, manifests, &mut found).await?;

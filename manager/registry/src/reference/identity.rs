@@ -16,6 +16,17 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// A chart, in any version.
+    pub(crate) fn of_chart(definition: RegistryDefinition, chart: String) -> Self {
+        Self {
+            registry_type: definition.registry_type,
+            url: definition.url,
+            reference: None,
+            collection: None,
+            template: chart,
+        }
+    }
+
     /// `collection` is the collection of references that name none.
     pub(crate) fn new(
         definition: RegistryDefinition,

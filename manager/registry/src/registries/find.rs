@@ -6,10 +6,11 @@ use common::api::error::ErrorCode;
 use common::model::{Scope, TypeName, Version};
 use common::registry::FilePath;
 
-use super::found::Found;
+use super::found::{Found, Source};
 use super::{Registries, TemplateKey};
 use crate::RegistryError;
 use crate::adapter::Registry;
+use crate::catalog::chart::ChartFolder;
 use crate::catalog::fetch::{self, TemplateFile};
 use crate::catalog::locate::{self, Form, Located};
 use crate::catalog::package::Package;
@@ -41,10 +42,12 @@ impl Registries {
             ..template
         };
         match self.parse(type_name).await? {
+            Reference::Chart(reference) => self.find_chart(reference, version).await,
             Reference::Url { base, file } => Ok(Found {
-                files: Arc::new(self.url_folder(base)),
+                files: Arc::new(self.url_folder(base.clone())),
+                registry: base.to_string(),
                 template: FilePath::parse(&file)?,
-                package: None,
+                source: Source::File,
                 version: None,
                 scope: None,
                 key: None,
@@ -86,8 +89,8 @@ impl Registries {
             let subject = subject(&wanted.template, &located);
             Signed::new(registry.clone(), trust.clone(), &located, subject)
         });
-        let (template, package) = match known.as_deref().and_then(|files| files.first()) {
-            Some(template) => (template.path.clone(), None),
+        let (template, source) = match known.as_deref().and_then(|files| files.first()) {
+            Some(template) => (template.path.clone(), Source::File),
             None => {
                 if let Some(signed) = &signed {
                     signed.check().await?;
@@ -96,12 +99,13 @@ impl Registries {
             }
         };
         Ok(Found {
+            registry: registry.summary().name,
             files: match signed {
                 Some(signed) => Arc::new(signed),
                 None => registry,
             },
             template,
-            package,
+            source,
             version: Some(located.version),
             scope,
             key,
@@ -162,14 +166,23 @@ async fn located(
     }
 }
 
-/// The template in the folder of a version, or the path of a template that is made from a package.
+/// The template in the folder of a version, or the path of a template that is made from a package or a chart.
 async fn template_in(
     registry: &Arc<dyn Registry>,
     located: &Located,
     template: String,
-) -> Result<(FilePath, Option<Package>), RegistryError> {
+) -> Result<(FilePath, Source), RegistryError> {
     match locate::form(&**registry, located, &template).await? {
-        Form::Template(file) => Ok((file, None)),
+        Form::Template(file) => Ok((file, Source::File)),
+        Form::Chart => {
+            let chart = ChartFolder {
+                registry: registry.clone(),
+                folder: located.folder.clone(),
+                name: template,
+                is_whole: located.is_whole,
+            };
+            Ok((chart.template()?, Source::Chart(chart)))
+        }
         Form::Package => {
             let package = Package {
                 registry: registry.clone(),
@@ -177,7 +190,7 @@ async fn template_in(
                 name: template,
                 version: located.version.clone(),
             };
-            Ok((package.template()?, Some(package)))
+            Ok((package.template()?, Source::Package(package)))
         }
     }
 }
@@ -191,8 +204,10 @@ fn subject(template: &str, located: &Located) -> String {
 }
 
 async fn template(found: &Found) -> Result<Vec<TemplateFile>, RegistryError> {
-    if let Some(package) = &found.package {
-        return package.files(&*found.files).await;
+    match &found.source {
+        Source::File => {}
+        Source::Package(package) => return package.files(&*found.files).await,
+        Source::Chart(chart) => return chart.files(&*found.files).await,
     }
     let files = fetch::template(&*found.files, &found.template).await?;
     files.ok_or_else(|| RegistryError::UrlNotFound {

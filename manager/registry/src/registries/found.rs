@@ -2,29 +2,41 @@
 
 use std::sync::Arc;
 
-use common::canonical::digest_bytes;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use common::model::{Import, ResolvedFile, ResolvedType, Scope, TypeName};
-use common::registry::FilePath;
+use common::registry::chart::About;
+use common::registry::{FilePath, PACKED};
+use common::work;
 use serde_json::Value;
 
 use super::{ResolvedTemplate, TemplateKey};
 use crate::RegistryError;
 use crate::adapter::Files;
+use crate::catalog::chart::ChartFolder;
 use crate::catalog::example;
 use crate::catalog::fetch::{self, Role, TemplateFile};
 use crate::catalog::package::Package;
-use crate::open_registries::DEFAULT;
 
 /// The target of a reference.
 pub struct Found {
     pub files: Arc<dyn Files>,
     pub template: FilePath,
-    /// The package of the template, if there is no template file.
-    pub package: Option<Package>,
+    /// What the template is made from, if there is no template file.
+    pub source: Source,
     pub version: Option<String>,
     pub scope: Option<Scope>,
+    /// The registry, for messages.
+    pub registry: String,
     pub key: Option<TemplateKey>,
     pub known: Option<Arc<Vec<TemplateFile>>>,
+}
+
+/// Where the files of a template are.
+pub enum Source {
+    File,
+    Package(Package),
+    Chart(ChartFolder),
 }
 
 impl Found {
@@ -36,6 +48,7 @@ impl Found {
             path => self.files.path_of(path),
         };
         let is_given = |file: &&TemplateFile| file.role != Role::Made;
+        let travels = |file: &&TemplateFile| file.role != Role::Packed;
         let url = match files.iter().find(is_given) {
             Some(first) => self.files.url_of(&first.path),
             None => self.files.url_of(&self.template),
@@ -48,7 +61,7 @@ impl Found {
         let record = |file: &TemplateFile| ResolvedFile {
             name: name(&file.path),
             url: self.files.url_of(&file.path),
-            sha256: digest_bytes(file.content.as_bytes()).to_string(),
+            sha256: file.sha256.clone(),
         };
         ResolvedTemplate {
             resolved: ResolvedType {
@@ -58,7 +71,7 @@ impl Found {
                 sha256: fetch::sha256(files),
                 files: files.iter().filter(is_given).map(record).collect(),
             },
-            imports: files.iter().map(import).collect(),
+            imports: files.iter().filter(travels).map(import).collect(),
             scope: self.scope.clone(),
             warning: self.warning(),
         }
@@ -66,11 +79,7 @@ impl Found {
 
     fn warning(&self) -> Option<String> {
         let staleness = self.files.stale()?;
-        let registry = match &self.scope {
-            Some(scope) => scope.registry.clone(),
-            None if self.version.is_some() => DEFAULT.to_owned(),
-            None => self.files.url_of(&FilePath::root()),
-        };
+        let registry = &self.registry;
         Some(format!("registry {registry} is unreachable; {staleness}"))
     }
 
@@ -81,7 +90,8 @@ impl Found {
 
     /// A package has no properties, so its example is known.
     pub fn example(&self, type_name: &TypeName, files: &[TemplateFile]) -> Option<String> {
-        let is_package = files.iter().any(|file| file.role == Role::Made);
+        let is_made = |file: &TemplateFile| file.role == Role::Made && !is_chart(&file.path);
+        let is_package = files.iter().any(is_made);
         let template = type_name.as_str().rsplit('/').next()?;
         let name = template.split(':').next()?;
         is_package.then(|| common::registry::package::example(name, type_name.as_str()))
@@ -94,4 +104,28 @@ impl Found {
             .map(|schema| fetch::parse_schema(&*self.files, schema))
             .transpose()
     }
+
+    /// What a packed chart says about itself. `None` for other templates, and for charts with a schema beside them.
+    pub async fn about(&self, files: &[TemplateFile]) -> Result<Option<About>, RegistryError> {
+        let schema = self.template.with_ending(fetch::SCHEMA);
+        let chart = files.first().filter(|first| is_chart(&first.path));
+        let Some(chart) = chart.filter(|_| files.iter().all(|file| file.path != schema)) else {
+            return Ok(None);
+        };
+        let content = chart.content.clone();
+        let read = work::large(move || {
+            // It was encoded here.
+            let packed = BASE64_STANDARD.decode(content).unwrap_or_default();
+            About::read(&packed)
+        });
+        let about = read.await.map_err(|error| RegistryError::Chart {
+            chart: self.files.path_of(&chart.path),
+            error,
+        })?;
+        Ok(Some(about))
+    }
+}
+
+fn is_chart(path: &FilePath) -> bool {
+    path.as_str().ends_with(PACKED)
 }

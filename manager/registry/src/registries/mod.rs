@@ -1,5 +1,6 @@
 //! All registries that the manager knows, and the operations on them.
 
+mod charts;
 mod find;
 mod found;
 
@@ -11,7 +12,7 @@ use common::model::{
     Import, RegistryDefinition, RegistryType, ResolvedType, Scope, TypeName, Version,
 };
 use common::registry::FilePath;
-use common::server::health::Check;
+use common::server::observe::health::Check;
 use serde_json::Value;
 use url::Url;
 
@@ -22,7 +23,7 @@ use crate::catalog::fetch::{self, TemplateFile};
 use crate::catalog::locate;
 use crate::open_registries::{DEFAULT, OpenRegistries};
 use crate::options::Options;
-use crate::reference::{Identity, Reference};
+use crate::reference::{ChartReference, Identity, Reference};
 use crate::registrations::Registrations;
 use crate::transport::{MaxAge, Reach, Shared, Web};
 
@@ -124,6 +125,7 @@ impl Registries {
     ) -> Result<Option<(Identity, Version)>, RegistryError> {
         let (open, wanted) = match self.parse(type_name).await? {
             Reference::Url { .. } => return Ok(None),
+            Reference::Chart(reference) => return self.identity_of_chart(reference).await,
             Reference::Github {
                 owner,
                 repository,
@@ -140,6 +142,22 @@ impl Registries {
         Ok(Some((identity, version)))
     }
 
+    /// A range of versions names no version.
+    async fn identity_of_chart(
+        &self,
+        reference: ChartReference,
+    ) -> Result<Option<(Identity, Version)>, RegistryError> {
+        let Some(version) = reference.wanted.number() else {
+            return Ok(None);
+        };
+        let (open, wanted) = self.open.of_chart(reference).await?;
+        let definition = open.registry.summary().definition;
+        Ok(Some((
+            Identity::of_chart(definition, wanted.chart),
+            version,
+        )))
+    }
+
     pub async fn describe(
         &self,
         type_name: &TypeName,
@@ -149,11 +167,16 @@ impl Registries {
             let files = self.fetch(&found).await?;
             let example = found.template.parent().join_text(EXAMPLE)?;
             let example = fetch::text(&*found.files, &example).await?;
-            let schema = found.schema(&files)?;
+            let about = found.about(&files).await?;
+            let of_chart = about.as_ref().and_then(|about| about.description.clone());
+            let schema = match about {
+                Some(about) => Some(about.schema),
+                None => found.schema(&files)?,
+            };
             Ok(TemplateDescription {
                 resolved: found.resolved(type_name, &files).resolved,
                 title: info(schema.as_ref(), "title"),
-                description: info(schema.as_ref(), "description"),
+                description: of_chart.or_else(|| info(schema.as_ref(), "description")),
                 schema,
                 example: match example {
                     Some(file) => Some(found.portable(file.content, type_name)),
@@ -176,6 +199,10 @@ impl Registries {
     ) -> Result<RegistrySummary, RegistryError> {
         match self.parse(type_name).await? {
             Reference::Url { base, .. } => Ok(self.url_folder(base).summary()),
+            Reference::Chart(reference) => {
+                let (open, _) = self.open.of_chart(reference).await?;
+                Ok(open.registry.summary())
+            }
             Reference::Github {
                 owner, repository, ..
             } => Ok(self.open.github(&owner, &repository).registry.summary()),
@@ -205,6 +232,12 @@ impl Registries {
         });
         templates.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(templates)
+    }
+
+    /// The templates of a registry as it has them now: answers that are kept do not count.
+    pub async fn refreshed(&self, registry: &str) -> Result<Vec<TemplateSummary>, RegistryError> {
+        self.open.by_name(registry).await?.registry.expire();
+        self.templates(registry, None).await
     }
 
     /// One file of a registry.

@@ -8,6 +8,7 @@
 )]
 
 mod bundled;
+mod charts;
 mod conformance;
 mod conventions;
 mod git;

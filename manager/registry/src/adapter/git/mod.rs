@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::RegistryDefinition;
 use common::registry::sums::hex;
-use common::registry::{FILE_BYTES, FilePath};
+use common::registry::{FilePath, limit_of};
 use jiff::Timestamp;
 use url::Url;
 
@@ -186,7 +186,7 @@ impl Repository {
         }
         match self
             .git
-            .read(&["cat-file", "blob", object], FILE_BYTES)
+            .read(&["cat-file", "blob", object], limit_of(file))
             .await
         {
             Ok(bytes) => Ok(Some(self.files.put_content(object, bytes).await.into())),

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use common::registry::{FILE_BYTES, FilePath};
+use common::registry::{FilePath, limit_of};
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -75,7 +75,7 @@ impl Repository {
         age: MaxAge,
     ) -> Result<Option<Vec<u8>>, RegistryError> {
         let url = self.contents(file);
-        let kept = self.get(&url, RAW, FILE_BYTES, age).await?;
+        let kept = self.get(&url, RAW, limit_of(file), age).await?;
         match kept.status {
             StatusCode::OK => Ok(bytes(kept)),
             StatusCode::NOT_FOUND => Ok(None),

@@ -15,7 +15,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::{RegistryDefinition, RegistryType};
-use common::registry::{FILE_BYTES, FilePath};
+use common::registry::{FilePath, limit_of};
 use jiff::Timestamp;
 use reqwest::StatusCode;
 use url::Url;
@@ -182,7 +182,7 @@ impl Files for Repository {
         read.map_err(|error| match error {
             RegistryError::Web(WebError::TooLarge { .. }) => RegistryError::FileTooLarge {
                 file: self.path_of(file),
-                limit: FILE_BYTES,
+                limit: limit_of(file),
             },
             error => error,
         })

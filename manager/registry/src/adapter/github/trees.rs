@@ -1,6 +1,6 @@
 //! The API's "Git database": trees and blobs, each named by its content.
 
-use common::registry::{FILE_BYTES, FilePath};
+use common::registry::{FilePath, limit_of};
 use reqwest::StatusCode;
 use serde::Deserialize;
 
@@ -120,7 +120,7 @@ impl Repository {
         file: &FilePath,
     ) -> Result<Option<Vec<u8>>, RegistryError> {
         let url = self.url(&["git", "blobs", sha]);
-        let kept = self.get(&url, RAW, FILE_BYTES, MaxAge::Any).await?;
+        let kept = self.get(&url, RAW, limit_of(file), MaxAge::Any).await?;
         match kept.status {
             StatusCode::OK => Ok(Some(kept.body.into())),
             StatusCode::NOT_FOUND => self.raw(file, MaxAge::ZERO).await,

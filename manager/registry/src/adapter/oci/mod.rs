@@ -4,6 +4,7 @@
 //! pushed. Responses are cached on disk, so a restarted manager can serve them while the registry is unreachable. Lists are
 //! requested late: resolving a reference needs the tags of its template and one manifest.
 
+mod chart;
 mod transport;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,16 +16,18 @@ use common::model::RegistryDefinition;
 pub use common::registry::oci::OciLocation;
 use common::registry::oci::layout::{self, ROOT_TAG, Spot};
 use common::registry::oci::{Client, Descriptor, Manifest, OciError};
-use common::registry::{FILE_BYTES, FilePath};
+use common::registry::{FilePath, limit_of};
 use serde::{Deserialize, Serialize};
 
 use crate::RegistryError;
 use crate::adapter::open::OpenContext;
 use crate::adapter::tree::Tree;
-use crate::adapter::{Entry, EntryKind, Files, Registry};
+use crate::adapter::{Entry, EntryKind, Files, LocatedChart, Registry};
 use crate::cache::{Partition, Staleness, TtlCache};
+use crate::reference::WantedChart;
 use crate::transport::WebError;
 use crate::transport::auth::Auth;
+use ::url::Url;
 use transport::Guarded;
 
 #[derive(Debug, Clone)]
@@ -34,6 +37,8 @@ pub struct Artifacts(Arc<Inner>);
 struct Inner {
     name: String,
     definition: RegistryDefinition,
+    base: Url,
+    /// Empty for all repositories of a host.
     prefix: String,
     client: Client<Guarded>,
     cache: Partition,
@@ -126,7 +131,8 @@ impl Artifacts {
             name: name.to_owned(),
             definition,
             prefix: place.prefix,
-            client: Client::new(transport, place.base),
+            client: Client::new(transport, place.base.clone()),
+            base: place.base,
             tags: TtlCache::new(refresh),
             catalog: TtlCache::new(refresh),
             versions: TtlCache::new(refresh),
@@ -238,11 +244,15 @@ impl Artifacts {
         let Some(Tagged { digest, manifest }) = tagged else {
             return Ok(None);
         };
-        let files = manifest.files().map_err(|reason| RegistryError::Artifact {
-            registry: self.0.name.clone(),
-            version: version.to_owned(),
-            reason,
-        })?;
+        let repository = version.split_once(':').map_or(version, |(path, _)| path);
+        let template = repository.rsplit('/').next().unwrap_or_default();
+        let files = manifest
+            .files(template)
+            .map_err(|reason| RegistryError::Artifact {
+                registry: self.0.name.clone(),
+                version: version.to_owned(),
+                reason,
+            })?;
         let named =
             |(path, layer): (&FilePath, &Descriptor)| (path.clone(), layer.digest.to_string());
         Ok(Some(Artifact {
@@ -271,8 +281,33 @@ impl Artifacts {
         let Some(repository) = layout::repository(&self.0.prefix, &folder) else {
             return Ok(None);
         };
-        let artifact = self.artifact(&repository, &tag).await?;
+        let mut artifact = self.artifact(&repository, &tag).await?;
+        if let Some(plain) = tag.strip_prefix('v').filter(|_| artifact.is_none()) {
+            artifact = self.artifact(&repository, plain).await?;
+        }
         Ok(Some((repository, artifact, within)))
+    }
+
+    /// The bytes of a layer, which is this file.
+    async fn content(
+        &self,
+        repository: &str,
+        layer: &Descriptor,
+        file: &FilePath,
+        shown: String,
+    ) -> Result<Vec<u8>, RegistryError> {
+        let limit = limit_of(file);
+        if usize::try_from(layer.size).is_ok_and(|size| size > limit) {
+            return Err(RegistryError::FileTooLarge { file: shown, limit });
+        }
+        let name = format!("{repository}@{}", layer.digest);
+        let kept = self.0.cache.content(&name).await;
+        if let Some(kept) = kept.filter(|kept| layer.describes(kept)) {
+            return Ok(kept.into());
+        }
+        let blob = self.0.client.blob(repository, layer, limit).await;
+        let blob = blob.map_err(|error| self.failed(error))?;
+        Ok(self.0.cache.put_content(&name, blob).await.into())
     }
 
     async fn has_root(&self) -> Result<bool, RegistryError> {
@@ -298,11 +333,8 @@ impl Artifacts {
         };
         let versions = tags.as_ref().as_ref();
         let is_there = versions.is_some() || !names.is_empty();
-        let versions = versions
-            .into_iter()
-            .flatten()
-            .filter(|tag| layout::is_version(tag));
-        names.extend(versions.cloned());
+        let versions = versions.into_iter().flatten();
+        names.extend(versions.filter_map(|tag| version_of(tag)));
         Ok(is_there.then(|| names.into_iter().map(folder_entry).collect()))
     }
 
@@ -332,6 +364,12 @@ impl Artifacts {
     }
 }
 
+/// The version of a tag. Charts have tags without `v`.
+fn version_of(tag: &str) -> Option<String> {
+    let spelled = [tag.to_owned(), format!("v{tag}")];
+    spelled.into_iter().find(|name| layout::is_version(name))
+}
+
 fn folder_entry(name: String) -> Entry {
     Entry {
         name,
@@ -350,20 +388,10 @@ impl Files for Artifacts {
         let Some(layer) = artifact.and_then(|artifact| artifact.files.get(&within)) else {
             return Ok(None);
         };
-        if usize::try_from(layer.size).is_ok_and(|size| size > FILE_BYTES) {
-            return Err(RegistryError::FileTooLarge {
-                file: self.path_of(file),
-                limit: FILE_BYTES,
-            });
-        }
-        let name = format!("{repository}@{}", layer.digest);
-        let kept = self.0.cache.content(&name).await;
-        if let Some(kept) = kept.filter(|kept| layer.describes(kept)) {
-            return Ok(Some(kept.into()));
-        }
-        let blob = self.0.client.blob(&repository, layer, FILE_BYTES).await;
-        let blob = blob.map_err(|error| self.failed(error))?;
-        Ok(Some(self.0.cache.put_content(&name, blob).await.into()))
+        let shown = self.path_of(file);
+        self.content(&repository, layer, file, shown)
+            .await
+            .map(Some)
     }
 
     fn path_of(&self, file: &FilePath) -> String {
@@ -415,6 +443,10 @@ impl Registry for Artifacts {
             let artifact = artifact.as_ref().as_ref()?;
             artifact.tree.entries(&within)
         }))
+    }
+
+    async fn chart(&self, wanted: &WantedChart) -> Result<LocatedChart, RegistryError> {
+        self.packed_chart(wanted).await.map(LocatedChart::Here)
     }
 
     async fn revision(&self, version: &FilePath) -> Result<Option<String>, RegistryError> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::address::without_user;
-use common::model::scope::is_part;
+use common::model::registry::scope::is_part;
 use common::model::{Credential, RegistryDefinition, RegistryType};
 use url::Url;
 
@@ -16,7 +16,7 @@ use crate::RegistryError;
 use crate::adapter::directory::Directory;
 use crate::adapter::github::{Api, Repository};
 use crate::adapter::web_folder::WebFolder;
-use crate::adapter::{Registry, git, oci};
+use crate::adapter::{Registry, git, helm, oci};
 use crate::cache::DiskCache;
 use crate::options::Options;
 use crate::transport::Web;
@@ -45,6 +45,8 @@ enum RegistryLocation {
     Web(Url),
     Git(Url),
     Oci(oci::OciLocation),
+    /// Ends with a `/`.
+    Helm(Url),
 }
 
 /// The context for opening adapters.
@@ -52,6 +54,8 @@ enum RegistryLocation {
 pub struct OpenContext {
     /// Without a credential.
     pub web: Web,
+    /// For addresses that a registry names, on other hosts.
+    pub outside: Web,
     pub refresh: Duration,
     /// The folder of all registries' caches.
     pub cache: PathBuf,
@@ -129,6 +133,11 @@ impl<'a> CheckedDefinition<'a> {
                     context,
                 ))
             }
+            RegistryLocation::Helm(base) => {
+                let (definition, refresh) = (self.definition.clone(), context.refresh);
+                let webs = (web, context.outside.clone());
+                Arc::new(helm::Repository::new(name, definition, base, webs, refresh))
+            }
             RegistryLocation::Git(url) => {
                 let auth = credential.map(|credential| Auth::for_git(credential, &context.web));
                 let auth = auth.transpose().map_err(refused)?;
@@ -167,6 +176,14 @@ fn fields(definition: &RegistryDefinition) -> Result<(), String> {
         return Err("only github has an apiUrl".to_owned());
     }
     Trust::parse(&definition.public_keys)?;
+    if definition.registry_type == RegistryType::Helm {
+        if !definition.public_keys.is_empty() {
+            return Err("charts of a chart repository have no signatures that keys can check; publish them in a registry of another type".to_owned());
+        }
+        if definition.collection.is_some() {
+            return Err("a chart repository has no collections".to_owned());
+        }
+    }
     if definition.registry_type == RegistryType::Directory && definition.credential.is_some() {
         return Err("a folder needs no credential".to_owned());
     }
@@ -192,7 +209,8 @@ fn location(
         RegistryType::Directory => folder(&definition.url, options.registry_folder.as_deref()),
         RegistryType::Github => github(definition, options),
         RegistryType::Git => git_url(&definition.url).map(RegistryLocation::Git),
-        RegistryType::Http => web_folder(&definition.url),
+        RegistryType::Http => folder_url(&definition.url).map(RegistryLocation::Web),
+        RegistryType::Helm => folder_url(&definition.url).map(RegistryLocation::Helm),
         RegistryType::Oci => oci::OciLocation::parse(&definition.url).map(RegistryLocation::Oci),
     }
 }
@@ -216,12 +234,12 @@ fn folder(path: &str, allowed: Option<&Path>) -> Result<RegistryLocation, String
     Ok(RegistryLocation::Folder(found))
 }
 
-fn web_folder(text: &str) -> Result<RegistryLocation, String> {
+fn folder_url(text: &str) -> Result<Url, String> {
     let mut url = web_url(text)?;
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().push("");
     }
-    Ok(RegistryLocation::Web(url))
+    Ok(url)
 }
 
 fn web_url(text: &str) -> Result<Url, String> {

@@ -185,7 +185,8 @@ impl<T: Send + Sync + 'static> StaleWhileRevalidate<T> {
         }
     }
 
-    fn held(&self) -> Option<Arc<T>> {
+    /// The value at any age.
+    pub fn held(&self) -> Option<Arc<T>> {
         match &*self.lock() {
             State::Held(held) => Some(held.value.clone()),
             State::Empty | State::Away { .. } => None,

@@ -4,16 +4,18 @@
 //! http(s)://host/path/file with the ending of a language
 //! github.com/<owner>/<repository>/[<collection>/]<template>:<version>
 //! [<registered registry>/][<collection>/]<template>:<version>
+//! helm:…, oci://…                                               a Helm chart
 //! ```
 //!
 //! Only a collection may come between registry and template (docs/reference/registries.md). A first part that is the
 //! name of a registered registry means that registry, not a collection.
 
 use common::address::without_user;
-use common::model::Version;
-use common::model::language;
-use common::model::scope::is_part;
+use common::model::registry::scope::is_part;
+use common::model::{Version, language};
 use url::Url;
+
+use super::chart::{self, ChartReference};
 
 /// The parts of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +36,7 @@ pub enum Reference {
         registry: Option<String>,
         template: TemplateVersion,
     },
+    Chart(ChartReference),
 }
 
 /// The part of a reference that every registry understands.
@@ -58,6 +61,7 @@ impl Reference {
     /// Whether a text is meant as a template reference. It may be malformed.
     pub fn is_meant(text: &str) -> bool {
         is_url(text)
+            || chart::is_meant(text)
             || text.starts_with(GITHUB)
             || text
                 .rsplit_once(':')
@@ -68,6 +72,7 @@ impl Reference {
     pub fn parse(text: &str, registered: &[&str]) -> Result<Self, ReferenceError> {
         let parsed = match text.strip_prefix(GITHUB) {
             _ if is_url(text) => parse_url(text),
+            _ if chart::is_meant(text) => chart::parse(text).map(Reference::Chart),
             Some(rest) => parse_github(rest),
             None => parse_registered(text, registered),
         };

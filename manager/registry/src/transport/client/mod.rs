@@ -34,6 +34,8 @@ pub struct Web {
     client: reqwest::Client,
     reach: Reach,
     auth: Option<Arc<Auth>>,
+    /// Follows redirects to other hosts, without the credential. `None`: they are refused.
+    outside: Option<Arc<Web>>,
     /// The realm. Realms share no responses and no refusals.
     pub(super) realm: String,
     pub(super) shared: Shared,
@@ -93,6 +95,7 @@ impl Web {
             client,
             reach,
             auth: None,
+            outside: None,
             realm: format!("{reach:?}"),
             shared: shared.clone(),
         })
@@ -119,6 +122,14 @@ impl Web {
         }
     }
 
+    /// The same, but redirects to other hosts are followed by `outside`, which decides about their addresses.
+    pub fn leaving(self, outside: Web) -> Self {
+        Self {
+            outside: Some(Arc::new(outside)),
+            ..self
+        }
+    }
+
     /// Follows redirects within the host. The body has at most `limit` bytes.
     pub async fn get(&self, url: &Url, accept: &str, limit: usize) -> Result<Answer, WebError> {
         self.ask(url, &[], accept, limit).await
@@ -131,12 +142,38 @@ impl Web {
         accept: &str,
         limit: usize,
     ) -> Result<Answer, WebError> {
+        let (mut web, mut at) = (self, url.clone());
+        for _ in 0..=REDIRECTS {
+            let (to, refusal) = match web.ask_host(&at, conditions, accept, limit).await? {
+                Followed::Answer(answer) => return Ok(answer),
+                Followed::Elsewhere { to, refusal } => (to, refusal),
+            };
+            web = self.outside.as_deref().ok_or(refusal)?;
+            if !may_follow(&at, &to) {
+                break;
+            }
+            at = to;
+        }
+        Err(WebError::Redirects { url: loggable(url) })
+    }
+
+    async fn ask_host(
+        &self,
+        url: &Url,
+        conditions: &[(HeaderName, HeaderValue)],
+        accept: &str,
+        limit: usize,
+    ) -> Result<Followed, WebError> {
         self.check(url)?;
         let mut headers = self.authorization(url).await?;
         headers.extend(conditions.iter().cloned());
         let host = self.shared.hosts.for_url(url, &self.realm);
         let _turn = host.enter().await?;
-        host.judge(self.follow(url, &headers, accept, limit).await)
+        match self.follow(url, &headers, accept, limit).await {
+            Ok(Followed::Answer(answer)) => host.judge(Ok(answer)).map(Followed::Answer),
+            Ok(elsewhere) => Ok(elsewhere),
+            Err(error) => host.judge(Err(error)).map(Followed::Answer),
+        }
     }
 
     async fn follow(
@@ -145,7 +182,7 @@ impl Web {
         headers: &HeaderMap,
         accept: &str,
         limit: usize,
-    ) -> Result<Answer, WebError> {
+    ) -> Result<Followed, WebError> {
         let mut at = url.clone();
         for _ in 0..=REDIRECTS {
             let get = || {
@@ -155,15 +192,16 @@ impl Web {
             let response = send(&at, get).await?;
             if !response.status().is_redirection() || response.status() == StatusCode::NOT_MODIFIED
             {
-                return read(response, &at, limit).await;
+                return read(response, &at, limit).await.map(Followed::Answer);
             }
             let to =
                 target(&response, &at).ok_or_else(|| WebError::Redirects { url: loggable(url) })?;
             if to.origin() != url.origin() {
-                return Err(WebError::Elsewhere {
+                let refusal = WebError::Elsewhere {
                     url: loggable(url),
                     to: to.host_str().unwrap_or_default().to_owned(),
-                });
+                };
+                return Ok(Followed::Elsewhere { to, refusal });
             }
             at = to;
         }
@@ -276,6 +314,22 @@ impl Web {
             address,
         })
     }
+}
+
+/// What comes over TLS is not continued without it, and a redirect brings no login.
+fn may_follow(at: &Url, to: &Url) -> bool {
+    let is_web = to.scheme() == "https" || (to.scheme() == "http" && at.scheme() == "http");
+    is_web && to.username().is_empty() && to.password().is_none()
+}
+
+/// Where a request to a host ended.
+enum Followed {
+    Answer(Answer),
+    /// The host redirects to another one.
+    Elsewhere {
+        to: Url,
+        refusal: WebError,
+    },
 }
 
 /// Retried if the host or a gateway does not answer and gives no time.

@@ -52,6 +52,7 @@ fn listed(server: &Loopback) -> WebFolder {
 fn context(cache: &Path) -> OpenContext {
     OpenContext {
         web: Web::new(Reach::Any).unwrap(),
+        outside: Web::new(Reach::Any).unwrap(),
         refresh: Duration::from_secs(3600),
         cache: cache.to_owned(),
         files: Arc::new(DiskCache::new(cache, 100_000_000)),

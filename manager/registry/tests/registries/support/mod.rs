@@ -3,5 +3,6 @@
 pub mod alone;
 pub mod authority;
 pub mod backend;
+pub mod chart;
 pub mod hub;
 pub mod loopback;

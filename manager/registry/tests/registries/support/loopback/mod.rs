@@ -3,8 +3,8 @@
 mod github;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use actix_web::http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
@@ -20,6 +20,7 @@ pub struct Loopback {
     requests: Arc<AtomicUsize>,
     unchanged: Arc<AtomicUsize>,
     busy: Arc<AtomicBool>,
+    sent: Arc<OnceLock<String>>,
     server: actix_web::dev::ServerHandle,
 }
 
@@ -28,6 +29,7 @@ struct Served {
     requests: Arc<AtomicUsize>,
     unchanged: Arc<AtomicUsize>,
     busy: Arc<AtomicBool>,
+    sent: Arc<OnceLock<String>>,
 }
 
 impl Served {
@@ -57,11 +59,13 @@ impl Loopback {
         let requests = Arc::new(AtomicUsize::new(0));
         let unchanged = Arc::new(AtomicUsize::new(0));
         let busy = Arc::new(AtomicBool::new(false));
+        let sent = Arc::new(OnceLock::new());
         let served = web::Data::new(Served {
             root: root.to_owned(),
             requests: requests.clone(),
             unchanged: unchanged.clone(),
             busy: busy.clone(),
+            sent: sent.clone(),
         });
         let app = move || {
             App::new()
@@ -70,6 +74,7 @@ impl Loopback {
                 .route("/closed/{path:.*}", web::get().guard(open()).to(file))
                 .route("/within/{path:.*}", web::get().to(within))
                 .route("/away/{path:.*}", web::get().to(away))
+                .route("/sent/{path:.*}", web::get().to(sent_on))
                 .route("/around/{path:.*}", web::get().to(around))
                 .route("/gateway/{path:.*}", web::get().to(gateway))
                 .route("/endless.py", web::get().to(endless))
@@ -102,6 +107,7 @@ impl Loopback {
             requests,
             unchanged,
             busy,
+            sent,
             server: handle,
         }
     }
@@ -124,6 +130,11 @@ impl Loopback {
     /// From now on it asks clients for a pause of an hour.
     pub fn is_busy(&self) {
         self.busy.store(true, Ordering::SeqCst);
+    }
+
+    /// Redirects `/sent/…` below this URL.
+    pub fn sends_to(&self, url: String) {
+        self.sent.set(url).unwrap();
     }
 
     pub async fn stop(&self) {
@@ -181,6 +192,13 @@ async fn within(path: web::Path<String>) -> HttpResponse {
 
 async fn away(path: web::Path<String>) -> HttpResponse {
     redirect(format!("http://elsewhere.invalid/{path}"))
+}
+
+async fn sent_on(served: web::Data<Served>, path: web::Path<String>) -> HttpResponse {
+    match served.sent.get() {
+        Some(url) => redirect(format!("{url}/{path}")),
+        None => HttpResponse::NotFound().finish(),
+    }
 }
 
 async fn around(request: HttpRequest) -> HttpResponse {

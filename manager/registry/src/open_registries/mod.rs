@@ -1,11 +1,13 @@
 //! The registries that are open: the default one, those on GitHub, and the registered ones.
 
+mod charts;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use common::api::manager::RegistrySummary;
-use common::model::scope::is_part;
+use common::model::registry::scope::is_part;
 use common::model::{RegistryDefinition, RegistryName};
 use jiff::Timestamp;
 
@@ -23,7 +25,7 @@ use crate::trust::Trust;
 /// The name of the default registry in references and in the API.
 pub const DEFAULT: &str = "default";
 
-/// Unregistered repositories on GitHub that stay open.
+/// Unregistered registries that stay open.
 const NAMED: u64 = 32;
 
 /// A registry, and the collection of references that name none.
@@ -55,10 +57,12 @@ pub struct OpenRegistries {
     github: Arc<Api>,
     /// For registered registries.
     context: OpenContext,
+    /// For registries that references name by their URL.
+    public: OpenContext,
     options: Options,
     registrations: Arc<dyn Registrations>,
     open: Mutex<HashMap<RegistryName, Open>>,
-    /// Repositories on GitHub, by their name in references.
+    /// Registries that are not registered, by their name in references.
     named: MemoryCache<String, OpenRegistry>,
 }
 
@@ -80,18 +84,29 @@ impl OpenRegistries {
             true => Reach::Any,
             false => Reach::NotLinkLocal,
         };
+        let public = match options.allow_private_registries {
+            true => Reach::Any,
+            false => Reach::PublicOnly,
+        };
+        let outside = Web::with_shared(public, shared)?;
         let context = OpenContext {
             web: Web::with_shared(reach, shared)?,
+            outside: outside.clone(),
             files,
             room: options.registry_cache_size.0,
             git: git::Trust::new(options)?,
             refresh: options.registry_refresh,
             cache: options.registry_cache.clone(),
         };
+        let public = OpenContext {
+            web: outside,
+            ..context.clone()
+        };
         Ok(Self {
             default,
             github,
             context,
+            public,
             options: options.clone(),
             registrations,
             open: Mutex::default(),

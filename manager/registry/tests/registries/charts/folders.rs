@@ -1,0 +1,120 @@
+//! Charts as folders and archives in each kind of registry.
+
+use std::path::Path;
+
+use common::api::error::ErrorCode;
+use manager_registry::Options;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::{FILES, resolve, type_name};
+use crate::support::alone::{Alone, list_files, options};
+use crate::support::backend::Backend;
+use crate::support::chart::{contents, files, packed};
+use crate::support::hub::Hub;
+use crate::support::loopback::Loopback;
+
+fn write(root: &Path, path: &str, content: &[u8]) {
+    let place = root.join(path);
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    std::fs::write(place, content).unwrap();
+}
+
+/// `web` as a folder in two versions, one of them with bytes that are no text; `db` packed, as Helm calls it.
+fn tree() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files("web", "1.0.0") {
+        write(
+            folder.path(),
+            &format!("web/v1.0.0/{path}"),
+            text.as_bytes(),
+        );
+        write(
+            folder.path(),
+            &format!("web/v1.1.0/{path}"),
+            text.as_bytes(),
+        );
+    }
+    write(folder.path(), "web/v1.1.0/files/a.bin", &[0, 255]);
+    write(folder.path(), "db/v1/db-1.0.0.tgz", &packed("db", "1.0.0"));
+    write(folder.path(), "own/v1/own.tgz", &packed("own", "1.0.0"));
+    folder
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chart_is_a_template_in_each_kind_of_registry() {
+    let folder = tree();
+    list_files(folder.path());
+    let (server, hub) = (Loopback::serve(folder.path()), Hub::open());
+    let backend = Backend::serve(folder.path(), None);
+    hub.push("t", folder.path(), true).await;
+    let options = Options {
+        github_api_url: server.address("api"),
+        ..options(folder.path().to_str().unwrap())
+    };
+    let alone = Alone::new(&options).await.unwrap();
+    for (name, definition) in [
+        (
+            "web",
+            json!({"type": "http", "url": server.address("files")}),
+        ),
+        ("git", json!({"type": "git", "url": backend.url()})),
+        ("oci", json!({"type": "oci", "url": hub.url("t")})),
+    ] {
+        alone.register(name, definition).await;
+    }
+    let mut digests = Vec::new();
+    for registry in ["default", "web", "git", "oci", "github.com/owner/repo"] {
+        for name in ["db:v1", "own:v1", "web:v1.0"] {
+            let reference = format!("{registry}/{name}");
+            let resolved = resolve(&alone, &reference).await.unwrap();
+            assert_eq!(contents(&resolved), FILES, "{reference}");
+            let described = alone.describe(&type_name(&reference)).await.unwrap();
+            let schema = described.schema.unwrap();
+            assert_eq!(schema["properties"]["image"]["default"], "nginx");
+        }
+        let resolved = resolve(&alone, &format!("{registry}/web:v1.1"))
+            .await
+            .unwrap();
+        assert!(contents(&resolved).contains(&"files/a.bin".to_owned()));
+        let listed = resolved.resolved.files.iter();
+        let names: Vec<_> = listed.map(|file| file.name.clone()).collect();
+        assert_eq!(names.len(), 5, "{names:?}");
+        assert!(names[0].ends_with("web/v1.1.0/Chart.yaml"), "{names:?}");
+        digests.push(resolved.resolved.sha256);
+    }
+    digests.dedup();
+    assert_eq!(digests.len(), 1, "the same files have one digest");
+}
+
+#[tokio::test]
+async fn a_chart_may_be_the_folder_of_its_template() {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files("web", "1.2.0") {
+        write(folder.path(), &format!("web/{path}"), text.as_bytes());
+    }
+    let alone = Alone::new(&options(folder.path().to_str().unwrap()))
+        .await
+        .unwrap();
+    let resolved = resolve(&alone, "web:v1.2").await.unwrap();
+    assert_eq!(resolved.resolved.version.as_deref(), Some("v1.2.0"));
+    assert_eq!(contents(&resolved), FILES);
+}
+
+#[tokio::test]
+async fn a_chart_with_too_many_files_or_a_link_is_refused() {
+    let folder = tree();
+    for number in 0..=2_000 {
+        write(folder.path(), &format!("web/v1.0.0/files/{number}"), b"x");
+    }
+    std::os::unix::fs::symlink("/etc/passwd", folder.path().join("web/v1.1.0/templates/p"))
+        .unwrap();
+    let alone = Alone::new(&options(folder.path().to_str().unwrap()))
+        .await
+        .unwrap();
+    for (reference, says) in [("web:v1.0", "2000"), ("web:v1.1", "is a link")] {
+        let error = resolve(&alone, reference).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidConfiguration, "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
