@@ -24,11 +24,11 @@ mod testing;
 pub use access::{Access, AccessError};
 pub use catalog::Catalogs;
 pub use error::BrokerError;
-pub use http::{Front, routes};
+pub use http::{Answered, Front, Witness, routes};
 pub use options::{ApiVersion, BrokerOptions};
-pub use port::{Backend, BackendError, Edit, Outcome, Version, Versioned, Write};
+pub use port::{Backend, BackendError, Edit, Outcome, Placement, Version, Versioned, Write};
 pub use record::{
-    Binding, BindingPhase, BindingTarget, Caller, Instance, InstancePhase, Kind, Operation,
-    Progress, Target,
+    Binding, BindingPhase, BindingTarget, Caller, Flags, Instance, InstancePhase, Kind, Operation,
+    Origin, Progress, Release, Target,
 };
-pub use service::{Answer, Broker, Context, Ids, Poll};
+pub use service::{Answer, BINDING_RESOURCE, Broker, Context, INSTANCE_RESOURCE, Ids, Poll};

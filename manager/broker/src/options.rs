@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use common::model::{NameError, Namespace};
 
 /// Without `--broker-listen` there is no service broker.
 #[derive(Debug, Clone, Default, Args)]
@@ -45,10 +46,25 @@ pub struct BrokerOptions {
         default_value_t
     )]
     pub broker_min_version: ApiVersion,
+    /// Namespace of instances, if neither the plan nor the platform's context names one [default: default, and one of its own for each instance of the Inter-operator]
+    #[arg(
+        long,
+        env = "DM_BROKER_NAMESPACE",
+        value_name = "NAMESPACE",
+        value_parser = namespace
+    )]
+    pub broker_namespace: Option<Namespace>,
     /// Accept requests without organization_guid and space_guid, and answer 400 instead of 412 to requests without a
     /// version
     #[arg(long, env = "DM_BROKER_LENIENT")]
     pub broker_lenient: bool,
+}
+
+/// Where instances are if nothing says it.
+pub const NAMESPACE: &str = "default";
+
+fn namespace(text: &str) -> Result<Namespace, NameError> {
+    Namespace::parse(text)
 }
 
 /// A version of the API, compared number by number.

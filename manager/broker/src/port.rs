@@ -12,7 +12,7 @@ use common::model::{DeploymentName, Import, Namespace, OperationId};
 use serde_json::{Map, Value};
 
 use crate::error::BrokerError;
-use crate::record::{Binding, Caller, Instance};
+use crate::record::{Binding, Caller, Flags, Instance};
 
 /// A record as it was read.
 pub type Version = Vec<u8>;
@@ -43,10 +43,20 @@ pub struct Write {
     pub namespace: Namespace,
     pub description: String,
     pub labels: std::collections::BTreeMap<String, String>,
-    /// The configuration, as JSON.
-    pub content: String,
+    /// The configuration, as JSON. None: that of the deployment, once more.
+    pub content: Option<String>,
     pub imports: Vec<Import>,
     pub caller: Caller,
+    /// What the instance needs of its cluster, if the plan chooses one.
+    pub placement: Option<Placement>,
+}
+
+/// What an instance of a plan needs of its cluster.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Placement {
+    /// Whether a template selects the clusters.
+    pub has_selector: bool,
+    pub requests: Option<Map<String, Value>>,
 }
 
 /// How an operation on a deployment ended.
@@ -61,6 +71,8 @@ pub enum Outcome {
         is_callers: bool,
         /// Whether the deployment is as it was before.
         is_undone: bool,
+        /// What the plan says about it.
+        flags: Flags,
     },
 }
 
@@ -104,6 +116,13 @@ pub trait Backend: Send + Sync {
     async fn start(&self, edits: Vec<Edit>, write: Write) -> Result<(), BackendError>;
 
     async fn outcome(&self, operation: &OperationId) -> Result<Outcome, BackendError>;
+
+    /// Waits until the configuration of a create or an update is expanded. Returns the outputs that are known then, or
+    /// None if the operation has ended before.
+    async fn promised(
+        &self,
+        operation: &OperationId,
+    ) -> Result<Option<Map<String, Value>>, BackendError>;
 
     /// Deletes a deployment with its objects, whatever it is doing. Returns why it is not possible.
     async fn remove(

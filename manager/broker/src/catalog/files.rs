@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-use common::model::Import;
+use common::model::{Import, language};
 use common::yaml::{self, Duplicates, Limits};
 use serde_json::Value;
 
@@ -26,6 +26,7 @@ impl Files {
 
     /// The files of a type. A type that is no file has none: it is a reference, or a kind of the cluster.
     pub fn imports(&mut self, type_name: &str) -> Result<Vec<Import>, String> {
+        let type_name = language::part(type_name).map_or(type_name, |(file, _)| file);
         if type_name.contains("://") || !ENDINGS.iter().any(|end| type_name.ends_with(end)) {
             return Ok(Vec::new());
         }

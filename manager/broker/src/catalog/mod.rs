@@ -3,12 +3,10 @@
 //! It knows what a platform sees of a plan, and which type a plan stands for. It refuses to know instances.
 
 mod content;
-mod entry;
 mod files;
-mod plan;
+mod kinds;
 mod read;
 mod schema;
-mod service;
 mod watched;
 
 #[cfg(test)]
@@ -60,8 +58,31 @@ pub struct Plan {
     pub namespace: Option<Namespace>,
     /// Whether its operations are asynchronous only.
     pub is_async: bool,
+    /// Whether the parameters of an update take the place of all earlier ones. Otherwise they are merged over them.
+    pub replaces_parameters: bool,
+    /// Whether a create is answered after its configuration is expanded: a fault of it is a fault of the request, and the
+    /// answer has the URL of the dashboard.
+    pub expands_first: bool,
     /// Absent if its instances cannot be bound.
     pub bind: Option<Bind>,
+    /// Only of a plan of the Inter-operator.
+    pub interoperator: Option<Interoperator>,
+}
+
+/// What only plans of the Inter-operator have.
+#[derive(Debug)]
+pub struct Interoperator {
+    /// The name of its file in errors.
+    pub path: String,
+    /// The plans whose instances may get this one.
+    pub predecessors: Vec<String>,
+    /// Whether an unbind edits objects before the binding is deleted.
+    pub has_unbind: bool,
+    pub has_selector: bool,
+    /// Whether it takes no new instances.
+    pub is_deprecated: bool,
+    /// What an instance needs of its cluster, such as `cpu` and `memory`.
+    pub requests: Option<Map<String, Value>>,
 }
 
 #[derive(Debug)]
@@ -77,6 +98,14 @@ pub struct Template {
     pub type_name: TypeName,
     pub properties: Map<String, Value>,
     pub imports: Vec<Import>,
+}
+
+impl Template {
+    /// The type of a plan with a fault, which nobody uses.
+    #[expect(clippy::unwrap_used, reason = "a constant")]
+    fn placeholder() -> TypeName {
+        TypeName::parse("none").unwrap()
+    }
 }
 
 /// The schemas of parameters.
@@ -104,6 +133,13 @@ impl Catalog {
         let service = self.service(service)?;
         let plan = service.plans.iter().find(|one| one.id == plan)?;
         Some((service, plan))
+    }
+
+    /// The file of a plan of the Inter-operator, as a type of any configuration.
+    pub fn files(&self, plan: &str) -> Option<&[Import]> {
+        let mut plans = self.services.iter().flat_map(|service| &service.plans);
+        let found = plans.find(|one| one.id == plan && one.interoperator.is_some())?;
+        Some(&found.template.imports)
     }
 
     pub fn service(&self, id: &str) -> Option<&Service> {

@@ -18,6 +18,17 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// A schema that need not say its draft. Then it is draft 6, as with the Inter-operator.
+    pub fn of_any_draft(source: &Value) -> Result<Self, String> {
+        let mut source = source.clone();
+        if let Some(map) = source.as_object_mut() {
+            let draft = "http://json-schema.org/draft-06/schema#";
+            map.entry("$schema").or_insert_with(|| draft.into());
+        }
+        Self::read(&source)
+    }
+
+    /// A schema that says which version of JSON Schema it is written in, as OSB wants it.
     pub fn read(source: &Value) -> Result<Self, String> {
         if source.get("$schema").and_then(Value::as_str).is_none() {
             return Err("the schema has no $schema".to_owned());

@@ -218,3 +218,75 @@ fn t021_ids_are_those_of_the_file_and_the_tag_follows_the_contents() {
     let other = read_one(&plan("type: web\n    free: false"));
     assert_ne!(one.tag, other.tag);
 }
+
+const BROKER_CONFIG: &str = r#"
+kind: Role
+---
+apiVersion: servicebroker.couchbase.com/v1alpha1
+kind: ServiceBrokerConfig
+spec:
+  catalog:
+    services:
+    - id: s
+      name: web
+      description: d
+      bindable: true
+      plans: [{id: p, name: small, description: d, free: false}]
+  templates: [{name: object, template: {kind: ConfigMap}}]
+  bindings:
+  - name: b
+    service: web
+    plan: small
+    serviceInstance: {templates: [object]}
+    serviceBinding: {templates: [object]}
+"#;
+
+fn of_broker_config(text: &str) -> Result<Catalog, Vec<String>> {
+    let source = Source {
+        path: "shop/broker.yaml".into(),
+        text: text.to_owned(),
+    };
+    read(&[source]).catalog
+}
+
+#[test]
+fn the_plans_of_a_broker_configuration_are_types_of_its_file() {
+    let catalog = of_broker_config(BROKER_CONFIG).unwrap();
+    let (service, plan) = catalog.plan("s", "p").unwrap();
+    assert_eq!(plan.template.type_name.as_str(), "broker.yaml#web/small");
+    assert_eq!(plan.template.imports[0].name, "broker.yaml");
+    assert!(plan.is_async && plan.replaces_parameters && plan.expands_first);
+    let bind = plan.bind.as_ref().unwrap();
+    assert_eq!(
+        bind.template.type_name.as_str(),
+        "broker.yaml#web/small#binding"
+    );
+    assert!(!bind.is_async && service.bindings_retrievable);
+    assert!(
+        catalog.answer.contains(r#""free":false"#),
+        "{}",
+        catalog.answer
+    );
+}
+
+#[test]
+fn a_fault_of_a_broker_configuration_has_its_line_and_its_place() {
+    for (from, to, expected) in [
+        ("plan: small", "plan: x", "broker.yaml:13:"),
+        (
+            "kind: ConfigMap",
+            "kind: '{{ x }}'",
+            "/spec/templates/0/template/kind: function \"x\" not defined",
+        ),
+        ("id: p,", "id: s,", "another service or plan has this id"),
+        (
+            "kind: ServiceBrokerConfig",
+            "kind: Other",
+            "it has none of a ServiceBrokerConfig, a catalog",
+        ),
+    ] {
+        let faults = of_broker_config(&BROKER_CONFIG.replace(from, to)).unwrap_err();
+        let found = faults.iter().any(|fault| fault.contains(expected));
+        assert!(found, "{to}: {faults:?}");
+    }
+}

@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::Front;
+use super::witness::{Answered, is_notable};
 use crate::error::BrokerError;
 use crate::options::ApiVersion;
 use crate::record::Caller;
@@ -25,6 +26,8 @@ pub async fn check<B: MessageBody>(
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {
     let identity = request.headers().get(REQUEST).cloned();
+    let (method, address) = (request.method().clone(), request.peer_addr());
+    let mut user = String::new();
     let mut response = match caller(front, request.headers()) {
         Ok(caller) => {
             tracing::info!(
@@ -38,6 +41,7 @@ pub async fn check<B: MessageBody>(
                 request.method(),
                 request.path()
             );
+            user.clone_from(&caller.user);
             request.extensions_mut().insert(caller);
             next.call(request).await?.map_into_left_body()
         }
@@ -46,6 +50,17 @@ pub async fn check<B: MessageBody>(
             request.into_response(response).map_into_right_body()
         }
     };
+    if let Some(witness) = &front.witness
+        && is_notable(&method, response.status())
+    {
+        witness.answered(&Answered {
+            user: &user,
+            address: address.map(|address| address.ip().to_string()),
+            method: method.as_str(),
+            route: response.request().match_pattern().unwrap_or_default(),
+            status: response.status().as_u16(),
+        });
+    }
     if let Some(identity) = identity {
         let name = HeaderName::from_static(REQUEST);
         response.headers_mut().insert(name, identity);

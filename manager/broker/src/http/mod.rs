@@ -6,6 +6,7 @@ mod catalog;
 mod front;
 mod instances;
 mod request;
+mod witness;
 
 #[cfg(test)]
 mod tests;
@@ -21,12 +22,15 @@ use crate::access::Access;
 use crate::options::{ApiVersion, BrokerOptions};
 use crate::service::Broker;
 
+pub use witness::{Answered, Witness};
+
 /// What each request is checked against before its handler.
 #[derive(Clone)]
 pub struct Front {
     access: Arc<Access>,
     minimum: ApiVersion,
     lenient: bool,
+    witness: Option<Arc<dyn Witness>>,
 }
 
 impl Front {
@@ -35,6 +39,16 @@ impl Front {
             access,
             minimum: options.broker_min_version,
             lenient: options.broker_lenient,
+            witness: None,
+        }
+    }
+
+    /// The same, with a record of what was changed or denied.
+    #[must_use]
+    pub fn with_witness(self, witness: Arc<dyn Witness>) -> Self {
+        Self {
+            witness: Some(witness),
+            ..self
         }
     }
 }

@@ -3,6 +3,8 @@
 use common::model::OperationId;
 use serde_json::{Map, Value, json};
 
+use crate::record::{DASHBOARD_URL, Instance};
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     pub status: u16,
@@ -22,6 +24,19 @@ impl Answer {
 
     pub fn empty(status: u16) -> Self {
         Self::new(status, Value::Object(Map::new()))
+    }
+
+    /// What platforms learn about an instance when it is there.
+    pub fn of_instance(status: u16, instance: &Instance) -> Self {
+        Self::empty(status).with_dashboard(instance.dashboard_url.as_deref())
+    }
+
+    /// The same answer with the URL of the dashboard, if there is one.
+    pub fn with_dashboard(mut self, url: Option<&str>) -> Self {
+        if let (Value::Object(body), Some(url)) = (&mut self.body, url) {
+            body.insert(DASHBOARD_URL.to_owned(), json!(url));
+        }
+        self
     }
 
     /// 202 with the operation to poll.

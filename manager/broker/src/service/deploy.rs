@@ -10,11 +10,16 @@ use sha2::{Digest, Sha256};
 use super::Context;
 use crate::catalog::{Plan, Template, merged};
 use crate::error::BrokerError;
-use crate::port::Write;
+use crate::options::NAMESPACE;
+use crate::port::{Placement, Write};
 use crate::record::{Binding, Instance, Kind, Operation, Progress, Target};
 
-/// The namespace if neither the plan nor the platform's context names one.
-const NAMESPACE: &str = "default";
+/// The name of an instance's resource in its deployment.
+pub const INSTANCE_RESOURCE: &str = "instance";
+/// The name of a binding's resource in its deployment.
+pub const BINDING_RESOURCE: &str = "binding";
+/// How the namespaces of the Inter-operator begin.
+const OWN_NAMESPACE: &str = "sf-";
 /// How names of bindings begin. No instance gets such a name.
 const BINDING: &str = "bind-";
 /// Hexadecimal digits of a digest in a name.
@@ -43,14 +48,38 @@ fn hashed(prefix: &str, text: &str) -> Result<DeploymentName, BrokerError> {
         .map_err(|error| BrokerError::new(500, error.to_string()))
 }
 
-/// The plan's namespace, else that of the platform's context.
-pub fn namespace(plan: &Plan, context: &Map<String, Value>) -> Result<Namespace, BrokerError> {
+/// The plan's namespace, else that of the platform's context, else the broker's own. An instance of the Inter-operator has
+/// a namespace of its own otherwise.
+pub fn namespace(
+    id: &str,
+    plan: &Plan,
+    context: &Map<String, Value>,
+    own: Option<&Namespace>,
+) -> Result<Namespace, BrokerError> {
     if let Some(namespace) = &plan.namespace {
         return Ok(namespace.clone());
     }
     let named = context.get("namespace").and_then(Value::as_str);
+    if let (None, Some(own)) = (named, own) {
+        return Ok(own.clone());
+    }
+    if let (None, Some(_)) = (named, &plan.interoperator) {
+        return own_namespace(id);
+    }
     Namespace::parse(named.unwrap_or(NAMESPACE))
         .map_err(|error| BrokerError::invalid(format!("context.namespace: {error}")))
+}
+
+/// `sf-ID`, or a digest if the id does not fit.
+fn own_namespace(id: &str) -> Result<Namespace, BrokerError> {
+    let digest = || {
+        let digest = Sha256::digest(id.as_bytes());
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        Namespace::parse(format!("{OWN_NAMESPACE}{}", &hex[..DIGITS]))
+    };
+    let kept = Namespace::parse(format!("{OWN_NAMESPACE}{id}"));
+    kept.or_else(|_| digest())
+        .map_err(|error| BrokerError::new(500, error.to_string()))
 }
 
 /// A new operation that is about to begin.
@@ -78,6 +107,8 @@ pub fn instance_write(instance: &Instance, target: &Target, plan: &Plan) -> Writ
         ("broker-service", &target.service_id),
         ("broker-plan", &target.plan_id),
     ]);
+    let is_own = own_namespace(&instance.id).is_ok_and(|own| own == instance.namespace);
+    let own = (plan.interoperator.is_some() && is_own).then_some(&instance.namespace);
     Write {
         operation: instance.operation.id.clone(),
         is_new: instance.operation.kind == Kind::Create,
@@ -85,9 +116,13 @@ pub fn instance_write(instance: &Instance, target: &Target, plan: &Plan) -> Writ
         namespace: instance.namespace.clone(),
         description: "A service instance. Change and delete it with its platform.".to_owned(),
         labels,
-        content: content("instance", &plan.template, properties),
+        content: Some(content(INSTANCE_RESOURCE, &plan.template, properties, own)),
         imports: plan.template.imports.clone(),
         caller: instance.operation.caller.clone(),
+        placement: plan.interoperator.as_ref().map(|plan| Placement {
+            has_selector: plan.has_selector,
+            requests: plan.requests.clone(),
+        }),
     }
 }
 
@@ -108,16 +143,43 @@ pub fn binding_write(binding: &Binding, template: &Template) -> Write {
         namespace: binding.namespace.clone(),
         description: "A service binding. Delete it with its platform.".to_owned(),
         labels,
-        content: content("binding", template, properties),
+        content: Some(content(BINDING_RESOURCE, template, properties, None)),
         imports: template.imports.clone(),
         caller: binding.operation.caller.clone(),
+        placement: None,
+    }
+}
+
+/// The write that takes back what a binding edited. Its templates see that it is deleted.
+pub fn release_write(binding: &Binding, operation: OperationId) -> Write {
+    Write {
+        operation,
+        is_new: false,
+        deployment: binding.deployment.clone(),
+        namespace: binding.namespace.clone(),
+        description: String::new(),
+        labels: BTreeMap::new(),
+        content: None,
+        imports: Vec::new(),
+        caller: binding.operation.caller.clone(),
+        placement: None,
     }
 }
 
 /// A configuration with one resource. It has the outputs of this resource, because it says none itself.
-fn content(name: &str, template: &Template, properties: Map<String, Value>) -> String {
+/// It makes the instance's own namespace, if there is one.
+fn content(
+    name: &str,
+    template: &Template,
+    properties: Map<String, Value>,
+    own: Option<&Namespace>,
+) -> String {
     let resource = json!({"name": name, "type": template.type_name, "properties": properties});
-    json!({"resources": [resource]}).to_string()
+    let namespace = own.map(|own| {
+        json!({"name": "namespace", "type": "Namespace", "properties": {"metadata": {"name": own}}})
+    });
+    let resources: Vec<_> = std::iter::once(resource).chain(namespace).collect();
+    json!({"resources": resources}).to_string()
 }
 
 fn labels<const N: usize>(labels: [(&str, &String); N]) -> BTreeMap<String, String> {

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::update::unknown_instance;
+use super::instances::update::unknown_instance;
 use super::{Answer, Broker};
 use crate::error::BrokerError;
-use crate::record::InstancePhase;
+use crate::record::{DASHBOARD_URL, InstancePhase};
 
 impl Broker {
     /// The instance with its present plan and parameters, without secret ones.
@@ -39,6 +39,9 @@ impl Broker {
         body.insert("service_id".to_owned(), json!(current.service_id));
         body.insert("plan_id".to_owned(), json!(current.plan_id));
         body.insert("parameters".to_owned(), parameters);
+        if let Some(url) = &record.dashboard_url {
+            body.insert(DASHBOARD_URL.to_owned(), json!(url));
+        }
         if let Some(version) = &current.maintenance_version {
             body.insert("maintenance_info".to_owned(), json!({"version": version}));
         }

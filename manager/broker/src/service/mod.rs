@@ -4,23 +4,21 @@
 //! requests at the same time are decided one after the other.
 
 mod answer;
-mod bind;
-mod credentials;
+mod bindings;
 mod deploy;
-mod deprovision;
 mod fetch;
 mod fields;
+mod instances;
 mod poll;
-mod provision;
 mod settle;
-mod unbind;
-mod update;
 
 use std::sync::Arc;
 
+use common::model::Namespace;
 use tokio::runtime::Handle;
 
 pub use self::answer::Answer;
+pub use self::deploy::{BINDING_RESOURCE, INSTANCE_RESOURCE};
 pub use self::fields::Ids;
 pub use self::poll::Poll;
 use crate::catalog::{Catalog, Catalogs};
@@ -38,6 +36,8 @@ pub struct Broker {
     backend: Arc<dyn Backend>,
     /// Whether requests need no organization and space.
     lenient: bool,
+    /// The namespace of instances without one.
+    namespace: Option<Namespace>,
     /// Operations are followed here, whatever becomes of the request.
     runtime: Handle,
 }
@@ -57,8 +57,15 @@ impl Broker {
             catalogs,
             backend,
             lenient,
+            namespace: None,
             runtime: Handle::current(),
         }
+    }
+
+    /// The same, with the namespace of instances for which nothing names one.
+    #[must_use]
+    pub fn in_namespace(self, namespace: Option<Namespace>) -> Self {
+        Self { namespace, ..self }
     }
 
     /// The catalog, or 503 with its first faults.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::fields::Ids;
 use super::{Answer, Broker};
 use crate::error::BrokerError;
-use crate::record::{InstancePhase, Kind, Operation, Progress};
+use crate::record::{InstancePhase, Operation, Progress};
 
 /// What a poll may say beside the id.
 #[derive(Debug, Clone, Default)]
@@ -77,8 +77,8 @@ fn state(operation: &Operation) -> Answer {
             if let Some(usable) = operation.instance_usable() {
                 body.insert("instance_usable".to_owned(), json!(usable));
             }
-            if operation.kind == Kind::Update {
-                body.insert("update_repeatable".to_owned(), json!(true));
+            if let Some(repeatable) = operation.update_repeatable() {
+                body.insert("update_repeatable".to_owned(), json!(repeatable));
             }
             "failed"
         }

@@ -3,15 +3,51 @@
 use std::time::Duration;
 
 use common::model::OperationId;
+use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use super::{Answer, Broker, Context, credentials, deploy};
+use super::bindings::credentials;
+use super::{Answer, Broker, Context, deploy};
+use crate::catalog::Plan;
 use crate::error::BrokerError;
-use crate::port::{BackendError, Edit, Outcome, Versioned};
-use crate::record::{Binding, Instance, InstancePhase, Kind, Operation, Progress};
+use crate::port::{BackendError, Edit, Outcome, Version, Versioned};
+use crate::record::{
+    Binding, Caller, DASHBOARD_URL, Flags, Instance, InstancePhase, Kind, Operation, Progress,
+    Release,
+};
 
 /// Waits between attempts while the store fails: the first, and the longest.
 const WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+
+/// How a request for an instance is answered.
+#[derive(Debug, Clone, Copy)]
+pub struct How {
+    /// Whether before the operation has ended.
+    pub is_async: bool,
+    /// Whether not before its configuration is expanded.
+    pub expands_first: bool,
+    /// The status of a success.
+    pub status: u16,
+}
+
+impl How {
+    /// Nothing is expanded to delete something, and nobody asks for its dashboard.
+    pub fn of_delete(is_async: bool) -> Self {
+        Self {
+            is_async,
+            expands_first: false,
+            status: 200,
+        }
+    }
+
+    pub fn of(plan: &Plan, status: u16) -> Self {
+        Self {
+            is_async: plan.is_async,
+            expands_first: plan.expands_first,
+            status,
+        }
+    }
+}
 
 impl Broker {
     /// Follows all operations that an earlier process began. Returns their number.
@@ -41,23 +77,34 @@ impl Broker {
         }))
     }
 
-    /// 202 at once, or this status when the operation has succeeded. A create that failed is forgotten.
+    /// 202 at once or after the expansion, or the status of a success when the operation has succeeded. A create that
+    /// failed is forgotten.
     pub(super) async fn instance_answer(
         &self,
         instance: Instance,
-        is_async: bool,
-        status: u16,
+        how: How,
     ) -> Result<Answer, BrokerError> {
         let begun = &instance.operation;
         let following = self.follow_instance(&instance);
-        if is_async {
-            return Ok(Answer::accepted(&begun.id));
+        if how.is_async {
+            let accepted = Answer::accepted(&begun.id);
+            if !how.expands_first {
+                return Ok(accepted);
+            }
+            if let Some(outputs) = self.backend.promised(&begun.id).await? {
+                let url = outputs.get(DASHBOARD_URL).and_then(Value::as_str);
+                return Ok(accepted.with_dashboard(url));
+            }
         }
         let ended = following.await?;
         if begun.kind == Kind::Create && has_failed(begun, &ended.operation) {
             self.forget_instance(&ended).await?;
         }
-        succeeded(begun, &ended.operation).map(|()| Answer::empty(status))
+        succeeded(begun, &ended.operation)?;
+        match begun.kind {
+            Kind::Delete => Ok(Answer::empty(how.status)),
+            Kind::Create | Kind::Update => Ok(Answer::of_instance(how.status, &ended)),
+        }
     }
 
     /// The same of a binding.
@@ -80,13 +127,22 @@ impl Broker {
         loop {
             let found = self.backend.instance(id).await?;
             // A create that failed and left nothing is forgotten.
-            let Versioned { record, version } = found.ok_or(BackendError::Conflict)?;
+            let Versioned {
+                mut record,
+                version,
+            } = found.ok_or(BackendError::Conflict)?;
             if record.operation.id != *operation || !record.operation.is_running() {
                 return Ok(record);
             }
             let progress = match record.operation.kind {
                 Kind::Delete => self.remove_instance(&record).await?,
-                Kind::Create | Kind::Update => progress(&self.backend.outcome(operation).await?),
+                Kind::Create | Kind::Update => {
+                    let outcome = self.backend.outcome(operation).await?;
+                    if let Outcome::Succeeded { outputs } = &outcome {
+                        record.take_outputs(outputs);
+                    }
+                    progress(&outcome)
+                }
             };
             let record = record.ended(progress);
             let edit = Edit::Instance(record.clone(), Some(version));
@@ -108,8 +164,14 @@ impl Broker {
             if operation.id != binding.operation.id || !operation.is_running() {
                 return Ok(record);
             }
+            if record.release == Some(Release::Wanted) {
+                match self.begin_release(record, version).await {
+                    Ok(()) | Err(BackendError::Conflict) => continue,
+                    Err(error) => return Err(error),
+                }
+            }
             let progress = match operation.kind {
-                Kind::Delete => self.removed(&record).await?,
+                Kind::Delete => self.released(&record).await?,
                 Kind::Create | Kind::Update => self.bound(&mut record).await?,
             };
             let record = record.ended(progress);
@@ -119,6 +181,42 @@ impl Broker {
                 committed => return committed.map(|()| record),
             }
         }
+    }
+
+    /// Begins to take back what the binding edited. If that is refused, there is nothing left of it.
+    async fn begin_release(
+        &self,
+        mut record: Binding,
+        version: Version,
+    ) -> Result<(), BackendError> {
+        let id = self.backend.operation_id()?;
+        record.release = Some(Release::Began(id.clone()));
+        let write = deploy::release_write(&record, id);
+        let edit = Edit::Binding(record.clone(), Some(version.clone()));
+        match self.backend.start(vec![edit], write).await {
+            Err(BackendError::Refused(refusal)) if refusal.status == 404 => {
+                record.release = None;
+                let edit = Edit::Binding(record, Some(version));
+                self.backend.commit(vec![edit]).await
+            }
+            Err(BackendError::Refused(refusal)) => {
+                let progress = removal(Some(refusal.description));
+                let edit = Edit::Binding(record.ended(progress), Some(version));
+                self.backend.commit(vec![edit]).await
+            }
+            started => started,
+        }
+    }
+
+    /// The end of a release, and the removal after it.
+    async fn released(&self, record: &Binding) -> Result<Progress, BackendError> {
+        if let Some(Release::Began(id)) = &record.release {
+            let outcome = self.backend.outcome(id).await?;
+            if let Outcome::Failed { .. } = outcome {
+                return Ok(progress(&outcome));
+            }
+        }
+        self.removed(record).await
     }
 
     /// The end of a bind. Outputs that are no answer leave nothing.
@@ -138,6 +236,7 @@ impl Broker {
                     description: format!("the Service Plan has a fault: {reason}"),
                     is_callers: false,
                     is_undone: removed == Progress::Succeeded,
+                    flags: Flags::default(),
                 })
             }
         }
@@ -159,6 +258,12 @@ impl Broker {
                 break;
             };
             let caller = &instance.operation.caller;
+            if record.has_unbind {
+                if let Some(failed) = self.unbind_first(record, version, caller).await? {
+                    return Ok(failed);
+                }
+                continue;
+            }
             if let Some(failure) = self.backend.remove(&record.deployment, caller).await? {
                 return Ok(removal(Some(failure)));
             }
@@ -184,6 +289,33 @@ impl Broker {
         }
         let (name, caller) = (&instance.deployment, &instance.operation.caller);
         Ok(removal(self.backend.remove(name, caller).await?))
+    }
+
+    /// Deletes a binding that may have edits to take back. Returns its failure.
+    async fn unbind_first(
+        &self,
+        mut record: Binding,
+        version: Version,
+        caller: &Caller,
+    ) -> Result<Option<Progress>, BackendError> {
+        if record.phase() != InstancePhase::Deleting {
+            let context = Context {
+                caller: caller.clone(),
+                ..Context::default()
+            };
+            let id = self.backend.operation_id()?;
+            record.wants_release();
+            record.operation = deploy::operation(id, Kind::Delete, String::new(), &context);
+            let edit = Edit::Binding(record.clone(), Some(version));
+            match self.backend.commit(vec![edit]).await {
+                Ok(()) => {}
+                Err(BackendError::Conflict) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        let ended = Box::pin(self.settle_binding(&record)).await?;
+        let progress = ended.operation.progress;
+        Ok(matches!(progress, Progress::Failed { .. }).then_some(progress))
     }
 
     /// Forgets an instance whose create failed in its own request and left nothing: the platform knows the result.
@@ -245,7 +377,7 @@ fn failed(operation: &Operation) -> BrokerError {
     };
     BrokerError {
         instance_usable: operation.instance_usable(),
-        update_repeatable: (operation.kind == Kind::Update).then_some(true),
+        update_repeatable: operation.update_repeatable(),
         ..BrokerError::new(if *is_callers { 400 } else { 500 }, description)
     }
 }
@@ -267,10 +399,12 @@ fn progress(outcome: &Outcome) -> Progress {
             description,
             is_callers,
             is_undone,
+            flags,
         } => Progress::Failed {
             description: description.clone(),
             is_callers: *is_callers,
             is_undone: *is_undone,
+            flags: *flags,
         },
     }
 }
@@ -281,6 +415,7 @@ fn removal(failure: Option<String>) -> Progress {
         description,
         is_callers: false,
         is_undone: false,
+        flags: Flags::default(),
     })
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::error::BrokerError;
 use crate::port::{Backend, BackendError, Edit, Outcome, Version, Versioned, Write};
-use crate::record::{Binding, Caller, Instance};
+use crate::record::{Binding, Caller, Flags, Instance};
 
 pub struct MemoryBackend {
     state: Mutex<State>,
@@ -30,6 +30,7 @@ struct State {
 
 struct Started {
     write: Write,
+    content: String,
     before: Option<String>,
     ended: Option<Outcome>,
 }
@@ -155,10 +156,14 @@ fn outcome(content: &str, number: u64) -> Outcome {
         description: format!("{type_name} fails"),
         is_callers,
         is_undone,
+        flags: Flags::default(),
     };
     let outputs = |outputs: Value| Outcome::Succeeded {
         outputs: outputs.as_object().cloned().unwrap(),
     };
+    if properties.contains_key("fault") {
+        return failed(true, true);
+    }
     if properties.contains_key("fail") {
         return failed(false, true);
     }
@@ -216,7 +221,11 @@ impl Backend for MemoryBackend {
 
     async fn start(&self, edits: Vec<Edit>, write: Write) -> Result<(), BackendError> {
         let mut state = self.state();
-        if type_of(&write.content).0 == "forbidden" {
+        let kept = state.deployments.get(&write.deployment).cloned();
+        let content = write.content.clone().or(kept);
+        let content = content
+            .ok_or_else(|| BackendError::Refused(BrokerError::new(404, "no such deployment")))?;
+        if type_of(&content).0 == "forbidden" {
             return Err(BackendError::Refused(BrokerError::new(
                 403,
                 "not permitted",
@@ -229,10 +238,11 @@ impl Backend for MemoryBackend {
         );
         state.apply(edits)?;
         let name = write.deployment.clone();
-        let before = state.deployments.insert(name, write.content.clone());
+        let before = state.deployments.insert(name, content.clone());
         let started = Started {
             before,
             ended: None,
+            content,
             write,
         };
         state
@@ -254,7 +264,7 @@ impl Backend for MemoryBackend {
         if let Some(ended) = &started.ended {
             return Ok(ended.clone());
         }
-        let ended = outcome(&started.write.content, number);
+        let ended = outcome(&started.content, number);
         if let Outcome::Failed {
             is_undone: true, ..
         } = ended
@@ -267,6 +277,18 @@ impl Backend for MemoryBackend {
         }
         started.ended = Some(ended.clone());
         Ok(ended)
+    }
+
+    async fn promised(
+        &self,
+        operation: &OperationId,
+    ) -> Result<Option<Map<String, Value>>, BackendError> {
+        let state = self.state();
+        let started = &state.operations[operation];
+        let (type_name, properties) = type_of(&started.content);
+        let dashboard = json!({"dashboard_url": format!("http://{type_name}")});
+        let is_faulty = properties.contains_key("fault");
+        Ok(dashboard.as_object().cloned().filter(|_| !is_faulty))
     }
 
     async fn remove(
@@ -287,6 +309,7 @@ impl Backend for MemoryBackend {
                 description: "the operation was stopped".to_owned(),
                 is_callers: false,
                 is_undone: true,
+                flags: Flags::default(),
             });
         }
         Ok(None)

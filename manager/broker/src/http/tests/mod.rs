@@ -1,6 +1,7 @@
 //! The protocol from outside, each test by the numbers of its checks in the conformance list.
 
 mod binding;
+mod configuration;
 mod deprovision;
 mod fetch;
 mod poll;

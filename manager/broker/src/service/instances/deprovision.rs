@@ -1,10 +1,11 @@
 //! `DELETE /v2/service_instances/I`.
 
-use super::fields::Ids;
-use super::{Answer, Broker, Context, DECISIONS, deploy};
 use crate::error::BrokerError;
 use crate::port::{BackendError, Edit, Versioned};
 use crate::record::{Instance, InstancePhase, Kind};
+use crate::service::fields::Ids;
+use crate::service::settle::How;
+use crate::service::{Answer, Broker, Context, DECISIONS, deploy};
 
 impl Broker {
     /// Deletes an instance with its bindings. A create that is running is stopped.
@@ -30,7 +31,9 @@ impl Broker {
             match found.record.phase() {
                 InstancePhase::Deleting => {
                     let is_async = is_async || context.accepts_incomplete;
-                    return self.instance_answer(found.record, is_async, 200).await;
+                    return self
+                        .instance_answer(found.record, How::of_delete(is_async))
+                        .await;
                 }
                 InstancePhase::Updating => return Err(BrokerError::concurrency()),
                 InstancePhase::Creating
@@ -41,7 +44,7 @@ impl Broker {
             }
             match self.begin_delete(found, context).await {
                 Err(BackendError::Conflict) => {}
-                begun => return self.instance_answer(begun?, is_async, 200).await,
+                begun => return self.instance_answer(begun?, How::of_delete(is_async)).await,
             }
         }
         Err(BrokerError::concurrency())

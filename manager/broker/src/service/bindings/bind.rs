@@ -3,15 +3,15 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::fields::{digest_of, object, required, text};
-use super::provision::{check_schema, unknown_plan};
-use super::settle::{has_failed, succeeded};
-use super::update::unknown_instance;
-use super::{Answer, Broker, Context, DECISIONS, deploy};
 use crate::catalog::{Catalog, Plan};
 use crate::error::{BrokerError, REQUIRES_APP};
 use crate::port::{BackendError, Edit, Version, Versioned};
 use crate::record::{Binding, BindingTarget, Instance, InstancePhase, Kind};
+use crate::service::fields::{digest_of, object, required, text};
+use crate::service::instances::provision::{check_schema, unknown_plan};
+use crate::service::instances::update::unknown_instance;
+use crate::service::settle::{has_failed, succeeded};
+use crate::service::{Answer, Broker, Context, DECISIONS, deploy};
 
 /// The fields that make two binds the same.
 const FIELDS: [&str; 7] = [
@@ -29,6 +29,8 @@ struct Bind {
     target: BindingTarget,
     has_app: bool,
     predecessor: Option<String>,
+    /// Further keys that plans of the Inter-operator see of a binding.
+    spec: Map<String, Value>,
     digest: String,
 }
 
@@ -101,10 +103,19 @@ impl Broker {
                 parameters: object(body, "parameters")?.unwrap_or_default(),
             },
         };
+        let spec = [
+            ("context", "context"),
+            ("bind_resource", "bindResource"),
+            ("app_guid", "appGuid"),
+        ];
+        let spec = spec
+            .into_iter()
+            .filter_map(|(from, to)| Some((to.to_owned(), body.get(from)?.clone())));
         Ok(Bind {
             target,
             has_app,
             predecessor,
+            spec: spec.collect(),
             digest,
         })
     }
@@ -189,9 +200,16 @@ impl Broker {
             instance: path.instance.to_owned(),
             fingerprint: request.digest.clone(),
             deployment: name.map_err(BackendError::Refused)?,
+            instance_deployment: Some(of.record.deployment.clone()),
             namespace: of.record.namespace.clone(),
             target: request.target.clone(),
             requires,
+            facts: request.facts(&of.record),
+            has_unbind: plan
+                .interoperator
+                .as_ref()
+                .is_some_and(|plan| plan.has_unbind),
+            release: None,
             answer: Map::new(),
             operation: deploy::operation(operation, Kind::Create, String::new(), context),
         };
@@ -221,6 +239,16 @@ impl Broker {
 }
 
 impl Bind {
+    /// What templates see of the instance and of the request.
+    fn facts(&self, instance: &Instance) -> Map<String, Value> {
+        let instance = instance.facts_of_binding();
+        let facts = [("instance", instance), ("binding", self.spec.clone())];
+        let facts = facts.into_iter();
+        facts
+            .map(|(key, map)| (key.to_owned(), Value::Object(map)))
+            .collect()
+    }
+
     fn check(&self, instance: &Instance, plan: &Plan) -> Result<(), BrokerError> {
         let (target, current) = (&self.target, &instance.current);
         if (&target.service_id, &target.plan_id) != (&current.service_id, &current.plan_id) {

@@ -1,21 +1,19 @@
 //! Checks a service of the catalog.
 
-use super::Service;
-use super::entry::Entry;
-use super::files::Files;
+use common::node::Node;
+
+use super::super::Taken;
 use super::plan::{self, Inherited};
-use super::read::Taken;
+use crate::catalog::files::Files;
+use crate::catalog::{Plan, Service};
 
 /// What a service may require from the platform.
 const PERMISSIONS: [&str; 3] = ["syslog_drain", "route_forwarding", "volume_mount"];
 
 /// Reads a service, and notes every fault of it and of its plans.
-pub fn read(entry: &Entry<'_>, files: &mut Files, taken: &mut Taken) -> Service {
-    let id = unique_id(entry, taken);
-    let name = entry.required("name");
-    if !name.is_empty() && !taken.names.insert(name) {
-        entry.fault("name", "another service has this name");
-    }
+pub fn read(entry: &Node<'_>, files: &mut Files, taken: &mut Taken) -> Service {
+    let id = taken.id(entry);
+    taken.name(entry);
     entry.required("description");
     let bindable = entry.flag("bindable");
     if entry.value("bindable").is_none() {
@@ -48,11 +46,11 @@ pub fn read(entry: &Entry<'_>, files: &mut Files, taken: &mut Taken) -> Service 
 }
 
 fn plans(
-    entry: &Entry<'_>,
+    entry: &Node<'_>,
     inherited: &Inherited,
     files: &mut Files,
     taken: &mut Taken,
-) -> Vec<super::Plan> {
+) -> Vec<Plan> {
     let entries = entry.objects("plans").unwrap_or_default();
     let is_list = entry.value("plans").is_none_or(serde_json::Value::is_array);
     if entries.is_empty() && is_list {
@@ -69,16 +67,7 @@ fn plans(
     plans.collect()
 }
 
-/// Ids of services and plans are unique among all of them.
-pub fn unique_id(entry: &Entry<'_>, taken: &mut Taken) -> String {
-    let id = entry.required("id");
-    if !id.is_empty() && !taken.ids.insert(id.clone()) {
-        entry.fault("id", "another service or plan has this id");
-    }
-    id
-}
-
-fn dashboard_client(entry: &Entry<'_>) {
+fn dashboard_client(entry: &Node<'_>) {
     if let Some(client) = entry.object("dashboard_client") {
         for key in ["id", "secret", "redirect_uri"] {
             client.required(key);

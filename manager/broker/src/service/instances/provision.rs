@@ -2,17 +2,19 @@
 
 use serde_json::{Map, Value, json};
 
-use super::deploy::{self, instance_name};
-use super::fields::{digest, maintenance_version, object, required};
-use super::{Answer, Broker, Context, DECISIONS};
 use crate::catalog::{Plan, Schema};
 use crate::error::{BrokerError, MAINTENANCE_INFO_CONFLICT};
 use crate::port::{BackendError, Edit, Version};
-use crate::record::{Instance, InstancePhase, Kind, Target};
+use crate::record::{Instance, InstancePhase, Kind, Origin, Target};
+use crate::service::deploy::{self, instance_name};
+use crate::service::fields::{digest, maintenance_version, object, required, text};
+use crate::service::settle::How;
+use crate::service::{Answer, Broker, Context, DECISIONS};
 
 /// A request that has all its fields.
 struct Provision {
     target: Target,
+    origin: Origin,
     fingerprint: String,
 }
 
@@ -37,12 +39,15 @@ impl Broker {
                 (Some(found.record), Some(found.version))
             });
             if let Some(record) = record.filter(|record| record.phase() != InstancePhase::Gone) {
-                return self.provision_again(record, &request, context).await;
+                return self.provision_again(record, &request, plan, context).await;
             }
             request.check(plan)?;
             match self.begin(id, &request, plan, context, version).await {
                 Err(BackendError::Conflict) => {}
-                begun => return self.instance_answer(begun?, plan.is_async, 201).await,
+                begun => {
+                    let how = How::of(plan, 201);
+                    return self.instance_answer(begun?, how).await;
+                }
             }
         }
         Err(BrokerError::concurrency())
@@ -51,18 +56,18 @@ impl Broker {
     async fn begin(
         &self,
         id: &str,
-        request: &Provision,
+        asked: &Provision,
         plan: &Plan,
         context: &Context,
         version: Option<Version>,
     ) -> Result<Instance, BackendError> {
-        let (operation, target) = (self.backend.operation_id()?, request.target.clone());
+        let (operation, target) = (self.backend.operation_id()?, asked.target.clone());
         let named = instance_name(id).and_then(|name| {
-            let namespace = deploy::namespace(plan, &target.context)?;
+            let namespace = deploy::namespace(id, plan, &target.context, self.namespace.as_ref())?;
             Ok((name, namespace))
         });
         let (deployment, namespace) = named.map_err(BackendError::Refused)?;
-        let request = request.fingerprint.clone();
+        let request = asked.fingerprint.clone();
         let instance = Instance {
             id: id.to_owned(),
             fingerprint: request.clone(),
@@ -71,6 +76,8 @@ impl Broker {
             current: target,
             next: None,
             previous_plan: None,
+            dashboard_url: None,
+            origin: asked.origin.clone(),
             operation: deploy::operation(operation, Kind::Create, request, context),
         };
         let write = deploy::instance_write(&instance, &instance.current, plan);
@@ -84,6 +91,7 @@ impl Broker {
         &self,
         record: Instance,
         request: &Provision,
+        plan: &Plan,
         context: &Context,
     ) -> Result<Answer, BrokerError> {
         if record.fingerprint != request.fingerprint {
@@ -92,10 +100,13 @@ impl Broker {
         }
         match record.phase() {
             InstancePhase::Creating => {
-                self.instance_answer(record, context.accepts_incomplete, 201)
-                    .await
+                let how = How {
+                    is_async: context.accepts_incomplete,
+                    ..How::of(plan, 201)
+                };
+                self.instance_answer(record, how).await
             }
-            InstancePhase::Ready => Ok(Answer::empty(200)),
+            InstancePhase::Ready => Ok(Answer::of_instance(200, &record)),
             InstancePhase::Updating | InstancePhase::Deleting | InstancePhase::Gone => {
                 Err(BrokerError::concurrency())
             }
@@ -130,11 +141,20 @@ impl Provision {
         }));
         Ok(Self {
             target,
+            origin: Origin {
+                organization: text(body, "organization_guid")?,
+                space: text(body, "space_guid")?,
+            },
             fingerprint,
         })
     }
 
     fn check(&self, plan: &Plan) -> Result<(), BrokerError> {
+        let interoperator = plan.interoperator.as_ref();
+        if interoperator.is_some_and(|plan| plan.is_deprecated) {
+            let message = "the Service Plan is deprecated and takes no new Service Instances";
+            return Err(BrokerError::new(403, message));
+        }
         check_maintenance(self.target.maintenance_version.as_deref(), plan)?;
         check_schema(plan.schemas.create.as_ref(), &self.target.parameters)
     }

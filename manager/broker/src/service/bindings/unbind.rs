@@ -1,11 +1,11 @@
 //! `DELETE /v2/service_instances/I/service_bindings/B`.
 
-use super::fields::Ids;
-use super::settle::succeeded;
-use super::{Answer, Broker, Context, DECISIONS, deploy};
 use crate::error::BrokerError;
 use crate::port::{BackendError, Edit, Versioned};
 use crate::record::{Binding, InstancePhase, Kind};
+use crate::service::fields::Ids;
+use crate::service::settle::succeeded;
+use crate::service::{Answer, Broker, Context, DECISIONS, deploy};
 
 impl Broker {
     /// Deletes a binding. A create that is running is stopped.
@@ -52,6 +52,7 @@ impl Broker {
     ) -> Result<Binding, BackendError> {
         let id = self.backend.operation_id()?;
         let mut binding = found.record;
+        binding.wants_release();
         binding.operation = deploy::operation(id, Kind::Delete, String::new(), context);
         let edit = Edit::Binding(binding.clone(), Some(found.version));
         self.backend.commit(vec![edit]).await?;

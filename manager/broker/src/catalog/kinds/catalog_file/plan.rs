@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use common::model::{Namespace, TypeName};
+use common::node::Node;
 use regex::Regex;
 
-use super::entry::Entry;
-use super::files::Files;
-use super::read::Taken;
-use super::service::unique_id;
-use super::{Bind, Plan, Schema, Schemas, Template};
+use super::super::Taken;
+use crate::catalog::files::Files;
+use crate::catalog::{Bind, Plan, Schema, Schemas, Template};
 
 /// The keys of a plan that platforms do not see.
 pub const OWN: [&str; 6] = [
@@ -41,13 +40,8 @@ pub struct Inherited {
     pub bindings_retrievable: bool,
 }
 
-pub fn read(
-    entry: &Entry<'_>,
-    inherited: &Inherited,
-    files: &mut Files,
-    taken: &mut Taken,
-) -> Plan {
-    let id = unique_id(entry, taken);
+pub fn read(entry: &Node<'_>, inherited: &Inherited, files: &mut Files, taken: &mut Taken) -> Plan {
+    let id = taken.id(entry);
     entry.required("description");
     entry.flag("free");
     polling(entry);
@@ -67,11 +61,14 @@ pub fn read(
         parameter_map: parameter_map(entry),
         namespace: namespace(entry),
         is_async: entry.flag("async").unwrap_or_default(),
+        replaces_parameters: false,
+        expands_first: false,
         bind,
+        interoperator: None,
     }
 }
 
-fn template(entry: &Entry<'_>, files: &mut Files) -> Template {
+fn template(entry: &Node<'_>, files: &mut Files) -> Template {
     let written = entry.required("type");
     let (type_name, imports) = match TypeName::parse(written.clone()) {
         Ok(name) => (name, files.imports(&written)),
@@ -79,7 +76,7 @@ fn template(entry: &Entry<'_>, files: &mut Files) -> Template {
             if !written.is_empty() {
                 entry.fault("type", error.to_string());
             }
-            (placeholder(), Ok(Vec::new()))
+            (Template::placeholder(), Ok(Vec::new()))
         }
     };
     let imports = imports.unwrap_or_else(|reason| {
@@ -94,14 +91,8 @@ fn template(entry: &Entry<'_>, files: &mut Files) -> Template {
     }
 }
 
-/// For a plan with a fault, which nobody uses.
-#[expect(clippy::unwrap_used, reason = "a constant")]
-fn placeholder() -> TypeName {
-    TypeName::parse("none").unwrap()
-}
-
 fn bind(
-    entry: &Entry<'_>,
+    entry: &Node<'_>,
     bindable: bool,
     inherited: &Inherited,
     files: &mut Files,
@@ -131,7 +122,7 @@ fn bind(
     Some(read)
 }
 
-fn parameter_map(entry: &Entry<'_>) -> BTreeMap<String, String> {
+fn parameter_map(entry: &Node<'_>) -> BTreeMap<String, String> {
     let Some(map) = entry.object("parameterMap") else {
         return BTreeMap::new();
     };
@@ -139,21 +130,21 @@ fn parameter_map(entry: &Entry<'_>) -> BTreeMap<String, String> {
     pairs.collect()
 }
 
-fn namespace(entry: &Entry<'_>) -> Option<Namespace> {
+fn namespace(entry: &Node<'_>) -> Option<Namespace> {
     let parsed = Namespace::parse(entry.text("namespace")?);
     parsed
         .map_err(|error| entry.fault("namespace", error.to_string()))
         .ok()
 }
 
-fn polling(entry: &Entry<'_>) {
+fn polling(entry: &Node<'_>) {
     let seconds = entry.value("maximum_polling_duration");
     if seconds.is_some_and(|seconds| seconds.as_u64().is_none()) {
         entry.fault("maximum_polling_duration", "it must be a number of seconds");
     }
 }
 
-fn maintenance(entry: &Entry<'_>) -> Option<String> {
+fn maintenance(entry: &Node<'_>) -> Option<String> {
     let info = entry.object("maintenance_info")?;
     let version = info.required("version");
     if !version.is_empty() && !SEMVER.is_match(&version) {
@@ -162,7 +153,7 @@ fn maintenance(entry: &Entry<'_>) -> Option<String> {
     Some(version)
 }
 
-fn schemas(entry: &Entry<'_>) -> Schemas {
+fn schemas(entry: &Node<'_>) -> Schemas {
     let schema = |object: &str, action: &str| {
         let parameters = entry.object("schemas")?.object(object)?.object(action)?;
         let value = parameters.value("parameters")?;

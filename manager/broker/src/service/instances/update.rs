@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::deploy;
-use super::fields::{digest_of, maintenance_version, object, required, text};
 use super::provision::{check_maintenance, check_schema, unknown_plan};
-use super::{Answer, Broker, Context, DECISIONS};
 use crate::catalog::{Catalog, Plan, Service, patch};
 use crate::error::BrokerError;
 use crate::port::{BackendError, Edit, Versioned};
 use crate::record::{Instance, InstancePhase, Kind, Target};
+use crate::service::fields::{digest_of, maintenance_version, object, required, text};
+use crate::service::settle::How;
+use crate::service::{Answer, Broker, Context, DECISIONS, deploy};
 
 /// The fields that make two updates the same.
 const FIELDS: [&str; 5] = [
@@ -51,9 +51,11 @@ impl Broker {
             let plan = request.plan(&catalog, &found.record)?;
             context.require_async(plan.is_async)?;
             if let Some(running) = request.running(&found.record)? {
-                return self
-                    .instance_answer(running, context.accepts_incomplete, 200)
-                    .await;
+                let how = How {
+                    is_async: context.accepts_incomplete,
+                    ..How::of(plan, 200)
+                };
+                return self.instance_answer(running, how).await;
             }
             let target = request.target(&found.record, service, plan, &catalog)?;
             if target == found.record.current {
@@ -64,7 +66,10 @@ impl Broker {
                 .await
             {
                 Err(BackendError::Conflict) => {}
-                begun => return self.instance_answer(begun?, plan.is_async, 200).await,
+                begun => {
+                    let how = How::of(plan, 200);
+                    return self.instance_answer(begun?, how).await;
+                }
             }
         }
         Err(BrokerError::concurrency())
@@ -143,14 +148,16 @@ impl Update {
         check_maintenance(self.maintenance_version.as_deref(), plan)?;
         let (before, mut target) = (&record.current, record.current.clone());
         let old = catalog.plan(&self.service_id, &before.plan_id);
-        if plan.id != before.plan_id && !old.is_some_and(|(_, old)| old.updateable) {
-            let message = "the Service Plan of this Service Instance cannot be changed";
-            return Err(BrokerError::unprocessable(message));
+        if plan.id != before.plan_id {
+            check_change(old.map(|(_, old)| old), plan)?;
         }
         target.plan_id.clone_from(&plan.id);
         if let Some(parameters) = &self.parameters {
             check_schema(plan.schemas.update.as_ref(), parameters)?;
-            patch(&mut target.parameters, parameters);
+            match plan.replaces_parameters {
+                true => target.parameters.clone_from(parameters),
+                false => patch(&mut target.parameters, parameters),
+            }
         }
         if self.maintenance_version.is_some() {
             target
@@ -169,6 +176,26 @@ impl Update {
             _ => {}
         }
         Ok(target)
+    }
+}
+
+/// The old plan must allow it, and a plan of the Inter-operator must name the old one.
+fn check_change(old: Option<&Plan>, new: &Plan) -> Result<(), BrokerError> {
+    if !old.is_some_and(|old| old.updateable) {
+        let message = "the Service Plan of this Service Instance cannot be changed";
+        return Err(BrokerError::unprocessable(message));
+    }
+    let id = old.map(|old| &old.id);
+    let names_it = new.interoperator.as_ref().is_none_or(|new| {
+        let mut predecessors = new.predecessors.iter();
+        predecessors.any(|one| Some(one) == id)
+    });
+    match names_it {
+        true => Ok(()),
+        false => Err(BrokerError::unprocessable(format!(
+            "Update to plan '{}' is not possible: its update_predecessors do not name the present Service Plan",
+            new.id
+        ))),
     }
 }
 
