@@ -1,6 +1,6 @@
 // Values that a view loads, and loads again while its tab is visible.
 import { useEffect, useState } from "preact/hooks";
-import { Failure, token } from "./api/client.ts";
+import { Failure, signedIn } from "./api/client.ts";
 import { waitMs } from "./api/events.ts";
 
 export interface Loaded<T> {
@@ -17,7 +17,7 @@ type Load<T> = (signal: AbortSignal) => Promise<T>;
 export function useLoaded<T>(key: string, load: Load<T>, everyMs?: number): Loaded<T> {
   const [state, setState] = useState<{ key: string; value?: T; failure?: Failure }>({ key });
   const [round, setRound] = useState(0);
-  const credential = token.value;
+  const credential = signedIn.value;
   useEffect(() => {
     const stop = new AbortController();
     void repeat(load, everyMs, stop.signal, (outcome) =>

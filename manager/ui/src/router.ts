@@ -41,7 +41,10 @@ export function parameter(name: string): string {
 export type View =
   | { name: "deployments" }
   | { name: "deployment"; deployment: string }
-  | { name: "changes"; deployment: string }
+  | { name: "changes" | "graph" | "update" | "events"; deployment: string }
+  | { name: "deploy" | "templates" | "instances" | "sign-in" }
+  | { name: "registry"; registry: string }
+  | { name: "template"; template: string }
   | { name: "operation"; deployment: string; operation: string }
   | { name: "unknown" };
 
@@ -50,11 +53,20 @@ export function view(pathname: string): View {
   const parts = pathname.replace(/^\/ui\/?/, "").replace(/\/$/, "").split("/").map(decoded);
   const [first, deployment, second, operation] = parts;
   const is = (length: number) => parts.length === length && first === "deployments";
+  if (parts.length === 1 && (first === "deploy" || first === "templates" || first === "instances" || first === "sign-in")) return { name: first };
+  if (parts.length === 2 && deployment && first === "registries") return { name: "registry", registry: deployment };
+  if (parts.length === 2 && deployment && first === "templates") return { name: "template", template: deployment };
   if ((parts.length === 1 && first === "") || is(1)) return { name: "deployments" };
   if (is(2) && deployment) return { name: "deployment", deployment };
-  if (is(3) && deployment && second === "changes") return { name: "changes", deployment };
+  if (is(3) && deployment && second && isPart(second)) return { name: second, deployment };
   if (is(4) && deployment && second === "operations" && operation) return { name: "operation", deployment, operation };
   return { name: "unknown" };
+}
+
+const PARTS = ["changes", "graph", "update", "events"] as const;
+
+function isPart(part: string): part is (typeof PARTS)[number] {
+  return (PARTS as readonly string[]).includes(part);
 }
 
 function decoded(part: string): string {
@@ -71,6 +83,38 @@ export function deploymentAddress(deployment: string): string {
 
 export function changesAddress(deployment: string): string {
   return `${deploymentAddress(deployment)}/changes`;
+}
+
+export function graphAddress(deployment: string): string {
+  return `${deploymentAddress(deployment)}/graph`;
+}
+
+export function updateAddress(deployment: string): string {
+  return `${deploymentAddress(deployment)}/update`;
+}
+
+export function eventsAddress(deployment: string): string {
+  return `${deploymentAddress(deployment)}/events`;
+}
+
+export function templatesAddress(): string {
+  return "/ui/templates";
+}
+
+export function registryAddress(registry: string): string {
+  return `/ui/registries/${encodeURIComponent(registry)}`;
+}
+
+export function templateAddress(template: string): string {
+  return `/ui/templates/${encodeURIComponent(template)}`;
+}
+
+export function deployAddress(template: string): string {
+  return `/ui/deploy${template === "" ? "" : `?template=${encodeURIComponent(template)}`}`;
+}
+
+export function instancesAddress(type: string): string {
+  return `/ui/instances${type === "" ? "" : `?type=${encodeURIComponent(type)}`}`;
 }
 
 export function operationAddress(deployment: string, operation: string): string {

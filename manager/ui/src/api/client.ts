@@ -1,9 +1,9 @@
-// Requests to the manager. A token stays in the memory of this tab: it is in no storage and in no address.
+// Requests to the manager. A session is a cookie that no script can read: no token is kept here, in storage or in an address.
 import { signal } from "@preact/signals";
 import type { Deployment, ErrorBody, Operation } from "./types.ts";
 
-/** The pasted token, or "" without one. */
-export const token = signal("");
+/** Counts the times that somebody signed in: what failed before may be loaded now. */
+export const signedIn = signal(0);
 
 /** Whether the manager asks for a token that it accepts. */
 export const signedOut = signal(false);
@@ -51,7 +51,8 @@ async function failure(response: Response): Promise<Failure> {
 /** Sends a request, and returns the answer if it is a success. */
 export async function send(method: string, route: string, options: Options = {}): Promise<Response> {
   const headers = new Headers(options.headers);
-  if (token.value !== "") headers.set("authorization", `Bearer ${token.value}`);
+  // Other pages cannot send it, so a write with it is ours.
+  if (method !== "GET") headers.set("x-dm-csrf", "1");
   if (options.body !== undefined) headers.set("content-type", "application/json");
   const init: RequestInit = { method, headers, redirect: "error" };
   if (options.body !== undefined) init.body = JSON.stringify(options.body);

@@ -1,5 +1,5 @@
-// Follows an operation: server-sent events, read with fetch because EventSource sends no token.
-import { Failure, path, send } from "./client.ts";
+// Server-sent events, read with fetch, because EventSource sends no token and says no reason.
+import type { Failure } from "./client.ts";
 import type { Operation, ResourceReport } from "./types.ts";
 
 export type OperationEvent =
@@ -45,31 +45,7 @@ export interface Follower {
   fail: (failure: Failure) => void;
 }
 
-/** Follows the operation until it is done, and connects again after each loss. */
-export async function follow(operation: string, follower: Follower, signal: AbortSignal): Promise<void> {
-  let last = "";
-  for (let failures = 0; !signal.aborted; failures += 1) {
-    try {
-      const headers: Record<string, string> = last === "" ? {} : { "last-event-id": last };
-      const response = await send("GET", path`/operations/${operation}/events`, { headers, signal });
-      follower.connected(true);
-      for await (const batch of batches(response)) {
-        failures = 0;
-        last = batch.at(-1)?.id ?? last;
-        const events = batch.map(({ event, data }) => ({ event, data: JSON.parse(data) }) as OperationEvent);
-        follower.receive(events);
-        if (events.some(({ event, data }) => event === "operation" && data.status === "DONE")) return;
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof Failure && !error.isTemporary) return follower.fail(error);
-    }
-    follower.connected(false);
-    await new Promise((resolve) => setTimeout(resolve, waitMs(failures)));
-  }
-}
-
-async function* batches(response: Response): AsyncGenerator<Message[]> {
+export async function* batches(response: Response): AsyncGenerator<Message[]> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (;;) {

@@ -1,6 +1,6 @@
 import type { Mark, Tone } from "./tone.ts";
 
-const SHAPES: Record<Tone, string> = { unknown: "○", good: "●", busy: "◐", warning: "▲", bad: "✖" };
+export const SHAPES: Record<Tone, string> = { unknown: "○", good: "●", busy: "◐", warning: "▲", bad: "✖" };
 
 /** A state as a shape and a word. */
 export function State({ tone, word }: Mark) {

@@ -1,5 +1,5 @@
 // What a state means: how bad it is, and the shape and word that say so without colour.
-import type { Deployment, LiveResource, Operation, ResourceReport } from "../api/types.ts";
+import type { DeploymentItem, LiveResource, Operation, ResourceReport } from "../api/types.ts";
 
 /** From harmless to bad: of several, the last counts. */
 export const TONES = ["unknown", "good", "busy", "warning", "bad"] as const;
@@ -16,7 +16,7 @@ export function worst(tones: Iterable<Tone>): Tone {
   return TONES[found] ?? "unknown";
 }
 
-export function deploymentMark({ state, drift }: Pick<Deployment, "state" | "drift">): Mark {
+export function deploymentMark({ state, drift }: Pick<DeploymentItem, "state" | "drift">): Mark {
   switch (state.status) {
     case "Deployed":
       return drift && drift.resources > 0 ? { tone: "warning", word: "Deployed, drifted" } : { tone: "good", word: "Deployed" };
@@ -42,6 +42,21 @@ export function objectMark(resource: LiveResource): Mark {
       return { tone: "bad", word: "replaced" };
     default:
       return { tone: "bad", word: "failed" };
+  }
+}
+
+/** The state of a node of the graph. Nothing is recorded for one without a state. */
+export function nodeMark(state: LiveResource["state"] | null | undefined): Mark {
+  switch (state) {
+    case undefined:
+    case null:
+      return { tone: "unknown", word: "not applied" };
+    case "READY":
+      return { tone: "good", word: "ready" };
+    case "NOT_READY":
+      return { tone: "busy", word: "not ready" };
+    default:
+      return { tone: "bad", word: state.toLowerCase() };
   }
 }
 

@@ -1,7 +1,7 @@
 // A button for a write, which asks before it writes. The operation is shown next.
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { Failure, write } from "../api/client.ts";
-import type { Deployment } from "../api/types.ts";
+import type { Deployment, Permission } from "../api/types.ts";
 import { ErrorText } from "../parts/failed.tsx";
 import { plain } from "../parts/text.ts";
 import { go, operationAddress } from "../router.ts";
@@ -12,10 +12,12 @@ interface Properties {
   /** What somebody must type before the write. */
   typed?: string;
   deployment: Deployment;
+  /** Without the permission, the button is there and says why it does nothing. */
+  may: Permission;
   request: { method: string; route: string; body?: unknown };
 }
 
-export function Ask({ label, warning, typed, deployment, request }: Properties) {
+export function Ask({ label, warning, typed, deployment, may, request }: Properties) {
   const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState("");
   const [failure, setFailure] = useState<Failure>();
@@ -28,6 +30,19 @@ export function Ask({ label, warning, typed, deployment, request }: Properties) 
       if (error instanceof Failure) setFailure(error);
     }
   };
+  const hint = useId();
+  if (!may.allowed) {
+    return (
+      <>
+        <button type="button" disabled aria-describedby={hint}>
+          {plain(label)}…
+        </button>{" "}
+        <span class="quiet" id={hint}>
+          {plain(may.reason ?? "You may not do this.")}
+        </span>
+      </>
+    );
+  }
   if (!isOpen) {
     return (
       <button type="button" onClick={() => setOpen(true)}>

@@ -4,32 +4,20 @@ import type { Deployment, Manifest, ManifestDiff, ManifestSummary, Page } from "
 import { useLoaded } from "../loaded.ts";
 import { Ago } from "../parts/ago.tsx";
 import { Failed } from "../parts/failed.tsx";
-import { Heading } from "../parts/heading.tsx";
-import { Link } from "../parts/link.tsx";
+import { DeploymentFrame, useDeployment } from "../parts/frame.tsx";
 import { plain } from "../parts/text.ts";
-import { change, deploymentAddress, parameter } from "../router.ts";
+import { change, parameter } from "../router.ts";
 import { Ask } from "./ask.tsx";
 import { Differences } from "./differences.tsx";
 
-const EVERY_MS = 5000;
 /** The most that one answer has. */
 const MANIFESTS = 500;
 
 export function ChangesView({ name }: { name: string }) {
-  const { value, failure, reload } = useLoaded<Deployment>(
-    `deployment ${name}`,
-    (signal) => get(path`/deployments/${name}`, {}, signal),
-    EVERY_MS,
-  );
   return (
-    <>
-      <p class="quiet">
-        <Link to="/ui/">Deployments</Link> / <Link to={deploymentAddress(name)}>{plain(name)}</Link>
-      </p>
-      <Heading title={`changes of ${name}`}>Changes of {plain(name)}</Heading>
-      {failure && <Failed failure={failure} reload={reload} stale={value !== undefined} />}
-      {value ? <Parts deployment={value} /> : !failure && <p class="loading">Loading…</p>}
-    </>
+    <DeploymentFrame name={name} view="Changes" title={`Changes of ${name}`} loaded={useDeployment(name)}>
+      {(deployment) => <Parts deployment={deployment} />}
+    </DeploymentFrame>
   );
 }
 
@@ -45,6 +33,7 @@ function Parts({ deployment }: { deployment: Deployment }) {
         warning="Everything that the deployment made is deleted."
         typed={deployment.name}
         deployment={deployment}
+        may={deployment.may.delete}
         request={{ method: "DELETE", route: path`/deployments/${deployment.name}` }}
       />
     </>
@@ -69,6 +58,7 @@ function Preview({ deployment }: { deployment: Deployment }) {
         label="Commit"
         warning="The preview is applied exactly as it is shown."
         deployment={deployment}
+        may={deployment.may.update}
         request={{ method: "PUT", route: path`/deployments/${name}`, body: { manifest: value.name } }}
       />
     </section>
@@ -111,6 +101,7 @@ function Table({ manifests, deployment }: { manifests: ManifestSummary[]; deploy
           <th scope="col">Manifest</th>
           <th scope="col">Templates</th>
           <th scope="col">Made</th>
+          <th scope="col">In force</th>
           <th scope="col">Do</th>
         </tr>
       </thead>
@@ -125,6 +116,9 @@ function Table({ manifests, deployment }: { manifests: ManifestSummary[]; deploy
             <td data-label="Made">
               <Ago at={manifest.createdAt} />
             </td>
+            <td data-label="In force">
+              <InForce manifest={manifest} />
+            </td>
             <td>
               {manifest.name !== latest && manifest.name !== deployment.preview && (
                 <>
@@ -135,6 +129,7 @@ function Table({ manifests, deployment }: { manifests: ManifestSummary[]; deploy
                     label={`Roll back to ${manifest.revision ?? manifest.name}`}
                     warning="Makes a new manifest with this configuration, and applies it."
                     deployment={deployment}
+                    may={deployment.may.update}
                     request={{ method: "POST", route: path`/deployments/${deployment.name}/rollback`, body: { manifest: manifest.name } }}
                   />
                 </>
@@ -144,6 +139,21 @@ function Table({ manifests, deployment }: { manifests: ManifestSummary[]; deploy
         ))}
       </tbody>
     </table>
+  );
+}
+
+function InForce({ manifest: { inForceFrom, inForceUntil } }: { manifest: ManifestSummary }) {
+  if (!inForceFrom) return <>–</>;
+  return (
+    <>
+      from <Ago at={inForceFrom} />
+      {inForceUntil && (
+        <>
+          {" "}
+          until <Ago at={inForceUntil} />
+        </>
+      )}
+    </>
   );
 }
 

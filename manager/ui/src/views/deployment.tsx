@@ -1,38 +1,19 @@
 // A deployment: its state and the cause of it, its layout, its operations.
-import { get, path } from "../api/client.ts";
 import type { Deployment } from "../api/types.ts";
-import { useLoaded } from "../loaded.ts";
 import { Ago } from "../parts/ago.tsx";
-import { Failed } from "../parts/failed.tsx";
-import { Heading } from "../parts/heading.tsx";
+import { DeploymentFrame, useDeployment } from "../parts/frame.tsx";
 import { Link } from "../parts/link.tsx";
-import { State } from "../parts/state.tsx";
 import { plain, shown } from "../parts/text.ts";
-import { deploymentMark } from "../parts/tone.ts";
 import { changesAddress, operationAddress } from "../router.ts";
 import { Labels } from "./deployments.tsx";
 import { Objects } from "./objects.tsx";
 import { Operations } from "./operations.tsx";
 
-const EVERY_MS = 5000;
-
 export function DeploymentView({ name }: { name: string }) {
-  const { value, failure, reload } = useLoaded<Deployment>(
-    `deployment ${name}`,
-    (signal) => get(path`/deployments/${name}`, {}, signal),
-    EVERY_MS,
-  );
   return (
-    <>
-      <p class="quiet">
-        <Link to="/ui/">Deployments</Link>
-      </p>
-      <Heading title={name}>
-        {plain(name)} {value && <State {...deploymentMark(value)} />}
-      </Heading>
-      {failure && <Failed failure={failure} reload={reload} stale={value !== undefined} />}
-      {value ? <Parts deployment={value} /> : !failure && <p class="loading">Loading…</p>}
-    </>
+    <DeploymentFrame name={name} view="Layout" title={name} loaded={useDeployment(name)}>
+      {(deployment) => <Parts deployment={deployment} />}
+    </DeploymentFrame>
   );
 }
 

@@ -1,6 +1,6 @@
 // The list of deployments. The server searches, filters, sorts and pages.
 import { get } from "../api/client.ts";
-import type { Deployment, Page } from "../api/types.ts";
+import type { DeploymentItem, DeploymentList } from "../api/types.ts";
 import { useLoaded } from "../loaded.ts";
 import { Ago } from "../parts/ago.tsx";
 import { Failed } from "../parts/failed.tsx";
@@ -9,15 +9,16 @@ import { Link } from "../parts/link.tsx";
 import { State } from "../parts/state.tsx";
 import { plain } from "../parts/text.ts";
 import { deploymentMark } from "../parts/tone.ts";
-import { address, change, deploymentAddress, parameter } from "../router.ts";
+import { address, change, deploymentAddress, parameter, templatesAddress } from "../router.ts";
 import { Filters, QUERY } from "./filters.tsx";
 
 const ROWS = 50;
 const EVERY_MS = 10_000;
+const COUNT_EVERY_MS = 60_000;
 
 export function DeploymentsView() {
   const query = Object.fromEntries([...QUERY, "pageToken"].map((name) => [name, parameter(name)]));
-  const list = useLoaded<Page<Deployment>>(
+  const list = useLoaded<DeploymentList>(
     JSON.stringify(query),
     (signal) => get("/deployments", { ...query, limit: ROWS }, signal),
     EVERY_MS,
@@ -26,13 +27,39 @@ export function DeploymentsView() {
     <>
       <Heading title="Deployments">Deployments</Heading>
       <Filters />
+      <Counts query={query} />
       {list.failure && <Failed failure={list.failure} reload={list.reload} stale={list.value !== undefined} />}
       {list.value ? <Table page={list.value} /> : !list.failure && <p class="loading">Loading…</p>}
     </>
   );
 }
 
-function Table({ page }: { page: Page<Deployment> }) {
+/** How many fit, by state. They are counted apart, so that the list does not wait for them. */
+function Counts({ query }: { query: Record<string, string> }) {
+  const rest = { ...query, status: "", orderBy: "", pageToken: "" };
+  const { value } = useLoaded<DeploymentList>(
+    `counts ${JSON.stringify(rest)}`,
+    (signal) => get("/deployments", { ...rest, limit: 1, counts: true }, signal),
+    COUNT_EVERY_MS,
+  );
+  const counts = Object.entries(value?.counts ?? {});
+  if (counts.length === 0) return null;
+  const total = counts.reduce((sum, [, count]) => sum + count, 0);
+  return (
+    <p class="actions" role="group" aria-label="States">
+      <button type="button" aria-pressed={query["status"] === ""} onClick={() => change({ status: "", pageToken: "" })}>
+        all {total}
+      </button>
+      {counts.map(([state, count]) => (
+        <button key={state} type="button" aria-pressed={query["status"] === state} onClick={() => change({ status: state, pageToken: "" })}>
+          <State {...deploymentMark({ state: { status: state as DeploymentItem["state"]["status"], errors: [] } })} /> {count}
+        </button>
+      ))}
+    </p>
+  );
+}
+
+function Table({ page }: { page: DeploymentList }) {
   if (page.items.length === 0 && !page.nextPageToken) return <Empty />;
   return (
     <>
@@ -60,7 +87,7 @@ function Table({ page }: { page: Page<Deployment> }) {
   );
 }
 
-function Row({ item }: { item: Deployment }) {
+function Row({ item }: { item: DeploymentItem }) {
   return (
     <tr>
       <th scope="row">
@@ -117,7 +144,7 @@ function Empty() {
   if (!filtered) {
     return (
       <p class="notice">
-        There are no deployments that you may see. Make one with <code>dm deploy</code>.
+        There are no deployments that you may see. <Link to={templatesAddress()}>Deploy a template</Link>, or use <code>dm deploy</code>.
       </p>
     );
   }

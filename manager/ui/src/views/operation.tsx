@@ -1,7 +1,8 @@
 // An operation, live: its progress and each resource as it changes.
 import { useEffect, useState } from "preact/hooks";
 import { Failure, path, send } from "../api/client.ts";
-import { type OperationEvent, follow } from "../api/events.ts";
+import type { OperationEvent } from "../api/events.ts";
+import { watchOperations } from "../api/shared.ts";
 import type { Operation, ResourceReport } from "../api/types.ts";
 import { Ago, duration } from "../parts/ago.tsx";
 import { ErrorText, Failed } from "../parts/failed.tsx";
@@ -10,7 +11,7 @@ import { Link } from "../parts/link.tsx";
 import { State } from "../parts/state.tsx";
 import { plain } from "../parts/text.ts";
 import { operationMark } from "../parts/tone.ts";
-import { deploymentAddress } from "../router.ts";
+import { changesAddress, deploymentAddress } from "../router.ts";
 import { Reports } from "./reports.tsx";
 
 interface Seen {
@@ -20,12 +21,16 @@ interface Seen {
   failure?: Failure;
 }
 
-/** What is known after more events. */
+const NOTHING: Seen = { reports: new Map(), isLive: false };
+/** How often a hidden tab shows what arrived. */
+const HIDDEN_MS = 1000;
+
+/** What is known after more events. A stream that begins again tells old states once more: an end stays an end. */
 export function fold(before: Seen, events: OperationEvent[]): Seen {
   const reports = new Map(before.reports);
   let { operation } = before;
   for (const event of events) {
-    if (event.event === "operation") operation = event.data;
+    if (event.event === "operation" && operation?.status !== "DONE") operation = event.data;
     if (event.event === "resource") reports.set(reportKey(event.data), event.data);
   }
   return { ...before, reports, ...(operation && { operation }) };
@@ -36,36 +41,36 @@ function reportKey({ name, type, object }: ResourceReport): string {
   return JSON.stringify([name, type, object?.namespace, object?.name]);
 }
 
-/** Follows the operation while somebody sees the tab: a browser opens only six connections to a server. */
-function useOperation(id: string): Seen & { again: () => void } {
-  const [seen, setSeen] = useState<Seen>({ reports: new Map(), isLive: false });
+/** Follows the operation, in the stream that all tabs share. An empty id stands for none. */
+export function useOperation(id: string): Seen & { again: () => void } {
+  const [seen, setSeen] = useState<Seen>(NOTHING);
   const [round, setRound] = useState(0);
-  const again = () => setRound((before) => before + 1);
   useEffect(() => {
-    const stop = new AbortController();
     let waiting: OperationEvent[] = [];
+    let isOver = false;
     const show = () => {
       const events = waiting;
       waiting = [];
-      setSeen((before) => fold(before, events));
+      if (!isOver) setSeen((before) => fold(before, events));
     };
     const follower = {
       receive: (events: OperationEvent[]) => {
-        if (waiting.length === 0) requestAnimationFrame(show);
+        // A hidden tab has no frames.
+        if (waiting.length === 0 && document.hidden) setTimeout(show, HIDDEN_MS);
+        else if (waiting.length === 0) requestAnimationFrame(show);
         waiting.push(...events);
       },
       connected: (isLive: boolean) => setSeen(({ operation, reports }) => ({ reports, isLive, ...(operation && { operation }) })),
       fail: (failure: Failure) => setSeen((before) => ({ ...before, failure, isLive: false })),
     };
-    if (!document.hidden) void follow(id, follower, stop.signal);
-    const look = () => again();
-    document.addEventListener("visibilitychange", look);
+    setSeen(NOTHING);
+    const stop = id === "" ? undefined : watchOperations([id], follower);
     return () => {
-      stop.abort();
-      document.removeEventListener("visibilitychange", look);
+      isOver = true;
+      stop?.();
     };
   }, [id, round]);
-  return { ...seen, again };
+  return { ...seen, again: () => setRound((before) => before + 1) };
 }
 
 export function OperationView({ deployment, id }: { deployment: string; id: string }) {
@@ -103,6 +108,11 @@ function Parts({ operation, reports, isLive }: { operation: Operation; reports: 
           {progress.waitingFor && <p class="notice warning">Waits for {plain(progress.waitingFor)}, which is away.</p>}
           <Stop id={operation.id} />
         </div>
+      )}
+      {isDone && !error && operation.type === "PREVIEW" && (
+        <p class="notice">
+          <Link to={changesAddress(operation.deployment)}>See and commit the preview</Link>
+        </p>
       )}
       {error && (
         <section class="notice bad" aria-label="Why it failed">
