@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/ui");
+    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../target/ui");
     // Cargo would compile the package every time if the folder that it watches were missing.
     fs::create_dir_all(&folder)?;
     let folder = folder.canonicalize()?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use common::server::{CallerPolicy, serve};
+use common::server::{CallerPolicy, Listening, ServeError, Serving};
 use common::telemetry;
 use manager_registry::Registries;
 use tokio::signal::unix::{SignalKind, signal};
@@ -18,18 +18,18 @@ use crate::config::{Config, StorePlace};
 use crate::credentials::Vault;
 use crate::deployer::{Deployer, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
-use crate::http;
 use crate::keys::{KeyPlace, Ring};
-use crate::page;
 use crate::registrations::StoredRegistrations;
-use crate::service::quota::Quotas;
+use crate::relay::{Proof, Standby, advertised};
+use crate::service::writes::quota::Quotas;
 use crate::service::{self, Services};
 use crate::store::Store;
-use crate::store::kv::{EtcdKv, Kv, KvError, MemoryKv, Pace, SledKv};
+use crate::store::kv::{Candidate, EtcdAddress, EtcdKv, Kv, KvError, MemoryKv, Pace, SledKv};
 use crate::workflow::expansion::Expansions;
+use crate::workflow::expansion::stored_types::StoredTypes;
 use crate::workflow::step::Dependencies;
-use crate::workflow::stored_types::StoredTypes;
 use crate::workflow::{Capacity, Engine, Retry};
+use crate::{http, page};
 
 const ADDRESS: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
@@ -84,6 +84,7 @@ impl App {
                 store: store.clone(),
                 access: ports.auth.access.clone(),
             },
+            ports.deployer.clone(),
             ports.retry.clone(),
         ));
         let dependencies = Dependencies {
@@ -116,18 +117,15 @@ impl App {
 }
 
 /// Serves until SIGTERM or SIGINT.
-pub async fn run(config: Config) -> anyhow::Result<()> {
+pub async fn run(mut config: Config) -> anyhow::Result<()> {
     telemetry::init(config.listen.log_format);
-    let (kv, etcd) = open_store(&config).await?;
-    let ports = ports(&config, kv)?;
-    let kv = ports.kv.clone();
-    let checking = match tokio::time::timeout(CHECK, kv.check(Pace::Fast)).await {
-        Ok(checked) => {
-            checked?;
-            None
-        }
-        Err(_) => Some(tokio::spawn(async move { kv.check(Pace::Gentle).await })),
+    let outside = Outside::new(&config)?;
+    let access = outside.policy();
+    let Some(mut store) = OpenStore::open(&mut config, &access).await? else {
+        return Ok(());
     };
+    let ports = outside.ports(&config, store.kv.clone())?;
+    let checking = verify(store.kv.clone()).await?;
     let app = App::new(ports)
         .await
         .with_context(|| format!("failed to start on store {}", config.store))?;
@@ -138,7 +136,172 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         .context("failed to read the unfinished operations")?;
     tracing::info!(store = %config.store, resumed, "store {} is open; {resumed} operations go on", config.store);
     tokio::spawn(park_after_patience(app.engine.clone()));
+    start_tasks(&app.services, &config);
+    let (api, broker) = store.addresses(&config, access)?;
+    let brokering = broker_server(broker, &config, &app.services).await?;
     let services = app.services;
+    let mut serving = api.start(move |routes| {
+        http::routes(routes, &services);
+        page::routes(routes, config.ui, &services.browsers);
+    })?;
+    store.serves().await;
+    let brokering = async {
+        match brokering {
+            Some(mut broker) => broker.ended().await,
+            None => Ok(()),
+        }
+    };
+    tokio::select! {
+        served = async { tokio::try_join!(serving.ended(), brokering) } => drop(served?),
+        Err(damage) = finished(checking) => return Err(damage),
+        error = lost(store.etcd.as_ref()) => return Err(error.into()),
+    }
+    app.engine.suspend().await;
+    if let Some(etcd) = &store.etcd {
+        etcd.release().await;
+    }
+    tracing::info!("stopped; what was running goes on at the next start");
+    Ok(())
+}
+
+/// What the manager uses beside its store.
+struct Outside {
+    expander: Arc<dyn Expander>,
+    deployer: Arc<dyn Deployer>,
+    auth: Auth,
+}
+
+impl Outside {
+    fn new(config: &Config) -> anyhow::Result<Self> {
+        let access = config.services.access()?;
+        let expander =
+            HttpExpander::new(&config.expander_url, &access).context("--expander-url")?;
+        let deployer =
+            HttpDeployer::new(&config.deployer_url, &access).context("--deployer-url")?;
+        let deployer: Arc<dyn Deployer> = Arc::new(deployer);
+        Ok(Self {
+            expander: Arc::new(expander),
+            auth: config.auth.open(&deployer)?,
+            deployer,
+        })
+    }
+
+    fn policy(&self) -> CallerPolicy {
+        match self.auth.authenticators.are_configured() {
+            true => CallerPolicy::Checked,
+            false => CallerPolicy::Open(
+                "who may do what (--auth-cluster, --auth-oidc-issuer or --auth-tokens, with --auth-rbac or --auth-policy)",
+            ),
+        }
+    }
+
+    fn ports(self, config: &Config, kv: Arc<dyn Kv>) -> anyhow::Result<Ports> {
+        Ok(Ports {
+            kv,
+            expander: self.expander,
+            auth: self.auth,
+            deployer: self.deployer,
+            registry: config.registry.clone(),
+            credential_key: config.credential_key()?,
+            retry: Retry::default(),
+            operation_timeout: config.operation_timeout,
+            capacity: config.capacity,
+            quotas: config.quotas.clone(),
+            keep_manifests: config.keep_manifests.map(NonZeroUsize::get),
+            drift_checks: config.drift_interval.is_some(),
+        })
+    }
+}
+
+/// The store, and the listeners of a manager that waited for it.
+struct OpenStore {
+    kv: Arc<dyn Kv>,
+    /// The part of it that another manager may take over.
+    etcd: Option<EtcdKv>,
+    standby: Option<Standby>,
+}
+
+impl OpenStore {
+    /// None if the process is to stop before it has the store.
+    async fn open(config: &mut Config, access: &CallerPolicy) -> anyhow::Result<Option<Self>> {
+        let (key, accept) = (config.credential_key()?, config.accept_loss.clone());
+        let without_others = |kv| Self {
+            kv,
+            etcd: None,
+            standby: None,
+        };
+        Ok(match config.store.clone() {
+            StorePlace::Sled(folder) => {
+                SledKv::look(&folder)?;
+                let disk = Arc::new(SledKv::open(&folder, accept.as_deref())?);
+                Some(without_others(Store::sealed(disk, key).await?))
+            }
+            StorePlace::Etcd(address) => Self::wait_for(config, access.clone(), &address).await?,
+            StorePlace::Memory => Some(without_others(Arc::new(MemoryKv::default()))),
+        })
+    }
+
+    async fn wait_for(
+        config: &mut Config,
+        access: CallerPolicy,
+        address: &EtcdAddress,
+    ) -> anyhow::Result<Option<Self>> {
+        let (key, accept) = (config.credential_key()?, config.accept_loss.as_deref());
+        // Managers recognise each other by the store's key.
+        let ring = Arc::new(Ring::open(key.clone(), false)?);
+        config.listen.relays = Some(Arc::new(Proof::new(ring.clone())));
+        let api = Listening::bind(&config.listen, ADDRESS, access)?;
+        let broker = BrokerListener::bind(&config.broker, &config.listen)?;
+        let own = advertised::owner(config.advertise.as_ref(), &api, broker.as_ref());
+        let candidate = Arc::new(Candidate::new(own));
+        let services = config.services.access()?;
+        let mut standby = Standby::start(candidate.clone(), api, broker, &services, &ring)?;
+        let opening = EtcdKv::open(address, &config.store_access, accept, &candidate);
+        let Some(etcd) = standby.until(opening).await? else {
+            return Ok(None);
+        };
+        let etcd = etcd?;
+        Ok(Some(Self {
+            kv: Store::sealed(Arc::new(etcd.clone()), key).await?,
+            etcd: Some(etcd),
+            standby: Some(standby),
+        }))
+    }
+
+    /// Where the API and the service broker are served.
+    fn addresses(
+        &self,
+        config: &Config,
+        access: CallerPolicy,
+    ) -> Result<(Listening, Option<Listening>), ServeError> {
+        match &self.standby {
+            Some(standby) => standby.addresses(),
+            None => Ok((
+                Listening::bind(&config.listen, ADDRESS, access)?,
+                BrokerListener::bind(&config.broker, &config.listen)?,
+            )),
+        }
+    }
+
+    /// Callers that were waiting are served from now on.
+    async fn serves(&mut self) {
+        if let Some(standby) = self.standby.take() {
+            self.standby = Some(standby.hand_over().await);
+        }
+    }
+}
+
+/// Verifies the store. If that takes longer, the manager serves meanwhile.
+async fn verify(kv: Arc<dyn Kv>) -> Result<Option<JoinHandle<Result<(), KvError>>>, KvError> {
+    match tokio::time::timeout(CHECK, kv.check(Pace::Fast)).await {
+        Ok(checked) => checked.map(|()| None),
+        Err(_) => Ok(Some(tokio::spawn(
+            async move { kv.check(Pace::Gentle).await },
+        ))),
+    }
+}
+
+fn start_tasks(services: &Services, config: &Config) {
     if services.admin.vault.has_old_keys() {
         let vault = services.admin.vault.clone();
         tokio::spawn(async move { finish_rotation(&vault).await });
@@ -147,55 +310,23 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         let drift = services.drift.clone();
         tokio::spawn(async move { drift.run(interval).await });
     }
-    let access = match services.authenticators.are_configured() {
-        true => CallerPolicy::Checked,
-        false => CallerPolicy::Open(
-            "who may do what (--auth-cluster, --auth-oidc-issuer or --auth-tokens, with --auth-rbac or --auth-policy)",
-        ),
-    };
-    let broker = BrokerListener::open(&config.broker, &config.listen, services.writes.clone())?;
-    if let Some(broker) = &broker {
-        broker.recover().await?;
-    }
-    let brokering = async {
-        match broker {
-            Some(broker) => broker.serve().await,
-            None => Ok(()),
-        }
-    };
-    let serving = serve(&config.listen, ADDRESS, access, move |routes| {
-        http::routes(routes, &services);
-        page::routes(routes, config.ui);
-    });
-    tokio::select! {
-        served = async { tokio::try_join!(serving, brokering) } => drop(served?),
-        Err(damage) = finished(checking) => return Err(damage),
-        error = lost(etcd.as_ref()) => return Err(error.into()),
-    }
-    app.engine.suspend().await;
-    if let Some(etcd) = etcd {
-        etcd.release().await;
-    }
-    tracing::info!("stopped; what was running goes on at the next start");
-    Ok(())
 }
 
-/// The store, and the part of it that another manager may take over.
-async fn open_store(config: &Config) -> anyhow::Result<(Arc<dyn Kv>, Option<EtcdKv>)> {
-    let (key, accept) = (config.credential_key()?, config.accept_loss.as_deref());
-    Ok(match &config.store {
-        StorePlace::Sled(folder) => {
-            SledKv::look(folder)?;
-            let disk = Arc::new(SledKv::open(folder, accept)?);
-            (Store::sealed(disk, key).await?, None)
-        }
-        StorePlace::Etcd(address) => {
-            let etcd = EtcdKv::open(address, &config.store_access, accept).await?;
-            let sealed = Store::sealed(Arc::new(etcd.clone()), key).await?;
-            (sealed, Some(etcd))
-        }
-        StorePlace::Memory => (Arc::new(MemoryKv::default()), None),
-    })
+async fn broker_server(
+    listening: Option<Listening>,
+    config: &Config,
+    services: &Services,
+) -> anyhow::Result<Option<Serving>> {
+    let Some(listening) = listening else {
+        return Ok(None);
+    };
+    let broker = BrokerListener::open(
+        &config.broker,
+        services.writes.clone(),
+        services.audit.clone(),
+    )?;
+    broker.recover().await?;
+    Ok(Some(broker.start(listening)?))
 }
 
 /// Waits until another manager has the store.
@@ -206,31 +337,10 @@ async fn lost(etcd: Option<&EtcdKv>) -> KvError {
     }
 }
 
-fn ports(config: &Config, kv: Arc<dyn Kv>) -> anyhow::Result<Ports> {
-    let access = config.services.access()?;
-    let expander = HttpExpander::new(&config.expander_url, &access).context("--expander-url")?;
-    let deployer = HttpDeployer::new(&config.deployer_url, &access).context("--deployer-url")?;
-    let deployer: Arc<dyn Deployer> = Arc::new(deployer);
-    Ok(Ports {
-        kv,
-        expander: Arc::new(expander),
-        auth: config.auth.open(&deployer)?,
-        deployer,
-        registry: config.registry.clone(),
-        credential_key: config.credential_key()?,
-        retry: Retry::default(),
-        operation_timeout: config.operation_timeout,
-        capacity: config.capacity,
-        quotas: config.quotas.clone(),
-        keep_manifests: config.keep_manifests.map(NonZeroUsize::get),
-        drift_checks: config.drift_interval.is_some(),
-    })
-}
-
 /// Resumes an interrupted rotation: while there are old keys, every record is checked.
 async fn finish_rotation(vault: &Vault) {
     if let Err(error) = vault.reseal().await {
-        let error = common::server::error::chain(&error);
+        let error = common::server::answer::error::chain(&error);
         tracing::error!(
             error,
             "not all is sealed with the newest key: {error}; try dm admin rotate"

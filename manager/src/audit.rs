@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use common::api::error::ErrorCode;
 use common::model::{DeploymentName, Operation, OperationId, OperationType};
-use common::server::health::Check;
+use common::server::observe::health::Check;
 use jiff::Timestamp;
 use serde::Serialize;
 

@@ -9,11 +9,12 @@ use std::time::Duration;
 use clap::Parser;
 use common::client::ServiceFlags;
 use common::server::Listen;
+use url::Url;
 
 use crate::auth;
 use crate::keys::KeyPlace;
 use crate::page::Page;
-use crate::service::quota::Quotas;
+use crate::service::writes::quota::Quotas;
 use crate::store::kv::{AddressError, EtcdAddress, StoreAccess};
 use crate::workflow::Capacity;
 
@@ -23,7 +24,7 @@ use crate::workflow::Capacity;
 pub struct Config {
     #[command(flatten)]
     pub listen: Listen,
-    /// Where all state is stored: sled:FOLDER, etcd:https://HOST:2379,https://HOST:2379/PREFIX, or memory (lost when the
+    /// Where all state is stored: sled:FOLDER, etcd:https://HOST:2379,https://HOST:2379/PREFIX, or memory: (lost when the
     /// process ends).
     #[arg(
         long,
@@ -34,6 +35,9 @@ pub struct Config {
     pub store: StorePlace,
     #[command(flatten)]
     pub store_access: StoreAccess,
+    /// With a store on etcd: URL at which the other managers on it reach this one. They pass requests on to it while it has the store [default: the address that it listens on].
+    #[arg(long, env = "DM_ADVERTISE", value_name = "URL")]
+    pub advertise: Option<Url>,
     /// Start once on a damaged store with what is left of it, or on a store on etcd in another cluster. The error of the refused start names the token. Restore a
     /// backup instead if you have one. Afterwards run dm admin verify, and remove this flag.
     #[arg(long, env = "DM_ACCEPT_LOSS", value_name = "TOKEN")]
@@ -118,7 +122,7 @@ pub enum StorePlace {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StorePlaceError {
-    #[error("{0:?} is not a store: write sled:FOLDER, etcd:https://HOST:2379/PREFIX, or memory")]
+    #[error("{0:?} is not a store: write sled:FOLDER, etcd:https://HOST:2379/PREFIX, or memory:")]
     Kind(String),
     #[error(transparent)]
     Etcd(#[from] AddressError),
@@ -134,7 +138,9 @@ impl FromStr for StorePlace {
 
     fn from_str(text: &str) -> Result<Self, StorePlaceError> {
         match text.split_once(':') {
+            // Without the colon, as earlier managers had it.
             None if text == "memory" => Ok(Self::Memory),
+            Some(("memory", "")) => Ok(Self::Memory),
             Some(("sled", folder)) if !folder.is_empty() => Ok(Self::Sled(PathBuf::from(folder))),
             Some(("etcd", address)) => Ok(Self::Etcd(address.parse()?)),
             _ => Err(StorePlaceError::Kind(text.to_owned())),
@@ -147,7 +153,7 @@ impl fmt::Display for StorePlace {
         match self {
             Self::Sled(folder) => write!(f, "sled:{}", folder.display()),
             Self::Etcd(address) => write!(f, "etcd:{address}"),
-            Self::Memory => f.write_str("memory"),
+            Self::Memory => f.write_str("memory:"),
         }
     }
 }
@@ -173,7 +179,10 @@ mod tests {
             "sled:./dm-data".parse(),
             Ok(StorePlace::Sled("./dm-data".into()))
         );
-        assert_eq!("memory".parse(), Ok(StorePlace::Memory));
+        for memory in ["memory:", "memory"] {
+            let parsed: StorePlace = memory.parse().unwrap();
+            assert_eq!(parsed.to_string(), "memory:");
+        }
         let etcd = "etcd:https://a:2379,https://b:2379/dm";
         let parsed: StorePlace = etcd.parse().unwrap();
         assert_eq!(parsed.to_string(), etcd);

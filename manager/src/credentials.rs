@@ -10,7 +10,7 @@ use common::model::{Credential, CredentialName};
 use jiff::Timestamp;
 
 use crate::keys::{self, KeyError, KeyId, Ring};
-use crate::store::credentials::{self, CredentialRecord};
+use crate::store::registries::credentials::{self, CredentialRecord};
 use crate::store::{Store, StoreError};
 
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::client::ClientError;
-use common::server::health::{Check, Readiness};
+use common::server::observe::health::{Check, Readiness};
 
 /// Why a call gave no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

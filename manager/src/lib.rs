@@ -24,6 +24,7 @@ mod http;
 mod keys;
 mod page;
 mod registrations;
+mod relay;
 mod service;
 mod store;
 #[cfg(test)]

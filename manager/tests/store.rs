@@ -66,37 +66,86 @@ impl Running {
 
 /// The status and the body of an answer to `GET`.
 fn get(port_file: &Path, path: &str) -> String {
+    send(port_file, "GET", path, "")
+}
+
+fn send(port_file: &Path, method: &str, path: &str, body: &str) -> String {
     use std::io::{Read as _, Write as _};
     let port = std::fs::read_to_string(port_file).unwrap();
     let address = format!("127.0.0.1:{}", port.trim());
     let mut stream = std::net::TcpStream::connect(address).unwrap();
-    let request = format!("GET {path} HTTP/1.0\r\n\r\n");
+    let length = body.len();
+    let request = format!("{method} {path} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{body}");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
 }
 
+/// Waits until the log has the text. Reads not a byte more, so that the next call finds what follows.
+fn logs(manager: &mut Running, text: &str) {
+    use std::io::Read as _;
+    let log = manager.0.stderr.as_mut().unwrap();
+    let (mut seen, mut byte) = (Vec::new(), [0]);
+    while !seen.ends_with(text.as_bytes()) {
+        let read = log.read(&mut byte).unwrap();
+        let said = String::from_utf8_lossy(&seen);
+        assert_eq!(read, 1, "it ended without {text:?}: {said}");
+        seen.extend(byte);
+    }
+}
+
 #[test]
-fn of_two_managers_on_etcd_the_second_takes_over_when_the_first_is_killed_and_when_it_stops() {
+fn every_manager_on_etcd_answers_and_the_next_one_takes_over_when_one_is_killed_and_when_it_stops()
+{
     let folder = tempfile::tempdir().unwrap();
     let ports = ["first", "second", "third"].map(|name| folder.path().join(name));
     let address = etcd_members::shared().address();
     let start = |port_file| Running::on_etcd(&address, folder.path(), port_file);
     let mut first = start(&ports[0]);
     first.listens(&ports[0]);
-    let mut second = start(&ports[1]);
     let answer = get(&ports[0], "/deployments");
     assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
-    assert!(!ports[1].exists(), "two managers serve");
-    // At once, without any clean-up.
-    drop(first);
+    let mut second = start(&ports[1]);
     second.listens(&ports[1]);
+    // The second one passes it on.
     let answer = get(&ports[1], "/deployments");
     assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
+    // At once, without any clean-up. A request waits for the next owner.
+    drop(first);
+    let answer = get(&ports[1], "/deployments");
+    assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
+    logs(&mut second, "is open; 0 operations go on");
     let mut third = start(&ports[2]);
-    second.signal(Signal::SIGTERM);
     third.listens(&ports[2]);
+    second.signal(Signal::SIGTERM);
+    let answer = get(&ports[2], "/deployments");
+    assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
+    assert!(second.0.wait().unwrap().success());
+}
+
+#[test]
+fn a_waiting_manager_stops_when_it_is_to_and_says_who_has_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let ports = ["first", "second"].map(|name| folder.path().join(name));
+    let address = etcd_members::shared().address();
+    let mut first = Running::on_etcd(&address, folder.path(), &ports[0]);
+    first.listens(&ports[0]);
+    let answer = get(&ports[0], "/deployments");
+    assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
+    let mut second = Running::on_etcd(&address, folder.path(), &ports[1]);
+    logs(&mut second, "has the store; this one passes requests on");
+    assert!(get(&ports[1], "/healthz").starts_with("HTTP/1.0 200"));
+    // The owner's readiness, and the own metrics.
+    assert!(get(&ports[1], "/readyz").contains("\"store\""));
+    assert!(get(&ports[1], "/metrics").contains("dm_http_requests_total"));
+    // A write through the one is read through the other.
+    let credential = r#"{"token": "secret"}"#;
+    let answer = send(&ports[1], "POST", "/credentials/written", credential);
+    assert!(answer.starts_with("HTTP/1.0 201"), "{answer}");
+    let answer = get(&ports[0], "/credentials");
+    assert!(answer.contains("written"), "{answer}");
+    second.signal(Signal::SIGTERM);
     assert!(second.0.wait().unwrap().success());
 }
 
@@ -106,10 +155,12 @@ fn a_manager_that_was_paused_while_another_took_over_ends_and_says_why() {
     let ports = ["first", "second"].map(|name| folder.path().join(name));
     let address = etcd_members::shared().address();
     let mut first = Running::on_etcd(&address, folder.path(), &ports[0]);
-    first.listens(&ports[0]);
+    // A manager that is paused in the middle of a commit has another reason to end.
+    logs(&mut first, "is open; 0 operations go on");
     let mut second = Running::on_etcd(&address, folder.path(), &ports[1]);
+    logs(&mut second, "has the store; this one passes requests on");
     first.signal(Signal::SIGSTOP);
-    second.listens(&ports[1]);
+    logs(&mut second, "is open; 0 operations go on");
     first.signal(Signal::SIGCONT);
     let mut said = String::new();
     let mut stderr = first.0.stderr.take().unwrap();

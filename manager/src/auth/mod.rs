@@ -12,14 +12,18 @@
 pub mod access;
 pub mod authentication;
 pub mod authorization;
+mod browser;
 mod cache;
 mod caller;
 mod file;
 mod options;
+mod sessions;
+pub mod sign_in;
 mod verb;
 
 pub use access::Access;
 pub use authentication::Authenticators;
+pub use browser::{BrowserAccess, cookies, session_cookies};
 pub use caller::Caller;
 pub use options::{Auth, Options};
 pub use verb::{Resource, Verb};

@@ -6,13 +6,16 @@ use std::sync::Arc;
 
 use clap::Args;
 use common::reload::Unusable;
+use url::Url;
 
 use super::access::Access;
 use super::authentication::{
-    Authenticator, Authenticators, ClusterTokens, IssuerError, OidcOptions, OidcTokens,
+    Authenticator, Authenticators, ClusterTokens, Issuer, IssuerError, OidcOptions, OidcTokens,
     ReservedNames, StaticTokens, reserved_name,
 };
 use super::authorization::{Authorizer, ClusterRules, Policy};
+use super::browser::BrowserAccess;
+use super::sign_in::SignIn;
 use crate::audit::{Audit, AuditError};
 use crate::deployer::Deployer;
 
@@ -37,6 +40,10 @@ pub struct Options {
     pub auth_tokens: Option<PathBuf>,
     #[command(flatten)]
     pub oidc: OidcOptions,
+    /// Address of the manager for browsers, such as https://dm.example.com. With an issuer, the page signs people in there: the
+    /// issuer must know the redirect address URL/ui/session/callback.
+    #[arg(long, env = "DM_PUBLIC_URL", value_name = "URL")]
+    pub public_url: Option<Url>,
     /// Accept client certificates (CN is the user, Os are the groups), signed by --client-ca.
     #[arg(long, env = "DM_AUTH_CLIENT_CERTS", requires = "client_ca")]
     pub auth_client_certs: bool,
@@ -75,6 +82,7 @@ pub struct Options {
 pub struct Auth {
     pub authenticators: Authenticators,
     pub access: Access,
+    pub browsers: BrowserAccess,
     pub audit: Audit,
     pub trusted_proxies: Vec<IpAddr>,
 }
@@ -101,7 +109,7 @@ pub enum OptionsError {
 
 impl Options {
     pub fn open(&self, deployer: &Arc<dyn Deployer>) -> Result<Auth, OptionsError> {
-        let authenticators = self.authenticators(deployer)?;
+        let (authenticators, issuer) = self.authenticators(deployer)?;
         let authorizer = self.authorizer(deployer)?;
         match (authenticators.are_configured(), &authorizer) {
             (true, None) => return Err(OptionsError::NoAuthorization),
@@ -109,6 +117,7 @@ impl Options {
             _ => {}
         }
         Ok(Auth {
+            browsers: self.browsers(authenticators.clone(), issuer)?,
             authenticators,
             access: Access::new(authorizer, deployer.clone()),
             audit: Audit::open(self.audit_log.as_deref())?,
@@ -116,14 +125,49 @@ impl Options {
         })
     }
 
-    fn authenticators(&self, deployer: &Arc<dyn Deployer>) -> Result<Authenticators, OptionsError> {
+    /// Sessions, and signing in at the issuer if there is one and the manager knows its own address.
+    fn browsers(
+        &self,
+        authenticators: Authenticators,
+        issuer: Option<Arc<Issuer>>,
+    ) -> Result<BrowserAccess, OptionsError> {
+        let secret = self.oidc.client_secret()?;
+        let sign_in = |(issuer, public_url): (Arc<Issuer>, Url)| {
+            let own = self.oidc.client_id.clone();
+            let client_id = own.or_else(|| self.oidc.audiences.first().cloned())?;
+            Some(Arc::new(SignIn {
+                issuer,
+                client_id,
+                client_secret: None,
+                public_url,
+                pending: Default::default(),
+            }))
+        };
+        let mut flow = issuer.zip(self.public_url.clone()).and_then(sign_in);
+        if let (Some(flow), Some(secret)) = (flow.as_mut().and_then(Arc::get_mut), secret) {
+            flow.client_secret = Some(secret);
+        }
+        Ok(BrowserAccess {
+            authenticators,
+            sessions: Arc::default(),
+            sign_in: flow,
+            public_url: self.public_url.clone(),
+        })
+    }
+
+    fn authenticators(
+        &self,
+        deployer: &Arc<dyn Deployer>,
+    ) -> Result<(Authenticators, Option<Arc<Issuer>>), OptionsError> {
         let reserved = ReservedNames::allowing(&self.auth_allow_system);
         // Local checks come first, remote ones last.
         let mut all: Vec<Arc<dyn Authenticator>> = Vec::new();
         if let Some(file) = &self.auth_tokens {
             all.push(Arc::new(StaticTokens::open(file, reserved.clone())?));
         }
-        if let Some(oidc) = OidcTokens::open(&self.oidc, &reserved)? {
+        let oidc = OidcTokens::open(&self.oidc, &reserved)?;
+        let issuer = oidc.as_ref().map(OidcTokens::issuer);
+        if let Some(oidc) = oidc {
             all.push(Arc::new(oidc));
         }
         if self.auth_cluster {
@@ -131,7 +175,7 @@ impl Options {
             all.push(Arc::new(ClusterTokens::new(deployer.clone(), audiences)));
         }
         let certificates = self.auth_client_certs.then_some(reserved);
-        Ok(Authenticators::new(all, certificates))
+        Ok((Authenticators::new(all, certificates), issuer))
     }
 
     fn authorizer(

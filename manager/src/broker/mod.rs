@@ -3,48 +3,56 @@
 #[cfg(test)]
 mod tests;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use common::server::{CallerPolicy, Listen, ServeError, serve};
-use manager_broker::{Access, Broker, BrokerOptions, Catalogs, Front, routes};
+use common::request_id;
+use common::server::{CallerPolicy, Listen, Listening, ServeError, Serving};
+use manager_broker::{Access, Answered, Broker, BrokerOptions, Catalogs, Front, Witness, routes};
 
+use crate::audit::{Audit, Event, Outcome};
 use crate::service::broker::BrokerDeployments;
 use crate::service::writes::Writes;
 
-/// A service broker that is ready to listen.
+/// A service broker that is ready to serve.
 pub struct BrokerListener {
-    address: SocketAddr,
-    listen: Listen,
     broker: Broker,
     front: Front,
 }
 
 impl BrokerListener {
-    /// None without `--broker-listen`. TLS and limits are those of the API.
-    pub fn open(
-        options: &BrokerOptions,
-        listen: &Listen,
-        writes: Arc<Writes>,
-    ) -> anyhow::Result<Option<Self>> {
+    /// Binds the address of the service broker; none without `--broker-listen`. TLS and limits are those of the API.
+    ///
+    /// # Errors
+    /// If the address cannot be listened on.
+    pub fn bind(options: &BrokerOptions, listen: &Listen) -> Result<Option<Listening>, ServeError> {
         let Some(address) = options.broker_listen else {
             return Ok(None);
         };
+        let listen = Listen {
+            listen: Some(address),
+            port_file: options.broker_port_file.clone(),
+            ..listen.clone()
+        };
+        Listening::bind(&listen, address, CallerPolicy::Checked).map(Some)
+    }
+
+    /// # Errors
+    /// If the files with the passwords of platforms cannot be read.
+    pub fn open(
+        options: &BrokerOptions,
+        writes: Arc<Writes>,
+        audit: Audit,
+    ) -> anyhow::Result<Self> {
         let (basic, token) = (&options.broker_basic_file, &options.broker_token_file);
         let access = Access::open(basic.as_deref(), token.as_deref())?;
         let catalogs = Arc::new(Catalogs::open(options.broker_config.clone()));
         let deployments = Arc::new(BrokerDeployments { writes });
-        Ok(Some(Self {
-            address,
-            listen: Listen {
-                listen: Some(address),
-                port_file: options.broker_port_file.clone(),
-                ..listen.clone()
-            },
-            broker: Broker::new(catalogs, deployments, options.broker_lenient),
-            front: Front::new(Arc::new(access), options),
-        }))
+        Ok(Self {
+            broker: Broker::new(catalogs, deployments, options.broker_lenient)
+                .in_namespace(options.broker_namespace.clone()),
+            front: Front::new(Arc::new(access), options).with_witness(Arc::new(Auditor(audit))),
+        })
     }
 
     /// Follows the operations that ran when the manager stopped. Returns their number.
@@ -53,16 +61,36 @@ impl BrokerListener {
         recovered.context("failed to read the unfinished operations of the service broker")
     }
 
-    pub async fn serve(self) -> Result<(), ServeError> {
-        let Self {
-            address,
-            listen,
-            broker,
-            front,
-        } = self;
-        serve(&listen, address, CallerPolicy::Checked, move |config| {
-            routes(config, &broker, &front);
-        })
-        .await
+    /// # Errors
+    /// If the server cannot start.
+    pub fn start(self, listening: Listening) -> Result<Serving, ServeError> {
+        let Self { broker, front } = self;
+        listening.start(move |config| routes(config, &broker, &front))
+    }
+}
+
+/// Writes what platforms ask for into the audit log.
+struct Auditor(Audit);
+
+impl Witness for Auditor {
+    fn answered(&self, answered: &Answered<'_>) {
+        self.0.tell(&Event::Request {
+            request_id: request_id::current(),
+            user: answered.user,
+            groups: &[],
+            address: answered.address.as_deref(),
+            method: answered.method,
+            route: &answered.route,
+            deployment: None,
+            operation: None,
+            status: answered.status,
+            outcome: match answered.status {
+                202 => Outcome::Accepted,
+                200..=299 | 410 => Outcome::Done,
+                401 | 403 => Outcome::Denied,
+                _ => Outcome::Failed,
+            },
+            code: None,
+        });
     }
 }

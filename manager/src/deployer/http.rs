@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use common::api::activity::{ClusterEvents, EventsRequest, LogsRequest};
+use common::api::cluster::{Capabilities, LookupAnswer, LookupRequest};
 use common::api::deployer::{ApplyRequest, CheckResponse, ObjectStatus, StatusRequest};
 use common::api::export::{ExportRequest, Exported};
 use common::api::job::{JobsStopped, Renewal, StopJobs};
+use common::api::plan::{EditRequest, Edited, LookedUp, SourcesRequest};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
 use common::client::{ClientAccess, ClientError, DeployerClient};
-use common::server::health::Check;
+use common::server::observe::health::Check;
 use futures::{StreamExt, TryStreamExt};
 
-use super::{Deployer, Events, Job};
+use super::{Deployer, Events, Job, Logs};
 use crate::dependency::{self, CallError};
 
 #[derive(Debug, Clone)]
@@ -101,6 +104,58 @@ impl Deployer for HttpDeployer {
     ) -> Result<Exported, CallError> {
         let exported = self.client.export(request, deadline).await;
         exported.map_err(CallError::of_deployer)
+    }
+
+    async fn events(
+        &self,
+        request: Arc<EventsRequest>,
+        deadline: Duration,
+    ) -> Result<ClusterEvents, CallError> {
+        let events = self.client.events(request, deadline).await;
+        events.map_err(CallError::of_deployer)
+    }
+
+    async fn logs(&self, request: Arc<LogsRequest>) -> Result<Logs, CallError> {
+        let logs = self.client.logs(request).await;
+        let logs = logs.map_err(CallError::of_deployer)?;
+        Ok(logs.map_err(CallError::of_deployer).boxed())
+    }
+
+    async fn capabilities(&self, deadline: Duration) -> Result<Capabilities, CallError> {
+        let known = self.client.capabilities(deadline).await;
+        known.map_err(CallError::of_deployer)
+    }
+
+    async fn look_up(
+        &self,
+        request: Arc<LookupRequest>,
+        deadline: Duration,
+    ) -> Result<Vec<LookupAnswer>, CallError> {
+        let answers = self.client.look_up(request, deadline).await;
+        Ok(answers.map_err(CallError::of_deployer)?.items)
+    }
+
+    async fn lookup(
+        &self,
+        request: Arc<SourcesRequest>,
+        deadline: Duration,
+    ) -> Result<LookedUp, CallError> {
+        let asked = request.objects.len();
+        let found = self.client.lookup(request, deadline).await;
+        let found = found.map_err(CallError::of_deployer)?;
+        match found.objects.len() == asked {
+            true => Ok(found),
+            false => Err(CallError::Unanswered),
+        }
+    }
+
+    async fn edit(
+        &self,
+        request: Arc<EditRequest>,
+        deadline: Duration,
+    ) -> Result<Edited, CallError> {
+        let edited = self.client.edit(request, deadline).await;
+        edited.map_err(CallError::of_deployer)
     }
 
     async fn review_token(

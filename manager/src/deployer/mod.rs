@@ -14,18 +14,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use common::api::activity::{ClusterEvents, EventsRequest, LogItem, LogsRequest};
+use common::api::cluster::{Capabilities, LookupAnswer, LookupRequest};
 use common::api::deployer::{
     ApplyRequest, CheckResponse, DeleteRequest, Event, ObjectStatus, StatusRequest,
 };
 use common::api::export::{ExportRequest, Exported};
 use common::api::job::{Fence, JobsStopped, Renewal, StopJobs};
+use common::api::plan::{EditRequest, Edited, LookedUp, SourcesRequest};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
-use common::server::health::Check;
+use common::server::observe::health::Check;
 use futures::stream::BoxStream;
 
 use crate::dependency::CallError;
 
 pub use http::HttpDeployer;
+
+/// The logs of containers, until they end. An error is the last item.
+pub type Logs = BoxStream<'static, Result<LogItem, CallError>>;
 
 pub type Events = BoxStream<'static, Result<Event, CallError>>;
 
@@ -95,6 +101,40 @@ pub trait Deployer: Send + Sync {
         request: Arc<ExportRequest>,
         deadline: Duration,
     ) -> Result<Exported, CallError>;
+
+    /// The cluster's events about recorded objects, and about what the cluster made of them.
+    async fn events(
+        &self,
+        request: Arc<EventsRequest>,
+        deadline: Duration,
+    ) -> Result<ClusterEvents, CallError>;
+
+    /// The logs of the containers of recorded objects. Dropping the stream ends the work.
+    async fn logs(&self, request: Arc<LogsRequest>) -> Result<Logs, CallError>;
+
+    /// What the cluster can do.
+    async fn capabilities(&self, deadline: Duration) -> Result<Capabilities, CallError>;
+
+    /// Live objects as they are, with the values of Secrets, in the order of the request.
+    async fn look_up(
+        &self,
+        request: Arc<LookupRequest>,
+        deadline: Duration,
+    ) -> Result<Vec<LookupAnswer>, CallError>;
+
+    /// Live objects for plans, with all their values, in the order of the request.
+    async fn lookup(
+        &self,
+        request: Arc<SourcesRequest>,
+        deadline: Duration,
+    ) -> Result<LookedUp, CallError>;
+
+    /// Changes live objects that others made. It may be repeated.
+    async fn edit(
+        &self,
+        request: Arc<EditRequest>,
+        deadline: Duration,
+    ) -> Result<Edited, CallError>;
 
     /// The user of a token, from the cluster. An unknown token is a verdict, not an error.
     async fn review_token(

@@ -244,6 +244,10 @@ impl Redaction {
         error
     }
 
+    pub fn text(&self, text: &mut String) {
+        self.redactor.string(text);
+    }
+
     pub fn texts(&self, texts: &mut [String]) {
         for text in texts {
             self.redactor.string(text);

@@ -11,7 +11,7 @@ use common::api::expander::{ExpandRequest, ExpandResponse};
 use common::model::{
     Configuration, GeneratedValue, Layout, LayoutNode, Output, Resource, Scope, SecretValue,
 };
-use common::server::health::Check;
+use common::server::observe::health::Check;
 use common::yaml::{self, Duplicates, Limits};
 
 use super::Expander;
@@ -170,6 +170,7 @@ fn node(
         resources: None,
         message: None,
         source: None,
+        hook: Vec::new(),
     };
     match template {
         Some(template) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::expander::{ExpandRequest, ExpandResponse};
 use common::client::{ClientAccess, ClientError, ExpanderClient};
-use common::server::health::Check;
+use common::server::observe::health::Check;
 
 use super::Expander;
 use crate::dependency::{self, CallError};

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use common::api::expander::{ExpandRequest, ExpandResponse};
-use common::server::health::Check;
+use common::server::observe::health::Check;
 
 use crate::dependency::CallError;
 

@@ -18,7 +18,7 @@ pub async fn backup(services: Data<Services>) -> Result<HttpResponse, ApiError> 
     let logged = archive.inspect(|part| {
         if let Err(error) = part {
             tracing::error!(
-                error = common::server::error::chain(error),
+                error = common::server::answer::error::chain(error),
                 "the backup is cut off"
             );
         }

@@ -3,27 +3,14 @@
 //! Handlers parse requests and build answers. Decisions are made in `service`.
 
 mod admin;
-mod audited;
-mod credentials;
 mod deployments;
-mod events;
-mod expand;
-mod export;
-mod extract;
-mod guard;
-mod identify;
-mod kubernetes;
-mod live;
-mod manifests;
 mod metrics;
 mod openapi;
 mod operations;
-mod previews;
 mod readiness;
 mod registries;
-mod stored_templates;
+mod requests;
 mod templates;
-mod types;
 mod whoami;
 
 #[cfg(test)]
@@ -35,7 +22,12 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use common::server::at;
 
-use self::guard::Need::{self, *};
+use self::deployments::{activity, live, manifests, previews};
+use self::operations::{events, many};
+use self::registries::credentials;
+use self::requests::guard::Need::{self, *};
+use self::requests::{guard, kubernetes};
+use self::templates::{expand, export, stored_templates, types};
 use crate::auth::Resource::*;
 use crate::auth::Verb::*;
 use crate::service::Services;
@@ -100,10 +92,13 @@ routes! {
     "/deployments/{deployment}" GET deployments::get Deployment(Get), PUT deployments::update Deployment(Update), DELETE deployments::delete Deployment(Delete);
     "/deployments/{deployment}/rollback" POST deployments::rollback Deployment(Update);
     "/deployments/{deployment}/upgrade" POST deployments::upgrade Deployment(Update);
+    "/deployments/{deployment}/test" POST deployments::test Deployment(Update);
     "/deployments/{deployment}/stop" POST operations::stop Deployment(Update);
     "/deployments/{deployment}/preview" GET previews::get Deployment(Get), DELETE previews::delete Deployment(Update);
     "/deployments/{deployment}/diff" POST previews::diff Deployment(Get);
     "/deployments/{deployment}/resources" GET live::resources Deployment(Get);
+    "/deployments/{deployment}/events" GET activity::events Deployment(Get);
+    "/deployments/{deployment}/logs" GET activity::logs Deployment(Get);
     "/deployments/{deployment}/graph" GET live::graph Deployment(Get);
     "/deployments/{deployment}/manifests" GET manifests::list Deployment(Get);
     "/deployments/{deployment}/manifests/{manifest}" GET manifests::get Deployment(Get);
@@ -111,15 +106,15 @@ routes! {
     "/deployments/{deployment}/manifests/{manifest}/layout" GET manifests::layout Deployment(Get);
     "/templates/whatif" POST templates::whatif Filtered;
     "/templates" GET stored_templates::list Filtered, POST stored_templates::create InBody;
-    "/templates/{template}" GET stored_templates::get Filtered, PUT stored_templates::replace InBody, DELETE stored_templates::delete InBody;
+    "/templates/{template}" GET stored_templates::get Filtered, PUT stored_templates::replace InBody, PATCH stored_templates::patch InBody, DELETE stored_templates::delete InBody;
     "/templates/{template}/processed" POST stored_templates::process_stored Filtered;
     "/processedtemplates" POST stored_templates::process Authenticated;
     "/api/v1/namespaces/{namespace}/templates" GET stored_templates::list Filtered, POST stored_templates::create InBody;
-    "/api/v1/namespaces/{namespace}/templates/{template}" GET stored_templates::get Filtered, PUT stored_templates::replace InBody, DELETE stored_templates::delete InBody;
+    "/api/v1/namespaces/{namespace}/templates/{template}" GET stored_templates::get Filtered, PUT stored_templates::replace InBody, PATCH stored_templates::patch InBody, DELETE stored_templates::delete InBody;
     "/api/v1/namespaces/{namespace}/templates/{template}/processed" POST stored_templates::process_stored Filtered;
     "/api/v1/namespaces/{namespace}/processedtemplates" POST stored_templates::process Authenticated;
     "/apis/template.openshift.io/v1/namespaces/{namespace}/templates" GET stored_templates::list Filtered, POST stored_templates::create InBody;
-    "/apis/template.openshift.io/v1/namespaces/{namespace}/templates/{template}" GET stored_templates::get Filtered, PUT stored_templates::replace InBody, DELETE stored_templates::delete InBody;
+    "/apis/template.openshift.io/v1/namespaces/{namespace}/templates/{template}" GET stored_templates::get Filtered, PUT stored_templates::replace InBody, PATCH stored_templates::patch InBody, DELETE stored_templates::delete InBody;
     "/apis/template.openshift.io/v1/namespaces/{namespace}/templates/{template}/processed" POST stored_templates::process_stored Filtered;
     "/apis/template.openshift.io/v1/namespaces/{namespace}/processedtemplates" POST stored_templates::process Authenticated;
     "/types" GET types::list Filtered;
@@ -128,13 +123,15 @@ routes! {
     "/types/{type}/registry" GET types::registry Authenticated;
     "/registries" GET registries::list Authenticated;
     "/registries/{registry}" GET registries::get Authenticated, POST registries::create ClusterScoped(Registries, Create), DELETE registries::delete ClusterScoped(Registries, Delete);
+    "/registries/{registry}/refresh" POST registries::refresh Authenticated;
     "/registries/{registry}/types" GET registries::templates Authenticated;
     "/registries/{registry}/types/{type}" GET registries::template Authenticated;
     "/registries/{registry}/download" GET registries::download Authenticated;
     "/credentials" GET credentials::list ClusterScoped(Credentials, List);
     "/credentials/{credential}" GET credentials::get ClusterScoped(Credentials, Get), POST credentials::set ClusterScoped(Credentials, Update), DELETE credentials::delete ClusterScoped(Credentials, Delete);
+    "/events" GET many::get Filtered;
     "/expand" POST expand::post Authenticated;
-    "/export" POST export::post Filtered;
+    "/export" GET export::get Filtered, POST export::post Filtered;
     "/operations" GET operations::list Filtered;
     "/operations/{operation}" GET operations::get Operation(Get);
     "/operations/{operation}/events" GET events::get Operation(Get);

@@ -2,7 +2,7 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use common::server::health::readiness;
+use common::server::observe::health::readiness;
 
 use crate::service::Services;
 

@@ -3,18 +3,20 @@
 //! It knows nothing of deployments: the page's script calls the API as any other client, with the caller's rights.
 
 mod files;
+mod session;
 
 use actix_web::http::Method;
 use actix_web::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderName,
-    LOCATION, REFERRER_POLICY, VARY,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderName, LOCATION,
+    REFERRER_POLICY, VARY,
 };
 use actix_web::web::{self, Path, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use common::api::error::ErrorCode;
-use common::server::{ApiError, at};
+use common::server::{ApiError, accepts_gzip, at};
 
 use self::files::{FILES, File};
+use crate::auth::BrowserAccess;
 
 /// Whether the page is served.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -48,10 +50,11 @@ const FOREVER: &str = "public, max-age=31536000, immutable";
 const START: &str = "index.html";
 
 /// Adds `/ui/` to the routes.
-pub fn routes(routes: &mut ServiceConfig, page: Page) {
+pub fn routes(routes: &mut ServiceConfig, page: Page, access: &BrowserAccess) {
     if page == Page::Off {
         return;
     }
+    session::routes(routes, access);
     let to_page = || async {
         HttpResponse::PermanentRedirect()
             .insert_header((LOCATION, "/ui/"))
@@ -95,21 +98,13 @@ fn answer(file: &File, request: &HttpRequest) -> HttpResponse {
         false => "no-cache",
     };
     response.insert_header((CACHE_CONTROL, lifetime));
-    match takes_gzip(request) {
+    match accepts_gzip(request.headers()) {
         true => {
             response.insert_header((CONTENT_ENCODING, "gzip"));
             response.body(file.gzip)
         }
         false => response.body(file.bytes),
     }
-}
-
-fn takes_gzip(request: &HttpRequest) -> bool {
-    let accepted = request.headers().get_all(ACCEPT_ENCODING);
-    let mut codings = accepted
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|text| text.split(','));
-    codings.any(|coding| coding.trim().eq_ignore_ascii_case("gzip"))
 }
 
 #[cfg(test)]
@@ -168,7 +163,10 @@ mod tests {
             (Page::On, StatusCode::PERMANENT_REDIRECT),
             (Page::Off, StatusCode::NOT_FOUND),
         ] {
-            let app = init_service(App::new().configure(|config| routes(config, page))).await;
+            let app = init_service(
+                App::new().configure(|config| routes(config, page, &BrowserAccess::default())),
+            )
+            .await;
             let answer = call_service(&app, TestRequest::with_uri("/ui").to_request()).await;
             assert_eq!(answer.status(), expected);
         }

@@ -9,7 +9,8 @@ use jiff::Timestamp;
 
 use crate::credentials::Vault;
 use crate::error::Error;
-use crate::store::{Store, StoreError, archive, verify};
+use crate::store::maintenance::{archive, verify};
+use crate::store::{Store, StoreError};
 use crate::workflow::Engine;
 
 pub struct Admin {

@@ -13,15 +13,17 @@ use common::model::{
 };
 use common::server::ApiError;
 use manager_broker::{
-    Backend, BackendError, Binding, BrokerError, Caller, Edit, Instance, Outcome, Versioned, Write,
+    Backend, BackendError, Binding, BrokerError, Caller, Edit, Flags, Instance, Outcome, Versioned,
+    Write,
 };
+use serde_json::{Map, Value};
 
-use super::asked::{Asked, Joined};
+use super::writes::asked::{Asked, Joined};
 use super::writes::{Writes, operation_id};
 use crate::auth;
 use crate::error::Error;
 use crate::store::operations::StopWish;
-use crate::store::{Changes, StoreError, broker, deployments, operations};
+use crate::store::{Changes, StoreError, broker, deployments, manifests, operations};
 use crate::workflow::engine::Suspended;
 
 /// How often an operation that another manager runs is looked at.
@@ -77,6 +79,7 @@ impl Backend for BrokerDeployments {
                 operation: write.operation.clone(),
                 changes: self.changes(edits).await?,
             }),
+            by_broker: true,
             ..Asked::default()
         };
         let accepted = match write.is_new {
@@ -113,7 +116,22 @@ impl Backend for BrokerDeployments {
             description: described(error),
             is_callers: is_undone && error.code.status() == 400,
             is_undone,
+            flags: flags(&read(broker::outputs(store, name).await)?.unwrap_or_default()),
         })
+    }
+
+    async fn promised(&self, id: &OperationId) -> Result<Option<Map<String, Value>>, BackendError> {
+        let store = &self.writes.store;
+        let Some(operation) = self.expanded(id).await? else {
+            return Ok(None);
+        };
+        let (name, manifest) = (&operation.deployment, &operation.manifest);
+        let head = match manifest {
+            Some(manifest) => read(manifests::head(store, name, manifest).await)?,
+            None => None,
+        };
+        let outputs = head.map(|head| head.outputs).unwrap_or_default();
+        Ok(Some(known(outputs)))
     }
 
     async fn remove(
@@ -137,6 +155,7 @@ impl Backend for BrokerDeployments {
                     ..WriteQuery::default()
                 },
                 caller: caller.clone(),
+                by_broker: true,
                 ..Asked::default()
             };
             match self.writes.delete(name.clone(), asked).await {
@@ -188,6 +207,34 @@ impl BrokerDeployments {
         self.ended(id).await.map(drop)
     }
 
+    /// The operation as soon as its manifest is stored. None if it ends without one.
+    async fn expanded(&self, id: &OperationId) -> Result<Option<Operation>, BackendError> {
+        loop {
+            if let Some(handle) = self.writes.engine.handle(id) {
+                let mut changes = handle.watch().changes();
+                let operation = handle.watch().operation();
+                if operation.manifest.is_some() {
+                    return Ok(Some((*operation).clone()));
+                }
+                if handle.watch().ended().is_some() {
+                    return Ok(None);
+                }
+                tokio::select! {
+                    changed = changes.changed() => changed.map_err(|_| BackendError::Stopping)?,
+                    () = handle.suspended() => return Err(BackendError::Stopping),
+                }
+                continue;
+            }
+            let record = read(operations::get(&self.writes.store, id).await)?;
+            match record.map(|record| record.operation) {
+                Some(operation) if operation.manifest.is_some() => return Ok(Some(operation)),
+                Some(operation) if operation.status != OperationStatus::Done => {}
+                _ => return Ok(None),
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
     /// The operation after its end.
     async fn ended(&self, id: &OperationId) -> Result<Operation, BackendError> {
         loop {
@@ -209,7 +256,7 @@ impl BrokerDeployments {
 fn creation(write: Write) -> CreateDeployment {
     CreateDeployment {
         name: write.deployment,
-        content: write.content,
+        content: write.content.unwrap_or_default(),
         imports: write.imports,
         namespace: Some(write.namespace),
         description: write.description,
@@ -220,11 +267,30 @@ fn creation(write: Write) -> CreateDeployment {
 }
 
 fn change(write: Write) -> UpdateDeployment {
+    if write.content.is_none() {
+        // As it is stored.
+        return UpdateDeployment {
+            properties: Some(Map::new()),
+            ..UpdateDeployment::default()
+        };
+    }
     UpdateDeployment {
-        content: Some(write.content),
+        content: write.content,
         imports: write.imports,
         labels: Some(write.labels),
         ..UpdateDeployment::default()
+    }
+}
+
+/// What a plan said about the failure.
+fn flags(outputs: &[Output]) -> Flags {
+    let flag = |name: &str| {
+        let found = outputs.iter().find(|one| one.name == name);
+        found.and_then(|one| one.value.as_bool())
+    };
+    Flags {
+        usable: flag("instance_usable"),
+        repeatable: flag("update_repeatable"),
     }
 }
 
@@ -238,6 +304,15 @@ fn is_undone(operation: &Operation, left: Option<&Deployment>) -> bool {
         OperationType::Create => left.is_none(),
         _ => is_restored || operation.manifest.is_none(),
     }
+}
+
+/// The outputs whose values are known before anything is applied.
+fn known(outputs: Vec<Output>) -> Map<String, Value> {
+    let is_known = |value: &Value| !value.to_string().contains("$(ref.");
+    let outputs = outputs.into_iter().filter(|one| is_known(&one.value));
+    outputs
+        .map(|Output { name, value }| (name, value))
+        .collect()
 }
 
 /// What a platform shows to its users.
@@ -258,7 +333,7 @@ fn read<T>(result: Result<T, StoreError>) -> Result<T, BackendError> {
 }
 
 fn fault(error: &StoreError) -> BackendError {
-    BackendError::Fault(common::server::error::chain(error))
+    BackendError::Fault(common::server::answer::error::chain(error))
 }
 
 fn suspended(_: Suspended) -> BackendError {

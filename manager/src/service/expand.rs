@@ -13,9 +13,9 @@ use crate::auth::Caller;
 use crate::domain::manifest;
 use crate::domain::redaction::Redaction;
 use crate::error::Error;
-use crate::workflow::choice::Choice;
-use crate::workflow::expansion::{Expansions, Subject};
-use crate::workflow::redacting;
+use crate::workflow::expansion::choice::Choice;
+use crate::workflow::expansion::cluster::View;
+use crate::workflow::expansion::{Expansions, Subject, redacting};
 
 pub struct Expand {
     pub expansions: Arc<Expansions>,
@@ -39,6 +39,10 @@ impl Expand {
             seed: request.seed,
             identity: caller.identity.clone(),
             broker: serde_json::Map::new(),
+            charts: Vec::new(),
+            capabilities: request.capabilities.map(Arc::new),
+            view: View::None,
+            looker: None,
         };
         let input = InputConfig {
             content: request.content,
@@ -50,6 +54,7 @@ impl Expand {
             .expand(&subject, input, &Choice::Latest, deadline)
             .await?;
         let mut expansion = expanded.expansion;
+        expansion.plans.clear();
         let secrets = std::mem::take(&mut expansion.secrets);
         let redaction = redacting::prepared(secrets).await;
         Ok(redacting::redacted(&redaction, expansion, Redaction::expansion).await)

@@ -1,28 +1,15 @@
 //! The use cases, one file for each noun. They take and return model types, and know no HTTP.
 
+pub mod access;
 pub mod admin;
-pub mod asked;
 pub mod broker;
-pub mod credentials;
 pub mod deployments;
-pub mod drift;
 pub mod expand;
-pub mod gate;
-pub mod live;
-mod live_export;
-pub mod manifests;
 pub mod operations;
 mod pages;
-pub mod previews;
-pub mod quota;
 pub mod readiness;
 pub mod registries;
-mod repeats;
-pub mod stored_templates;
-pub mod template_inputs;
-pub mod types;
-mod visibility;
-pub mod whatif;
+pub mod templates;
 pub mod writes;
 
 use std::net::IpAddr;
@@ -31,27 +18,28 @@ use std::time::Duration;
 
 use manager_registry::Registries;
 
+use self::access::gate::Gate;
+use self::access::visibility::VisibilityFilters;
 use self::admin::Admin;
-use self::credentials::Credentials;
 use self::deployments::Deployments;
-use self::drift::DriftChecks;
+use self::deployments::activity::Activity;
+use self::deployments::drift::DriftChecks;
+use self::deployments::live::LiveState;
+use self::deployments::manifests::Manifests;
+use self::deployments::previews::Previews;
 use self::expand::Expand;
-use self::gate::Gate;
-use self::live::LiveState;
-use self::live_export::LiveExport;
-use self::manifests::Manifests;
 use self::operations::Operations;
-use self::previews::Previews;
-use self::quota::{Quota, Quotas};
 use self::readiness::Readiness;
 use self::registries::Catalog;
-use self::stored_templates::StoredTemplates;
-use self::types::Types;
-use self::visibility::VisibilityFilters;
-use self::whatif::WhatIfs;
+use self::registries::credentials::Credentials;
+use self::templates::live_export::LiveExport;
+use self::templates::stored_templates::StoredTemplates;
+use self::templates::types::Types;
+use self::templates::whatif::WhatIfs;
 use self::writes::Writes;
+use self::writes::quota::{Quota, Quotas};
 use crate::audit::Audit;
-use crate::auth::{Auth, Authenticators};
+use crate::auth::{Auth, Authenticators, BrowserAccess};
 use crate::credentials::Vault;
 use crate::deployer::Deployer;
 use crate::expander::Expander;
@@ -67,6 +55,7 @@ pub struct Services {
     pub writes: Arc<Writes>,
     pub previews: Arc<Previews>,
     pub live: Arc<LiveState>,
+    pub activity: Arc<Activity>,
     pub drift: Arc<DriftChecks>,
     pub manifests: Arc<Manifests>,
     pub operations: Arc<Operations>,
@@ -80,6 +69,7 @@ pub struct Services {
     pub readiness: Arc<Readiness>,
     pub gate: Arc<Gate>,
     pub authenticators: Authenticators,
+    pub browsers: BrowserAccess,
     pub audit: Audit,
     /// Proxies whose `X-Forwarded-For` header is trusted.
     pub trusted_proxies: Arc<[IpAddr]>,
@@ -143,6 +133,11 @@ impl Services {
             }),
             writes,
             live,
+            activity: Arc::new(Activity {
+                store: store.clone(),
+                engine: dependencies.engine.clone(),
+                deployer: dependencies.deployer.clone(),
+            }),
             previews: Arc::new(Previews {
                 store: store.clone(),
                 gate: gate.clone(),
@@ -192,6 +187,7 @@ impl Services {
             }),
             gate: Arc::new(gate),
             authenticators: dependencies.auth.authenticators,
+            browsers: dependencies.auth.browsers,
             audit: dependencies.auth.audit.clone(),
             trusted_proxies: dependencies.auth.trusted_proxies.into(),
             readiness: Arc::new(Readiness {

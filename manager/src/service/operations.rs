@@ -4,17 +4,19 @@ use common::api::error::ErrorCode;
 use common::api::page::{Page, PageQuery};
 use common::model::{DeploymentName, Operation, OperationId, OperationStatus};
 
-use super::asked::{Asked, Kind};
+use tokio::sync::watch;
+
+use super::access::gate::missing_operation;
+use super::access::visibility::{VisibilityFilters, filter_page};
 use super::deployments::missing;
-use super::gate::missing_operation;
-use super::visibility::{VisibilityFilters, filter_page};
+use super::writes::asked::{Asked, Kind};
 use crate::auth::Caller;
 use crate::error::Error;
 use crate::store::operations::{OperationRecord, StopWish};
 use crate::store::{Store, deployments, operations};
 use crate::workflow::Engine;
 pub use crate::workflow::OperationHandle;
-pub use crate::workflow::watch::WatchEvent;
+pub use crate::workflow::engine::watch::WatchEvent;
 
 pub struct Operations {
     pub store: Store,
@@ -110,6 +112,16 @@ impl Operations {
     /// An operation that has ended.
     pub async fn ended(&self, handle: &OperationHandle) -> Result<Operation, Error> {
         Ok(handle.outcome().await?.operation.clone())
+    }
+
+    /// A receiver that is notified when an operation begins.
+    pub fn began(&self) -> watch::Receiver<u64> {
+        self.engine.began()
+    }
+
+    /// The operations of a deployment that are running or have ended recently, the first one first.
+    pub fn of_deployment(&self, name: &DeploymentName) -> Vec<OperationId> {
+        self.engine.operations_of(name)
     }
 
     pub async fn watch(&self, id: &OperationId) -> Result<Watch, Error> {

@@ -2,7 +2,8 @@
 
 use common::api::page::{Page, PageQuery};
 
-use crate::store::{StoreError, token};
+use crate::store::StoreError;
+use crate::store::record::token;
 
 /// A page of items sorted by unique names. The token is the last name of the previous page, so changes between two
 /// requests shift nothing into or out of later pages.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use common::server::error::chain;
-use common::server::health::Check;
+use common::server::answer::error::chain;
+use common::server::observe::health::Check;
 use manager_registry::Registries;
 
 use crate::audit::Audit;

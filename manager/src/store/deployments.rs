@@ -2,10 +2,13 @@
 //!
 //! Only the operation that holds a deployment's lock writes its records.
 
+use std::collections::BTreeMap;
+
 use common::api::deployer::Policies;
 use common::api::page::{Page, PageQuery};
 use common::model::{
-    AppliedObject, Deployment, DeploymentName, Identity, ManifestName, Namespace, OperationId,
+    AppliedChart, AppliedObject, Deployment, DeploymentName, DeploymentState, Identity,
+    ManifestName, Namespace, OperationId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +33,12 @@ pub struct Objects {
     /// The policies of the last apply of the latest manifest. Corrections use them.
     #[serde(default)]
     pub policies: Policies,
+    /// The manifest that was last begun to be applied. A deletion runs its hooks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied: Option<ManifestName>,
+    /// How often each chart of the last successful apply was applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub charts: Vec<AppliedChart>,
 }
 
 pub async fn find(store: &Store, name: &DeploymentName) -> Result<Option<Found>, StoreError> {
@@ -54,6 +63,23 @@ pub async fn list(store: &Store, page: &PageQuery) -> Result<String, StoreError>
 
 /// Like [`list`], parsed.
 pub async fn page(store: &Store, page: &PageQuery) -> Result<Page<Deployment>, StoreError> {
+    store
+        .records(keys::deployments(), page, Order::Ascending)
+        .await
+}
+
+/// The part of a deployment's record that lists count.
+#[derive(Debug, Deserialize)]
+pub struct DeploymentRow {
+    pub name: DeploymentName,
+    pub namespace: Namespace,
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    pub state: DeploymentState,
+}
+
+/// Like [`page`], with less of each.
+pub async fn rows(store: &Store, page: &PageQuery) -> Result<Page<DeploymentRow>, StoreError> {
     store
         .records(keys::deployments(), page, Order::Ascending)
         .await

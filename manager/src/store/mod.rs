@@ -3,27 +3,16 @@
 //! It knows keys, records and indexes, and refuses to know why something is written. Writers collect [`Changes`] and
 //! commit what belongs together at once.
 
-pub mod archive;
 pub mod broker;
-pub mod contents;
-pub mod credentials;
 pub mod deployments;
-pub mod digests;
-pub mod fences;
-pub mod instances;
-pub mod journal;
 mod keys;
 pub mod kv;
+pub mod maintenance;
 pub mod manifests;
 pub mod operations;
-mod pieces;
-mod record;
+pub mod record;
 pub mod registries;
-pub mod requests;
 pub mod templates;
-pub mod token;
-mod upgrade;
-pub mod verify;
 
 use std::sync::Arc;
 
@@ -34,8 +23,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::RwLock;
 
-use self::fences::Fences;
 use self::kv::{Commit, Entry, Key, Kv, KvError, Order, Pace, Scan, SealError, SealedKv};
+use self::operations::fences::Fences;
 use self::record::RecordError;
 use crate::keys::{KeyPlace, Ring};
 
@@ -99,8 +88,8 @@ impl Store {
     /// Opens a store, and upgrades it to this format if it is new or older.
     pub async fn open(kv: Arc<dyn Kv>) -> Result<Self, StoreError> {
         let store = Self::over(kv);
-        archive::clean(&store).await?;
-        upgrade::run(&store).await?;
+        maintenance::archive::clean(&store).await?;
+        maintenance::upgrade::run(&store).await?;
         Ok(store)
     }
 
@@ -215,9 +204,9 @@ impl Store {
         }
         // An empty token asks for the first page, like an absent one.
         let token = query.page_token.as_deref();
-        let after = token
-            .filter(|token| !token.is_empty())
-            .map(|token| token::read(token).map(|rest| [prefix.as_slice(), &rest].concat()));
+        let after = token.filter(|token| !token.is_empty()).map(|token| {
+            record::token::read(token).map(|rest| [prefix.as_slice(), &rest].concat())
+        });
         let after = after.transpose()?;
         let limit = query.limit();
         let scan = Scan {
@@ -231,7 +220,7 @@ impl Store {
         items.truncate(limit);
         let last = items.last().filter(|_| more);
         let next_page_token =
-            last.map(|(key, _)| token::write(key.get(prefix.len()..).unwrap_or_default()));
+            last.map(|(key, _)| record::token::write(key.get(prefix.len()..).unwrap_or_default()));
         Ok(Page {
             items,
             next_page_token,

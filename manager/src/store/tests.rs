@@ -1,5 +1,6 @@
 //! Pages of records.
 
+use super::maintenance::archive;
 use super::*;
 
 #[tokio::test]

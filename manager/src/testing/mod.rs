@@ -17,7 +17,7 @@ use crate::deployer::Deployer;
 use crate::deployer::fake::FakeDeployer;
 use crate::expander::fake::FakeExpander;
 use crate::keys::KeyPlace;
-use crate::service::quota::Quotas;
+use crate::service::writes::quota::Quotas;
 use crate::store::kv::{Commit, Entry, Key, Kv, KvError, MemoryKv, Pace, Scan};
 use crate::workflow::{Capacity, Retry};
 

@@ -10,7 +10,7 @@ use common::model::{Identity, Namespace};
 use super::step::{Dependencies, Goal};
 use crate::auth::Verb;
 use crate::auth::authorization::Question;
-use crate::domain::intent::Intent;
+use crate::domain::operation::intent::Intent;
 use crate::store::operations::OperationRecord;
 use crate::store::{StoreError, deployments};
 
@@ -58,7 +58,8 @@ pub fn verb(intent: &Intent) -> Verb {
         | Intent::Preview { new: None, .. }
         | Intent::Commit(_)
         | Intent::Rollback { .. }
-        | Intent::Correct => Verb::Update,
+        | Intent::Correct
+        | Intent::Test => Verb::Update,
         Intent::Delete { .. } => Verb::Delete,
     }
 }

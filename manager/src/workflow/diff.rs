@@ -7,7 +7,7 @@ use common::api::error::{ErrorBody, ErrorCode};
 use futures::StreamExt;
 use tokio::time::Instant;
 
-use super::follow::left_ms;
+use super::job::follow::left_ms;
 use super::retry::Retry;
 use crate::deployer::Deployer;
 

@@ -10,24 +10,15 @@
 //! so one commit holds both the changes of a step and the fact that the step is done.
 
 mod authority;
-pub mod choice;
 pub mod diff;
 pub mod engine;
 pub mod expansion;
-mod follow;
-mod plans;
-mod recovery;
-pub mod redacting;
+pub mod hooks;
+mod job;
 mod retry;
-mod runner;
 pub mod step;
 mod steps;
-pub mod stored_types;
-mod tries;
-mod undo;
 pub mod upgrade;
-pub mod values;
-pub mod watch;
 
 #[cfg(test)]
 mod tests;

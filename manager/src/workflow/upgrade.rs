@@ -8,8 +8,8 @@ use common::api::upgrade::TemplateUse;
 use common::model::{DeploymentName, InputConfig, ResolvedType, TypeName};
 use common::work;
 
-use super::choice::Instead;
 use super::expansion::Expansions;
+use super::expansion::choice::Instead;
 use crate::domain::uses::{self, References};
 use crate::store::manifests::Head;
 use crate::store::{Store, StoreError, manifests};

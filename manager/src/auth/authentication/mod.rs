@@ -23,7 +23,7 @@ use common::model::limits::TOKEN_BYTES;
 use common::tls::Certificate;
 
 pub use self::cluster::ClusterTokens;
-pub use self::oidc::{IssuerError, OidcOptions, OidcTokens};
+pub use self::oidc::{Issuer, IssuerError, OidcOptions, OidcTokens, claim_of};
 pub use self::reserved::{ReservedNames, reserved_name};
 pub use self::tokens::StaticTokens;
 

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::auth;
 use crate::deployer::fake::REFUSED;
 use crate::store::kv::Kv;
-use crate::store::verify::verify;
+use crate::store::maintenance::verify::verify;
 use crate::testing::TestBed;
 
 const CATALOG: &str = r"

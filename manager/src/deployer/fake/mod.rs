@@ -8,18 +8,23 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use common::api::activity::{
+    ClusterEvent, ClusterEvents, EventKind, EventsRequest, LogItem, LogLine, LogNotice, LogsRequest,
+};
+use common::api::cluster::{Capabilities, Lookup, LookupAnswer, LookupRequest};
 use common::api::deployer::*;
 use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::export::{ExportRequest, Exported};
 use common::api::job::{JobsStopped, Renewal, StopJobs};
+use common::api::plan::{EditRequest, Edited, LookedUp, SourcesRequest};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
 use common::canonical;
 use common::model::{AppliedObject, Identity, ObjectRef, Resource, ResourceName, TypeName};
-use common::server::health::Check;
+use common::server::observe::health::Check;
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::{Deployer, Events, Job};
+use super::{Deployer, Events, Job, Logs};
 use crate::dependency::CallError;
 pub use slow::Slow;
 
@@ -106,6 +111,13 @@ impl FakeDeployer {
         self.reviews.load(Ordering::SeqCst)
     }
 
+    fn properties_of(&self, name: &str) -> String {
+        let cluster = self.cluster();
+        let held = cluster.get(name);
+        held.map(|held| held.properties.to_string())
+            .unwrap_or_default()
+    }
+
     fn reviewed(&self) -> Result<(), CallError> {
         self.reviews.fetch_add(1, Ordering::SeqCst);
         let interruption = self.interruptions.lock().unwrap().pop_front();
@@ -183,6 +195,7 @@ impl FakeDeployer {
             reason: None,
             error: None,
             final_properties: resource.properties.clone(),
+            hook: None,
         };
         if resource.name.as_str() == REFUSED {
             let own = resource.properties.as_ref().map(ToString::to_string);
@@ -231,6 +244,7 @@ impl FakeDeployer {
             reason: None,
             error: None,
             final_properties: None,
+            hook: None,
         }
     }
 
@@ -509,6 +523,93 @@ impl Deployer for FakeDeployer {
         });
         let items = objects.collect::<Result<_, CallError>>()?;
         Ok(Exported { items })
+    }
+
+    /// One event for each object.
+    async fn events(
+        &self,
+        request: Arc<EventsRequest>,
+        _: Duration,
+    ) -> Result<ClusterEvents, CallError> {
+        let event = |applied: &AppliedObject| ClusterEvent {
+            resource: applied.resource.clone(),
+            object: applied.object.clone(),
+            kind: EventKind::Warning,
+            reason: "Noted".to_owned(),
+            message: self.properties_of(&applied.object.name),
+            count: 2,
+            last_time: None,
+        };
+        Ok(ClusterEvents {
+            items: request
+                .objects
+                .iter()
+                .map(event)
+                .take(request.limit)
+                .collect(),
+            notices: Vec::new(),
+        })
+    }
+
+    /// One line for each Pod, and a notice for each other object.
+    async fn logs(&self, request: Arc<LogsRequest>) -> Result<Logs, CallError> {
+        let item = |applied: &AppliedObject| match applied.object.kind.as_str() {
+            "Pod" => LogItem::Line(LogLine {
+                resource: applied.resource.clone(),
+                pod: applied.object.name.clone(),
+                container: request.container.clone().unwrap_or("main".to_owned()),
+                time: None,
+                text: self.properties_of(&applied.object.name),
+            }),
+            _ => LogItem::Notice(LogNotice {
+                resource: Some(applied.resource.clone()),
+                pod: None,
+                container: None,
+                message: format!("tail={} previous={}", request.tail, request.previous),
+            }),
+        };
+        let items: Vec<_> = request.objects.iter().map(item).map(Ok).collect();
+        Ok(futures::stream::iter(items).boxed())
+    }
+
+    async fn capabilities(&self, _: Duration) -> Result<Capabilities, CallError> {
+        Ok(Capabilities {
+            kube_version: Some("v1.36.0".to_owned()),
+            ..Capabilities::default()
+        })
+    }
+
+    async fn look_up(
+        &self,
+        request: Arc<LookupRequest>,
+        _: Duration,
+    ) -> Result<Vec<LookupAnswer>, CallError> {
+        let nothing = |lookup: &Lookup| LookupAnswer {
+            lookup: lookup.clone(),
+            found: None,
+            error: None,
+        };
+        Ok(request.lookups.iter().map(nothing).collect())
+    }
+
+    async fn lookup(
+        &self,
+        request: Arc<SourcesRequest>,
+        _: Duration,
+    ) -> Result<LookedUp, CallError> {
+        let cluster = self.cluster();
+        let wanted = request.objects.iter();
+        let found = wanted.map(|one| cluster.get(&one.name).map(|held| held.properties.clone()));
+        Ok(LookedUp {
+            objects: found.collect(),
+            warnings: Vec::new(),
+        })
+    }
+
+    async fn edit(&self, request: Arc<EditRequest>, _: Duration) -> Result<Edited, CallError> {
+        Ok(Edited {
+            edited: request.edits.len(),
+        })
     }
 
     async fn review_token(

@@ -182,5 +182,6 @@ fn applied(resource: &Resource, object: &AppliedObject) -> ResourceReport {
         reason: None,
         error: None,
         final_properties: None,
+        hook: None,
     }
 }

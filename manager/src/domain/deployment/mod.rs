@@ -1,5 +1,9 @@
 //! How a deployment changes. Each function returns the deployment after one change, with its new fingerprint.
 
+pub mod deletes;
+pub mod properties;
+pub mod service_binding;
+
 use std::collections::BTreeMap;
 
 use common::api::error::ErrorBody;
@@ -11,7 +15,7 @@ use common::model::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::intent::{DeploymentChange, Intent, New};
+use super::operation::intent::{DeploymentChange, Intent, New};
 
 /// Why a description or labels are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -14,6 +14,9 @@
 //! the next update or delete continues from it. Only `rollbackOnFailure` runs steps that lead back. Recovery replays
 //! the journal through [`State::after`]. A step that was running is run again.
 
+pub mod correction;
+pub mod intent;
+
 use common::api::error::ErrorBody;
 use common::model::OperationStatus;
 use serde::{Deserialize, Serialize};

@@ -5,9 +5,17 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
+use super::shapes::without_null;
+
 pub const JSON: &str = "application/json";
 pub const YAML: &str = "application/yaml";
 const EVENTS: &str = "text/event-stream";
+/// Why a body is refused before it is read.
+const BODIES: &[ErrorCode] = &[
+    ErrorCode::PayloadTooLarge,
+    ErrorCode::RequestTimeout,
+    ErrorCode::UnsupportedMediaType,
+];
 
 /// Built from parts that are already OpenAPI.
 pub struct Description {
@@ -80,16 +88,31 @@ impl Description {
 
     /// A body, in JSON or YAML.
     pub fn body<T: JsonSchema>(mut self, schemas: &mut SchemaGenerator) -> Self {
-        let schema = schemas.subschema_for::<T>();
+        let schema = schema_of::<T>(schemas);
         self.body = Some(json!({
             "required": true,
             "content": {JSON: {"schema": schema}, YAML: {"schema": schema}},
         }));
-        self.fails(&[
-            ErrorCode::PayloadTooLarge,
-            ErrorCode::RequestTimeout,
-            ErrorCode::UnsupportedMediaType,
-        ])
+        self.fails(BODIES)
+    }
+
+    /// A body of one of these media types, each with its schema.
+    pub fn bodies(mut self, kinds: &[(&str, Value)]) -> Self {
+        let kinds = kinds.iter();
+        let content = kinds.map(|(kind, schema)| ((*kind).to_owned(), json!({"schema": schema})));
+        let content: Map<String, Value> = content.collect();
+        self.body = Some(json!({"required": true, "content": content}));
+        self.fails(BODIES)
+    }
+
+    /// In this media type, the body may be a text instead.
+    pub fn or_text(mut self, media_type: &str, what: &str) -> Self {
+        if let Some(body) = &mut self.body {
+            let schema = body["content"][media_type]["schema"].take();
+            body["content"][media_type]["schema"] =
+                json!({"description": what, "anyOf": [schema, {"type": "string"}]});
+        }
+        self
     }
 
     /// A body of another media type.
@@ -107,7 +130,7 @@ impl Description {
         what: &str,
         schemas: &mut SchemaGenerator,
     ) -> Self {
-        let schema = json!(schemas.subschema_for::<T>());
+        let schema = schema_of::<T>(schemas);
         self.answer(status, what, JSON, schema)
     }
 
@@ -116,15 +139,10 @@ impl Description {
         self.answer(status, what, media_type, json!({"type": "string"}))
     }
 
-    /// A stream of events. OpenAPI 3.1 has no schema for streams, so tools expect the schema of one event. `x-events` has the
-    /// schema of the data of each kind of event.
+    /// A stream of events. OpenAPI 3.1 has no schema for streams, and generators of clients take only a text for one.
+    /// `x-events` has the schema of the data of each kind of event.
     pub fn events(mut self, what: &str, kinds: Value) -> Self {
-        let data = json!({"type": "string", "contentMediaType": JSON});
-        let event = json!({
-            "type": "object",
-            "properties": {"id": {"type": "string"}, "event": {"type": "string"}, "data": data},
-        });
-        self = self.answer(200, what, EVENTS, event);
+        self = self.answer(200, what, EVENTS, json!({"type": "string"}));
         if let Some(answer) = self.answers.get_mut("200") {
             answer["content"][EVENTS]["x-events"] = kinds;
         }
@@ -152,25 +170,10 @@ impl Description {
     }
 }
 
-/// Optional parameters are left out of a query, and are never null.
-fn without_null(mut schema: Value) -> Value {
-    if let Some(types) = schema["type"].as_array() {
-        let others: Vec<_> = types
-            .iter()
-            .filter(|name| *name != "null")
-            .cloned()
-            .collect();
-        if let [only] = others.as_slice() {
-            schema["type"] = only.clone();
-        }
+/// Generators of clients take an empty schema for "anything", and no `true`.
+fn schema_of<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Value {
+    match json!(schemas.subschema_for::<T>()) {
+        Value::Bool(true) => json!({}),
+        schema => schema,
     }
-    let choices = schema["anyOf"].as_array().cloned().unwrap_or_default();
-    if let [one, null] = choices.as_slice()
-        && null["type"] == "null"
-        && let Some(fields) = schema.as_object_mut()
-    {
-        fields.remove("anyOf");
-        fields.extend(one.as_object().cloned().unwrap_or_default());
-    }
-    schema
 }

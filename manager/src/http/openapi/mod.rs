@@ -27,7 +27,7 @@ use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value, json};
 
 pub use self::description::Description;
-use super::guard::Need;
+use super::requests::guard::Need;
 
 /// A row of the route table.
 pub struct Route {
@@ -59,8 +59,9 @@ pub async fn get() -> HttpResponse {
 }
 
 /// The errors of every route: the server answers them before it looks for the route.
-const GENERAL: [ErrorCode; 3] = [
+const GENERAL: [ErrorCode; 4] = [
     ErrorCode::UriTooLong,
+    ErrorCode::Misdirected,
     ErrorCode::TooManyRequests,
     ErrorCode::HeadersTooLarge,
 ];
@@ -92,7 +93,7 @@ pub fn document(routes: &[Route]) -> Value {
         "paths": paths,
         "components": {
             "responses": Map::from_iter(general),
-            "schemas": schemas.take_definitions(true),
+            "schemas": shapes::with_forms(schemas.take_definitions(true)),
             "securitySchemes": {"bearer": {
                 "type": "http",
                 "scheme": "bearer",
@@ -189,12 +190,10 @@ fn error_answer(codes: &[ErrorCode], schemas: &mut SchemaGenerator) -> Value {
         .iter()
         .map(|code| format!("`{code}`: {}", code.meaning()));
     let names: Vec<_> = codes.iter().map(|code| code.as_str()).collect();
-    let schema = json!({
-        "allOf": [schemas.subschema_for::<ErrorBody>()],
-        "properties": {"code": {"enum": names}},
-    });
+    // One type for all errors: a type for each list of codes would fill the generated clients.
     json!({
         "description": meanings.collect::<Vec<_>>().join("\n\n"),
-        "content": {"application/json": {"schema": schema}},
+        "content": {"application/json": {"schema": schemas.subschema_for::<ErrorBody>()}},
+        "x-codes": names,
     })
 }

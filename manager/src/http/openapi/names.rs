@@ -5,8 +5,12 @@ use super::Route;
 /// Operations whose names do not follow from the handler.
 const NAMES: &[(&str, &str, &str)] = &[
     ("expand", "post", "expand"),
+    ("export", "get", "exportTemplate"),
     ("export", "post", "exportObjects"),
     ("events", "get", "watchOperation"),
+    ("many", "get", "watchOperations"),
+    ("activity", "events", "listEvents"),
+    ("activity", "logs", "readLogs"),
     ("live", "resources", "listResources"),
     ("live", "graph", "getGraph"),
     ("previews", "diff", "diffDeployment"),
@@ -19,6 +23,7 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("stored_templates", "create", "createTemplate"),
     ("stored_templates", "get", "getTemplate"),
     ("stored_templates", "replace", "replaceTemplate"),
+    ("stored_templates", "patch", "patchTemplate"),
     ("stored_templates", "delete", "deleteTemplate"),
     ("stored_templates", "process", "processTemplate"),
     (

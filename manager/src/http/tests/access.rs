@@ -55,6 +55,11 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
     ),
     (
         "POST",
+        "/deployments/{deployment}/test",
+        [401, 401, 404, 403, 400, 400],
+    ),
+    (
+        "POST",
         "/deployments/{deployment}/stop",
         [401, 401, 404, 403, 409, 409],
     ),
@@ -76,6 +81,16 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
     (
         "GET",
         "/deployments/{deployment}/resources",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "GET",
+        "/deployments/{deployment}/events",
+        [401, 401, 404, 200, 200, 200],
+    ),
+    (
+        "GET",
+        "/deployments/{deployment}/logs",
         [401, 401, 404, 200, 200, 200],
     ),
     (
@@ -137,6 +152,11 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
         [401, 401, 403, 403, 403, 404],
     ),
     (
+        "POST",
+        "/registries/{registry}/refresh",
+        [401, 401, 404, 404, 404, 404],
+    ),
+    (
         "GET",
         "/registries/{registry}/types",
         [401, 401, 404, 404, 404, 404],
@@ -168,7 +188,9 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
         [401, 401, 403, 403, 403, 404],
     ),
     ("POST", "/expand", [401, 401, 200, 200, 200, 200]),
+    ("GET", "/export", [401, 401, 403, 404, 404, 404]),
     ("POST", "/export", [401, 401, 403, 200, 200, 200]),
+    ("GET", "/events", [401, 401, 400, 400, 400, 400]),
     ("GET", "/operations", [401, 401, 200, 200, 200, 200]),
     (
         "GET",
@@ -196,6 +218,11 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
         "PUT",
         "/templates/{template}",
         [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "PATCH",
+        "/templates/{template}",
+        [401, 401, 415, 415, 415, 415],
     ),
     (
         "DELETE",
@@ -233,6 +260,11 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
         [401, 401, 404, 404, 404, 404],
     ),
     (
+        "PATCH",
+        "/api/v1/namespaces/{namespace}/templates/{template}",
+        [401, 401, 415, 415, 415, 415],
+    ),
+    (
         "DELETE",
         "/api/v1/namespaces/{namespace}/templates/{template}",
         [401, 401, 404, 404, 404, 404],
@@ -266,6 +298,11 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
         "PUT",
         "/apis/template.openshift.io/v1/namespaces/{namespace}/templates/{template}",
         [401, 401, 404, 404, 404, 404],
+    ),
+    (
+        "PATCH",
+        "/apis/template.openshift.io/v1/namespaces/{namespace}/templates/{template}",
+        [401, 401, 415, 415, 415, 415],
     ),
     (
         "DELETE",
@@ -382,6 +419,7 @@ impl Guarded {
             "/deployments/{deployment}/manifests/{manifest}/diff" => {
                 format!("{path}?from={}", self.manifest)
             }
+            "/export" if method == "GET" => path + "?namespace=shop&kind=ConfigMap&name=none",
             route if route.starts_with("/templates") && !route.ends_with("whatif") => {
                 path + "?namespace=shop"
             }

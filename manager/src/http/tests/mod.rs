@@ -2,23 +2,13 @@
 
 mod access;
 mod deployments;
-mod drift;
-mod expand;
 mod health;
-mod live;
 mod operations;
-mod previews;
-mod properties;
 mod registries;
-mod repeats;
 mod requests;
-mod resolution;
-mod rollbacks;
 mod routes;
 mod secrets;
-mod stored_templates;
-mod upgrades;
-mod values;
+mod templates;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};

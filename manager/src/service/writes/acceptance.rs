@@ -6,12 +6,13 @@ use common::model::{Deployment, ManifestName};
 use super::Writes;
 use super::draft::Draft;
 use super::refusals::{absent, busy, crowded, exists, never_applied, unapplied};
-use crate::domain::intent::Intent;
+use crate::domain::deployment::service_binding;
+use crate::domain::operation::intent::Intent;
 use crate::error::Error;
 use crate::service::deployments::missing;
-use crate::service::repeats::{Repeat, Repeats};
+use crate::service::writes::repeats::{Repeat, Repeats};
 use crate::store::deployments::{self, Found};
-use crate::store::manifests;
+use crate::store::{broker, manifests};
 use crate::workflow::{self, OperationHandle};
 
 /// How often a decision is repeated because the deployment changed meanwhile.
@@ -45,7 +46,9 @@ impl Writes {
             if decisions == 0 {
                 self.within_quota(&draft).await?;
             }
-            let record = draft.record(id, found.as_ref(), committed.clone())?;
+            let mut record = draft.record(id, found.as_ref(), committed.clone())?;
+            let warning = self.past_broker(&draft).await?;
+            record.operation.warnings.extend(warning);
             let accepted = self
                 .engine
                 .accept(
@@ -87,6 +90,23 @@ impl Writes {
             .acting(caller.identity.as_ref(), namespace, account)
             .await?;
         Ok(())
+    }
+
+    /// A warning about a change of a deployment that the service broker keeps records of.
+    async fn past_broker(&self, draft: &Draft) -> Result<Option<String>, Error> {
+        if draft.by_broker || draft.intent.new_deployment().is_some() {
+            return Ok(None);
+        }
+        let environment = broker::environment(&self.store, &draft.name).await?;
+        let what = match service_binding::is_one(&environment) {
+            _ if environment.is_empty() => return Ok(None),
+            true => "service binding",
+            false => "service instance",
+        };
+        Ok(Some(format!(
+            "deployment '{}' is a {what} of the service broker, which does not learn of this change; change and delete it with its platform, or with dm broker",
+            draft.name
+        )))
     }
 
     async fn within_quota(&self, draft: &Draft) -> Result<(), Error> {
@@ -134,7 +154,7 @@ impl Writes {
                 return Err(never_applied(&draft.name, to));
             }
             Intent::Rollback { to } => to,
-            Intent::Correct => match &deployment.latest_manifest {
+            Intent::Correct | Intent::Test => match &deployment.latest_manifest {
                 Some(latest) => latest,
                 None => return Err(unapplied(&draft.name)),
             },

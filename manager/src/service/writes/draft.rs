@@ -10,9 +10,9 @@ use common::request_id;
 use jiff::Timestamp;
 
 use crate::auth::Caller;
-use crate::domain::intent::{Intent, Options};
 use crate::domain::manifest;
-use crate::service::asked::{Joined, Precondition};
+use crate::domain::operation::intent::{Intent, Options};
+use crate::service::writes::asked::{Joined, Precondition};
 use crate::store::deployments::Found;
 use crate::store::operations::OperationRecord;
 use crate::store::{Changes, StoreError};
@@ -31,6 +31,7 @@ pub struct Draft {
     pub idempotency_key: Option<String>,
     pub caller: Caller,
     pub joined: Option<Joined>,
+    pub by_broker: bool,
 }
 
 impl Draft {
@@ -60,10 +61,13 @@ impl Draft {
         let now = Timestamp::now();
         let manifest = match (committed, &self.intent) {
             (Some(committed), _) => committed,
-            (None, Intent::Correct) => applied(found, &self.name)?,
+            (None, Intent::Correct | Intent::Test) => applied(found, &self.name)?,
             (None, _) => manifest_name(found, now)?,
         };
-        let is_stored = matches!(self.intent, Intent::Commit(_) | Intent::Correct);
+        let is_stored = matches!(
+            self.intent,
+            Intent::Commit(_) | Intent::Correct | Intent::Test
+        );
         let operation = Operation {
             id,
             operation_type: self.intent.operation_type(),

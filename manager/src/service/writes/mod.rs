@@ -1,8 +1,11 @@
 //! Starts the operations that change deployments.
 
 mod acceptance;
+pub mod asked;
 mod draft;
+pub mod quota;
 mod refusals;
+pub(super) mod repeats;
 
 use std::time::Duration;
 
@@ -13,16 +16,18 @@ use common::model::{
     Deployment, DeploymentName, Identity, Import, InputConfig, ManifestName, Namespace,
 };
 
+use self::asked::{Asked, Kind, Precondition};
 pub use self::draft::{Draft, operation_id};
+use self::quota::Quota;
 pub use self::refusals::busy;
-use super::asked::{Asked, Kind, Precondition};
+use super::access::gate::Gate;
 use super::deployments::missing;
-use super::gate::Gate;
-use super::quota::Quota;
 use crate::auth::Caller;
-use crate::domain::intent::{DeploymentChange, Intent, New};
-use crate::domain::properties::PropertyChange;
-use crate::domain::{correction, deployment, imports};
+use crate::domain::deployment;
+use crate::domain::deployment::properties::PropertyChange;
+use crate::domain::manifest::imports;
+use crate::domain::operation::correction;
+use crate::domain::operation::intent::{DeploymentChange, Intent, New};
 use crate::error::Error;
 use crate::store::{Store, deployments, manifests};
 use crate::workflow::{Engine, OperationHandle};
@@ -155,6 +160,18 @@ impl Writes {
             .await
     }
 
+    /// Runs the test hooks of the deployment's charts.
+    pub async fn test(
+        &self,
+        name: DeploymentName,
+        asked: impl Into<Asked>,
+    ) -> Result<OperationHandle, Error> {
+        let asked = asked.into();
+        asked.check(Kind::Test)?;
+        self.begin(name, Intent::Test, InputConfig::default(), asked)
+            .await
+    }
+
     /// Applies the latest manifest again if the deployment has not changed since the check, with the policies and the
     /// identity of its last writer.
     pub async fn correct(
@@ -198,7 +215,10 @@ impl Writes {
         let preview = manifests::preview(&self.store, &name, &manifest).await?;
         let mut draft = self.draft(name, Intent::Commit(change), InputConfig::default(), asked)?;
         // A deployment without a preview is refused when it is read.
-        draft.options.policies = preview.map(|preview| preview.policies).unwrap_or_default();
+        if let Some(preview) = preview {
+            draft.options.policies = preview.policies;
+            draft.options.without_hooks = preview.without_hooks;
+        }
         self.accept(draft, Some(manifest)).await
     }
 
@@ -230,6 +250,7 @@ impl Writes {
             idempotency_key: asked.idempotency_key,
             caller: asked.caller,
             joined: asked.joined,
+            by_broker: asked.by_broker,
         })
     }
 }

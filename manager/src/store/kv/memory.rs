@@ -1,4 +1,4 @@
-//! The store in memory: for tests, and for `--store memory`. Its contents are lost when the process ends.
+//! The store in memory: for tests, and for `--store memory:`. Its contents are lost when the process ends.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -26,7 +26,7 @@ use bytes::Bytes;
 
 #[cfg(test)]
 pub use self::etcd::testing as etcd_testing;
-pub use self::etcd::{AddressError, EtcdAddress, EtcdKv, StoreAccess};
+pub use self::etcd::{AddressError, Candidate, EtcdAddress, EtcdKv, Owner, StoreAccess};
 pub use self::memory::MemoryKv;
 pub use self::sealed::{SealError, SealedKv};
 pub use self::sled::{SledKv, was_asked};

@@ -12,7 +12,7 @@ use super::retry::Retry;
 use crate::audit::Audit;
 use crate::auth::Access;
 use crate::deployer::Deployer;
-use crate::domain::intent::Intent;
+use crate::domain::operation::intent::Intent;
 use crate::store::Store;
 
 pub use outcome::{Done, Failure, StepError};
@@ -32,6 +32,7 @@ pub enum Step {
     Empty,
     Remove,
     Forget,
+    Test,
 }
 
 impl Step {
@@ -46,6 +47,7 @@ impl Step {
             Step::Publish => "publishing",
             Step::Remove => "deleting",
             Step::Forget => "removing",
+            Step::Test => "testing",
         }
     }
 
@@ -56,7 +58,7 @@ impl Step {
 
     /// Whether it sends a job to the deployer.
     pub fn has_job(self) -> bool {
-        matches!(self, Step::Apply | Step::Remove)
+        matches!(self, Step::Apply | Step::Remove | Step::Test)
     }
 
     /// Whether a stop may drop it at any point. A step with a job of the deployer ends the job itself and records its

@@ -69,7 +69,7 @@ impl Failure {
     /// A fault of the service or the store, not of the request. The log has the cause, and the caller gets the
     /// operation's id.
     pub fn internal(operation: &OperationId, error: &StoreError) -> Self {
-        tracing::error!(operation.id = %operation, error = common::server::error::chain(error), "operation {operation} failed by a fault of the service");
+        tracing::error!(operation.id = %operation, error = common::server::answer::error::chain(error), "operation {operation} failed by a fault of the service");
         let message =
             format!("the service failed; its log has the cause under operation {operation}");
         Self::clean(Box::new(ErrorBody::new(ErrorCode::Internal, message)))

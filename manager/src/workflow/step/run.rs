@@ -14,15 +14,17 @@ use common::work;
 use tokio::time::Instant;
 
 use super::{Dependencies, Failure, Goal};
-use crate::domain::intent::Intent;
+use crate::domain::manifest::resolution::Recorded;
+use crate::domain::operation::intent::Intent;
 use crate::domain::place::Source;
 use crate::domain::redaction::Redaction;
-use crate::domain::resolution::Recorded;
 use crate::domain::{deployment, manifest};
 use crate::store::operations::{self, OperationRecord};
 use crate::store::{Changes, Store, StoreError, deployments, manifests};
-use crate::workflow::watch::OperationWatch;
-use crate::workflow::{authority, follow, redacting};
+use crate::workflow::authority;
+use crate::workflow::engine::watch::OperationWatch;
+use crate::workflow::expansion::redacting;
+use crate::workflow::job::follow;
 
 /// One run of one operation.
 pub struct Run<'a> {
@@ -117,7 +119,9 @@ impl Run<'_> {
             Intent::Create(_) | Intent::Update(_) | Intent::Preview { .. } => Content::Operation,
             Intent::Delete { .. } => Content::Empty,
             Intent::Rollback { to } => Content::Manifest(to),
-            Intent::Commit(_) | Intent::Correct => Content::Manifest(self.manifest()?),
+            Intent::Commit(_) | Intent::Correct | Intent::Test => {
+                Content::Manifest(self.manifest()?)
+            }
         })
     }
 
@@ -156,6 +160,8 @@ impl Run<'_> {
             resources,
             outputs,
             recorded,
+            hooks: None,
+            predecessor: None,
             policies: self.record.options.policies,
             expected: Vec::new(),
             allow_deletes: self.record.options.allow_deletes,
@@ -172,7 +178,10 @@ impl Run<'_> {
     /// as it is.
     pub async fn broken_off(&self, error: Box<ErrorBody>) -> Result<Failure, StoreError> {
         let found = deployments::get(self.store(), self.deployment()).await?;
-        let latest = |found: &Deployment| found.latest_manifest == self.goal.manifest;
+        // A test changes nothing of the deployment.
+        let latest = |found: &Deployment| {
+            found.latest_manifest == self.goal.manifest && self.goal.intent != Intent::Test
+        };
         let Some(found) = found.filter(latest) else {
             return Ok(Failure::clean(error));
         };

@@ -5,17 +5,18 @@
 //! with those.
 
 use common::api::error::{ErrorBody, ErrorCode};
-use common::model::{InputConfig, TypeName};
+use common::model::{DeploymentName, GeneratedValue, InputConfig, TypeName};
 
-use crate::domain::intent::Intent;
-use crate::domain::properties::{self, PropertiesError, PropertyChange};
-use crate::domain::resolution;
-use crate::store::{Changes, broker, manifests, operations};
-use crate::workflow::choice::{self, Choice, Latest};
-use crate::workflow::expansion::{Expanded, Subject};
+use crate::domain::deployment::properties::{self, PropertiesError, PropertyChange};
+use crate::domain::deployment::service_binding;
+use crate::domain::manifest::resolution;
+use crate::domain::operation::intent::Intent;
+use crate::store::{Changes, broker, deployments, manifests, operations};
+use crate::workflow::expansion::choice::{self, Choice, Latest};
+use crate::workflow::expansion::cluster::View;
+use crate::workflow::expansion::{Expanded, Looker, Subject, values};
 use crate::workflow::step::{Done, Failure, Run, StepError};
 use crate::workflow::upgrade::UpgradeTarget;
-use crate::workflow::values;
 
 pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let latest = choice::latest(run.store(), run.deployment()).await?;
@@ -40,6 +41,8 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let mut warnings = std::mem::take(&mut expansion.warnings);
     let before = latest.map(|latest| latest.resolved).unwrap_or_default();
     warnings.extend(resolution::changes(&before, &expansion.resolved_types));
+    let plans = std::mem::take(&mut expansion.plans);
+    operations::put_plans(&mut changes, run.id(), &plans)?;
     operations::put_expansion(&mut changes, run.id(), &expansion, &templates)?;
     Ok(Done {
         changes,
@@ -49,9 +52,15 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
 }
 
 /// The deployment, with the values that its latest manifest has.
-async fn subject(run: &Run<'_>, latest: Option<&Latest>) -> Result<Subject, StepError> {
-    let latest = latest.map(|latest| &latest.manifest);
-    let kept = values::kept(run.store(), run.deployment(), latest).await?;
+pub async fn subject(run: &Run<'_>, latest: Option<&Latest>) -> Result<Subject, StepError> {
+    let broker = broker::environment(run.store(), run.deployment()).await?;
+    let kept = match (latest, service_binding::instance(&broker)) {
+        (None, Some(instance)) => inherited(run, &instance).await?,
+        (latest, _) => {
+            let latest = latest.map(|latest| &latest.manifest);
+            values::kept(run.store(), run.deployment(), latest).await?
+        }
+    };
     let regenerate = run.goal.intent.regenerate();
     Ok(Subject {
         deployment: run.deployment().clone(),
@@ -62,8 +71,25 @@ async fn subject(run: &Run<'_>, latest: Option<&Latest>) -> Result<Subject, Step
         values: values::without(kept, regenerate).map_err(Failure::clean)?,
         seed: None,
         identity: run.record.identity.clone(),
-        broker: broker::environment(run.store(), run.deployment()).await?,
+        broker,
+        charts: deployments::objects(run.store(), run.deployment())
+            .await?
+            .charts,
+        capabilities: None,
+        view: View::As(run.acting.clone()),
+        looker: Some(Looker(run.acting.clone())),
     })
+}
+
+/// The values that a new binding has from its instance.
+async fn inherited(
+    run: &Run<'_>,
+    instance: &DeploymentName,
+) -> Result<Vec<GeneratedValue>, StepError> {
+    let latest = choice::latest(run.store(), instance).await?;
+    let latest = latest.as_ref().map(|latest| &latest.manifest);
+    let kept = values::kept(run.store(), instance, latest).await?;
+    Ok(values::inherited(kept))
 }
 
 /// How the latest manifest's configuration changes, if the operation uses it.
@@ -143,7 +169,7 @@ fn unchangeable(run: &Run<'_>, error: &PropertiesError) -> Failure {
     let message = format!(
         "the properties of deployment '{}' cannot be changed: {}; change its configuration, and update with that",
         run.deployment(),
-        common::server::error::chain(error)
+        common::server::answer::error::chain(error)
     );
     Failure::clean(Box::new(ErrorBody::new(ErrorCode::InvalidRequest, message)))
 }

@@ -5,8 +5,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::auth::Caller;
-use crate::service::asked::Asked;
-use crate::workflow::watch::Outcome;
+use crate::service::writes::asked::Asked;
+use crate::workflow::engine::watch::Outcome;
 
 const EDIT: &str = "bindings: [{role: edit, users: [ann, bob], namespaces: [default]}, {role: admin, users: [ada], namespaces: ['*']}]";
 const VIEW: &str = "bindings: [{role: view, users: [ann, bob], namespaces: [default]}]";

@@ -8,7 +8,7 @@ use common::model::Deployment;
 use super::*;
 use crate::store::Store;
 use crate::store::kv::etcd_testing as etcd;
-use crate::store::verify::verify;
+use crate::store::maintenance::verify::verify;
 use crate::testing::items;
 
 /// All that is left of a write: the keys of the store with names by their order, the state of all, the cluster.

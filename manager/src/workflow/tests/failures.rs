@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::workflow::engine::Suspended;
-use crate::workflow::watch::Outcome;
+use crate::workflow::engine::watch::Outcome;
 
 /// A create that is given hardly any time.
 async fn in_no_time(app: &App) -> Arc<Outcome> {

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::*;
 use crate::store::kv::{Commit, Entry, Key, Kv, KvError, Pace, Scan};
-use crate::store::verify::verify;
+use crate::store::maintenance::verify::verify;
 use crate::store::{Store, deployments, manifests};
 
 /// When an operation is stopped: around one of its commits.

@@ -26,7 +26,7 @@ async fn applying(app: &App, id: &OperationId) {
     }
 }
 
-fn error_of(outcome: &crate::workflow::watch::Outcome) -> Option<ErrorCode> {
+fn error_of(outcome: &crate::workflow::engine::watch::Outcome) -> Option<ErrorCode> {
     outcome.operation.error.as_ref().map(|error| error.code)
 }
 

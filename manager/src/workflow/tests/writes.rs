@@ -4,7 +4,7 @@ use common::api::manager::RollbackDeployment;
 use common::api::page::PageQuery;
 
 use super::*;
-use crate::service::asked::Asked;
+use crate::service::writes::asked::Asked;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Write {
@@ -150,7 +150,7 @@ impl Write {
     }
 
     /// Starts it and waits for its end.
-    pub async fn finish(self, app: &App) -> Arc<crate::workflow::watch::Outcome> {
+    pub async fn finish(self, app: &App) -> Arc<crate::workflow::engine::watch::Outcome> {
         self.start(app).await.unwrap().outcome().await.unwrap()
     }
 

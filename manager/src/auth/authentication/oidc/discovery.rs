@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use common::client::http;
-use reqwest::{Certificate, Client, redirect};
+use reqwest::{Certificate, Client, RequestBuilder, redirect};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Mutex;
@@ -32,6 +32,8 @@ pub enum IssuerError {
     Url { url: String, reason: String },
     #[error("--auth-oidc-ca {path} cannot be used: {reason}")]
     Authority { path: String, reason: String },
+    #[error("--auth-oidc-client-secret-file {path} cannot be used: {reason}")]
+    Secret { path: String, reason: String },
 }
 
 pub struct Issuer {
@@ -55,6 +57,20 @@ struct Known {
 struct Discovery {
     issuer: String,
     jwks_uri: String,
+    authorization_endpoint: Option<String>,
+    token_endpoint: Option<String>,
+}
+
+/// Where people sign in, and where a code becomes a token.
+pub struct Endpoints {
+    pub authorization: Url,
+    pub token: Url,
+}
+
+/// The part of a token answer that is used.
+#[derive(Deserialize)]
+struct Exchanged {
+    id_token: String,
 }
 
 impl Issuer {
@@ -139,11 +155,45 @@ impl Issuer {
         });
     }
 
-    async fn fetch(&self) -> Result<Keys, String> {
+    /// For people who sign in. Asked for at each sign-in: there are few of them.
+    pub async fn endpoints(&self) -> Result<Endpoints, String> {
+        let discovery = self.discover().await?;
+        let parsed = |endpoint: Option<String>, name: &str| {
+            let text = endpoint.ok_or_else(|| format!("it has no {name}"))?;
+            let url = Url::parse(&text).map_err(|error| error.to_string())?;
+            check(&url)?;
+            Ok::<_, String>(url)
+        };
+        Ok(Endpoints {
+            authorization: parsed(discovery.authorization_endpoint, "authorization_endpoint")?,
+            token: parsed(discovery.token_endpoint, "token_endpoint")?,
+        })
+    }
+
+    /// The ID token for a code.
+    pub async fn exchange(&self, url: Url, form: &[(&str, &str)]) -> Result<String, String> {
+        let body = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(form)
+            .finish();
+        let request = self
+            .client
+            .post(url)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(body);
+        let answer: Exchanged = read(request).await?;
+        Ok(answer.id_token)
+    }
+
+    async fn discover(&self) -> Result<Discovery, String> {
         let discovery: Discovery = self.get(self.discovery.clone()).await?;
-        if discovery.issuer != self.name {
-            return Err(format!("it says that it is {:?}", discovery.issuer));
+        match discovery.issuer == self.name {
+            true => Ok(discovery),
+            false => Err(format!("it says that it is {:?}", discovery.issuer)),
         }
+    }
+
+    async fn fetch(&self) -> Result<Keys, String> {
+        let discovery = self.discover().await?;
         let place = Url::parse(&discovery.jwks_uri).map_err(|error| error.to_string())?;
         check(&place)?;
         let document: Document = self.get(place).await?;
@@ -151,20 +201,26 @@ impl Issuer {
     }
 
     async fn get<T: DeserializeOwned>(&self, url: Url) -> Result<T, String> {
-        let response = self.client.get(url.clone()).send().await;
-        let mut response = response.map_err(|error| common::server::error::chain(&error))?;
-        if !response.status().is_success() {
-            return Err(format!("{url} answers {}", response.status()));
-        }
-        let mut bytes = Vec::new();
-        while let Some(part) = response.chunk().await.map_err(|error| error.to_string())? {
-            bytes.extend_from_slice(&part);
-            if bytes.len() > DOCUMENT_BYTES {
-                return Err(format!("{url} answers more than 1 MiB"));
-            }
-        }
-        serde_json::from_slice(&bytes).map_err(|error| format!("{url} is not understood: {error}"))
+        read(self.client.get(url)).await
     }
+}
+
+/// A bounded JSON answer.
+async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, String> {
+    let response = request.send().await;
+    let mut response = response.map_err(|error| common::server::answer::error::chain(&error))?;
+    let url = response.url().clone();
+    if !response.status().is_success() {
+        return Err(format!("{url} answers {}", response.status()));
+    }
+    let mut bytes = Vec::new();
+    while let Some(part) = response.chunk().await.map_err(|error| error.to_string())? {
+        bytes.extend_from_slice(&part);
+        if bytes.len() > DOCUMENT_BYTES {
+            return Err(format!("{url} answers more than 1 MiB"));
+        }
+    }
+    serde_json::from_slice(&bytes).map_err(|error| format!("{url} is not understood: {error}"))
 }
 
 /// Without TLS anybody on the way could replace the keys, so plain HTTP is only for this machine.

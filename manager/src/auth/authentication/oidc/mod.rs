@@ -14,6 +14,7 @@ pub(super) mod tests;
 mod token;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use clap::Args;
@@ -22,8 +23,7 @@ use common::model::identity::Parts;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use self::discovery::Issuer;
-pub use self::discovery::IssuerError;
+pub use self::discovery::{Issuer, IssuerError};
 use self::token::Token;
 use super::{AuthenticationError, Authenticator, ReservedNames};
 
@@ -79,13 +79,47 @@ pub struct OidcOptions {
         value_name = "PREFIX"
     )]
     pub groups_prefix: Option<String>,
+    /// Client id of the page at the issuer [default: the first audience]
+    #[arg(
+        long = "auth-oidc-client-id",
+        env = "DM_AUTH_OIDC_CLIENT_ID",
+        value_name = "ID",
+        requires = "public_url"
+    )]
+    pub client_id: Option<String>,
+    /// File with the client secret of the page at the issuer [default: the page is a public client]
+    #[arg(
+        long = "auth-oidc-client-secret-file",
+        env = "DM_AUTH_OIDC_CLIENT_SECRET_FILE",
+        value_name = "FILE",
+        requires = "public_url"
+    )]
+    pub client_secret_file: Option<PathBuf>,
     /// File with the certificate authority of the issuer, PEM [default: the machine's authorities]
     #[arg(long = "auth-oidc-ca", env = "DM_AUTH_OIDC_CA", value_name = "FILE")]
     pub ca: Option<PathBuf>,
 }
 
+impl OidcOptions {
+    /// The secret of the page at the issuer, if it has one.
+    pub fn client_secret(&self) -> Result<Option<String>, IssuerError> {
+        let Some(path) = &self.client_secret_file else {
+            return Ok(None);
+        };
+        let unusable = |reason: String| IssuerError::Secret {
+            path: path.display().to_string(),
+            reason,
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| unusable(error.to_string()))?;
+        match text.trim() {
+            "" => Err(unusable("it is empty".to_owned())),
+            secret => Ok(Some(secret.to_owned())),
+        }
+    }
+}
+
 pub struct OidcTokens {
-    issuer: Issuer,
+    issuer: Arc<Issuer>,
     rules: Rules,
 }
 
@@ -118,7 +152,7 @@ impl OidcTokens {
             None => format!("{issuer}#"),
         };
         Ok(Some(Self {
-            issuer: Issuer::new(issuer, options.ca.as_deref())?,
+            issuer: Arc::new(Issuer::new(issuer, options.ca.as_deref())?),
             rules: Rules {
                 issuer: issuer.clone(),
                 audiences: options.audiences.clone(),
@@ -130,6 +164,18 @@ impl OidcTokens {
             },
         }))
     }
+}
+
+impl OidcTokens {
+    pub fn issuer(&self) -> Arc<Issuer> {
+        self.issuer.clone()
+    }
+}
+
+/// A claim of a token, if it is a text. Nothing is verified.
+pub fn claim_of(token: &str, name: &str) -> Option<String> {
+    let token = Token::read(token).ok()?;
+    token.claims.get(name)?.as_str().map(str::to_owned)
 }
 
 #[async_trait]

@@ -302,7 +302,7 @@ async fn a_new_key_is_looked_for_but_made_up_names_do_not_make_us_ask_again_and_
     }
     assert_eq!(issuer.asked.load(Ordering::SeqCst), 1);
     issuer.keys.lock().unwrap().push(second.jwk.clone());
-    tokens.issuer.pause = Duration::ZERO;
+    Arc::get_mut(&mut tokens.issuer).unwrap().pause = Duration::ZERO;
     assert!(
         tokens
             .authenticate(&second.token(&issuer.claims()))
@@ -326,7 +326,7 @@ async fn an_issuer_that_is_away_makes_tokens_unknown_at_first_and_then_leaves_wh
     assert!(tokens.authenticate(&signer.token(&claims)).await.is_ok());
     let late = issuer.tokens();
     drop(issuer);
-    tokens.issuer.pause = Duration::ZERO;
+    Arc::get_mut(&mut tokens.issuer).unwrap().pause = Duration::ZERO;
     let unknown = ec("new").token(&claims);
     assert!(matches!(
         tokens.authenticate(&unknown).await,

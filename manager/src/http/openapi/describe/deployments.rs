@@ -1,16 +1,23 @@
 //! Deployments.
 
 use super::*;
+use crate::http::deployments::new_deployment::NameQuery;
+use crate::http::openapi::description::YAML;
 
 pub fn list(of: &mut SchemaGenerator) -> Description {
     Description::new("List the deployments, by name")
         .query::<DeploymentsQuery>(of)
-        .answers::<Page<Deployment>>(200, "A page of the list.", of)
+        .answers::<DeploymentList>(200, "A page of the list.", of)
 }
 
 pub fn create(of: &mut SchemaGenerator) -> Description {
     write(Description::new("Create a deployment"), &[Kind::Create], of)
+        .query::<NameQuery>(of)
         .body::<CreateDeployment>(of)
+        .or_text(
+            YAML,
+            "A deployment; with the parameter `name`, the text of a configuration.",
+        )
         .answers::<Deployment>(
             201,
             "The deployment is created, or its preview is stored.",
@@ -24,7 +31,7 @@ pub fn create(of: &mut SchemaGenerator) -> Description {
 
 pub fn get(of: &mut SchemaGenerator) -> Description {
     Description::new("Get a deployment")
-        .answers::<Deployment>(200, "It.", of)
+        .answers::<DeploymentAnswer>(200, "It.", of)
         .with_header(200, "ETag", "Changes with every write. For `If-Match`.")
         .fails(&[NotFound])
 }
@@ -58,6 +65,13 @@ pub fn rollback(of: &mut SchemaGenerator) -> Description {
     .answers::<Deployment>(200, "The deployment after the write.", of)
     .with_header(200, "ETag", "Changes with every write.")
     .fails(&[NeverApplied])
+}
+
+pub fn test(of: &mut SchemaGenerator) -> Description {
+    let description = Description::new("Run the test hooks of a deployment's charts");
+    change(description, &[Kind::Test], of)
+        .answers::<Deployment>(200, "The deployment. It is the same as before.", of)
+        .with_header(200, "ETag", "Changes with every write.")
 }
 
 pub fn upgrade(of: &mut SchemaGenerator) -> Description {

@@ -11,6 +11,7 @@ pub fn resources(of: &mut SchemaGenerator) -> Description {
 
 pub fn graph(of: &mut SchemaGenerator) -> Description {
     Description::new("Get the dependencies between the resources of the latest manifest")
+        .query::<GraphQuery>(of)
         .answers::<Graph>(200, "Nodes and edges.", of)
         .fails(&[
             NotFound,

@@ -1,7 +1,7 @@
 //! Manifests and layouts.
 
 use super::*;
-use crate::http::manifests::{LayoutQuery, ManifestDiffQuery};
+use crate::http::deployments::manifests::{LayoutQuery, ManifestDiffQuery};
 
 pub fn list(of: &mut SchemaGenerator) -> Description {
     Description::new("List the manifests of a deployment, oldest first")

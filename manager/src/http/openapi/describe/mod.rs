@@ -1,5 +1,6 @@
 //! What each route takes and returns, by the names of the handlers.
 
+pub mod activity;
 pub mod credentials;
 pub mod deployments;
 pub mod live;
@@ -12,7 +13,7 @@ pub mod types;
 
 use common::api::deployer::ResourceReport;
 use common::api::error::ErrorCode::{self, *};
-use common::api::export::{Export, Exported};
+use common::api::export::{Export, ExportQuery, Exported};
 use common::api::manager::*;
 use common::api::page::{Page, PageQuery};
 use common::api::upgrade::{UpgradeDeployment, WhatIf, WhatIfPage, WhatIfQuery};
@@ -21,7 +22,7 @@ use schemars::generate::SchemaGenerator;
 use serde_json::json;
 
 use super::description::Description;
-use crate::service::asked::{Kind, key_schema};
+use crate::service::writes::asked::{Kind, key_schema};
 
 /// The errors of a configuration, and of fetching its templates.
 const EXPANSION: &[ErrorCode] = &[
@@ -150,7 +151,7 @@ pub mod openapi {
 }
 
 pub mod readiness {
-    use common::server::health::Readiness;
+    use common::server::observe::health::Readiness;
 
     use super::*;
 
@@ -223,6 +224,22 @@ pub mod expand {
 pub mod export {
     use super::*;
 
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        Description::new(
+            "Live objects as a Template object, without what their cluster has written",
+        )
+        .query::<ExportQuery>(of)
+        .answers::<serde_json::Value>(200, "A Template. Values of Secrets are parameters.", of)
+        .fails(&[
+            NotFound,
+            Forbidden,
+            UnknownType,
+            DeployerUnavailable,
+            ClusterUnavailable,
+            Timeout,
+        ])
+    }
+
     pub fn post(of: &mut SchemaGenerator) -> Description {
         Description::new("Live objects, with the caller's rights and without the values of Secrets")
             .body::<Export>(of)
@@ -249,6 +266,23 @@ pub mod events {
         Description::new("Follow an operation until its end")
             .header("Last-Event-ID", "Continues after this event.")
             .events("Server-sent events: `operation` with an Operation, `resource` with a ResourceReport.", kinds)
+            .fails(&[NotFound])
+    }
+}
+
+pub mod many {
+    use super::*;
+
+    pub fn get(of: &mut SchemaGenerator) -> Description {
+        let kinds = json!({
+            OperationEvent::OPERATION: of.subschema_for::<Operation>(),
+            OperationEvent::RESOURCE: of.subschema_for::<OperationReport>(),
+            OperationEvent::REFUSED: of.subschema_for::<OperationRefusal>(),
+        });
+        Description::new("Follow many operations in one stream")
+            .query::<OperationEventsQuery>(of)
+            .header("Last-Event-ID", "Continues after this event. The query must be the same.")
+            .events("Server-sent events: `operation` with an Operation, `resource` with an OperationReport, `refused` with an OperationRefusal.", kinds)
             .fails(&[NotFound])
     }
 }

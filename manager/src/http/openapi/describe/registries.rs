@@ -29,6 +29,12 @@ pub fn delete(of: &mut SchemaGenerator) -> Description {
         .fails(&[NotFound])
 }
 
+pub fn refresh(of: &mut SchemaGenerator) -> Description {
+    Description::new("Ask a registry for its templates now, and use no earlier answer")
+        .answers::<RefreshedRegistry>(200, "What it has.", of)
+        .fails(CATALOG)
+}
+
 pub fn templates(of: &mut SchemaGenerator) -> Description {
     Description::new("List the templates of a registry")
         .query::<TemplatesQuery>(of)

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
-use crate::http::stored_templates::{ListQuery, NamespaceQuery, ProcessQuery};
+use crate::http::templates::patches::{LIST, MERGE};
+use crate::http::templates::stored_templates::{ListQuery, NamespaceQuery, ProcessQuery};
+use crate::service::templates::template_patch::OPERATIONS;
 
 pub fn list(of: &mut SchemaGenerator) -> Description {
     Description::new("Stored Template objects of a namespace")
@@ -34,6 +36,21 @@ pub fn replace(of: &mut SchemaGenerator) -> Description {
     Description::new("Replace a stored Template object")
         .query::<NamespaceQuery>(of)
         .body::<TemplateObject>(of)
+        .answers::<Value>(200, "The Template, as it is stored.", of)
+        .fails(&[NotFound, Conflict, InvalidTemplate])
+}
+
+pub fn patch(of: &mut SchemaGenerator) -> Description {
+    let operations = json!({
+        "type": "array", "maxItems": OPERATIONS,
+        "items": {"type": "object", "required": ["op", "path"], "properties": {
+            "op": {"enum": ["add", "remove", "replace", "move", "copy", "test"]},
+            "path": {"type": "string"}, "from": {"type": "string"}, "value": {},
+        }},
+    });
+    Description::new("Change fields of a stored Template object, by a patch")
+        .query::<NamespaceQuery>(of)
+        .bodies(&[(MERGE, json!({"type": "object"})), (LIST, operations)])
         .answers::<Value>(200, "The Template, as it is stored.", of)
         .fails(&[NotFound, Conflict, InvalidTemplate])
 }

@@ -9,9 +9,11 @@ pub fn list(of: &mut SchemaGenerator) -> Description {
 }
 
 pub fn instances(of: &mut SchemaGenerator) -> Description {
-    Description::new("List the instances of a type. `all` means every type")
-        .query::<PageQuery>(of)
-        .answers::<Page<TypeInstance>>(200, "A page of the list.", of)
+    Description::new(
+        "List the instances of a type, now or at a past moment. `all` means every type",
+    )
+    .query::<InstancesQuery>(of)
+    .answers::<Page<TypeInstance>>(200, "A page of the list.", of)
 }
 
 pub fn metadata(of: &mut SchemaGenerator) -> Description {

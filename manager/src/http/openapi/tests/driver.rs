@@ -95,7 +95,14 @@ impl Driver {
             "{method} {route} answers {media_type}, undocumented"
         );
         if media_type == "application/json" {
-            self.fits(schema, &serde_json::from_str(text).unwrap());
+            let body: Value = serde_json::from_str(text).unwrap();
+            self.fits(schema, &body);
+            let codes = answer["x-codes"].as_array();
+            let is_listed = codes.is_none_or(|codes| codes.contains(&body["code"]));
+            assert!(
+                is_listed,
+                "{method} {route} answers an undocumented code: {text}"
+            );
         }
         if status < 300 {
             let seen = (route.to_owned(), method.to_owned(), status.to_string());

@@ -17,6 +17,10 @@ const SEED: u64 = 1;
 /// What no schema can say: a part of the message, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
     (
+        "say what to follow",
+        "OpenAPI has no way to say that one of two parameters is needed",
+    ),
+    (
         "the page token is not one that this list gave",
         "tokens are opaque: only those that a page gave are tokens",
     ),
@@ -35,6 +39,10 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     (
         "is nothing that the commit of a preview",
         "the same request with content instead of manifest has these parameters",
+    ),
+    (
+        "locked goes with content",
+        "the same request with content instead of manifest has this parameter",
     ),
     (
         "is not a template reference",
@@ -71,6 +79,22 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     (
         "rollbackOnFailure is nothing that",
         "OpenAPI has no way to say that preview and rollbackOnFailure exclude each other",
+    ),
+    (
+        "has test hooks",
+        "which charts a deployment has is not in the schema",
+    ),
+    (
+        "a name needs exactly one kind",
+        "OpenAPI has no way to say that a parameter needs another one",
+    ),
+    (
+        "predecessor is nothing that",
+        "OpenAPI has no way to say that preview and predecessor exclude each other",
+    ),
+    (
+        "goes with \"name\"",
+        "OpenAPI has no way to say that a parameter needs another one",
     ),
     (
         "names no generated value",

@@ -25,6 +25,31 @@ pub async fn everywhere(driver: &mut Driver) {
     administering(driver).await;
     processing(driver).await;
     exporting(driver).await;
+    testing(driver).await;
+}
+
+/// The test hooks of a deployment.
+async fn testing(driver: &mut Driver) {
+    let hook = json!({"hook": {"events": ["test"]}});
+    let resource = json!([{"name": "try", "type": "Pod", "metadata": hook}]);
+    let body = json!({"name": "tested", "content": content(resource)});
+    let deploy = Ask {
+        body,
+        ..Ask::default()
+    };
+    driver.json("POST", "/deployments", deploy).await;
+    let test = || Ask {
+        at: &["tested"],
+        ..Ask::default()
+    };
+    let path = "/deployments/{deployment}/test";
+    driver.json("POST", path, test()).await;
+    let later = Ask {
+        headers: &[("prefer", "respond-async")],
+        ..test()
+    };
+    let accepted = driver.json("POST", path, later).await;
+    finished(driver, &accepted).await;
 }
 
 /// Template objects from live ones.
@@ -43,6 +68,12 @@ async fn exporting(driver: &mut Driver) {
     };
     let found = driver.json("POST", "/export", export).await;
     assert_eq!(found["items"][0]["data"]["a"], "b");
+    let ask = Ask {
+        query: "?kind=ConfigMap&name=live",
+        ..Ask::default()
+    };
+    let found = driver.json("GET", "/export", ask).await;
+    assert_eq!(found["objects"][0]["data"]["a"], "b");
 }
 
 /// Template objects, below each of the paths that they have.
@@ -79,6 +110,13 @@ async fn processing(driver: &mut Driver) {
         driver.json("GET", &list, ask(all, &Value::Null)).await;
         driver.json("GET", &own, ask(one, &Value::Null)).await;
         driver.json("PUT", &own, ask(one, &template)).await;
+        let patch = Ask {
+            at: one,
+            headers: &[("content-type", "application/merge-patch+json")],
+            raw: Some(r#"{"labels": {"a": "b"}}"#.to_owned()),
+            ..Ask::default()
+        };
+        driver.json("PATCH", &own, patch).await;
         let parameters = json!({"A": "b"});
         let path = format!("{own}/processed");
         let found = driver.json("POST", &path, ask(one, &parameters)).await;
@@ -155,6 +193,7 @@ async fn reading(driver: &mut Driver) {
     for route in [
         "/deployments/{deployment}",
         "/deployments/{deployment}/resources",
+        "/deployments/{deployment}/events",
         "/deployments/{deployment}/graph",
         "/deployments/{deployment}/manifests",
     ] {
@@ -162,6 +201,9 @@ async fn reading(driver: &mut Driver) {
         assert_eq!(driver.ask("GET", route, ask(&["absent"])).await.0, 404);
         assert_eq!(driver.ask("GET", route, ask(&["NO NAME"])).await.0, 400);
     }
+    let logs = "/deployments/{deployment}/logs";
+    assert_eq!(driver.ask("GET", logs, ask(&["web"])).await.0, 200);
+    assert_eq!(driver.ask("GET", logs, ask(&["absent"])).await.0, 404);
     let at = ["web", manifest.as_str()];
     driver
         .json(
@@ -205,6 +247,12 @@ async fn reading(driver: &mut Driver) {
     driver
         .ask("GET", "/operations/{operation}/events", ask(&[&operation]))
         .await;
+    let query = format!("?operations={operation}");
+    let all = Ask {
+        query: &query,
+        ..Ask::default()
+    };
+    driver.ask("GET", "/events", all).await;
     registries(driver).await;
 }
 
@@ -234,6 +282,8 @@ async fn registries(driver: &mut Driver) {
             ask(&[&registry, "pair:v1"]),
         )
         .await;
+    let refresh = "/registries/{registry}/refresh";
+    driver.json("POST", refresh, ask(&[&registry])).await;
     let at = [registry.as_str()];
     let download = Ask {
         query: "?file=pair/v1/pair.jinja",

@@ -7,23 +7,18 @@
 //!
 //! It speaks etcd's JSON gateway: that needs no generated code and no further crate.
 
-mod address;
 mod client;
 mod commits;
-mod large;
 mod names;
 mod open;
 mod options;
 mod ownership;
 mod reads;
-mod refusal;
 mod signposts;
-mod slots;
 #[cfg(test)]
 pub mod testing;
 #[cfg(test)]
 mod tests;
-mod wire;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,16 +29,17 @@ use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
 use self::client::Client;
+use self::client::wire::{AlarmAnswer, AlarmQuestion, Number};
 use self::commits::Stripes;
+use self::commits::slots::Slots;
 use self::names::Names;
 use self::ownership::Ownership;
 use self::signposts::Signposts;
-use self::slots::Slots;
-use self::wire::{AlarmAnswer, AlarmQuestion, Number};
 use super::{Commit, Entry, Key, Kv, KvError, Pace, Scan, read_only};
 
-pub use self::address::{AddressError, EtcdAddress};
+pub use self::client::address::{AddressError, EtcdAddress};
 pub use self::options::StoreAccess;
+pub use self::ownership::{Candidate, Owner};
 
 /// A manager that died is replaced after this time.
 const LEASE: Duration = Duration::from_secs(8);
@@ -70,12 +66,14 @@ impl EtcdKv {
     /// Opens the store below a prefix, or makes a new one there. Waits while another manager has it.
     ///
     /// `accept` is the token with which the operator accepts that the cluster is another one (`--accept-loss`).
+    /// `candidate` learns which manager has the store meanwhile.
     pub async fn open(
         address: &EtcdAddress,
         access: &StoreAccess,
         accept: Option<&str>,
+        candidate: &Candidate,
     ) -> Result<Self, KvError> {
-        Self::open_leased(address, access, accept, LEASE).await
+        Self::open_leased(address, access, accept, LEASE, candidate).await
     }
 
     async fn open_leased(
@@ -83,8 +81,9 @@ impl EtcdKv {
         access: &StoreAccess,
         accept: Option<&str>,
         lease: Duration,
+        candidate: &Candidate,
     ) -> Result<Self, KvError> {
-        let shared = open::open(address, access, accept, lease).await?;
+        let shared = open::open(address, access, accept, lease, candidate).await?;
         Ok(Self(Arc::new(shared)))
     }
 

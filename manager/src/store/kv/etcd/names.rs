@@ -12,7 +12,7 @@
 use std::ops::Bound;
 
 use super::super::{Key, KeyRange, successor};
-use super::wire::{Number, Range, Text};
+use super::client::wire::{Number, Range, Text};
 
 #[derive(Debug, Clone)]
 pub struct Names {

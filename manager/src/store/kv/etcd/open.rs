@@ -10,16 +10,16 @@ use tokio::time::Instant;
 
 use super::super::KvError;
 use super::Shared;
-use super::address::EtcdAddress;
 use super::client::Client;
+use super::client::address::EtcdAddress;
+use super::client::refusal::failed;
+use super::client::wire::{Change, Put, RangeAnswer, Text};
 use super::commits::Stripes;
+use super::commits::slots::Slots;
 use super::names::{Names, between, one};
 use super::options::StoreAccess;
-use super::ownership::{ANSWER, Ownership};
-use super::refusal::failed;
+use super::ownership::{ANSWER, Candidate, Ownership};
 use super::signposts::Signposts;
-use super::slots::Slots;
-use super::wire::{Change, Put, RangeAnswer, Text};
 
 /// The version of the keys in etcd.
 const LAYOUT: u32 = 1;
@@ -42,13 +42,14 @@ pub async fn open(
     access: &StoreAccess,
     accept: Option<&str>,
     ttl: Duration,
+    candidate: &Candidate,
 ) -> Result<Shared, KvError> {
     let tls = access.client().map_err(|error| failed("opened", &error))?;
     let client = Arc::new(Client::new(address.members.clone(), &tls, access.user())?);
     let names = Names::new(&address.prefix);
     check_version(&client).await?;
     let found = record(&client, &names, address, accept).await?;
-    let owner = Arc::new(Ownership::take(&client, &names, ttl).await?);
+    let owner = Arc::new(Ownership::take(&client, &names, ttl, candidate).await?);
     let signposts = Arc::new(Signposts::default());
     let mut tasks = JoinSet::new();
     tasks.spawn(Arc::clone(&owner).keep(Arc::clone(&client)));

@@ -1,21 +1,23 @@
 //! Which manager has the store: the one whose key is there, bound to a lease that it keeps alive.
 //!
 //! A lease says only that its owner may be alive. What keeps a paused manager from writing is the fence: the revision at
-//! which the owner's key was created, which every transaction compares ([`super::slots`]).
+//! which the owner's key was created, which every transaction compares ([`super::commits::slots`]).
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::super::KvError;
 use super::client::Client;
-use super::names::{Names, one};
-use super::wire::{
+use super::client::refusal::failed;
+use super::client::wire::{
     Change, Compare, Lease, LeaseAnswer, Number, Put, RangeAnswer, Streamed, Target, Text, Txn,
     TxnAnswer,
 };
+use super::names::{Names, one};
 
 /// The end of a lease is awaited in steps of this.
 const POLL: Duration = Duration::from_millis(250);
@@ -25,6 +27,73 @@ pub const ANSWER: Duration = Duration::from_secs(10);
 const MARGIN: Duration = Duration::from_secs(1);
 /// Keepalives in the time of one lease.
 const BEATS: u32 = 4;
+
+/// The manager that has the store, as its key says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// The host and the process, for people.
+    pub name: String,
+    /// Where other managers reach its API.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// Where other managers reach its service broker.
+    #[serde(default)]
+    pub broker: Option<String>,
+}
+
+impl Owner {
+    /// This process.
+    pub fn this(url: Option<String>, broker: Option<String>) -> Self {
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let name = format!("{} (process {})", host.trim(), std::process::id());
+        Self { name, url, broker }
+    }
+
+    /// The value of the key. Managers of earlier builds wrote their name alone.
+    fn read(value: &[u8]) -> Self {
+        serde_json::from_slice(value).unwrap_or_else(|_| Self {
+            name: String::from_utf8_lossy(value).into_owned(),
+            url: None,
+            broker: None,
+        })
+    }
+}
+
+/// A manager that waits for the store, and what it knows of the one that has it.
+#[derive(Debug)]
+pub struct Candidate {
+    own: Owner,
+    owner: watch::Sender<Option<Owner>>,
+}
+
+impl Candidate {
+    pub fn new(own: Owner) -> Self {
+        Self {
+            own,
+            owner: watch::Sender::new(None),
+        }
+    }
+
+    /// The manager that has the store, from time to time another one.
+    pub fn owners(&self) -> watch::Receiver<Option<Owner>> {
+        self.owner.subscribe()
+    }
+
+    /// Names this manager, when it has the store and serves.
+    pub fn announce(&self) {
+        self.owner.send_replace(Some(self.own.clone()));
+    }
+
+    fn sees(&self, owner: Option<&Owner>) {
+        self.owner.send_if_modified(|seen| {
+            let is_new = seen.as_ref() != owner;
+            if is_new {
+                *seen = owner.cloned();
+            }
+            is_new
+        });
+    }
+}
 
 #[derive(Debug)]
 pub struct Ownership {
@@ -39,15 +108,33 @@ pub struct Ownership {
 
 impl Ownership {
     /// Waits until no other manager has the store, and takes it.
-    pub async fn take(client: &Client, names: &Names, ttl: Duration) -> Result<Self, KvError> {
-        let mut waits_for = None;
+    ///
+    /// # Errors
+    /// If etcd is unreachable before another manager was seen to have the store. After that, it is waited for.
+    pub async fn take(
+        client: &Client,
+        names: &Names,
+        ttl: Duration,
+        candidate: &Candidate,
+    ) -> Result<Self, KvError> {
+        let mut waits_for: Option<Owner> = None;
         loop {
             let begun = Instant::now();
-            if let Some(owner) = owner(client, names).await? {
+            let found = match owner(client, names).await {
+                Err(error @ KvError::Unreachable { .. }) if waits_for.is_some() => {
+                    tracing::warn!(%error, "it is not known which manager has the store: {error}");
+                    tokio::time::sleep(POLL).await;
+                    continue;
+                }
+                found => found?,
+            };
+            candidate.sees(found.as_ref());
+            if let Some(owner) = found {
                 if waits_for.as_ref() != Some(&owner) {
+                    let name = &owner.name;
                     tracing::info!(
-                        owner,
-                        "manager {owner} has the store; this one waits, and takes over when that one ends"
+                        owner = name,
+                        "manager {name} has the store; this one passes requests on to it, and takes over when it ends"
                     );
                     waits_for = Some(owner);
                 }
@@ -55,7 +142,7 @@ impl Ownership {
                 continue;
             }
             let lease = grant(client, ttl).await?;
-            if let Some(fence) = create(client, names, lease).await? {
+            if let Some(fence) = create(client, names, lease, &candidate.own).await? {
                 return Ok(Self {
                     lease,
                     fence,
@@ -148,12 +235,11 @@ impl Ownership {
     }
 }
 
-async fn owner(client: &Client, names: &Names) -> Result<Option<String>, KvError> {
+async fn owner(client: &Client, names: &Names) -> Result<Option<Owner>, KvError> {
     let found: RangeAnswer = client
         .call("v3/kv/range", &one(names.owner()), ANSWER)
         .await?;
-    let first = found.kvs.into_iter().next();
-    Ok(first.map(|owner| String::from_utf8_lossy(&owner.value.0).into_owned()))
+    Ok(found.kvs.first().map(|owner| Owner::read(&owner.value.0)))
 }
 
 async fn grant(client: &Client, ttl: Duration) -> Result<Number, KvError> {
@@ -167,7 +253,13 @@ async fn grant(client: &Client, ttl: Duration) -> Result<Number, KvError> {
 }
 
 /// The fence, if no other manager was first.
-async fn create(client: &Client, names: &Names, lease: Number) -> Result<Option<Number>, KvError> {
+async fn create(
+    client: &Client,
+    names: &Names,
+    lease: Number,
+    own: &Owner,
+) -> Result<Option<Number>, KvError> {
+    let value = serde_json::to_vec(own).map_err(|error| failed("opened", &error))?;
     let txn = Txn {
         compare: vec![Compare {
             key: names.owner(),
@@ -177,19 +269,13 @@ async fn create(client: &Client, names: &Names, lease: Number) -> Result<Option<
         }],
         success: vec![Change::Put(Put {
             key: names.owner(),
-            value: Text(own_name().into_bytes()),
+            value: Text(value),
             lease: Some(lease),
         })],
         failure: Vec::new(),
     };
     let answer: TxnAnswer = client.call("v3/kv/txn", &txn, ANSWER).await?;
     Ok(answer.succeeded.then_some(answer.header.revision))
-}
-
-/// The host and the process, for people.
-fn own_name() -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    format!("{} (process {})", host.trim(), std::process::id())
 }
 
 /// Whether the lease is alive.

@@ -7,10 +7,10 @@ use bytes::Bytes;
 use super::super::{Entry, Key, KvError, Order, Scan, range};
 use super::Shared;
 use super::client::Answer;
+use super::client::refusal::failed;
+use super::client::wire::{Number, RangeAnswer, Read, Reads, Text, TxnAnswer};
 use super::names::{after, between, one};
 use super::ownership::ANSWER;
-use super::refusal::failed;
-use super::wire::{Number, RangeAnswer, Read, Reads, Text, TxnAnswer};
 
 /// Keys that are read in one transaction.
 const KEYS: usize = 120;
@@ -64,7 +64,7 @@ impl Shared {
             entries.extend(answer.responses.into_iter().map(|part| {
                 let found = part.response_range.unwrap_or_default();
                 let first = found.kvs.into_iter().next();
-                first.map(super::wire::KeyValue::into_entry)
+                first.map(super::client::wire::KeyValue::into_entry)
             }));
         }
         Ok(entries)

@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::KvError;
 use super::client::Client;
+use super::client::wire::{RangeAnswer, Text};
 use super::names::{Names, after, between};
 use super::ownership::ANSWER;
-use super::wire::{RangeAnswer, Text};
 
 /// Keys of a new window.
 const WINDOW: usize = 500;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{EtcdAddress, EtcdKv, KvError, StoreAccess};
+use super::{Candidate, EtcdAddress, EtcdKv, KvError, Owner, StoreAccess};
 
 #[path = "../../../../tests/etcd_members/mod.rs"]
 mod members;
@@ -27,5 +27,9 @@ pub async fn open(address: &EtcdAddress) -> EtcdKv {
 }
 
 pub async fn try_open(address: &EtcdAddress) -> Result<EtcdKv, KvError> {
-    EtcdKv::open_leased(address, &StoreAccess::default(), None, LEASE).await
+    EtcdKv::open_leased(address, &StoreAccess::default(), None, LEASE, &candidate()).await
+}
+
+pub fn candidate() -> Candidate {
+    Candidate::new(Owner::this(None, None))
 }

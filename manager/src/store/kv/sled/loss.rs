@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::super::KvError;
 use super::acknowledged::{self, Acknowledged};
-use super::files::LOG;
+use super::disk::files::LOG;
 use super::tip::{self, Tip};
 
 /// Where something is missing, and what.

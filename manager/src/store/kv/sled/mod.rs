@@ -6,9 +6,7 @@
 //! sled takes damage in its log for a crash at that place, and goes on without what comes after: [`tip`] finds out.
 
 mod acknowledged;
-mod blobs;
 mod disk;
-mod files;
 mod loss;
 mod open;
 mod probe;
@@ -27,8 +25,8 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use sled::IVec;
 
+use self::disk::files::{Files, LOG};
 use self::disk::{Disk, KEPT_FREE};
-use self::files::{Files, LOG};
 use self::readers::Readers;
 use self::snapshot::Snapshot;
 use self::writer::Writer;

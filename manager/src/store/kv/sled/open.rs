@@ -8,7 +8,7 @@ use std::thread;
 use super::super::KvError;
 use super::Data;
 use super::acknowledged::{self, Acknowledged};
-use super::files::LOG;
+use super::disk::files::LOG;
 use super::loss::{self, Loss};
 use super::tip::{self, Tip};
 

@@ -17,7 +17,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::getppid;
 
 use super::super::KvError;
-use super::files::LOG;
+use super::disk::files::LOG;
 use super::{failed, loss, open};
 
 /// The first argument of the process. It is no flag of the manager.

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::super::{Commit, Key, KvError, sum};
 use super::disk::Disk;
-use super::files::Files;
+use super::disk::files::Files;
 use super::tip::{self, Tip};
 use super::{Data, failed};
 

@@ -5,7 +5,8 @@ use std::path::Path;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use serde_json::{Value, json};
 
-use super::super::testing::{LEASE, Members};
+use super::super::client::wire;
+use super::super::testing::{LEASE, Members, candidate};
 use super::super::*;
 
 /// Writes an authority, and certificates that it signed, into a folder.
@@ -26,7 +27,7 @@ fn certificates(folder: &Path) {
 }
 
 async fn opened(address: &EtcdAddress, access: &StoreAccess) -> Result<EtcdKv, KvError> {
-    EtcdKv::open_leased(address, access, None, LEASE).await
+    EtcdKv::open_leased(address, access, None, LEASE, &candidate()).await
 }
 
 async fn works(kv: &EtcdKv) {

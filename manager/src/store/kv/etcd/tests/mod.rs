@@ -9,8 +9,8 @@ use std::task::Poll;
 use nix::sys::signal::Signal;
 
 use super::super::{Order, SledKv};
-use super::testing::{LEASE, Members, open, place, store, try_open};
-use super::wire::{Change, Put, Text};
+use super::client::wire::{Change, Put, Text};
+use super::testing::{LEASE, Members, candidate, open, place, store, try_open};
 use super::*;
 
 fn put(entries: impl IntoIterator<Item = (String, String)>) -> Commit {
@@ -56,7 +56,7 @@ async fn what_a_manager_writes_after_another_took_over_is_refused_and_it_ends() 
     let address = place();
     let first = open(&address).await;
     first.commit(numbered(1, "first")).await.unwrap();
-    let end_lease = Change::Delete(super::wire::Delete {
+    let end_lease = Change::Delete(super::client::wire::Delete {
         key: first.0.names.owner(),
         range_end: None,
     });
@@ -217,7 +217,7 @@ async fn a_prefix_with_other_keys_and_a_store_of_another_cluster_are_refused() {
     };
     assert!(error.to_string().contains("snapshot"), "{error}");
     let access = StoreAccess::default();
-    let accepted = EtcdKv::open_leased(&address, &access, Some(accept), LEASE)
+    let accepted = EtcdKv::open_leased(&address, &access, Some(accept), LEASE, &candidate())
         .await
         .unwrap();
     assert_eq!(
@@ -247,6 +247,7 @@ async fn while_members_die_one_after_another_every_commit_happens_exactly_once()
         &StoreAccess::default(),
         None,
         Duration::from_secs(60),
+        &candidate(),
     )
     .await
     .unwrap();

@@ -1,0 +1,119 @@
+//! What a manager does that waits for the store: it listens, and passes each request on to the manager that has it.
+//!
+//! ```text
+//! caller ─► a waiting manager ─► the manager that has the store (its owner)
+//!                │                     │ dies
+//!                │◄── no answer ───────┘
+//!                └── waits for the next owner, and sends what is safe to repeat once more
+//! ```
+//!
+//! So every manager on one etcd answers every request, and a caller need not know which one works. It does not know what
+//! the requests mean: only whether one may be sent twice.
+
+pub mod advertised;
+mod forward;
+mod proof;
+mod repeatable;
+mod standby;
+
+use std::sync::Arc;
+
+use actix_web::http::Method;
+use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse, ResponseError};
+use bytes::Bytes;
+use common::api::error::ErrorCode;
+use common::client::ClientAccess;
+use common::server::observe::health::{Check, readiness};
+use common::server::observe::metrics;
+use common::server::{AnyBody, ApiError, at, is_relayed};
+use tokio::sync::watch;
+
+use self::forward::Relay;
+use crate::keys::Ring;
+use crate::store::kv::Owner;
+
+pub use self::proof::Proof;
+pub use self::repeatable::Repeatable;
+pub use self::standby::Standby;
+
+/// In answers of a manager that was taken for the owner, and is not: the request was not looked at.
+const NOT_OWNER: &str = "dm-not-owner";
+
+/// Relays of one listener.
+#[derive(Debug, Clone)]
+pub struct Relays(Arc<Relay>);
+
+impl Relays {
+    /// `url` gives the address of the owner's listener, and `repeatable` says which requests may be sent twice.
+    ///
+    /// # Errors
+    /// If the client cannot be built.
+    pub fn new(
+        owner: watch::Receiver<Option<Owner>>,
+        url: fn(&Owner) -> Option<&str>,
+        repeatable: Repeatable,
+        access: &ClientAccess,
+        ring: Arc<Ring>,
+    ) -> reqwest::Result<Self> {
+        let relay = Relay::new(owner, url, repeatable, access, Proof::new(ring))?;
+        Ok(Self(Arc::new(relay)))
+    }
+
+    /// All paths.
+    pub fn routes(&self, routes: &mut ServiceConfig) {
+        routes
+            .app_data(Data::from(self.0.clone()))
+            .service(at("/readyz", [(Method::GET, web::to(ready))]))
+            .service(at("/metrics", [(Method::GET, web::to(own_metrics))]))
+            .service(web::resource("/{path:.*}").to(pass_on));
+    }
+}
+
+async fn pass_on(relay: Data<Relay>, request: HttpRequest, body: AnyBody) -> HttpResponse {
+    if is_relayed(&request) {
+        return not_owner();
+    }
+    let forwarded = relay.forward(&request, Bytes::from(body.0)).await;
+    forwarded.unwrap_or_else(|error| error.error_response())
+}
+
+/// The owner's readiness: a waiting manager is ready to pass requests on when that one is ready.
+async fn ready(relay: Data<Relay>, request: HttpRequest) -> HttpResponse {
+    if is_relayed(&request) {
+        return not_owner();
+    }
+    if relay.has_owner() {
+        let forwarded = relay.forward(&request, Bytes::new()).await;
+        return forwarded.unwrap_or_else(|error| error.error_response());
+    }
+    let message =
+        "no manager has the store at the moment: one takes it when the lease of the last one ends";
+    readiness(&request, vec![Check::down("owner", message)])
+}
+
+/// The metrics of this process, for callers that the owner knows.
+async fn own_metrics(relay: Data<Relay>, request: HttpRequest) -> HttpResponse {
+    if is_relayed(&request) {
+        return not_owner();
+    }
+    let allowed = match relay.is_known(&request).await {
+        Ok(None) => metrics::metrics().await,
+        Ok(Some(refusal)) => return refusal,
+        Err(error) => Err(error),
+    };
+    allowed.unwrap_or_else(|error| error.error_response())
+}
+
+fn not_owner() -> HttpResponse {
+    let error = ApiError::new(
+        ErrorCode::Unavailable,
+        "this manager does not have the store: try again",
+    );
+    let mut answer = error.error_response();
+    answer.headers_mut().insert(
+        actix_web::http::header::HeaderName::from_static(NOT_OWNER),
+        actix_web::http::header::HeaderValue::from_static("true"),
+    );
+    answer
+}

@@ -1,0 +1,105 @@
+//! The listeners of a manager on etcd, from its start until it has the store and serves by itself.
+
+use std::sync::Arc;
+
+use common::client::ClientAccess;
+use common::server::{Listening, ServeError, Serving};
+
+use super::{Relays, Repeatable};
+use crate::keys::Ring;
+use crate::store::kv::{Candidate, Owner};
+
+/// A manager that waits for the store. It listens, and passes requests on.
+pub struct Standby {
+    candidate: Arc<Candidate>,
+    api: Waiting,
+    broker: Option<Waiting>,
+}
+
+struct Waiting {
+    address: Listening,
+    server: Serving,
+}
+
+impl Standby {
+    /// # Errors
+    /// If the servers cannot start.
+    pub fn start(
+        candidate: Arc<Candidate>,
+        api: Listening,
+        broker: Option<Listening>,
+        access: &ClientAccess,
+        ring: &Arc<Ring>,
+    ) -> anyhow::Result<Self> {
+        let relays = |url, repeatable| {
+            Relays::new(candidate.owners(), url, repeatable, access, ring.clone())
+        };
+        let for_api = relays(
+            |owner: &Owner| owner.url.as_deref(),
+            Repeatable::DeploymentsApi,
+        )?;
+        let api = Waiting::start(api, for_api)?;
+        let broker = match broker {
+            Some(broker) => {
+                let for_broker = relays(|owner| owner.broker.as_deref(), Repeatable::Broker)?;
+                Some(Waiting::start(broker, for_broker)?)
+            }
+            None => None,
+        };
+        Ok(Self {
+            candidate,
+            api,
+            broker,
+        })
+    }
+
+    /// Waits for the store. None if the process is to stop before.
+    ///
+    /// # Errors
+    /// If a server failed.
+    pub async fn until<T>(
+        &mut self,
+        store: impl Future<Output = T>,
+    ) -> Result<Option<T>, ServeError> {
+        let broker = async {
+            match &mut self.broker {
+                Some(broker) => broker.server.ended().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            opened = store => Ok(Some(opened)),
+            ended = self.api.server.ended() => ended.map(|()| None),
+            ended = broker => ended.map(|()| None),
+        }
+    }
+
+    /// The same addresses, for the servers that follow.
+    ///
+    /// # Errors
+    /// If the process has no room for another descriptor.
+    pub fn addresses(&self) -> Result<(Listening, Option<Listening>), ServeError> {
+        let broker = self.broker.as_ref().map(|broker| broker.address.again());
+        Ok((self.api.address.again()?, broker.transpose()?))
+    }
+
+    /// Leaves new connections to the servers that follow, and passes on to them what still arrives on open ones. They
+    /// must be serving. The result is kept until the process ends.
+    pub async fn hand_over(self) -> Self {
+        self.api.server.stop_accepting().await;
+        if let Some(broker) = &self.broker {
+            broker.server.stop_accepting().await;
+        }
+        self.candidate.announce();
+        self
+    }
+}
+
+impl Waiting {
+    fn start(address: Listening, relays: Relays) -> Result<Self, ServeError> {
+        let server = address
+            .again()?
+            .start(move |routes| relays.routes(routes))?;
+        Ok(Self { address, server })
+    }
+}

@@ -1,0 +1,81 @@
+//! Credentials of registries. A stored secret is never returned.
+
+use std::sync::Arc;
+
+use common::api::error::ErrorCode;
+use common::api::manager::CredentialSummary;
+use common::api::page::{Page, PageQuery};
+use common::model::limits::SECRET_BYTES;
+use common::model::{Credential, CredentialName};
+use jiff::Timestamp;
+
+use crate::credentials::Vault;
+use crate::error::Error;
+use crate::service::pages::by_name;
+use crate::store::{Store, registries};
+
+pub struct Credentials {
+    pub vault: Arc<Vault>,
+    pub store: Store,
+}
+
+impl Credentials {
+    pub async fn list(&self, page: &PageQuery) -> Result<Page<CredentialSummary>, Error> {
+        let all = self.vault.list().await?;
+        Ok(by_name(all, |credential| credential.name.as_str(), page)?)
+    }
+
+    pub async fn get(&self, name: &CredentialName) -> Result<CredentialSummary, Error> {
+        Ok(self.vault.get(name).await?)
+    }
+
+    /// Creates the credential, or replaces its secret, which registries use from then on. Returns whether it is new.
+    pub async fn set(
+        &self,
+        name: &CredentialName,
+        credential: &Credential,
+    ) -> Result<(CredentialSummary, bool), Error> {
+        check(credential)?;
+        let (summary, new) = self.vault.set(name, credential, Timestamp::now()).await?;
+        tracing::info!(credential = %name, kind = summary.credential_type.as_str(), "set credential {name}");
+        Ok((summary, new))
+    }
+
+    pub async fn delete(&self, name: &CredentialName) -> Result<CredentialSummary, Error> {
+        let all = registries::list(&self.store).await?;
+        let users: Vec<_> = all
+            .iter()
+            .filter(|(_, definition)| definition.credential.as_ref() == Some(name))
+            .map(|(registry, _)| registry.as_str())
+            .collect();
+        if !users.is_empty() {
+            let message = format!(
+                "credential '{name}' is used by registries: {}; remove them first",
+                users.join(", ")
+            );
+            return Err(Error::new(ErrorCode::InUse, message));
+        }
+        Ok(self.vault.delete(name).await?)
+    }
+}
+
+fn check(credential: &Credential) -> Result<(), Error> {
+    let (secret, username) = match credential {
+        Credential::Token(secret) | Credential::ServiceAccount(secret) => (secret, None),
+        Credential::Basic { username, password } => (password, Some(username.as_str())),
+    };
+    if secret.reveal().trim().is_empty() {
+        return Err(Error::invalid(&"the secret is empty"));
+    }
+    if secret.reveal().len() > SECRET_BYTES {
+        return Err(Error::invalid(&"the secret has more than 64 KiB"));
+    }
+    if username
+        .is_some_and(|name| name.is_empty() || name.chars().count() > 255 || name.contains(':'))
+    {
+        return Err(Error::invalid(
+            &"a username has 1 to 255 characters and no ':'",
+        ));
+    }
+    manager_registry::check_credential(credential).map_err(|error| Error::invalid(&error))
+}

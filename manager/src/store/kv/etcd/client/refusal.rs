@@ -1,0 +1,176 @@
+//! What a failed call to a member means.
+
+use common::client::http::reason;
+use reqwest::StatusCode;
+use url::Url;
+
+use super::wire::Refusal;
+use crate::store::kv::KvError;
+
+/// Codes of gRPC, which the gateway passes on.
+mod code {
+    pub const INVALID_ARGUMENT: u32 = 3;
+    pub const PERMISSION_DENIED: u32 = 7;
+    pub const RESOURCE_EXHAUSTED: u32 = 8;
+    pub const FAILED_PRECONDITION: u32 = 9;
+    pub const OUT_OF_RANGE: u32 = 11;
+    pub const UNAUTHENTICATED: u32 = 16;
+    pub const NOT_FOUND: u32 = 5;
+}
+
+/// Why one call to one member has no answer.
+#[derive(Debug)]
+pub enum Attempt {
+    /// Another member may answer, or this one later. A write may have happened.
+    Away(String),
+    /// A token is needed, or the one that was sent has ended.
+    NoToken,
+    /// No member would answer otherwise. Nothing was written.
+    Refused(KvError),
+}
+
+pub fn away(url: &Url, error: &reqwest::Error) -> Attempt {
+    match error.is_timeout() {
+        true => Attempt::Away(format!("{} does not answer", member(url))),
+        false => Attempt::Away(format!("{}: {}", member(url), reason(error))),
+    }
+}
+
+/// An answer that is no success.
+pub fn read(url: &Url, status: StatusCode, body: &[u8], has_user: bool) -> Attempt {
+    let Ok(Refusal { code, message }) = serde_json::from_slice(body) else {
+        return match status {
+            StatusCode::NOT_FOUND => Attempt::Refused(no_gateway(url)),
+            status => Attempt::Away(format!("{} answered {status}", member(url))),
+        };
+    };
+    match code {
+        code::UNAUTHENTICATED => Attempt::NoToken,
+        code::INVALID_ARGUMENT if is_about_tokens(&message) && has_user => Attempt::NoToken,
+        code::INVALID_ARGUMENT if is_about_tokens(&message) => Attempt::Refused(no_user()),
+        code::PERMISSION_DENIED => Attempt::Refused(denied(&message)),
+        code::RESOURCE_EXHAUSTED if message.contains("space exceeded") => {
+            Attempt::Refused(no_space())
+        }
+        code::OUT_OF_RANGE if message.contains("compacted") => Attempt::Refused(compacted()),
+        code::INVALID_ARGUMENT
+        | code::NOT_FOUND
+        | code::FAILED_PRECONDITION
+        | code::OUT_OF_RANGE => Attempt::Refused(failed("used", &message)),
+        _ => Attempt::Away(format!("{}: {message}", member(url))),
+    }
+}
+
+fn is_about_tokens(message: &str) -> bool {
+    message.contains("user name is empty") || message.contains("auth revision")
+}
+
+fn member(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+pub fn failed(action: &'static str, reason: &dyn std::fmt::Display) -> KvError {
+    KvError::Failed {
+        action,
+        reason: reason.to_string(),
+    }
+}
+
+pub fn no_user() -> KvError {
+    failed(
+        "opened",
+        &"etcd asks who calls: set --store-user and --store-password-file",
+    )
+}
+
+pub fn no_space() -> KvError {
+    KvError::NoSpace
+}
+
+fn denied(message: &str) -> KvError {
+    let reason =
+        format!("{message}; grant the user of --store-user readwrite on the store's prefix");
+    failed("used", &reason)
+}
+
+fn compacted() -> KvError {
+    failed(
+        "read as it was",
+        &"etcd has compacted that revision meanwhile; try again, and let etcd keep revisions for an hour (--auto-compaction-retention)",
+    )
+}
+
+fn no_gateway(url: &Url) -> KvError {
+    let reason = format!(
+        "{} is no etcd with a JSON gateway: check the address, and start etcd without --enable-grpc-gateway=false",
+        member(url)
+    );
+    failed("opened", &reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_refusal_says_whether_another_member_may_answer_or_what_to_do() {
+        let url = Url::parse("https://a:2379/v3/kv/txn").unwrap();
+        for (status, body, expected) in [
+            (
+                503,
+                r#"{"code":14,"message":"etcdserver: leader changed"}"#,
+                "away",
+            ),
+            (
+                504,
+                r#"{"code":4,"message":"etcdserver: request timed out"}"#,
+                "away",
+            ),
+            (
+                429,
+                r#"{"code":8,"message":"etcdserver: too many requests"}"#,
+                "away",
+            ),
+            (502, "<html>", "away"),
+            (
+                429,
+                r#"{"code":8,"message":"etcdserver: mvcc: database space exceeded"}"#,
+                "out of space",
+            ),
+            (
+                400,
+                r#"{"code":11,"message":"mvcc: required revision has been compacted"}"#,
+                "compacted",
+            ),
+            (
+                401,
+                r#"{"code":16,"message":"etcdserver: invalid auth token"}"#,
+                "token",
+            ),
+            (
+                400,
+                r#"{"code":3,"message":"etcdserver: user name is empty"}"#,
+                "--store-user",
+            ),
+            (
+                403,
+                r#"{"code":7,"message":"etcdserver: permission denied"}"#,
+                "readwrite",
+            ),
+            (
+                400,
+                r#"{"code":3,"message":"etcdserver: request is too large"}"#,
+                "too large",
+            ),
+            (404, "404 page not found", "JSON gateway"),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            let found = match read(&url, status, body.as_bytes(), false) {
+                Attempt::Away(reason) => format!("away {reason}"),
+                Attempt::NoToken => "token".to_owned(),
+                Attempt::Refused(error) => error.to_string(),
+            };
+            assert!(found.contains(expected), "{body}: {found}");
+        }
+    }
+}
