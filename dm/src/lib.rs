@@ -16,6 +16,7 @@ mod cli;
 mod client;
 mod error;
 mod install;
+mod kubectl;
 mod local;
 mod terminal;
 

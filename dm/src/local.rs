@@ -13,6 +13,7 @@ use base64::prelude::BASE64_STANDARD;
 use common::api::error::ErrorBody;
 use common::api::expander::{Environment, ExpandRequest, ExpandResponse};
 use common::api::manager::{Expand, Expansion};
+use common::api::plan::PlanSources;
 use common::json::{self, Limits};
 use common::model::{ManifestName, NameError, Namespace, language};
 use jiff::Timestamp;
@@ -116,15 +117,16 @@ pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
         username: USERNAME.to_owned(),
         current_time: now.as_second(),
     };
-    let request = ExpandRequest {
+    let mut request = ExpandRequest {
         name: request.name.to_string(),
         content: request.content,
         imports: request.imports,
         env: environment.to_map(),
         seed: request.seed.or_else(random_seed).unwrap_or_default(),
+        capabilities: request.capabilities,
         ..ExpandRequest::default()
     };
-    let response = expand(&request).await?;
+    let response = expanded(&mut request).await?;
     let names: Vec<&str> = request
         .imports
         .iter()
@@ -138,8 +140,27 @@ pub async fn expansion(request: Expand) -> Result<Expansion, LocalError> {
     Ok(Expansion {
         secrets: Vec::new(),
         values: Vec::new(),
+        plans: Vec::new(),
         ..response.into_expansion(Vec::new())
     })
+}
+
+/// Without a cluster, plans see no live objects.
+async fn expanded(request: &mut ExpandRequest) -> Result<ExpandResponse, LocalError> {
+    loop {
+        let response = expand(request).await?;
+        let plans = response.plans.iter().filter(|plan| !plan.wants.is_empty());
+        let seen = plans.map(|plan| PlanSources {
+            path: plan.path.clone(),
+            objects: serde_json::Map::new(),
+        });
+        let before = request.plans.found.len();
+        request.plans.found.extend(seen);
+        // A plan that has its objects wants no more.
+        if request.plans.found.len() == before {
+            return Ok(response);
+        }
+    }
 }
 
 /// A seed that nobody can guess. None if the machine has no random numbers.

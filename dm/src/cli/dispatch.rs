@@ -13,21 +13,25 @@ pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Fail
             "this command does not take {flag}; leave it out"
         )));
     }
-    if cli.flags.output == Format::Dot && !cli.command.has_graph() {
+    let format = cli.flags.output.format;
+    if format == Format::Dot && !cli.command.has_graph() {
         return Err(Failure::usage(DOT.to_owned()));
     }
-    let of_objects = matches!(cli.flags.output, Format::Name | Format::Describe);
-    if of_objects && !matches!(cli.command, Command::Process(_)) {
+    if format.is_of_objects() && !matches!(cli.command, Command::Process(_)) {
         return Err(Failure::usage(OF_OBJECTS.to_owned()));
     }
     let files = cli.flags.files();
+    let service = match &cli.command {
+        Command::Login(_) | Command::Logout(_) => cli.flags.target()?.service,
+        _ => String::new(),
+    };
     let mut session = Session::new(cli.flags, cli.command.asks_the_manager(), terminal).await?;
     // These commands apply the time limit themselves.
     match cli.command.bounds_itself() {
-        true => dispatch(cli.command, files, &mut session).await,
+        true => dispatch(cli.command, (files, service), &mut session).await,
         false => {
             let timeout = session.timeout;
-            let work = dispatch(cli.command, files, &mut session);
+            let work = dispatch(cli.command, (files, service), &mut session);
             within(timeout, "the request", work).await
         }
     }
@@ -36,13 +40,14 @@ pub async fn run(cli: Cli, terminal: &mut Terminal<'_>) -> Result<ExitCode, Fail
 /// The largest futures are boxed: all of them together have to fit on a stack.
 async fn dispatch(
     command: Command,
-    files: Files,
+    (files, service): (Files, String),
     session: &mut Session<'_, '_>,
 ) -> Result<ExitCode, Failure> {
     match command {
         Command::Diff(diff) => return diff.run(session).await,
         Command::WhatIf(whatif) => return whatif.run(session).await,
         Command::Test(test) => return test.run(session).await,
+        Command::Lint(lint) => return Box::pin(lint.run(session)).await,
         Command::Upgrade(upgrade) => return upgrade.run(session).await,
         Command::Manifest(manifest) => return manifest.run(session).await,
         Command::Apply(apply) => Box::pin(apply.run(session)).await?,
@@ -58,6 +63,8 @@ async fn dispatch(
         Command::Get(get) => get.run(session).await?,
         Command::History(history) => history.run(session).await?,
         Command::Status(status) => status.run(session).await?,
+        Command::Events(events) => events.run(session).await?,
+        Command::Logs(logs) => logs.run(session).await?,
         Command::Layout(layout) => layout.run(session).await?,
         Command::Expand(expand) => expand.run(session).await?,
         Command::Operations(operations) => operations.run(session).await?,
@@ -66,6 +73,7 @@ async fn dispatch(
         Command::Templates(templates) => templates.run(session).await?,
         Command::Process(process) => Box::pin(process.run(session)).await?,
         Command::Export(export) => export.run(session).await?,
+        Command::Import(import) => Box::pin(import.run(session)).await?,
         Command::Describe(describe) => describe.run(session).await?,
         Command::Registries(registries) => registries.run(session).await?,
         Command::CreateRegistry(create) => create.run(session).await?,
@@ -74,12 +82,17 @@ async fn dispatch(
         Command::SetCredential(set) => set.run(session).await?,
         Command::DeleteCredential(delete) => delete.run(session).await?,
         Command::Admin(admin) => admin.run(session).await?,
+        Command::Broker(broker) => Box::pin(broker.run(session, files)).await?,
+        Command::Init(init) => init.run(session).await?,
+        Command::Login(login) => Box::pin(login.run(session, service)).await?,
+        Command::Logout(logout) => logout.run(session, &service)?,
         Command::Package(package) => package.run(session)?,
         Command::Publish(publish) => publish.run(session).await?,
         Command::Install(install) => install.run(session).await?,
         Command::Context(context) => context.run(session, files)?,
         Command::Completion(completion) => completion.run(session)?,
         Command::Options(options) => options.run(session)?,
+        Command::Ui(ui) => ui.run(session).await?,
         Command::Version(version) => version.run(session)?,
         Command::Whoami(whoami) => whoami.run(session).await?,
     }

@@ -3,13 +3,18 @@
 use clap::Command;
 
 const TABLE: &[(&str, &[&str])] = &[
-    ("Deploy", &["apply", "deploy", "expand", "preview", "diff"]),
+    (
+        "Deploy",
+        &["apply", "deploy", "expand", "preview", "diff", "import"],
+    ),
     (
         "Look",
         &[
             "list",
             "get",
             "status",
+            "events",
+            "logs",
             "history",
             "manifest",
             "layout",
@@ -31,6 +36,8 @@ const TABLE: &[(&str, &[&str])] = &[
             "describe",
             "process",
             "export",
+            "init",
+            "lint",
             "test",
             "package",
             "publish",
@@ -47,15 +54,19 @@ const TABLE: &[(&str, &[&str])] = &[
             "deletecredential",
         ],
     ),
+    ("Services", &["broker"]),
     (
         "Administration",
         &[
             "admin",
             "install",
             "context",
+            "login",
+            "logout",
             "whoami",
             "completion",
             "options",
+            "ui",
             "version",
         ],
     ),

@@ -12,13 +12,17 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::authoring::{package, publish, test};
+use crate::authoring::{init, lint, package, publish, test};
+use crate::client::activity::{events, logs};
+use crate::client::broker;
+use crate::client::change::preview::diff;
+use crate::client::change::running::{stop, wait};
 use crate::client::change::*;
-use crate::client::context;
-use crate::client::flags::Flags;
+use crate::client::inspect::types::{deployed_instances, deployed_types};
 use crate::client::inspect::*;
 use crate::client::manage::*;
-use crate::client::{export, process};
+use crate::client::session::flags::Flags;
+use crate::client::{context, export, import, login, process};
 use crate::error::ExitCode;
 use crate::install;
 
@@ -77,6 +81,8 @@ pub enum Command {
     Get(get::Get),
     History(history::History),
     Status(status::Status),
+    Events(events::Events),
+    Logs(logs::Logs),
     Manifest(manifest::Manifest),
     Layout(layout::Layout),
     #[command(visible_alias = "template")]
@@ -90,10 +96,14 @@ pub enum Command {
     Templates(templates::Templates),
     Process(process::Process),
     Export(export::Export),
+    Import(import::Import),
     Describe(describe::Describe),
+    Init(init::Init),
+    Lint(lint::Lint),
     Test(test::Test),
     Registries(registries::Registries),
     Admin(admin::Admin),
+    Broker(broker::command::Broker),
     #[command(name = "createregistry")]
     CreateRegistry(createregistry::CreateRegistry),
     #[command(name = "deleteregistry")]
@@ -109,7 +119,10 @@ pub enum Command {
     Install(install::command::Install),
     Completion(completion::command::Completion),
     Context(context::command::ContextCommand),
+    Login(login::command::Login),
+    Logout(login::command::Logout),
     Options(options::Options),
+    Ui(ui::Ui),
     Version(version::Version),
     Whoami(whoami::Whoami),
 }
@@ -151,14 +164,22 @@ impl Command {
         if let Self::Process(process) = self {
             return process.asks_the_manager();
         }
+        if let Self::Export(export) = self {
+            return export.asks_the_manager();
+        }
         !matches!(
             self,
             Self::Expand(expand::Expand { local: true, .. })
+                | Self::Broker(_)
                 | Self::Completion(_)
                 | Self::Context(_)
                 | Self::Options(_)
                 | Self::Version(_)
+                | Self::Init(_)
                 | Self::Install(_)
+                | Self::Lint(_)
+                | Self::Login(_)
+                | Self::Logout(_)
                 | Self::Package(_)
                 | Self::Publish(_)
         )
@@ -180,6 +201,7 @@ impl Command {
                 | Self::Stop(_)
                 | Self::Cancel(_)
                 | Self::Templates(_)
+                | Self::Import(_)
         )
     }
 
@@ -213,7 +235,7 @@ impl Command {
                     | Self::WhatIf(_)
                     | Self::Upgrade(_)
             )
-            || matches!(self, Self::Install(_));
+            || matches!(self, Self::Install(_) | Self::Broker(_));
         match before {
             BeforeCommand {
                 registry: Some(_), ..

@@ -1,34 +1,17 @@
 //! `dm export`: prints live objects as a list or as a Template object.
 
 use clap::Args;
-use common::api::export::{Export as Request, Selected};
+use common::api::export::{Export as Request, Selected, USUAL_KINDS};
+use common::manifests;
 use common::model::{Namespace, TemplateName, TypeName};
 use expandybird_templateobject::export::{Portable, Style, cleaned, template};
 use serde_json::{Value, json};
 
+use crate::client::process::source;
 use crate::client::session::Session;
 use crate::error::Failure;
 use crate::terminal::format::{self, Format};
 use crate::terminal::text;
-
-/// What a selector alone means: what users write, and not what controllers make of it.
-const KINDS: [&str; 15] = [
-    "ServiceAccount",
-    "Role",
-    "RoleBinding",
-    "Secret",
-    "ConfigMap",
-    "PersistentVolumeClaim",
-    "Service",
-    "Deployment",
-    "StatefulSet",
-    "DaemonSet",
-    "CronJob",
-    "Ingress",
-    "NetworkPolicy",
-    "HorizontalPodAutoscaler",
-    "PodDisruptionBudget",
-];
 
 /// Print live objects of a namespace, to deploy them elsewhere: as a list, or as a Template object.
 ///
@@ -40,11 +23,15 @@ Examples:
   dm export Deployment/web Service/web
   dm export -l app=web --as-template web
   dm export -l app=web --as-template web --parameterize > web.template.yaml
+  dm export -f k8s/web.yaml --as-template web
   dm export ConfigMap -n shop --exact -o json")]
 pub struct Export {
     /// All objects of a kind, or one object, like Deployment or apps/v1/Deployment/web [default with --selector: the usual kinds].
     #[arg(id = "objects", value_name = "KIND[/NAME]")]
     pub objects: Vec<String>,
+    /// Objects of a file or URL instead of live ones; - reads standard input. May be repeated.
+    #[arg(short = 'f', long = "filename", value_name = "FILE", conflicts_with_all = ["objects", "selector", "namespace"])]
+    pub files: Vec<String>,
     /// Only objects with these labels, like app=web,tier!=db; for kinds without a name.
     #[arg(long, short = 'l', value_name = "SELECTOR")]
     pub selector: Option<String>,
@@ -67,12 +54,10 @@ pub struct Export {
 
 impl Export {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        let request = Request {
-            namespace: self.namespace.clone().or_else(|| session.namespace.clone()),
-            objects: self.selected()?,
-            label_selector: self.selector.clone(),
+        let found = match self.files.is_empty() {
+            true => self.live(session).await?,
+            false => self.in_files(session).await?,
         };
-        let found = session.client.export(&request).await?.items;
         let objects = match self.raw {
             true => found,
             false => self.cleaned(found),
@@ -88,6 +73,32 @@ impl Export {
         session.print(&text)
     }
 
+    /// Whether the command needs a manager.
+    pub fn asks_the_manager(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    async fn live(&self, session: &Session<'_, '_>) -> Result<Vec<Value>, Failure> {
+        let request = Request {
+            namespace: self.namespace.clone().or_else(|| session.namespace.clone()),
+            objects: self.selected()?,
+            label_selector: self.selector.clone(),
+        };
+        Ok(session.client.export(&request).await?.items)
+    }
+
+    /// The objects of the files, in their order. Those of a `List` are like others.
+    async fn in_files(&self, session: &mut Session<'_, '_>) -> Result<Vec<Value>, Failure> {
+        let mut found = Vec::new();
+        for file in &self.files {
+            let text = source::text(file, session).await?;
+            let objects =
+                manifests::read(file, &text).map_err(|error| Failure::failed(error.to_string()))?;
+            found.extend(objects.into_iter().map(|object| object.value));
+        }
+        Ok(found)
+    }
+
     fn selected(&self) -> Result<Vec<Selected>, Failure> {
         if !self.objects.is_empty() {
             return self.objects.iter().map(|text| selected(text)).collect();
@@ -96,7 +107,7 @@ impl Export {
             let reason = "name what to export: a kind, an object such as Deployment/web, or labels with --selector";
             return Err(Failure::usage(reason));
         }
-        KINDS.iter().map(|kind| selected(kind)).collect()
+        USUAL_KINDS.iter().map(|kind| selected(kind)).collect()
     }
 
     fn cleaned(&self, objects: Vec<Value>) -> Vec<Value> {
@@ -116,7 +127,11 @@ impl Export {
             };
             return template(objects, style);
         }
-        for secret in objects.iter().filter(|object| object["kind"] == "Secret") {
+        let live = self.files.is_empty();
+        for secret in objects
+            .iter()
+            .filter(|object| live && object["kind"] == "Secret")
+        {
             let name = secret["metadata"]["name"].as_str().unwrap_or_default();
             session.terminal.note(&format!(
                 "warning: the values of Secret {} are masked; write them before you apply it",

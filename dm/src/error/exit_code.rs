@@ -51,6 +51,7 @@ pub const fn exit_code(code: ErrorCode) -> ExitCode {
         | ErrorCode::Unauthenticated
         | ErrorCode::Forbidden
         | ErrorCode::MethodNotAllowed
+        | ErrorCode::Misdirected
         | ErrorCode::PayloadTooLarge
         | ErrorCode::UriTooLong
         | ErrorCode::HeadersTooLarge

@@ -38,7 +38,7 @@ pub const fn hint_for(code: ErrorCode) -> Option<&'static str> {
             Some("dm status NAME shows what is not ready; give it more time with --timeout")
         }
         ErrorCode::Unauthenticated => Some(
-            "give a token in DM_TOKEN or --token-file, or use a kubeconfig with a token or, over https, with a certificate (see kubectl config current-context)",
+            "sign in with dm login, give a token in DM_TOKEN or --token-file, or use a kubeconfig with a token or, over https, with a certificate (see kubectl config current-context)",
         ),
         ErrorCode::Forbidden | ErrorCode::PermissionsMissing => {
             Some("dm whoami shows your user and groups")

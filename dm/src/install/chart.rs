@@ -15,10 +15,12 @@ const FILES: &[(&str, &str)] = chart![
     "deployment-manager.py"
     "deployment-manager.py.schema"
     "access.py"
+    "etcd.py"
     "network.py"
     "objects.py"
     "pods.py"
     "settings.py"
+    "store.py"
 ];
 
 pub fn files() -> Vec<Import> {

@@ -1,18 +1,15 @@
 //! `dm install`: installs Deployment Manager in a cluster.
 
-use std::process::Stdio;
-
 use clap::Args;
 use common::model::{DeploymentName, Namespace};
 use serde_json::{Map, Value, json};
-use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
 
 use crate::client::session::Session;
 use crate::client::target::properties;
 use crate::client::target::read_properties;
-use crate::error::{CommandError, Failure};
+use crate::error::Failure;
 use crate::install::{Installation, Objects, documents};
+use crate::kubectl::{Kubectl, KubectlError};
 
 /// The same field manager as for an update by Deployment Manager itself: `dm-` and the deployment's name.
 const FIELD_MANAGER: &str = "dm-";
@@ -28,6 +25,7 @@ Examples:
   dm install --image registry.example.com/deployment-manager:0.1.0 --apply
   dm install --image … --properties replicas=3,manager.storage=50Gi --without-secrets
   dm install --image … --properties-file production.yaml --apply
+  dm install --image … --properties managers=3 --apply     # with an etcd of three members
   dm describe deployment-manager:v1        # all properties
 
 Once it runs, it can look after itself:
@@ -57,6 +55,9 @@ pub struct Install {
     /// Apply the objects with kubectl instead of printing them. Existing certificates and keys stay as they are.
     #[arg(long)]
     pub apply: bool,
+    /// With --apply: replace all certificates. The services load them within seconds. The key of the store stays.
+    #[arg(long, requires = "apply", conflicts_with = "without_secrets")]
+    pub replace_certificates: bool,
     /// Program kubectl for --apply.
     #[arg(
         long,
@@ -70,15 +71,6 @@ pub struct Install {
     pub context: Option<String>,
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("{program}: {said}")]
-struct KubectlError {
-    program: String,
-    said: String,
-}
-
-impl CommandError for KubectlError {}
-
 impl Install {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
         let installation = Installation {
@@ -86,19 +78,19 @@ impl Install {
             namespace: self.namespace.clone(),
             properties: self.properties()?,
         };
-        let mut objects = installation.objects().await?;
-        if self.without_secrets {
-            objects.secrets.clear();
-        }
+        let objects = installation.objects().await?;
         match self.apply {
             true => self.applied(&objects, session).await,
-            false => {
-                let all = [&objects.namespace].into_iter();
-                session.print(&documents(
-                    all.chain(&objects.secrets).chain(&objects.rest),
-                )?)
-            }
+            false => session.print(&documents(self.all(&objects))?),
         }
+    }
+
+    fn all<'o>(&self, objects: &'o Objects) -> impl Iterator<Item = &'o Value> {
+        let secrets = (!self.without_secrets)
+            .then(|| std::iter::once(&objects.key).chain(&objects.certificates));
+        std::iter::once(&objects.namespace)
+            .chain(secrets.into_iter().flatten())
+            .chain(&objects.rest)
     }
 
     fn properties(&self) -> Result<Map<String, Value>, Failure> {
@@ -124,56 +116,41 @@ impl Install {
             .kubectl(&apply, &documents([&objects.namespace])?)
             .await?;
         session.print(&said)?;
-        for secret in &objects.secrets {
-            let said = match self
-                .kubectl(&["create", "-f", "-"], &documents([secret])?)
-                .await
-            {
-                Err(KubectlError { said, .. }) if said.contains("AlreadyExists") => {
-                    format!("{} exists and stays as it is\n", object_name(secret))
+        if !self.without_secrets {
+            self.create(&objects.key, session).await?;
+            for certificate in &objects.certificates {
+                match self.replace_certificates {
+                    true => {
+                        let replace = [&apply[..], &["--force-conflicts"]].concat();
+                        let said = self.kubectl(&replace, &documents([certificate])?).await?;
+                        session.print(&said)?;
+                    }
+                    false => self.create(certificate, session).await?,
                 }
-                outcome => outcome?,
-            };
-            session.print(&said)?;
+            }
         }
         let said = self.kubectl(&apply, &documents(&objects.rest)?).await?;
         session.print(&said)
     }
 
-    /// Runs kubectl with `input` on standard input and returns its output. Secrets are never in the arguments.
-    async fn kubectl(&self, arguments: &[&str], input: &str) -> Result<String, KubectlError> {
-        let context = self
-            .context
-            .iter()
-            .map(|context| format!("--context={context}"));
-        let failed = |said: String| KubectlError {
-            program: self.kubectl.clone(),
-            said,
-        };
-        let mut child = Command::new(&self.kubectl)
-            .args(arguments)
-            .args(context)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| failed(format!("it cannot be run: {error}")))?;
-        let stdin = child.stdin.take();
-        let write = async {
-            if let Some(mut stdin) = stdin {
-                // If kubectl ends before it has read all input, it prints the reason itself.
-                let _ = stdin.write_all(input.as_bytes()).await;
+    /// An existing object stays as it is.
+    async fn create(&self, secret: &Value, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let document = documents([secret])?;
+        let said = match self.kubectl(&["create", "-f", "-"], &document).await {
+            Err(KubectlError { said, .. }) if said.contains("AlreadyExists") => {
+                format!("{} exists and stays as it is\n", object_name(secret))
             }
+            outcome => outcome?,
         };
-        let ((), output) = tokio::join!(write, child.wait_with_output());
-        let output = output.map_err(|error| failed(error.to_string()))?;
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(failed(
-                String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-            )),
-        }
+        session.print(&said)
+    }
+
+    async fn kubectl(&self, arguments: &[&str], input: &str) -> Result<String, KubectlError> {
+        let kubectl = Kubectl {
+            program: self.kubectl.clone(),
+            context: self.context.clone(),
+        };
+        kubectl.run(arguments, input).await
     }
 }
 

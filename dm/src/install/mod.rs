@@ -70,10 +70,12 @@ pub struct Installation {
 impl Installation {
     /// All objects. Each call makes new secrets.
     pub async fn objects(&self) -> Result<Objects, InstallationError> {
+        let rest = self.expanded().await?;
         Ok(Objects {
             namespace: self.namespace_object(),
-            secrets: secrets::make(self)?,
-            rest: self.expanded().await?,
+            key: secrets::key(self)?,
+            certificates: secrets::certificates(self, &rest)?,
+            rest,
         })
     }
 
@@ -101,6 +103,7 @@ impl Installation {
             imports: chart::files(),
             namespace: Some(self.namespace.clone()),
             seed: None,
+            capabilities: None,
         });
         let resources = expansion.await?.expanded_config.resources;
         // The chart's resources have whole objects as properties.

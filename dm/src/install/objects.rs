@@ -7,8 +7,10 @@ use crate::terminal::format::{self, OutputError};
 /// In the order in which to apply them.
 pub struct Objects {
     pub namespace: Value,
-    /// New in each call. Existing ones in the cluster must stay.
-    pub secrets: Vec<Value>,
+    /// New in each call. An existing one in the cluster must stay.
+    pub key: Value,
+    /// New in each call, of one authority: either all of them replace the existing ones, or none.
+    pub certificates: Vec<Value>,
     pub rest: Vec<Value>,
 }
 

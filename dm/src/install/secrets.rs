@@ -11,14 +11,19 @@ use super::certificates::Authority;
 use super::{Installation, InstallationError};
 
 const SERVICES: [&str; 3] = ["manager", "expandybird", "resourcifier"];
+const ETCD: &str = "etcd";
 const KEY_BYTES: usize = 32;
 
-pub fn make(installation: &Installation) -> Result<Vec<Value>, InstallationError> {
+/// A certificate for each service of the chart's objects, and the authority's own.
+pub fn certificates(
+    installation: &Installation,
+    objects: &[Value],
+) -> Result<Vec<Value>, InstallationError> {
     let name = &installation.name;
     let today = jiff::Timestamp::now().to_zoned(TimeZone::UTC).date();
     let authority = Authority::new(name.as_str(), today)?;
-    let mut secrets = vec![key(installation)?];
-    for service in SERVICES {
+    let mut secrets = Vec::new();
+    for service in services(installation, objects) {
         let certificate = authority.issue(service, hosts(installation, service))?;
         let mut secret = metadata(installation, &format!("{name}-{service}-certificate"));
         secret["kind"] = json!("Secret");
@@ -37,8 +42,21 @@ pub fn make(installation: &Installation) -> Result<Vec<Value>, InstallationError
     Ok(secrets)
 }
 
+/// The three services, and etcd if the installation has its own.
+fn services(installation: &Installation, objects: &[Value]) -> Vec<&'static str> {
+    let etcd = format!("{}-{ETCD}", installation.name);
+    let has_etcd = objects.iter().any(|object| {
+        object["kind"] == "StatefulSet" && object["metadata"]["name"] == etcd.as_str()
+    });
+    let mut services = SERVICES.to_vec();
+    if has_etcd {
+        services.push(ETCD);
+    }
+    services
+}
+
 /// Immutable: without this key, the whole store is lost.
-fn key(installation: &Installation) -> Result<Value, InstallationError> {
+pub fn key(installation: &Installation) -> Result<Value, InstallationError> {
     let mut bytes = [0; KEY_BYTES];
     SystemRandom::new()
         .fill(&mut bytes)
@@ -65,13 +83,24 @@ fn metadata(installation: &Installation, name: &str) -> Value {
     })
 }
 
-/// The host names of a service. The manager has the deployment's name, and is also reached through a forwarded port.
+/// The host names of a service. The manager has the deployment's name, and is also reached through a forwarded port. Each
+/// manager, and each member of etcd, has a name of its own besides.
 fn hosts(installation: &Installation, service: &str) -> Vec<String> {
     let deployment: &DeploymentName = &installation.name;
+    let namespace = &installation.namespace;
+    let local = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     match service {
         "manager" => {
             let mut hosts = in_cluster(installation, deployment.as_str());
-            hosts.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
+            hosts.push(format!("*.{deployment}-managers.{namespace}.svc"));
+            hosts.extend(local);
+            hosts
+        }
+        // etcd accepts a member if one of these names leads to the member's address.
+        ETCD => {
+            let mut hosts = in_cluster(installation, &format!("{deployment}-{service}"));
+            hosts.push(format!("*.{deployment}-{service}.{namespace}.svc"));
+            hosts.extend(local);
             hosts
         }
         _ => in_cluster(installation, &format!("{deployment}-{service}")),

@@ -1,6 +1,9 @@
 //! The format of results: tables and trees for users, documents for programs.
 
-use clap::ValueEnum;
+use std::ffi::OsStr;
+
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
+use clap::{Arg, Command, ValueEnum};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -21,6 +24,70 @@ pub enum Format {
     Name,
     /// A description for users, only for `dm process`.
     Describe,
+    /// `jsonpath=EXPRESSION`, only for `dm process`.
+    #[value(name = "jsonpath")]
+    JsonPath,
+    /// `go-template=TEMPLATE`, only for `dm process`.
+    #[value(name = "go-template")]
+    GoTemplate,
+}
+
+impl Format {
+    /// Whether only `dm process` has it.
+    pub fn is_of_objects(self) -> bool {
+        match self {
+            Self::Name | Self::Describe | Self::JsonPath | Self::GoTemplate => true,
+            Self::Table | Self::Yaml | Self::Json | Self::Dot => false,
+        }
+    }
+
+    fn takes_expression(self) -> bool {
+        matches!(self, Self::JsonPath | Self::GoTemplate)
+    }
+}
+
+/// The value of `-o`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    pub format: Format,
+    /// What follows `jsonpath=` and `go-template=`.
+    pub expression: Option<String>,
+}
+
+/// Reads the name of a format, with an expression behind those that take one.
+#[derive(Debug, Clone)]
+pub struct OutputParser;
+
+impl TypedValueParser for OutputParser {
+    type Value = Output;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Output, clap::Error> {
+        let parts = value.to_str().and_then(|text| text.split_once('='));
+        let read = |name| Format::from_str(name, false).ok();
+        if let Some((name, expression)) = parts
+            && let Some(format) = read(name).filter(|format| format.takes_expression())
+        {
+            return Ok(Output {
+                format,
+                expression: Some(expression.to_owned()),
+            });
+        }
+        let format = EnumValueParser::<Format>::new().parse_ref(command, argument, value)?;
+        Ok(Output {
+            format,
+            expression: None,
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let variants = Format::value_variants().iter();
+        Some(Box::new(variants.filter_map(ValueEnum::to_possible_value)))
+    }
 }
 
 /// Why a result could not be shown.
@@ -73,6 +140,28 @@ mod tests {
     fn a_reader_that_has_seen_enough_is_no_failure() {
         let gone = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
         assert_eq!(OutputError::Write(gone).exit_code(), ExitCode::Done);
+    }
+
+    #[test]
+    fn only_some_formats_take_an_expression() {
+        let read = |text: &str| {
+            let command = Command::new("dm").no_binary_name(true);
+            let argument = Arg::new("output").value_parser(OutputParser);
+            let matches = command.arg(argument).try_get_matches_from([text])?;
+            Ok::<_, clap::Error>(matches.get_one::<Output>("output").cloned())
+        };
+        let output = |format, expression: Option<&str>| {
+            let expression = expression.map(str::to_owned);
+            Some(Output { format, expression })
+        };
+        assert_eq!(read("yaml").unwrap(), output(Format::Yaml, None));
+        assert_eq!(read("jsonpath").unwrap(), output(Format::JsonPath, None));
+        let path = "{.items[?(@.kind==\"Service\")]}";
+        let expected = output(Format::JsonPath, Some(path));
+        assert_eq!(read(&format!("jsonpath={path}")).unwrap(), expected);
+        let expected = output(Format::GoTemplate, Some("{{.kind}}=x"));
+        assert_eq!(read("go-template={{.kind}}=x").unwrap(), expected);
+        assert!(read("yaml=x").is_err() && read("xml").is_err());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Aligned columns without borders.
 
+use std::ops::Range;
+
 use super::text;
 
 /// The blanks between two columns.
@@ -28,22 +30,61 @@ impl Table {
             .push(cells.iter().map(|cell| text::line(cell)).collect());
     }
 
-    /// One line per row, after the header. If the width is known and too small, whole cells go to further lines, and only a
-    /// cell that is longer than a line is broken between its words. Nothing is left out.
+    /// One line per row, after the header. If the width is known and too small, columns without any value are left out, and
+    /// columns that have no room go to further lines. Only a cell that is longer than a line is broken, between its words.
     pub fn render(&self, width: Option<usize>) -> String {
-        let all = || std::iter::once(&self.header).chain(&self.rows);
-        let widths: Vec<usize> = (0..self.header.len())
-            .map(|column| {
-                let cells = all().filter_map(|row| row.get(column));
-                cells.map(|cell| chars(cell)).max().unwrap_or(0)
-            })
-            .collect();
+        let widths = self.widths();
+        let lines: Vec<String> = self.all().map(|row| render_row(row, &widths)).collect();
+        match width.filter(|width| lines.iter().any(|line| chars(line) > *width)) {
+            Some(width) => self.with_values().folded(width),
+            None => lines.iter().map(|line| format!("{line}\n")).collect(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Vec<String>> {
+        std::iter::once(&self.header).chain(&self.rows)
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let widest = |column: usize| {
+            let cells = self.all().filter_map(|row| row.get(column));
+            cells.map(|cell| chars(cell)).max().unwrap_or(0)
+        };
+        (0..self.header.len()).map(widest).collect()
+    }
+
+    /// Without the columns that are empty in all rows.
+    fn with_values(&self) -> Self {
+        let has_value = |column: usize| {
+            let mut cells = self.rows.iter().filter_map(|row| row.get(column));
+            self.rows.is_empty() || cells.any(|cell| !cell.is_empty())
+        };
+        let kept = |row: &Vec<String>| -> Vec<String> {
+            let cells = row.iter().enumerate();
+            let cells = cells.filter(|(column, _)| has_value(*column));
+            cells.map(|(_, cell)| cell.clone()).collect()
+        };
+        Self {
+            header: kept(&self.header),
+            rows: self.rows.iter().map(kept).collect(),
+        }
+    }
+
+    /// Rows that are too long for one line take several, with the same columns in each.
+    fn folded(&self, width: usize) -> String {
+        let widths = self.widths();
+        let groups = groups(&widths, width);
         let mut shown = String::new();
-        for row in all() {
+        for row in self.all() {
             let line = render_row(row, &widths);
-            match width.filter(|width| chars(&line) > *width) {
-                Some(width) => shown.push_str(&folded(row, &widths, width)),
-                None => shown.push_str(&format!("{line}\n")),
+            if chars(&line) <= width {
+                shown.push_str(&format!("{line}\n"));
+                continue;
+            }
+            for group in &groups {
+                let indent = if group.start == 0 { "" } else { INDENT };
+                let (cells, widths) = (&row[group.clone()], &widths[group.clone()]);
+                shown.push_str(&part(cells, widths, indent, width));
             }
         }
         shown
@@ -54,45 +95,48 @@ fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-fn render_row(row: &[String], widths: &[usize]) -> String {
-    let mut line = String::new();
-    for (cell, &width) in row.iter().zip(widths) {
-        line.push_str(&format!("{cell:<padded$}", padded = width + GAP));
-    }
-    line.truncate(line.trim_end().len());
-    line
+fn padded(cells: &[String], widths: &[usize]) -> String {
+    let cells = cells.iter().zip(widths);
+    cells
+        .map(|(cell, &width)| format!("{cell:<padded$}", padded = width + GAP))
+        .collect()
 }
 
-/// A row that is too long for one line.
-fn folded(row: &[String], widths: &[usize], width: usize) -> String {
-    let (mut shown, mut line) = (String::new(), String::new());
-    for (index, (cell, &column)) in row.iter().zip(widths).enumerate() {
-        if cell.is_empty() && index + 1 == row.len() {
-            break;
+fn render_row(row: &[String], widths: &[usize]) -> String {
+    padded(row, widths).trim_end().to_owned()
+}
+
+/// Which columns stand on a line together.
+fn groups(widths: &[usize], width: usize) -> Vec<Range<usize>> {
+    let (mut groups, mut start, mut used) = (Vec::new(), 0, 0);
+    for (column, &own) in widths.iter().enumerate() {
+        let is_last = column + 1 == widths.len();
+        let needed = if is_last { own.min(ROOM) } else { own };
+        if column > start && used + needed > width {
+            groups.push(start..column);
+            (start, used) = (column, INDENT.len());
         }
-        let room = width.saturating_sub(chars(&line));
-        if chars(cell) > room && index + 1 == row.len() && room >= ROOM {
-            // The last cell has a column of its own.
-            let indent = " ".repeat(chars(&line));
-            let broken = text::wrapped(cell, &indent, Some(width));
-            shown.push_str(&format!("{line}{}", broken.trim_start()));
-            return shown;
-        }
-        if chars(cell) > room && !line.trim().is_empty() {
-            shown.push_str(&format!("{}\n", line.trim_end()));
-            INDENT.clone_into(&mut line);
-        }
-        if chars(cell) > width.saturating_sub(chars(&line)) {
-            let broken = text::wrapped(cell, INDENT, Some(width));
-            shown.push_str(broken.get(INDENT.len() - chars(&line)..).unwrap_or(&broken));
-            INDENT.clone_into(&mut line);
-            continue;
-        }
-        line.push_str(&format!("{cell:<padded$}", padded = column + GAP));
+        used += own + GAP;
     }
-    match line.trim().is_empty() {
-        true => shown,
-        false => format!("{shown}{}\n", line.trim_end()),
+    groups.push(start..widths.len());
+    groups
+}
+
+/// A line of a row that takes several. The last cell is broken if it has no room.
+fn part(cells: &[String], widths: &[usize], indent: &str, width: usize) -> String {
+    let Some((last, others)) = cells.split_last() else {
+        return String::new();
+    };
+    if cells.iter().all(String::is_empty) {
+        return String::new();
+    }
+    let head = format!("{indent}{}", padded(others, widths));
+    match chars(&head) + chars(last) > width {
+        true => {
+            let broken = text::wrapped(last, &" ".repeat(chars(&head)), Some(width));
+            format!("{head}{}", broken.trim_start())
+        }
+        false => format!("{}\n", format!("{head}{last}").trim_end()),
     }
 }
 
@@ -147,6 +191,22 @@ empty
             let lines = shown.lines();
             assert!(lines.map(chars).all(|length| length <= width), "{shown}");
         }
+    }
+
+    #[test]
+    fn further_lines_have_the_same_columns_in_each_row_and_none_without_a_value() {
+        let mut table = Table::new(&["OPERATION", "TYPE", "ERROR", "STARTED", "TOOK"]);
+        table.row(["op-0123456789", "create", "", "18s", "0s"]);
+        table.row(["op-1", "rollback", "", "", "12s"]);
+        let expected = "\
+OPERATION      TYPE
+    STARTED  TOOK
+op-0123456789  create
+    18s      0s
+op-1           rollback
+             12s
+";
+        assert_eq!(table.render(Some(26)), expected);
     }
 
     #[test]

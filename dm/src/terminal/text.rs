@@ -4,18 +4,23 @@ use jiff::Timestamp;
 
 /// One line. Control characters and characters that reorder text are escaped.
 pub fn line(text: &str) -> String {
-    escaped(text, false)
+    escaped(text, &[])
 }
 
 /// Like [`line`], but line breaks stay.
 pub fn lines(text: &str) -> String {
-    escaped(text, true)
+    escaped(text, &['\n'])
 }
 
-fn escaped(text: &str, keep_breaks: bool) -> String {
+/// Like [`line`], but tabs stay: what a program wrote.
+pub fn output(text: &str) -> String {
+    escaped(text, &['\t'])
+}
+
+fn escaped(text: &str, kept: &[char]) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_harmless(c) || keep_breaks && c == '\n' {
+        if is_harmless(c) || kept.contains(&c) {
             shown.push(c);
         } else {
             shown.extend(c.escape_default());
@@ -71,6 +76,7 @@ mod tests {
             line("a\x1b[2Jb\r\n\u{9b}\u{202e}ä"),
             r"a\u{1b}[2Jb\r\n\u{9b}\u{202e}ä"
         );
+        assert_eq!(output("a\tb\x1b[1m"), "a\tb\\u{1b}[1m");
         assert_eq!(lines("a\nb\t\x07"), "a\nb\\t\\u{7}");
     }
 

@@ -66,11 +66,11 @@ async fn a_deployment_does_not_move_to_another_namespace() {
 }
 
 #[actix_web::test]
-async fn the_dry_run_before_the_first_write_can_be_left_out() {
+async fn the_dry_run_before_the_first_write_and_hooks_can_be_left_out() {
     let manager = Manager::start(&[
         ("GET /deployments/web", 404, missing()),
         (
-            "POST /deployments?preflight=false",
+            "POST /deployments?preflight=false&hooks=false",
             202,
             operation("CREATE", "RUNNING"),
         ),
@@ -82,6 +82,7 @@ async fn the_dry_run_before_the_first_write_can_be_left_out() {
             "--name",
             "web",
             "--no-preflight",
+            "--no-hooks",
             "--async",
         ])
         .await;

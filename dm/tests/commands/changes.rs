@@ -238,12 +238,13 @@ async fn rollback_finds_the_manifest_that_was_deployed_before() {
         ("GET /deployments/web", 200, deployment("Deployed", &[])),
         ("GET /operations?limit=1000&deployment=web", 200, operations),
         (
-            "POST /deployments/web/rollback?allowDeletes=true",
+            "POST /deployments/web/rollback?allowDeletes=true&hooks=false",
             202,
             operation("ROLLBACK", "DONE"),
         ),
     ]);
-    let said = manager.dm(&["rollback", "web", "--allow-deletes"]).await;
+    let rollback = ["rollback", "web", "--allow-deletes", "--no-hooks"];
+    let said = manager.dm(&rollback).await;
     assert_eq!(said.code, ExitCode::Done, "{said:?}");
     let asked = manager.asked();
     let rollback = asked

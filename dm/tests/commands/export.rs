@@ -3,7 +3,7 @@
 use dm::ExitCode;
 use serde_json::{Value, json};
 
-use crate::stand_in::Manager;
+use crate::stand_in::{Manager, dm};
 
 fn live() -> Value {
     json!({"items": [
@@ -90,4 +90,42 @@ async fn an_export_needs_something_to_export() {
             .contains("no resources found - nothing to export"),
         "{said:?}"
     );
+}
+
+#[actix_web::test]
+async fn objects_of_files_are_exported_without_a_manager() {
+    let list = "\
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Secret, metadata: {name: db, uid: x}, data: {user: cm9vdA==}}
+- {apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {replicas: 2}, status: {}}
+";
+    let said = dm(&["export", "-f", "-", "-o", "json"], list.as_bytes()).await;
+    assert_eq!(said.code, ExitCode::Done, "{said:?}");
+    assert_eq!(said.stderr, "", "its values are not masked");
+    let found: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(found["items"][0]["data"]["user"], "cm9vdA==");
+    let expected = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {"replicas": 2}});
+    assert_eq!(found["items"][1], expected);
+    let args = ["export", "-f", "-", "--as-template", "web", "-o", "json"];
+    let said = dm(&args, list.as_bytes()).await;
+    let found: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(
+        (&found["kind"], &found["objects"][1]),
+        (&json!("Template"), &expected)
+    );
+    for (args, reason) in [
+        (
+            &["export", "-f", "-", "Deployment"][..],
+            "cannot be used with",
+        ),
+        (&["export", "-f", "/none.yaml"], "cannot be read"),
+    ] {
+        let said = dm(args, b"").await;
+        assert!(said.stderr.contains(reason), "{said:?}");
+    }
+    let said = dm(&["export", "-f", "-"], b"kind: Pod").await;
+    assert_eq!(said.code, ExitCode::Failed, "{said:?}");
+    assert!(said.stderr.contains("it has no apiVersion"), "{said:?}");
 }

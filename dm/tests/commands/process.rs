@@ -92,9 +92,9 @@ async fn all_faults_of_a_template_are_listed() {
     let said = dm(&["process", "-f", &web, "--local", "-p", "COUNT=x"], b"").await;
     assert_eq!(said.code, ExitCode::Failed, "{said:?}");
     for line in [
-        "error: unable to process template\n",
-        "  parameters[0].value: Required value: parameter SLOT",
-        "  parameters[1].value: Invalid value: \"x\": must be a valid int",
+        "error: Template.template.openshift.io \"web\" is invalid: [parameters[0]",
+        "parameters[0].value: Required value: parameter SLOT",
+        "parameters[1].value: Invalid value: \"x\": must be a valid int",
     ] {
         assert!(said.stderr.contains(line), "{line}: {said:?}");
     }
@@ -247,4 +247,60 @@ async fn an_update_names_the_values_that_are_made_again() {
         .dm(&["update", "web", "--regenerate", "PASSWORD"])
         .await;
     assert_eq!(said.code, ExitCode::Usage, "{said:?}");
+}
+
+#[actix_web::test]
+async fn an_expression_prints_what_it_finds_in_the_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let web = file(&folder, "web.yaml", WEB);
+    let process = ["process", "-f", &web, "SLOT=blue", "--local"];
+    for (more, expected) in [
+        (&["-o", "jsonpath={.items[*].metadata.name}"][..], "blue"),
+        (&["--raw", "-o", "jsonpath={.data.count}"], "1"),
+        (&["-o", "go-template={{len .items}}"], "1"),
+        (&["--template", "{{.kind}}"], "List"),
+        (&["-o", "go-template", "-t", "{{.kind}}"], "List"),
+    ] {
+        let said = dm(&[&process[..], more].concat(), b"").await;
+        assert_eq!(
+            (said.code, &*said.stdout),
+            (ExitCode::Done, expected),
+            "{said:?}"
+        );
+    }
+}
+
+#[actix_web::test]
+async fn an_expression_that_cannot_be_read_or_is_missing_is_a_usage_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let web = file(&folder, "web.yaml", WEB);
+    let process = ["process", "-f", &web, "SLOT=blue", "--local"];
+    for (more, reason) in [
+        (
+            &["-o", "jsonpath={.items"][..],
+            "a brace that is not closed",
+        ),
+        (&["-o", "jsonpath"], "write what to print: -o jsonpath="),
+        (
+            &["-o", "go-template={{.items"],
+            "the Go template: template: output:1",
+        ),
+        (
+            &["-o", "go-template"],
+            "write what to print: -o go-template=",
+        ),
+        (
+            &["-o", "yaml", "-t", "{{.kind}}"],
+            "--template is a Go template",
+        ),
+        (&["--parameters", "-o", "yaml"], "cannot be used with"),
+        (&["-o", "xml"], "invalid value 'xml'"),
+    ] {
+        let said = dm(&[&process[..], more].concat(), b"").await;
+        assert_eq!(said.code, ExitCode::Usage, "{said:?}");
+        assert!(said.stderr.contains(reason), "{said:?}");
+    }
+    let said = dm(&["list", "-o", "jsonpath={.items}"], b"").await;
+    assert_eq!(said.code, ExitCode::Usage, "{said:?}");
+    assert!(said.stderr.contains("only for dm process"), "{said:?}");
 }

@@ -2,7 +2,7 @@
 
 use common::model::Version;
 use common::model::language::{self, Form, TwoTemplates};
-use common::model::scope::is_part;
+use common::model::registry::scope::is_part;
 use common::registry::sums::FILE;
 use common::registry::{FilePath, SCHEMA, TEMPLATE_IMPORTS};
 use common::yaml::{self, Duplicates, Limits};

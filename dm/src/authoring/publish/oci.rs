@@ -45,7 +45,7 @@ impl Artifacts {
             reason,
         };
         let (mut files, mut bytes) = (VersionFiles::new(), 0);
-        for (path, layer) in manifest.files().map_err(unreadable)? {
+        for (path, layer) in manifest.files("chart").map_err(unreadable)? {
             if !is_wanted(&path) {
                 continue;
             }

@@ -54,6 +54,7 @@ pub async fn expansion(
         imports: example.imports.clone(),
         namespace: namespace.cloned(),
         seed: None,
+        capabilities: None,
     };
     match client.expand(&request).await {
         Ok(expansion) => {

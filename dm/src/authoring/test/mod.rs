@@ -1,6 +1,7 @@
 //! `dm test`: checks that a template version works and keeps its promises.
 
 mod checks;
+mod deployment;
 mod live;
 mod subject;
 
@@ -13,7 +14,7 @@ use serde::Serialize;
 
 use crate::authoring::test::subject::{TestSubject, folder, registry};
 use crate::authoring::version::expander::ExampleExpander;
-use crate::client::change::policies::AccountFlag;
+use crate::client::change::options::policies::AccountFlag;
 use crate::client::session::{Session, within};
 use crate::client::target::qualified;
 use crate::error::{ExitCode, Failure};
@@ -27,6 +28,9 @@ use crate::terminal::table::Table;
 /// outputs, and a MINOR may not break them. To compare outputs, the previous version's example.yaml is expanded with both
 /// versions. A folder is tested without a registry: TEMPLATE/VERSION beside the other versions, or a package with a
 /// Chart.yaml.
+///
+/// With --live and the name of a deployment, the test hooks of its Helm charts run, one after the other. Nothing else of the
+/// deployment changes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -34,13 +38,14 @@ Examples:
   dm test redis:v1 --registry my-org/my-repo
   dm test charts/redis/v1.1              # a folder, before it is published
   dm test charts/redis/v1.1 --live --namespace scratch --timeout 5m
+  dm test --live web                     # the test hooks of a deployment's charts
 
 Exit codes: 0 all checks passed, 1 a check failed, otherwise as for other commands.")]
 pub struct Test {
-    /// TEMPLATE:VERSION, a full template reference, or the folder of a version.
-    #[arg(value_name = "TEMPLATE:VERSION|DIR")]
+    /// TEMPLATE:VERSION, a full template reference, the folder of a version, or, with --live, a deployment.
+    #[arg(value_name = "TEMPLATE:VERSION|DIR|NAME")]
     pub template: String,
-    /// Also deploy the example, wait until it is ready, and delete it.
+    /// Also deploy the example, wait until it is ready, and delete it. For a deployment: run its test hooks.
     #[arg(long)]
     pub live: bool,
     /// Namespace for objects that name none [default: the manager's].
@@ -92,6 +97,10 @@ impl Check {
 
 impl Test {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<ExitCode, Failure> {
+        if let Some(name) = self.deployment() {
+            deployment::run(session, name).await?;
+            return Ok(ExitCode::Done);
+        }
         let checked = within(session.timeout, "the test", self.checked(session)).await?;
         let (tested, name, mut checks) = checked;
         let is_sound = checks.iter().all(|check| check.ok);
@@ -108,6 +117,13 @@ impl Test {
             true => ExitCode::Done,
             false => ExitCode::Failed,
         })
+    }
+
+    /// The deployment whose test hooks run: a plain name with --live, and no folder.
+    fn deployment(&self) -> Option<DeploymentName> {
+        let is_template = self.registry.is_some() || Path::new(&self.template).exists();
+        let name = DeploymentName::parse(&self.template).ok()?;
+        (self.live && !is_template).then_some(name)
     }
 
     /// The checks that store nothing.

@@ -39,6 +39,7 @@ impl ExampleExpander<'_> {
             imports: bundle.imports,
             namespace: namespace.cloned(),
             seed: None,
+            capabilities: None,
         };
         match self {
             Self::Manager { client, namespace } => {

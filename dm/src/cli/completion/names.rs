@@ -12,7 +12,7 @@ use common::model::limits::PAGE_ITEMS_MAX;
 use serde_json::Value;
 
 use crate::cli::Cli;
-use crate::client::flags::Flags;
+use crate::client::session::flags::Flags;
 
 /// A user does not wait longer for candidates.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -130,6 +130,10 @@ fn collect(schema: &Value, prefix: &str, depth: usize, names: &mut Vec<String>) 
 }
 
 fn is_template(word: &str) -> bool {
+    if word.starts_with("helm:") || word.starts_with("oci://") {
+        let last = word.rsplit('/').next().unwrap_or_default();
+        return last.contains(':');
+    }
     let reference = word.rsplit_once(':');
     reference.is_some_and(|(template, version)| {
         !template.is_empty() && version.starts_with('v') && !version.contains('/')
@@ -205,6 +209,9 @@ mod tests {
         for (word, is) in [
             ("redis:v1", true),
             ("github.com/o/r/redis:v1.0.1", true),
+            ("helm:shop/web:1.2.3", true),
+            ("oci://ghcr.io/org/web:1.2.3", true),
+            ("oci://ghcr.io/org/web", false),
             ("web.yaml", false),
             ("http://127.0.0.1:8080", false),
             ("https://host:v/x", false),

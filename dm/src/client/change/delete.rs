@@ -4,11 +4,11 @@ use clap::Args;
 use common::api::manager::{PolicyQuery, WriteQuery};
 use common::model::{DeletePolicy, DeploymentName};
 
-use super::policies::delete_policy;
+use super::options::HooksFlag;
+use super::options::policies::delete_policy;
 use crate::client::operation::write::{Subject, query, write};
 use crate::client::session::Session;
-use crate::error::Failure;
-use crate::error::Sources;
+use crate::error::{Failure, Sources};
 
 /// Delete a deployment and its objects, and wait until they are gone.
 #[derive(Debug, Args)]
@@ -28,6 +28,8 @@ pub struct Delete {
     /// Delete a namespace of the deployment even if it has objects of others, which are deleted with it.
     #[arg(long)]
     pub allow_deletes: bool,
+    #[command(flatten)]
+    pub hooks: HooksFlag,
     /// Do not wait: print the started operation.
     #[arg(long = "async")]
     pub no_wait: bool,
@@ -43,6 +45,7 @@ impl Delete {
                 ..PolicyQuery::default()
             },
             allow_deletes: self.allow_deletes,
+            hooks: self.hooks.query(),
             ..query(session)
         };
         let client = session.client.clone();

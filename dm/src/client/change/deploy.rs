@@ -4,8 +4,8 @@ use clap::Args;
 use common::api::manager::{CreateDeployment, UpdateDeployment};
 use common::model::Namespace;
 
-use super::dry_run;
 use super::options::{Metadata, WriteOptions};
+use super::preview::dry_run;
 use crate::client::operation::write::{Subject, query, write};
 use crate::client::session::Session;
 use crate::client::target::{Resolved, Target};

@@ -4,14 +4,13 @@ use clap::Args;
 use common::api::manager::{RollbackDeployment, WriteQuery};
 use common::model::DeploymentName;
 
-use super::options::PreflightFlag;
-use super::policies::Policies;
+use super::options::policies::Policies;
+use super::options::{HooksFlag, PreflightFlag};
+use crate::client::inspect::history::revision::Revision;
 use crate::client::inspect::manifest::before;
-use crate::client::inspect::revision::Revision;
 use crate::client::operation::write::{Subject, query, write};
 use crate::client::session::Session;
-use crate::error::Failure;
-use crate::error::Sources;
+use crate::error::{Failure, Sources};
 
 /// Apply an earlier manifest again, as a new manifest, and wait until it is ready.
 ///
@@ -37,6 +36,8 @@ pub struct Rollback {
     pub policies: Policies,
     #[command(flatten)]
     pub preflight: PreflightFlag,
+    #[command(flatten)]
+    pub hooks: HooksFlag,
     /// Do not wait: print the started operation.
     #[arg(long = "async")]
     pub no_wait: bool,
@@ -57,6 +58,7 @@ impl Rollback {
             allow_deletes: self.allow_deletes,
             policies: self.policies.query(),
             preflight: self.preflight.query(),
+            hooks: self.hooks.query(),
             ..query(session)
         };
         let request = RollbackDeployment { manifest };

@@ -5,13 +5,13 @@ use common::api::manager::{UpdateDeployment, WriteQuery};
 use common::model::{DeploymentName, ManifestName, Regenerate, Regenerates};
 
 use super::options::{Metadata, WriteOptions};
+use super::preview;
+use super::preview::dry_run;
 use super::replace::{confirm_dropped, replacement, update_to};
-use super::{dry_run, preview};
 use crate::client::operation::write::{Subject, query, write};
 use crate::client::session::Session;
 use crate::client::target::Target;
-use crate::error::Failure;
-use crate::error::Sources;
+use crate::error::{Failure, Sources};
 
 /// Change a deployment, delete objects that it no longer has, and wait until it is ready.
 ///
@@ -49,7 +49,7 @@ pub struct Update {
     #[command(flatten)]
     pub options: WriteOptions,
     /// Apply the deployment's preview: this manifest [default: the current preview].
-    #[arg(long, value_name = "MANIFEST", num_args = 0..=1, conflicts_with_all = ["preview", "create_policy", "update_policy", "conflict_policy", "delete_policy"])]
+    #[arg(long, value_name = "MANIFEST", num_args = 0..=1, conflicts_with_all = ["preview", "create_policy", "update_policy", "conflict_policy", "delete_policy", "no_hooks"])]
     pub commit: Option<Option<ManifestName>>,
     /// Drop all properties of before, without a question.
     #[arg(long, conflicts_with = "commit")]

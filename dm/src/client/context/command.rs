@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use common::model::Namespace;
 
-use super::file::{Context, ContextError, Contexts};
+use super::file::{Context, ContextError, ContextIssuer, Contexts};
 use crate::client::session::Session;
 use crate::error::Failure;
 use crate::terminal::table::Table;
@@ -20,6 +20,7 @@ use crate::terminal::table::Table;
     after_help = "\
 Examples:
   dm context add prod --url https://dm.example.com --namespace shop
+  dm context add staging --url https://dm.example.com --issuer https://id.example.com --client-id dm
   dm context use prod
   dm context list
   dm context delete prod"
@@ -50,6 +51,15 @@ pub struct Add {
     /// Namespace for objects and lists, if a command names none.
     #[arg(long, short)]
     pub namespace: Option<Namespace>,
+    /// OpenID Connect issuer where dm login signs in.
+    #[arg(long, value_name = "URL", requires = "client_id")]
+    pub issuer: Option<String>,
+    /// Name of dm at the issuer: a public client.
+    #[arg(long, value_name = "ID", requires = "issuer")]
+    pub client_id: Option<String>,
+    /// PEM file with the authority of the issuer's certificate.
+    #[arg(long, value_name = "FILE", requires = "issuer")]
+    pub issuer_ca: Option<PathBuf>,
 }
 
 impl ContextCommand {
@@ -92,13 +102,22 @@ fn added(known: &mut Contexts, add: Add, files: Files) -> Result<String, Failure
         name,
         url,
         namespace,
+        issuer,
+        client_id,
+        issuer_ca,
     } = add;
     if known.contexts.contains_key(&name) {
         return Err(ContextError::Exists(name).into());
     }
     // A relative path would mean another file in another folder.
     let whole = |file: Option<PathBuf>| file.map(|file| std::path::absolute(&file).unwrap_or(file));
+    let issuer = issuer.zip(client_id).map(|(url, client_id)| ContextIssuer {
+        url,
+        client_id,
+        ca_file: whole(issuer_ca),
+    });
     let context = Context {
+        issuer,
         url,
         namespace,
         ca_file: whole(files.ca),
@@ -117,7 +136,7 @@ fn added(known: &mut Contexts, add: Add, files: Files) -> Result<String, Failure
 fn list(session: &mut Session<'_, '_>, known: &Contexts) -> Result<(), Failure> {
     let width = session.terminal.width;
     session.show(known, |known| {
-        let mut table = Table::new(&["CURRENT", "NAME", "URL", "NAMESPACE"]);
+        let mut table = Table::new(&["CURRENT", "NAME", "URL", "NAMESPACE", "ISSUER"]);
         for (name, context) in &known.contexts {
             let is_current = known.current.as_ref() == Some(name);
             let namespace = context.namespace.as_ref();
@@ -126,6 +145,10 @@ fn list(session: &mut Session<'_, '_>, known: &Contexts) -> Result<(), Failure> 
                 name,
                 &context.url,
                 namespace.map_or("", |namespace| namespace.as_str()),
+                context
+                    .issuer
+                    .as_ref()
+                    .map_or("", |issuer| issuer.url.as_str()),
             ]);
         }
         table.render(width)

@@ -67,6 +67,19 @@ pub struct Context {
     pub client_cert: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_key: Option<PathBuf>,
+    /// Where `dm login` signs in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<ContextIssuer>,
+}
+
+/// An OpenID Connect issuer that the manager trusts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ContextIssuer {
+    pub url: String,
+    pub client_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<PathBuf>,
 }
 
 impl Contexts {
@@ -134,6 +147,22 @@ pub fn active() -> Result<Option<(String, Context)>, ContextError> {
         Some(context) => Ok(Some((name, context))),
         None => Err(ContextError::Missing(name)),
     }
+}
+
+/// The issuer for a manager: that of the context in use, or of another one with the same URL.
+pub fn issuer_of(service: &str) -> Result<Option<ContextIssuer>, ContextError> {
+    let is_it =
+        |context: &Context| context.url.trim_end_matches('/') == service.trim_end_matches('/');
+    if let Some((_, context)) = active()?.filter(|(_, context)| is_it(context)) {
+        return Ok(context.issuer);
+    }
+    let mut all = match Contexts::read() {
+        Err(ContextError::NoHome) => return Ok(None),
+        known => known?.contexts.into_values(),
+    };
+    Ok(all
+        .find(|context| is_it(context) && context.issuer.is_some())
+        .and_then(|context| context.issuer))
 }
 
 #[expect(

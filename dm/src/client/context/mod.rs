@@ -6,4 +6,4 @@
 pub mod command;
 mod file;
 
-pub use file::{ContextError, active};
+pub use file::{ContextError, ContextIssuer, active, issuer_of};

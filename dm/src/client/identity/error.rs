@@ -6,6 +6,7 @@ use common::model::limits;
 use common::reload::Unusable;
 
 use super::kubeconfig::KubeconfigError;
+use crate::client::login::LoginError;
 use crate::error::{CommandError, ExitCode};
 
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,8 @@ pub enum IdentityError {
     Tls(#[from] AccessError),
     #[error("the manager requires authentication, and the kubeconfig has no usable identity: {0}")]
     Kubeconfig(#[from] KubeconfigError),
+    #[error("the tokens of dm login cannot be used: {0}")]
+    Login(#[from] LoginError),
     #[error(transparent)]
     Client(#[from] ClientError),
 }

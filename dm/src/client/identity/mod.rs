@@ -1,7 +1,7 @@
 //! The identity that dm proves to a manager, and when it may do so.
 //!
 //! ```text
-//! --token-file, DM_TOKEN, --client-cert ───────────────► shown with every request
+//! --token-file, DM_TOKEN, dm login, --client-cert ─────► shown with every request
 //! kubeconfig's current user ── only if the manager asks ─► the same      (static, from a file, or a plugin's)
 //! ```
 //! A token or certificate given for this manager is sent to it. Those of the kubeconfig are for a cluster, not for a manager:
@@ -29,6 +29,8 @@ use rustls::sign::CertifiedKey;
 pub use error::IdentityError;
 use kubeconfig::{Current, Proof};
 use proof::{StaticToken, TokenFile};
+
+use super::login::bearer::LoginBearer;
 
 /// The token, for one manager. There is no flag for it: other users can read command lines.
 const TOKEN: &str = "DM_TOKEN";
@@ -81,7 +83,7 @@ impl IdentityFlags {
     /// What to send to the manager at `url`. Asks the manager first if only a kubeconfig could have it.
     pub async fn access(&self, url: &str) -> Result<ClientAccess, IdentityError> {
         let own = self.own()?;
-        if let Some(bearer) = self.given()? {
+        if let Some(bearer) = self.given(url)? {
             self.guard(url)?;
             return Ok(own.with_bearer(bearer));
         }
@@ -177,12 +179,12 @@ impl IdentityFlags {
         Ok(flags.access()?)
     }
 
-    /// The token that the user gave for this manager.
+    /// The token that the user gave for this manager, or that of dm login.
     #[expect(
         clippy::disallowed_methods,
         reason = "a token is no flag: everybody sees the arguments of a process"
     )]
-    fn given(&self) -> Result<Option<Arc<dyn Bearer>>, IdentityError> {
+    fn given(&self, url: &str) -> Result<Option<Arc<dyn Bearer>>, IdentityError> {
         if let Some(file) = &self.token_file {
             return Ok(Some(Arc::new(TokenFile::open(file.clone())?)));
         }
@@ -191,9 +193,29 @@ impl IdentityFlags {
                 let token = token(&text).ok_or(IdentityError::Token)?;
                 Ok(Some(Arc::new(StaticToken(token))))
             }
-            Err(std::env::VarError::NotPresent) => Ok(None),
+            Err(std::env::VarError::NotPresent) => {
+                let login = LoginBearer::of(url)?;
+                Ok(login.map(|bearer| Arc::new(bearer) as Arc<dyn Bearer>))
+            }
             Err(std::env::VarError::NotUnicode(_)) => Err(IdentityError::Token),
         }
+    }
+
+    /// The access to a service that is no manager: with the token that was given, unless a password is sent.
+    pub fn plain_access(
+        &self,
+        url: &str,
+        sends_password: bool,
+    ) -> Result<ClientAccess, IdentityError> {
+        let own = self.own()?;
+        let given = self.given(url)?.filter(|_| !sends_password);
+        if sends_password || given.is_some() {
+            self.guard(url)?;
+        }
+        Ok(match given {
+            Some(bearer) => own.with_bearer(bearer),
+            None => own,
+        })
     }
 
     /// Refuses to send a token unencrypted to another machine.

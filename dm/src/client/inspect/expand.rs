@@ -1,6 +1,7 @@
 //! `dm expand`: expands a configuration or template without deploying it.
 
 use clap::Args;
+use common::api::cluster::Capabilities;
 use common::api::manager::Expand as Request;
 use common::model::Namespace;
 
@@ -36,6 +37,30 @@ pub struct Expand {
     /// unexpanded, because only the manager fetches those.
     #[arg(long)]
     pub local: bool,
+    #[command(flatten)]
+    pub capabilities: CapabilityFlags,
+}
+
+/// What charts see of a cluster.
+#[derive(Debug, Args)]
+pub struct CapabilityFlags {
+    /// Version of Kubernetes that charts see [default: the cluster's; with --local, the one that Helm assumes].
+    #[arg(long, value_name = "VERSION")]
+    pub kube_version: Option<String>,
+    /// API version that charts see, beside those that Helm assumes. May be repeated.
+    #[arg(long, value_name = "GROUP/VERSION[/KIND]")]
+    pub api_versions: Vec<String>,
+}
+
+impl CapabilityFlags {
+    fn given(self) -> Option<Capabilities> {
+        let is_given = self.kube_version.is_some() || !self.api_versions.is_empty();
+        is_given.then_some(Capabilities {
+            kube_version: self.kube_version,
+            api_versions: self.api_versions,
+            complete: false,
+        })
+    }
 }
 
 impl Expand {
@@ -53,6 +78,7 @@ impl Expand {
             imports: bundle.imports,
             namespace: self.namespace,
             seed: None,
+            capabilities: self.capabilities.given(),
         };
         let expansion = match self.local {
             true => local::expansion(request)

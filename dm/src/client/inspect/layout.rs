@@ -3,8 +3,8 @@
 use clap::Args;
 use common::model::DeploymentName;
 
+use super::history::revision::Revision;
 use super::manifest::named_or_latest;
-use super::revision::Revision;
 use crate::client::render::tree::tree;
 use crate::client::session::Session;
 use crate::error::Failure;

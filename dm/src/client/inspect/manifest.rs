@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use common::api::manager::ManifestDiff;
 use common::model::{DeploymentName, ManifestName, Operation, OperationType};
 
-use super::revision::Revision;
+use super::history::revision::Revision;
 use crate::client::render::change;
 use crate::client::session::{Session, all_pages};
 use crate::error::{ExitCode, Failure};
@@ -169,7 +169,7 @@ fn is_deployed(operation: &Operation) -> bool {
         | OperationType::Update
         | OperationType::Rollback
         | OperationType::Correct => true,
-        OperationType::Preview | OperationType::Delete => false,
+        OperationType::Preview | OperationType::Delete | OperationType::Test => false,
     };
     applies && operation.error.is_none() && operation.end_time.is_some()
 }

@@ -1,7 +1,5 @@
 //! The commands that show deployments. One file per command.
 
-pub mod deployed_instances;
-pub mod deployed_types;
 pub mod expand;
 pub mod get;
 pub mod history;
@@ -9,6 +7,7 @@ pub mod layout;
 pub mod list;
 pub mod manifest;
 pub mod operations;
-pub mod revision;
 pub mod status;
+pub mod types;
+pub mod ui;
 pub mod whoami;

@@ -18,6 +18,7 @@ Examples:
   dm createregistry shop https://github.com/my-org/my-repo
   dm createregistry shop https://github.example.com/my-org/my-repo --credential shop-token --ref stable
   dm createregistry shop https://templates.example.com/shop --type http
+  dm createregistry charts https://charts.example.com --type helm
   dm createregistry shop oci://ghcr.io/my-org/templates --public-key publisher.pub
   dm deploy shop/redis:v1")]
 pub struct CreateRegistry {
@@ -25,7 +26,7 @@ pub struct CreateRegistry {
     pub name: RegistryName,
     /// URL of the registry; for a directory, its path on the manager's machine.
     pub url: String,
-    /// Kind of registry: directory, git, github, http or oci [default: from the URL].
+    /// Kind of registry: directory, git, github, http, oci or helm [default: from the URL].
     #[arg(long = "type", value_name = "TYPE")]
     pub registry_type: Option<RegistryType>,
     /// Collection for references that name none.
@@ -50,7 +51,7 @@ impl CreateRegistry {
         let known = self.registry_type.or_else(|| guess(&self.url));
         let registry_type = known.ok_or_else(|| {
             let reason = format!(
-                "the URL {:?} does not show what kind of registry it is: give --type directory, git, github, http or oci",
+                "the URL {:?} does not show what kind of registry it is: give --type directory, git, github, http, oci or helm",
                 self.url
             );
             Failure::usage(reason)

@@ -154,6 +154,9 @@ pub async fn wait(
         OperationType::Delete => session.show(&operation, |operation| {
             format!("{} is deleted\n", operation.deployment)
         }),
+        OperationType::Test => session.show(&operation, |operation| {
+            format!("the tests of {} have succeeded\n", operation.deployment)
+        }),
         OperationType::Preview => show_preview(session, &operation.deployment).await,
         OperationType::Create
         | OperationType::Update

@@ -13,6 +13,9 @@ pub enum ProcessError {
     /// Each fault on a line.
     #[error("unable to process template\n  {}", .0.join("\n  "))]
     Faults(Vec<String>),
+    /// As the manager's answer says it.
+    #[error("Template.template.openshift.io {name:?} is invalid: {faults}")]
+    Invalid { name: String, faults: Faults },
     #[error("this machine gives no random numbers for generated values; process with a manager")]
     NoRandomNumbers,
     /// Every other answer of the manager, or none.
@@ -24,7 +27,7 @@ impl CommandError for ProcessError {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::Unknown(_) => ExitCode::Usage,
-            Self::Faults(_) | Self::NoRandomNumbers => ExitCode::Failed,
+            Self::Faults(_) | Self::Invalid { .. } | Self::NoRandomNumbers => ExitCode::Failed,
             Self::Request(failure) => failure.exit_code(),
         }
     }
@@ -44,12 +47,6 @@ impl CommandError for ProcessError {
             Self::Request(failure) => failure.hint(),
             _ => None,
         }
-    }
-}
-
-impl From<Faults> for ProcessError {
-    fn from(faults: Faults) -> Self {
-        Self::Faults(faults.0.iter().map(ToString::to_string).collect())
     }
 }
 

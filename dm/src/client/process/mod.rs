@@ -2,9 +2,11 @@
 
 mod assignments;
 mod error;
+mod go_template;
+mod json_path;
 mod param_file;
 mod print;
-mod source;
+pub(super) mod source;
 mod template;
 
 use std::collections::HashMap;
@@ -16,9 +18,11 @@ use serde_json::Value;
 
 use self::assignments::Assignments;
 use self::error::ProcessError;
+use self::print::{Form, Style};
 use crate::client::session::Session;
 use crate::error::Failure;
 use crate::local::random_seed;
+use crate::terminal::format::Format;
 
 /// Replace the parameters of a Template object, and print its objects. Nothing is deployed.
 ///
@@ -30,6 +34,7 @@ Examples:
   dm process -f web.yaml --parameters
   dm process -f web.yaml --param-file values.env --local -o yaml
   dm process -f web.yaml SLOT=blue -l team=shop -o describe
+  dm process -f web.yaml SLOT=blue -o jsonpath='{.items[*].metadata.name}'
   dm process web SLOT=blue --namespace shop | kubectl apply -f -")]
 pub struct Process {
     /// A stored Template (NAME, template/NAME or NAMESPACE//NAME), or values of parameters (NAME=VALUE).
@@ -58,7 +63,7 @@ pub struct Process {
     )]
     pub labels: String,
     /// List the parameters, and process nothing.
-    #[arg(long, conflicts_with_all = ["params", "labels", "raw"])]
+    #[arg(long, conflicts_with_all = ["params", "labels", "output", "raw", "template"])]
     pub parameters: bool,
     /// Process without a manager.
     #[arg(long)]
@@ -66,6 +71,9 @@ pub struct Process {
     /// Print each object as a document.
     #[arg(long)]
     pub raw: bool,
+    /// Go template for the output.
+    #[arg(short = 't', long, value_name = "TEMPLATE")]
+    pub template: Option<String>,
     /// Namespace of a stored Template [default: that of the context].
     #[arg(short = 'n', long)]
     pub namespace: Option<Namespace>,
@@ -79,6 +87,7 @@ impl Process {
     }
 
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
+        let style = self.style(session)?;
         let is_value = |item: &&String| item.contains('=');
         let (given, names): (Vec<_>, Vec<_>) = self.items.iter().partition(is_value);
         let given: Vec<_> = self.params.iter().chain(given).cloned().collect();
@@ -105,7 +114,23 @@ impl Process {
                 processed.map_err(ProcessError::from)?
             }
         };
-        session.print(&print::objects(&processed, session.format, self.raw)?)
+        session.print(&print::objects(&processed, &style)?)
+    }
+
+    fn style(&self, session: &Session<'_, '_>) -> Result<Style, Failure> {
+        let (format, expression) = match (session.format, &self.template) {
+            (Format::Table | Format::GoTemplate, Some(template)) => {
+                (Format::GoTemplate, Some(template.clone()))
+            }
+            (_, Some(_)) => {
+                let reason = "--template is a Go template; leave out -o, or write -o go-template";
+                return Err(Failure::usage(reason));
+            }
+            (format, None) => (format, session.expression.clone()),
+        };
+        let form = form(format, expression)?;
+        let raw = self.raw;
+        Ok(Style { form, raw })
     }
 
     async fn template(
@@ -160,11 +185,33 @@ impl Process {
     }
 }
 
+fn form(format: Format, expression: Option<String>) -> Result<Form, Failure> {
+    Ok(match (format, expression) {
+        (Format::JsonPath, Some(expression)) => Form::JsonPath(expression),
+        (Format::GoTemplate, Some(template)) => Form::GoTemplate(template),
+        (Format::JsonPath, None) => {
+            let reason = "write what to print: -o jsonpath='{.items[*].metadata.name}'";
+            return Err(Failure::usage(reason));
+        }
+        (Format::GoTemplate, None) => {
+            let reason = "write what to print: -o go-template='{{range .items}}{{.kind}} {{end}}'";
+            return Err(Failure::usage(reason));
+        }
+        (Format::Yaml, _) => Form::Yaml,
+        (Format::Name, _) => Form::Name,
+        (Format::Describe, _) => Form::Describe,
+        (Format::Table | Format::Json | Format::Dot, _) => Form::Json,
+    })
+}
+
 /// Processes without a manager.
 fn processed(template: Value) -> Result<Value, ProcessError> {
     let seed = random_seed().ok_or(ProcessError::NoRandomNumbers)?;
     let mut values = Seeded::new(seed.as_bytes(), "", HashMap::new());
+    let name = template["metadata"]["name"].as_str().unwrap_or_default();
+    let name = name.to_owned();
     let found = Template::read(template)
         .and_then(|template| process(template, &Inputs::default(), &mut values));
-    Ok(found?.into_template())
+    let found = found.map_err(|faults| ProcessError::Invalid { name, faults })?;
+    Ok(found.into_template())
 }

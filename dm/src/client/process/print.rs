@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::{go_template, json_path};
 use crate::error::Failure;
-use crate::terminal::format::{self, Format, OutputError};
+use crate::terminal::format;
 use crate::terminal::table::Table;
 use crate::terminal::text;
 
@@ -21,24 +22,58 @@ pub fn parameters(template: &Value, width: Option<usize>) -> String {
     table.render(width)
 }
 
-/// The objects of a processed Template: one `List`, or with `raw` each as a document.
-pub fn objects(processed: &Value, format: Format, raw: bool) -> Result<String, Failure> {
+/// How the objects of a processed Template are printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Style {
+    pub form: Form,
+    /// Each object is a document, instead of one `List`.
+    pub raw: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Form {
+    Json,
+    Yaml,
+    Name,
+    Describe,
+    JsonPath(String),
+    GoTemplate(String),
+}
+
+/// The objects of a processed Template.
+pub fn objects(processed: &Value, style: &Style) -> Result<String, Failure> {
     let objects = items(processed, "objects");
     let list = json!({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": objects});
-    let all = match raw {
+    let all = match style.raw {
         true => objects,
         false => std::slice::from_ref(&list),
     };
-    let documents = |write: fn(&Value) -> Result<String, OutputError>, between: &str| {
-        let written: Result<Vec<_>, _> = all.iter().map(write).collect();
-        Ok(written?.join(between))
-    };
-    match format {
-        Format::Name => Ok(objects.iter().map(name).collect()),
-        Format::Describe => Ok(description(processed)),
-        Format::Yaml => documents(format::yaml, "---\n"),
-        Format::Table | Format::Json | Format::Dot => documents(format::json, ""),
+    match &style.form {
+        Form::Name => Ok(objects.iter().map(name).collect()),
+        Form::Describe => Ok(description(processed)),
+        Form::Yaml => documents(all, "---\n", format::yaml),
+        Form::Json => documents(all, "", format::json),
+        Form::JsonPath(expression) => documents(all, "", |document: &Value| {
+            json_path::render(expression, document)
+                .map_err(|error| Failure::usage(error.to_string()))
+        }),
+        Form::GoTemplate(template) => documents(all, "", |document: &Value| {
+            go_template::render(template, document)
+                .map_err(|error| Failure::usage(error.to_string()))
+        }),
     }
+}
+
+fn documents<E>(
+    all: &[Value],
+    between: &str,
+    write: impl Fn(&Value) -> Result<String, E>,
+) -> Result<String, Failure>
+where
+    Failure: From<E>,
+{
+    let written: Result<Vec<_>, E> = all.iter().map(write).collect();
+    Ok(written?.join(between))
 }
 
 fn items<'a>(document: &'a Value, key: &str) -> &'a [Value] {
@@ -112,21 +147,21 @@ mod tests {
 
     #[test]
     fn objects_are_one_list_or_documents() {
-        let print = |format, raw| objects(&processed(), format, raw).unwrap();
-        let list: Value = serde_json::from_str(&print(Format::Table, false)).unwrap();
+        let print = |form, raw| objects(&processed(), &Style { form, raw }).unwrap();
+        let list: Value = serde_json::from_str(&print(Form::Json, false)).unwrap();
         assert_eq!(
             (&list["kind"], &list["items"]),
             (&json!("List"), &processed()["objects"])
         );
-        assert_eq!(print(Format::Name, false), "service/x\ndeployment.apps/x\n");
-        let documents = print(Format::Yaml, true);
+        assert_eq!(print(Form::Name, false), "service/x\ndeployment.apps/x\n");
+        let documents = print(Form::Yaml, true);
         let documents: Vec<_> = documents.split("---\n").collect();
         assert_eq!(documents.len(), 2);
         assert!(
             documents[1].starts_with("apiVersion: apps/v1\n"),
             "{documents:?}"
         );
-        let mut documents = serde_json::Deserializer::from_str(&print(Format::Json, true))
+        let mut documents = serde_json::Deserializer::from_str(&print(Form::Json, true))
             .into_iter::<Value>()
             .map(Result::unwrap)
             .collect::<Vec<_>>();
@@ -134,8 +169,26 @@ mod tests {
     }
 
     #[test]
+    fn an_expression_sees_the_list_or_each_object() {
+        let print = |form, raw| objects(&processed(), &Style { form, raw }).unwrap();
+        let path = |path: &str| Form::JsonPath(path.to_owned());
+        assert_eq!(
+            print(path("{.items[*].kind}\n"), false),
+            "Service Deployment\n"
+        );
+        assert_eq!(print(path("{.kind} "), true), "Service Deployment ");
+        let template = Form::GoTemplate("{{.kind}} ".to_owned());
+        assert_eq!(print(template.clone(), true), "Service Deployment ");
+        assert_eq!(print(template, false), "List ");
+    }
+
+    #[test]
     fn a_description_has_all_parts() {
-        insta::assert_snapshot!(objects(&processed(), Format::Describe, false).unwrap(), @r"
+        let style = Style {
+            form: Form::Describe,
+            raw: false,
+        };
+        insta::assert_snapshot!(objects(&processed(), &style).unwrap(), @r"
         Name: web
         Namespace: 
         Description: A server

@@ -181,6 +181,7 @@ pub const fn operation_type(operation_type: OperationType) -> &'static str {
         OperationType::Preview => "preview",
         OperationType::Rollback => "rollback",
         OperationType::Correct => "correct",
+        OperationType::Test => "test",
     }
 }
 

@@ -45,7 +45,8 @@ fn add(
     columns: Columns,
 ) {
     let name = format!("{}{}", branches.own, node.name);
-    let (name, type_name) = (name.as_str(), node.type_name.as_str());
+    let type_name = type_of(node);
+    let (name, type_name) = (name.as_str(), type_name.as_str());
     let file = node.source.as_deref().unwrap_or_default();
     match (columns.files, columns.paths) {
         (true, true) => table.row([name, type_name, file, &path.to_string()]),
@@ -68,8 +69,19 @@ fn add(
     }
 }
 
+/// The type, and when it runs, if it is a hook.
+fn type_of(node: &LayoutNode) -> String {
+    let events: Vec<&str> = node.hook.iter().map(|event| event.as_str()).collect();
+    match events.is_empty() {
+        true => node.type_name.to_string(),
+        false => format!("{} ({})", node.type_name, events.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use common::model::HookEvent;
+
     use super::*;
 
     fn layout() -> Layout {
@@ -100,6 +112,17 @@ mod tests {
         let shown = tree(&layout, false).render(None);
         assert!(shown.contains("ConfigMap") && shown.contains("web/templates/settings.yaml"));
         assert!(tree(&layout, true).render(None).contains("$.resources[1]"));
+    }
+
+    #[test]
+    fn a_hook_says_when_it_runs() {
+        let mut layout = layout();
+        layout.resources[1].hook = vec![HookEvent::PreInstall, HookEvent::PreUpgrade];
+        let shown = tree(&layout, false).render(None);
+        assert!(
+            shown.contains("ConfigMap (pre-install, pre-upgrade)"),
+            "{shown}"
+        );
     }
 
     #[test]

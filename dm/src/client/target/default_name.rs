@@ -5,7 +5,9 @@ use common::model::DeploymentName;
 /// The name of a file or template, without folders, version and ending, as a valid deployment name.
 pub fn default_name(of: &str) -> Option<DeploymentName> {
     let last = of.rsplit('/').next()?;
-    let stem = last.split([':', '.', '?']).find(|part| !part.is_empty())?;
+    let stem = last
+        .split([':', '.', '?', '@'])
+        .find(|part| !part.is_empty())?;
     let dashed: String = stem
         .to_lowercase()
         .chars()
@@ -33,6 +35,8 @@ mod tests {
             ("replicatedservice:v1", Some("replicatedservice")),
             ("github.com/o/r/c/redis:v1.2", Some("redis")),
             ("https://host/path/t.py", Some("t")),
+            ("oci://ghcr.io/org/chart:1.2.3", Some("chart")),
+            ("helm:https://host/charts/web:>=1 <2", Some("web")),
             ("", None),
             ("___.yaml", None),
         ] {

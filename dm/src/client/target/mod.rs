@@ -1,5 +1,6 @@
 //! The target of a command: a configuration, a template file, a template reference, or standard input.
 
+mod chart_flags;
 mod default_name;
 pub mod properties;
 mod properties_file;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 use crate::bundle::Bundle;
 use crate::error::Failure;
 
+pub use chart_flags::ChartFlags;
 pub use properties_file::read_properties;
 pub use property_flags::PropertyFlags;
 pub use reference::qualified;
@@ -24,7 +26,7 @@ pub use source::split;
 #[derive(Debug, Args)]
 pub struct Target {
     /// A configuration or Kubernetes objects (.yaml, .yml, .json), a folder of Kubernetes objects, a template file,
-    /// TEMPLATE:VERSION, a full template reference or URL, a stored Template object (template:NAMESPACE/NAME), a tar archive (.tar), or - for standard input.
+    /// TEMPLATE:VERSION, a full template reference or URL, a Helm chart (a folder, .tgz, helm:REPOSITORY/CHART:VERSION, oci://HOST/PATH/CHART:VERSION), a stored Template object (template:NAMESPACE/NAME), a tar archive (.tar), or - for standard input.
     #[arg(
         value_name = "TARGET",
         required_unless_present_any = ["stdin", "file"],
@@ -48,6 +50,8 @@ pub struct Target {
     /// Registry of TEMPLATE:VERSION, on GitHub or registered [default: the default registry].
     #[arg(long, id = "registry", value_name = "ORG/REPO[/COLLECTION]|NAME")]
     pub registry: Option<String>,
+    #[command(flatten)]
+    pub chart: ChartFlags,
 }
 
 /// A target with all its files, ready to be sent.
@@ -86,7 +90,7 @@ impl Target {
     /// The deployment whose stored configuration is meant: the target is its name, perhaps with properties to change.
     pub fn stored(&self) -> Option<DeploymentName> {
         let target = self.target.as_deref().filter(|&target| target != "-")?;
-        if self.registry.is_some() || self.name.is_some() {
+        if self.registry.is_some() || self.name.is_some() || self.chart.is_given() {
             return None;
         }
         let name = DeploymentName::parse(target).ok()?;
@@ -100,7 +104,10 @@ impl Target {
 
     /// Like [`Self::deployment`], for commands without further arguments. A file of that name does not matter.
     pub fn name_only(&self) -> Option<DeploymentName> {
-        let has_more = self.has_properties() || self.registry.is_some() || !self.imports.is_empty();
+        let has_more = self.has_properties()
+            || self.registry.is_some()
+            || self.chart.is_given()
+            || !self.imports.is_empty();
         let target = self.target.as_deref().filter(|_| !has_more)?;
         DeploymentName::parse(target).ok()
     }

@@ -55,19 +55,51 @@ enum Problem {
     NumberTooLarge,
 }
 
+/// How a value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    /// What JSON reads as one is null, a boolean or a number.
+    Typed,
+    /// Always text.
+    Texts,
+    /// Always JSON.
+    Json,
+}
+
 /// Sets the properties of `text`. Others stay as they are.
 pub fn merge(properties: &mut Map<String, Value>, text: &str) -> Result<(), PropertyError> {
-    let mut reader = Reader { text, at: 0 };
-    while reader.at < text.len() {
-        let path = reader.path()?;
-        let value = reader.value()?;
+    merge_as(Values::Typed, properties, text)
+}
+
+/// Sets the properties of `text`, with its values written in this way.
+pub fn merge_as(
+    values: Values,
+    properties: &mut Map<String, Value>,
+    text: &str,
+) -> Result<(), PropertyError> {
+    for (path, value) in items(values, text)? {
         insert(properties, &path, value);
     }
     Ok(())
 }
 
+/// The paths in `text` with their values.
+pub fn items(values: Values, text: &str) -> Result<Vec<(Vec<String>, Value)>, PropertyError> {
+    let (mut reader, mut items) = (Reader { text, at: 0 }, Vec::new());
+    while reader.at < text.len() {
+        let path = reader.path()?;
+        let value = match values {
+            Values::Typed => reader.value()?,
+            Values::Texts => Value::String(reader.unquoted()),
+            Values::Json => reader.json()?,
+        };
+        items.push((path, value));
+    }
+    Ok(items)
+}
+
 /// Sets the value at its path. A value on the path that is not a map is replaced: the later item wins.
-fn insert(map: &mut Map<String, Value>, path: &[String], value: Value) {
+pub fn insert(map: &mut Map<String, Value>, path: &[String], value: Value) {
     let Some((first, rest)) = path.split_first() else {
         return;
     };
@@ -200,6 +232,11 @@ impl<'a> Reader<'a> {
 
     fn plain(&mut self) -> Result<Value, PropertyError> {
         let start = self.at;
+        typed(self.unquoted()).map_err(|problem| self.error(problem, start))
+    }
+
+    /// Reads up to and including the comma, or to the end. `\,` is a comma.
+    fn unquoted(&mut self) -> String {
         let mut text = String::new();
         while let Some(next) = self.next() {
             match next {
@@ -208,7 +245,7 @@ impl<'a> Reader<'a> {
                 other => text.push(other),
             }
         }
-        typed(text).map_err(|problem| self.error(problem, start))
+        text
     }
 }
 

@@ -9,14 +9,19 @@ use super::source::split;
 use crate::bundle::BundleError;
 use crate::error::Failure;
 
-pub fn read_properties(file: &str) -> Result<Map<String, Value>, Failure> {
+/// A file of text.
+pub fn read_text(file: &str) -> Result<String, Failure> {
     let (folder, name) = split(Path::new(file));
     let unreadable = |reason| BundleError::File {
         file: file.to_owned(),
         reason,
         asked: String::new(),
     };
-    let text = folder.read(&name).map_err(unreadable)?;
+    Ok(folder.read(&name).map_err(unreadable)?)
+}
+
+pub fn read_properties(file: &str) -> Result<Map<String, Value>, Failure> {
+    let text = read_text(file)?;
     let document = yaml::read(&text, &Limits::DEFAULT, Duplicates::Error).map_err(|error| {
         BundleError::Malformed {
             place: format!("{file}:{}:{}", error.location.line, error.location.column),

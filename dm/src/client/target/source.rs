@@ -30,8 +30,9 @@ impl Target {
     pub fn resolve(&self, terminal: &mut Terminal<'_>) -> Result<Resolved, Failure> {
         let target = match self.words()?.0 {
             None | Some("-") => return self.standard_input(terminal),
-            Some(target) => target,
+            Some(target) => self.chart.applied(target)?,
         };
+        let target = target.as_str();
         if target.contains("://") || is_reference(target) {
             let type_name = qualified(target, self.registry.as_deref())?;
             return self.template(type_name, target, None);

@@ -22,6 +22,7 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use serde::Serialize;
 
 use self::whatif::Selection;
+use crate::client::change::options::HooksFlag;
 use crate::client::operation::follow::{WaitLimit, follow};
 use crate::client::operation::progress::Progress;
 use crate::client::operation::write::query;
@@ -65,6 +66,8 @@ pub struct Upgrade {
     /// Allow the command to delete most objects of a deployment.
     #[arg(long)]
     pub allow_deletes: bool,
+    #[command(flatten)]
+    pub hooks: HooksFlag,
 }
 
 /// The result for one deployment.
@@ -125,6 +128,7 @@ impl Upgrade {
         let query = WriteQuery {
             rollback_on_failure: self.rollback_on_failure,
             allow_deletes: self.allow_deletes,
+            hooks: self.hooks.query(),
             ..query(session)
         };
         let items = self

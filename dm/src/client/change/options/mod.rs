@@ -1,13 +1,15 @@
 //! The flags that several writes share.
 
+pub mod policies;
+
 use std::collections::BTreeMap;
 
 use clap::Args;
 use common::api::manager::{DiffQuery, WriteQuery};
 use common::model::Namespace;
 
-use super::dry_run::DryRunFlag;
-use super::policies::{AccountFlag, DriftFlag, Policies};
+use self::policies::{AccountFlag, DriftFlag, Policies};
+use super::preview::dry_run::DryRunFlag;
 
 use crate::client::session::Session;
 
@@ -46,6 +48,8 @@ pub struct BeforeFlags {
     pub create_namespace: bool,
     #[command(flatten)]
     pub preflight: PreflightFlag,
+    #[command(flatten)]
+    pub hooks: HooksFlag,
 }
 
 #[derive(Debug, Args)]
@@ -61,11 +65,25 @@ impl PreflightFlag {
     }
 }
 
+#[derive(Debug, Args)]
+pub struct HooksFlag {
+    /// Run no hooks of charts.
+    #[arg(long)]
+    no_hooks: bool,
+}
+
+impl HooksFlag {
+    pub fn query(&self) -> Option<bool> {
+        self.no_hooks.then_some(false)
+    }
+}
+
 impl BeforeFlags {
     fn query(&self, query: WriteQuery) -> WriteQuery {
         WriteQuery {
             create_namespace: self.create_namespace,
             preflight: self.preflight.query(),
+            hooks: self.hooks.query(),
             ..query
         }
     }
@@ -102,6 +120,7 @@ impl WriteOptions {
             timeout_ms: session.timeout_ms(),
             namespace,
             locked,
+            hooks: self.before.hooks.query(),
             policies: self.policies.query(),
         }
     }

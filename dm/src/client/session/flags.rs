@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use common::model::Namespace;
 
-use super::context::command::Files;
-use super::context::{self, ContextError};
-use super::identity::IdentityFlags;
-use crate::terminal::format::Format;
+use crate::client::context::command::Files;
+use crate::client::context::{self, ContextError};
+use crate::client::identity::IdentityFlags;
+use crate::terminal::format::{Output, OutputParser};
 
 /// They may stand before and after the command.
 #[derive(Debug, clap::Args)]
@@ -16,9 +16,9 @@ pub struct Flags {
     /// URL of the manager [default: that of the current context, or http://127.0.0.1:8080].
     #[arg(long, global = true, value_name = "URL", env = "DM_SERVICE")]
     pub service: Option<String>,
-    /// Format of results.
-    #[arg(short, long, global = true, value_enum, default_value_t = Format::Table)]
-    pub output: Format,
+    /// Format of results; jsonpath=EXPRESSION and go-template=TEMPLATE print what they find.
+    #[arg(short, long, global = true, value_parser = OutputParser, default_value = "table")]
+    pub output: Output,
     /// Time limit for the whole command, like 90s or 5m [default for writes: the manager's].
     #[arg(long, global = true, value_name = "DURATION", value_parser = super::duration::parse)]
     pub timeout: Option<Duration>,

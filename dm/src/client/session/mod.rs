@@ -1,31 +1,35 @@
 //! What every command uses: the manager, the flags, the terminal.
 
+pub(super) mod duration;
+pub mod flags;
+
 use std::future::Future;
 use std::time::Duration;
 
 use common::api::page::{Page, PageQuery};
 use common::client::access::ClientAccess;
 use common::client::{ClientError, ManagerClient};
-use common::duration;
 use common::model::Namespace;
 use common::model::limits::PAGE_ITEMS_MAX;
 use serde::Serialize;
 
-use crate::client::flags::{Flags, ManagerTarget};
 use crate::client::identity::IdentityError;
+use crate::client::session::flags::{Flags, ManagerTarget};
 use crate::error::{CommandError, ExitCode, Failure};
 use crate::terminal::Terminal;
 use crate::terminal::format::{self, Format, OutputError};
 
 /// The error for `-o dot` with a command that has no graph. It is checked before anything is done.
 pub const DOT: &str = "-o dot is only for dm status NAME --graph; choose another format";
-/// The same for `-o name` and `-o describe`.
+/// The same for formats of objects.
 pub const OF_OBJECTS: &str =
-    "-o name and -o describe are only for dm process; choose another format";
+    "-o name, describe, jsonpath and go-template are only for dm process; choose another format";
 
 pub struct Session<'s, 't> {
     pub client: ManagerClient,
     pub format: Format,
+    /// What follows `-o jsonpath=` and `-o go-template=`.
+    pub expression: Option<String>,
     pub timeout: Option<Duration>,
     /// Of the current context: for objects and lists, if a command names none.
     pub namespace: Option<Namespace>,
@@ -50,7 +54,8 @@ impl<'s, 't> Session<'s, 't> {
         let client = ManagerClient::with(&target.service, &access)?;
         Ok(Self {
             client,
-            format: flags.output,
+            format: flags.output.format,
+            expression: flags.output.expression,
             timeout: flags.timeout,
             namespace: target.namespace,
             terminal,
@@ -68,7 +73,9 @@ impl<'s, 't> Session<'s, 't> {
             Format::Yaml => format::yaml(document)?,
             Format::Json => format::json(document)?,
             Format::Dot => return Err(Failure::usage(DOT.to_owned())),
-            Format::Name | Format::Describe => return Err(Failure::usage(OF_OBJECTS.to_owned())),
+            Format::Name | Format::Describe | Format::JsonPath | Format::GoTemplate => {
+                return Err(Failure::usage(OF_OBJECTS.to_owned()));
+            }
         };
         self.print(&text)
     }
@@ -99,7 +106,7 @@ impl<'s, 't> Session<'s, 't> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("{what} did not finish within {}", duration::render(*within))]
+#[error("{what} did not finish within {}", common::duration::render(*within))]
 struct TimedOut {
     what: String,
     within: Duration,

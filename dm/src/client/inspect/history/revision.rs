@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use common::model::{DeploymentName, ManifestName, NameError};
 
-use super::history::manifest_of;
+use super::manifest_of;
 use crate::client::session::Session;
 use crate::error::Failure;
 

@@ -5,15 +5,15 @@ use common::api::manager::{DiffQuery, UpdateDeployment};
 use common::model::{DeploymentName, Namespace};
 
 use super::dry_run;
-use super::policies::{AccountFlag, Policies};
-use super::replace::update_to;
+use crate::client::change::options::HooksFlag;
+use crate::client::change::options::policies::{AccountFlag, Policies};
+use crate::client::change::replace::update_to;
+use crate::client::inspect::history::revision::Revision;
 use crate::client::inspect::manifest::named_or_latest;
-use crate::client::inspect::revision::Revision;
 use crate::client::operation::write::Subject;
 use crate::client::session::Session;
 use crate::client::target::Target;
-use crate::error::Sources;
-use crate::error::{ExitCode, Failure};
+use crate::error::{ExitCode, Failure, Sources};
 
 /// Show what an update would change in the cluster now, field by field; nothing is stored or applied.
 ///
@@ -38,6 +38,8 @@ pub struct Diff {
     /// Use the same template files as the deployment's latest manifest.
     #[arg(long)]
     pub locked: bool,
+    #[command(flatten)]
+    pub hooks: HooksFlag,
     /// With a deployment's name: as if all properties of before were dropped.
     #[arg(long)]
     pub reset_properties: bool,
@@ -61,6 +63,7 @@ impl Diff {
             timeout_ms: session.timeout_ms(),
             namespace: self.namespace,
             locked: self.locked,
+            hooks: self.hooks.query(),
             policies: self.policies.query(),
         };
         let summary = dry_run::compare(session, &name, &request, &query, &subject).await?;

@@ -1,5 +1,7 @@
 //! `dm history`: lists the numbered revisions of a deployment.
 
+pub mod revision;
+
 use clap::Args;
 use common::api::manager::ManifestSummary;
 use common::model::{

@@ -1,5 +1,8 @@
 //! `dm preview`: stores what a create or an update would do, so that it can be committed later.
 
+pub mod diff;
+pub(super) mod dry_run;
+
 use clap::Args;
 use common::api::error::ErrorCode;
 use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
@@ -7,7 +10,7 @@ use common::client::ClientError;
 use common::model::{Deployment, DeploymentName, DriftPolicy, ManifestName, Namespace};
 
 use super::options::Metadata;
-use super::policies::{AccountFlag, Policies};
+use super::options::policies::{AccountFlag, Policies};
 use super::replace::{replacement, update_to};
 use crate::client::operation::preview::show_preview;
 use crate::client::operation::write::{Subject, query, write};
