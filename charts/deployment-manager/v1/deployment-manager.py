@@ -5,9 +5,11 @@ that the manager's store is sealed with.
 """
 
 import access
+import etcd
 import network
 import pods
 import settings
+import store
 
 
 def GenerateConfig(context):
@@ -19,10 +21,9 @@ def GenerateConfig(context):
     resources += expandybird(name, namespace, properties) + resourcifier(name, namespace, properties)
     resources += access.roles(name, namespace, properties)
     resources += network.policies(name, namespace, properties)
-    outputs = [
-        {'name': 'service', 'value': 'https://%s.%s.svc' % (name, namespace)},
-        {'name': 'store', 'value': name + '-store'},
-    ]
+    outputs = [{'name': 'service', 'value': 'https://%s.%s.svc' % (name, namespace)}]
+    if not store.on_etcd(properties):
+        outputs.append({'name': 'store', 'value': name + '-store'})
     return {'resources': resources, 'outputs': outputs}
 
 
@@ -33,25 +34,44 @@ def manager(name, namespace, properties):
         '--service-ca=/certificate/ca.crt',
         '--service-cert=/certificate/tls.crt',
         '--service-key=/certificate/tls.key',
-        '--store=sled:/data/store',
         '--credential-key=/key/key',
-        '--registry-cache=/data/registries',
-    ] + settings.flags(properties['manager']) + properties['manager']['args']
-    # One writer at a time: the store is opened by one process, so the old one ends before the new one starts.
-    one = {'replicas': 1, 'strategy': {'type': 'Recreate'}}
-    volumes = [
-        pods.volume('data', '/data', {'persistentVolumeClaim': {'claimName': name + '-store'}}),
+    ] + store.flags(name, namespace, properties)
+    args += settings.flags(properties['manager']) + properties['manager']['args']
+    volumes = store.volumes(name, properties) + [
         pods.volume('key', '/key', {'secret': {'secretName': name + '-key', 'defaultMode': 0o440}}, read_only=True),
         pods.temporary(),
     ] + settings.volumes(name, properties['manager'])
-    service = pods.Service(name, namespace, 'manager', 8080, args, one, volumes)
+    service = pods.Service(name, namespace, 'manager', 8080, args, None, volumes)
     return settings.config_map(service, properties['manager']) + [
-        pods.claim(service, properties['manager']),
         pods.account(service),
-        pods.deployment(service, properties),
         # Callers know the system by its name, and HTTPS by its port.
         pods.service(service, name, 443),
+    ] + (several(service, properties) if store.on_etcd(properties) else one(service, properties))
+
+
+def one(service, properties):
+    """One writer at a time: the store is opened by one process, so the old one ends before the new one starts."""
+    scale = {'replicas': 1, 'strategy': {'type': 'Recreate'}}
+    manager = properties['manager']
+    return [
+        pods.claim(service, service.deployment + '-store', manager['storage'], manager['storage_class']),
+        pods.workload(service._replace(scale=scale), properties),
     ]
+
+
+def several(service, properties):
+    """All of them answer. Each has a name, at which the others reach it."""
+    managers = service.deployment + '-managers'
+    scale = {'replicas': properties['managers'], 'serviceName': managers, 'podManagementPolicy': 'Parallel'}
+    settings = properties['etcd']
+    resources = [
+        pods.headless(service, managers),
+        pods.workload(service._replace(scale=scale), properties, 'StatefulSet'),
+        pods.disruption_budget(service),
+    ]
+    if store.own(settings):
+        resources += etcd.resources(service.deployment, service.namespace, properties, settings)
+    return resources
 
 
 def expandybird(name, namespace, properties):
@@ -69,7 +89,7 @@ def resourcifier(name, namespace, properties):
 def stateless(service, properties, sticky=False):
     return [
         pods.account(service),
-        pods.deployment(service, properties),
+        pods.workload(service, properties),
         pods.service(service, service.full_name, service.port, sticky),
         pods.disruption_budget(service),
     ]

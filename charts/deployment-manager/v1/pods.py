@@ -6,6 +6,12 @@ from objects import resource
 
 # service: which of the three; scale: what of a Deployment's spec is its own; volumes: pairs of a volume and its mount.
 Service = collections.namedtuple('Service', 'deployment namespace service port args scale volumes')
+# What a container may do: nothing that a program without privileges does not need.
+CONFINED = {
+    'allowPrivilegeEscalation': False,
+    'readOnlyRootFilesystem': True,
+    'capabilities': {'drop': ['ALL']},
+}
 Service.full_name = property(lambda self: '%s-%s' % (self.deployment, self.service))
 
 
@@ -39,18 +45,21 @@ def account(service):
     return resource(name, 'v1:ServiceAccount', metadata(service), automountServiceAccountToken=False)
 
 
-def claim(service, properties):
-    spec = {
-        'accessModes': ['ReadWriteOnce'],
-        'resources': {'requests': {'storage': properties['storage']}},
-    }
-    if properties['storage_class']:
-        spec['storageClassName'] = properties['storage_class']
-    name = service.deployment + '-store'
+def claim(service, name, storage, storage_class):
+    spec = claim_spec(storage, storage_class)
     result = resource(name, 'v1:PersistentVolumeClaim', metadata(service, name), spec=spec)
     # What is deployed is known from here only: it outlives the system.
     result['metadata'] = {'deletePolicy': 'ABANDON'}
     return result
+
+
+def claim_spec(storage, storage_class):
+    spec = {'accessModes': ['ReadWriteOnce'], 'resources': {'requests': {'storage': storage}}}
+    return dict(spec, storageClassName=storage_class) if storage_class else spec
+
+
+def pod_name():
+    return {'name': 'POD_NAME', 'valueFrom': {'fieldRef': {'fieldPath': 'metadata.name'}}}
 
 
 def container(service, properties, mounts):
@@ -72,17 +81,21 @@ def container(service, properties, mounts):
         'startupProbe': {'httpGet': probe, 'periodSeconds': 2, 'failureThreshold': 150},
         'readinessProbe': {'httpGet': probe, 'periodSeconds': 5},
         'resources': properties[service.service]['resources'],
-        'securityContext': {
-            'allowPrivilegeEscalation': False,
-            'readOnlyRootFilesystem': True,
-            'capabilities': {'drop': ['ALL']},
-        },
+        'env': [pod_name()],
+        'securityContext': CONFINED,
         'volumeMounts': mounts,
     }
 
 
 def pod(service, properties):
     volumes, mounts = zip(certificate(service), *service.volumes)
+    return dict(
+        restricted(service), containers=[container(service, properties, list(mounts))], volumes=list(volumes)
+    )
+
+
+def restricted(service):
+    """What every pod has: no rights on its node, and none in the cluster but resourcifier's."""
     return {
         'serviceAccountName': service.full_name,
         # resourcifier alone speaks to the cluster.
@@ -97,15 +110,13 @@ def pod(service, properties):
         },
         # As long as a service takes at most to finish or park what runs.
         'terminationGracePeriodSeconds': 60,
-        'containers': [container(service, properties, list(mounts))],
-        'volumes': list(volumes),
     }
 
 
-def deployment(service, properties):
+def workload(service, properties, kind='Deployment'):
     template = {'metadata': {'labels': labels(service)}, 'spec': pod(service, properties)}
     spec = dict(service.scale, selector={'matchLabels': labels(service)}, template=template)
-    return resource(service.full_name + '-pods', 'apps/v1:Deployment', metadata(service), spec=spec)
+    return resource(service.full_name + '-pods', 'apps/v1:' + kind, metadata(service), spec=spec)
 
 
 def service(service, name, port, sticky=False):
@@ -114,6 +125,13 @@ def service(service, name, port, sticky=False):
     if sticky:
         spec['sessionAffinity'] = 'ClientIP'
     return resource(service.full_name + '-service', 'v1:Service', metadata(service, name), spec=spec)
+
+
+def headless(service, name):
+    """A name for each pod, by which the others of its kind reach it before it is ready."""
+    ports = [{'name': 'https', 'port': service.port, 'targetPort': 'https', 'protocol': 'TCP'}]
+    spec = {'clusterIP': 'None', 'publishNotReadyAddresses': True, 'selector': labels(service), 'ports': ports}
+    return resource(name + '-service', 'v1:Service', metadata(service, name), spec=spec)
 
 
 def disruption_budget(service):
