@@ -55,6 +55,35 @@ stop() {
     rm -f "$pid_file"
 }
 
+# The manager accepts folders below this one as registries.
+registries=${REGISTRIES:-$HOME}
+case $PWD/ in
+"$registries"/*) ;;
+*) [ -n "${REGISTRIES:-}" ] || registries=$PWD ;;
+esac
+
+# A folder as a registry, for what you publish.
+own_registry() {
+    case $PWD/ in
+    "$registries"/*)
+        mkdir -p "$state/templates"
+        "$bin/dm" createregistry own "$PWD/$state/templates" --type directory >/dev/null
+        ;;
+    esac
+}
+
+how_to_publish() {
+    [ -d "$state/templates" ] || return 0
+    cat <<TEXT
+
+To publish a template of your own to the registry "own", and to deploy it from there:
+
+  dm init hello --dir $PWD/$state
+  dm publish $PWD/$state/hello/v1 $PWD/$state/templates
+  dm deploy own/hello:v1 --name hello
+TEXT
+}
+
 cluster_up() {
     local built
     built=$(e2e/cluster/build.sh)
@@ -76,9 +105,10 @@ up() {
     start expandybird 8081
     start resourcifier 8082 --kubectl "$kubectl" --kubeconfig "$kubeconfig"
     start manager 8080 --store "sled:$state/store" --expander-url "$(url expandybird)" --deployer-url "$(url resourcifier)" \
-        --registry-folder "${REGISTRIES:-$HOME}" --drift-interval 1m
+        --registry-folder "$registries" --drift-interval 1m
     DM_SERVICE=$(url manager)
     export DM_SERVICE
+    own_registry
     show "$bin/dm" deploy replicatedservice:v1 --name web --set replicas=3,config.greeting=hello
     show "$bin/dm" layout web
     show "$bin/dm" status web
@@ -96,11 +126,14 @@ To go on:
   dm templates                                        # what else can be deployed
   dm describe guestbook:v1                            # what a template takes
   dm update web --set replicas=5                      # all other properties stay
+  dm events web                                       # what the cluster noted; dm logs web: what the pods wrote
+  dm history web                                      # then for example: dm rollback web 1
   dm delete web
   kubectl get all
-
-Logs are in $state/*.log; \`make demo-down\` stops everything.
 TEXT
+    how_to_publish
+    echo
+    echo "Logs are in $state/*.log; \`make demo-down\` stops everything."
 }
 
 down() {

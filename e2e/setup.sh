@@ -86,3 +86,4 @@ fi
 # For the very interpreter that the worker embeds.
 install_python "the Python libraries that templates may import" expandybird/worker/requirements.txt target/python
 install_python "the original that tests compare with" expandybird/tests/differ/requirements.txt target/originals
+install_python "the generator of clients, for tests" e2e/clients/python/requirements.txt target/generators

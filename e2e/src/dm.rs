@@ -43,6 +43,16 @@ impl Running {
         bail!("dm ended and never said {expected:?}: {}", self.said)
     }
 
+    /// Waits until it has said this on standard error. Returns the rest of the line.
+    pub async fn says_after(&mut self, expected: &str) -> Result<String> {
+        while let Some(line) = self.line().await? {
+            if let Some((_, rest)) = line.split_once(expected) {
+                return Ok(rest.to_owned());
+            }
+        }
+        bail!("dm ended and never said {expected:?}: {}", self.said)
+    }
+
     async fn line(&mut self) -> Result<Option<String>> {
         let line = tokio::time::timeout(PATIENCE, self.stderr.next_line()).await;
         let line = line.with_context(|| format!("dm fell silent after: {}", self.said))??;

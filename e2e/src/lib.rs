@@ -5,11 +5,14 @@
 
 pub mod api_client;
 pub mod audit;
+pub mod chart_repository;
 pub mod cluster;
 pub mod dm;
 pub mod gate;
 pub mod git_daemon;
 pub mod github;
+pub mod go;
+pub mod helm;
 pub mod hub;
 mod installed;
 pub mod loopback;

@@ -1,6 +1,7 @@
 //! Rules of the house that the compiler does not check.
 
 mod arrows;
+mod crowds;
 mod named;
 mod rooms;
 mod sizes;
@@ -15,32 +16,64 @@ use serde_json::Value;
 
 /// The allowed dependencies among our own packages (tests included).
 const MAY_USE: &[(&str, &[&str])] = &[
-    ("common", &["common-json"]),
+    ("common", &["common-chart", "common-json"]),
+    // What Helm's own tools agree on, and the services too.
+    ("common-chart", &[]),
     // Both sides of the wall around templates read JSON with it.
     ("common-json", &[]),
     // Of the services it takes the flags alone, for their man pages.
     ("dist", &["dm", "expandybird", "manager", "resourcifier"]),
-    ("dm", &["common", "expandybird-templateobject"]),
-    ("e2e", &["common"]),
+    (
+        "dm",
+        &[
+            "common",
+            "common-chart",
+            "expandybird-gotemplate",
+            "expandybird-templateobject",
+        ],
+    ),
+    ("e2e", &["common", "common-chart"]),
     (
         "expandybird",
         &[
             "common",
+            "common-chart",
+            "expandybird-brokerconfig",
             "expandybird-chart",
             "expandybird-confinement",
             "expandybird-gotemplate",
             "expandybird-protocol",
+            "expandybird-sfplan",
             "expandybird-sprig",
             "expandybird-templateobject",
         ],
     ),
     (
+        "expandybird-brokerconfig",
+        &["common", "expandybird-gotemplate", "expandybird-sprig"],
+    ),
+    (
         "expandybird-chart",
-        &["expandybird-gotemplate", "expandybird-sprig"],
+        &[
+            "common-chart",
+            "expandybird-gotemplate",
+            "expandybird-sprig",
+        ],
+    ),
+    (
+        "expandybird-sfplan",
+        &[
+            "expandybird-chart",
+            "expandybird-gotemplate",
+            "expandybird-sprig",
+        ],
     ),
     ("expandybird-confinement", &[]),
     ("expandybird-gotemplate", &[]),
-    ("expandybird-sprig", &["expandybird-gotemplate"]),
+    (
+        "expandybird-sprig",
+        &["common-chart", "expandybird-gotemplate"],
+    ),
     ("expandybird-protocol", &["common-json"]),
     ("expandybird-templateobject", &[]),
     (
@@ -56,8 +89,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "manager-registry",
         ],
     ),
-    ("manager-broker", &["common"]),
-    ("manager-registry", &["common"]),
+    ("manager-broker", &["common", "expandybird-brokerconfig"]),
+    ("manager-registry", &["common", "common-chart"]),
     // Its tests borrow the control plane.
     ("resourcifier", &["common", "e2e"]),
 ];
@@ -92,7 +125,10 @@ const KEPT_BY: &[(&str, &[&str])] = &[
     ("pyo3", &["expandybird-worker"]),
     ("sled", &["manager"]),
     ("serde_yaml", &["common"]),
-    ("saphyr-parser", &["common", "expandybird-chart"]),
+    (
+        "saphyr-parser",
+        &["common", "common-chart", "expandybird-chart"],
+    ),
     ("landlock", &["expandybird-confinement"]),
     ("minijinja", &["expandybird"]),
     ("seccompiler", &["expandybird-confinement"]),

@@ -27,7 +27,10 @@ impl Sizes {
             let lines: Vec<_> = text.lines().collect();
             self.files.push(lines.len());
             let inner = lines.iter().position(|line| line.trim() == "mod tests {");
-            let is_test = is_test || path.ends_with("tests.rs");
+            let mut folders = path.components();
+            let is_test = is_test
+                || path.ends_with("tests.rs")
+                || folders.any(|folder| folder.as_os_str() == "tests");
             for (first, length) in functions(&lines) {
                 match is_test || inner.is_some_and(|inner| first > inner) {
                     true => self.tests.push(length),

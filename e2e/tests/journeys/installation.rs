@@ -320,3 +320,76 @@ async fn what_an_operator_sets_is_the_managers_flags_and_files_and_the_cluster_t
         .kubectl(&["delete", "namespace", &namespace, "--wait=false"])?;
     Ok(())
 }
+
+/// The managers' own etcd: three members, three managers, and jobs that look after the members.
+#[tokio::test]
+async fn three_managers_come_with_an_etcd_whose_certificates_are_of_one_authority() -> Result<()> {
+    let stack = Stack::start().await?;
+    let namespace = format!("{}-several", stack.namespace);
+    let kubectl = kubectl(&stack)?;
+    let install = |properties: &'static str| {
+        let target = ["install", "--image", IMAGE, "--name", "own", "--apply"];
+        let further = ["--properties", properties, "--kubectl", &kubectl];
+        let all = [&target[..], &["--namespace", &namespace], &further].concat();
+        all.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let run = async |arguments: Vec<String>| {
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        stack.dm.ok(&arguments).await
+    };
+    run(install("user_roles=false")).await?;
+    let mut several = install("user_roles=false,managers=3");
+    several.push("--replace-certificates".to_owned());
+    run(several).await?;
+    until("three managers and three members", PATIENCE, || async {
+        let sets = stack.cluster.objects(&namespace, "statefulsets")?;
+        let ready: Vec<_> = sets
+            .iter()
+            .map(|set| set["status"]["readyReplicas"].as_u64())
+            .collect();
+        ensure!(ready == [Some(3), Some(3)], "{ready:?}");
+        Ok(())
+    })
+    .await?;
+    let authorities = ["etcd", "manager", "resourcifier"].map(|service| {
+        let secret = format!("own-{service}-certificate");
+        let field = "jsonpath={.data.ca\\.crt}";
+        let get = [
+            "get",
+            "secret",
+            &secret,
+            "--namespace",
+            &namespace,
+            "-o",
+            field,
+        ];
+        stack.cluster.kubectl(&get)
+    });
+    let authorities: Vec<String> = authorities.into_iter().collect::<Result<_>>()?;
+    ensure!(authorities.windows(2).all(|pair| pair[0] == pair[1]));
+    assert_eq!(
+        stack.cluster.names(&namespace, "cronjobs")?,
+        ["own-etcd-defragmentation", "own-etcd-snapshots"]
+    );
+    let args = manager_args(&stack, &namespace)?;
+    for expected in [
+        format!("--advertise=https://$(POD_NAME).own-managers.{namespace}.svc:8080"),
+        "--store-ca=/etcd/ca.crt".to_owned(),
+    ] {
+        ensure!(args.contains(&expected), "{expected}: {args:?}");
+    }
+    stack
+        .cluster
+        .kubectl(&["delete", "namespace", &namespace, "--wait=false"])?;
+    Ok(())
+}
+
+fn manager_args(stack: &Stack, namespace: &str) -> Result<Vec<String>> {
+    let sets = stack.cluster.objects(namespace, "statefulsets")?;
+    let managers = sets
+        .iter()
+        .find(|found| found["metadata"]["name"] == "own-manager")
+        .context("no managers")?;
+    let args = &managers["spec"]["template"]["spec"]["containers"][0]["args"];
+    Ok(serde_json::from_value(args.clone())?)
+}

@@ -18,16 +18,16 @@ use crate::configurations::{maps, pods};
 
 /// New keys are looked for every ten seconds at most.
 const SOON: Duration = Duration::from_secs(40);
-const AUDIENCE: &str = "deployment-manager";
+pub const AUDIENCE: &str = "deployment-manager";
 
 /// A key of the issuer.
-struct Signer {
+pub struct Signer {
     kid: &'static str,
     key: EcdsaKeyPair,
 }
 
 impl Signer {
-    fn new(kid: &'static str) -> Result<Self> {
+    pub fn new(kid: &'static str) -> Result<Self> {
         let random = SystemRandom::new();
         let how = &ECDSA_P256_SHA256_FIXED_SIGNING;
         let failed = |_| anyhow!("no key can be made");
@@ -37,13 +37,13 @@ impl Signer {
         Ok(Self { kid, key })
     }
 
-    fn jwk(&self) -> Value {
+    pub fn jwk(&self) -> Value {
         let point = self.key.public_key().as_ref();
         let (x, y) = (encoded(&point[1..33]), encoded(&point[33..]));
         json!({"kty": "EC", "crv": "P-256", "use": "sig", "kid": self.kid, "x": x, "y": y})
     }
 
-    fn token(&self, claims: &Value) -> Result<String> {
+    pub fn token(&self, claims: &Value) -> Result<String> {
         self.token_of(&json!({"alg": "ES256", "kid": self.kid}), claims)
     }
 
@@ -55,7 +55,7 @@ impl Signer {
     }
 }
 
-fn encoded(bytes: &[u8]) -> String {
+pub fn encoded(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 

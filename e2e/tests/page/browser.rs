@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 
 /// How long a view may take until it shows something: several browsers start at the same time on a small machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs in each document before its own scripts. It survives the change to another document.
 const WATCH: &str = "

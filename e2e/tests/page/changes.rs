@@ -26,9 +26,7 @@ async fn a_preview_is_committed_compared_rolled_back_and_deleted() -> Result<()>
     let browser = Browser::open(&stack.manager.url()).await?;
 
     browser.visit("deployments/web").await?;
-    browser
-        .click("main a", "See and commit the preview")
-        .await?;
+    browser.click("main nav a", "Changes").await?;
     browser.shows("spec.replicas").await?;
     browser.examine("changes").await?;
     browser.click("button", "Commit…").await?;

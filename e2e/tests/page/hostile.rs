@@ -33,6 +33,18 @@ async fn hostile_texts_are_shown_and_never_run() -> Result<()> {
     browser.click("[role=treeitem]", "ConfigMap").await?;
     browser.shows("Properties as applied").await?;
     browser.examine("hostile").await?;
+    for (view, text) in [
+        ("graph", MARKUP),
+        ("changes", "Manifests"),
+        ("update", MARKUP),
+    ] {
+        browser
+            .visit(&format!("deployments/hostile/{view}"))
+            .await?;
+        browser.shows(text).await?;
+    }
+    browser.visit("instances?type=ConfigMap").await?;
+    browser.shows(MARKUP).await?;
     browser
         .visit("deployments/%3Cimg%20src=x%20onerror=alert(1)%3E")
         .await?;

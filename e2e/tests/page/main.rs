@@ -4,7 +4,10 @@
 
 mod browser;
 mod changes;
+mod forms;
 mod hostile;
+mod issuer;
+mod looking;
 mod outage;
 mod signing_in;
 mod views;

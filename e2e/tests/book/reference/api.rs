@@ -14,7 +14,7 @@ use super::{cell, compare, compare_file, get};
 
 const INTRODUCTION: &str = "# HTTP API\n\n\
     The manager describes its API in OpenAPI 3.1 at `GET /openapi.json`. This page is made from that document. Every error answer is an \
-    [ErrorBody](#errorbody). [Error codes](error-codes.md) explains its codes. Every route may also answer 414, 429 and 431, which are not repeated below.\n\n";
+    [ErrorBody](#errorbody). [Error codes](error-codes.md) explains its codes. Every route may also answer 414, 421, 429 and 431, which are not repeated below.\n\n";
 
 /// What a field's schema says, in a few words.
 fn type_of(schema: &Value) -> String {
@@ -89,8 +89,11 @@ fn parameters(operation: &Value) -> String {
 
 /// The codes of an error answer.
 fn codes(answer: &Value) -> Option<String> {
-    let media = &answer["content"]["application/json"]["schema"]["properties"]["code"]["enum"];
-    let codes: Vec<_> = media.as_array()?.iter().filter_map(Value::as_str).collect();
+    let codes: Vec<_> = answer["x-codes"]
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
     let codes = codes.iter().map(|code| format!("`{code}`"));
     Some(codes.collect::<Vec<_>>().join(", "))
 }

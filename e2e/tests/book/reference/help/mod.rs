@@ -15,13 +15,14 @@ use super::compare;
 pub const SERVICES: [&str; 3] = ["manager", "expandybird", "resourcifier"];
 
 /// The sections of commands: those of `dm` have the names of its groups.
-const COMMANDS: [&str; 7] = [
+const COMMANDS: [&str; 8] = [
     "Commands",
     "Deploy",
     "Look",
     "Change",
     "Templates",
     "Registries",
+    "Services",
     "Administration",
 ];
 
