@@ -16,7 +16,9 @@ run() {
 }
 
 run 'dm deploy replicatedservice:v1 --name web --set replicas=3'
-run 'dm layout web'
+run 'dm update web --set image=simulated.invalid/no-image'
+run 'dm rollback web 1'
+run 'dm diff web --set replicas=5'
 run 'dm update web --set replicas=5'
 run 'dm status web'
 run 'dm delete web'
