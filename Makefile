@@ -55,7 +55,7 @@ audit: setup ## check the dependencies: licences, sources, known vulnerabilities
 
 test: lint build cluster ## everything: formatting, lints, unit, integration and end-to-end tests
 	@manager/ui/run.sh test
-	cargo test --workspace
+	cargo test --workspace --no-fail-fast
 
 chaos: build cluster ## kill every service at 300 random instants under load; DM_CHAOS_KILLS sets how often, DM_CHAOS_SEED sets when
 	cargo test -p e2e --test journeys chaos::hundreds -- --ignored --nocapture
@@ -76,6 +76,8 @@ bench: release cluster ## measure the figures in the README, and those of other 
 	cargo bench -p expandybird
 	cargo bench -p e2e --bench deployments
 	cargo bench -p e2e --bench registries
+	cargo bench -p e2e --bench broker
+	cargo bench -p e2e --bench template_objects
 
 scale: release ## the manager with 100,000 deployments in its store (DM_SCALE=10000 for fewer)
 	cargo bench -p e2e --bench scale
