@@ -43,6 +43,21 @@ pub struct Way {
     pub url: String,
     pub settings: Vec<(String, String)>,
     pub environment: Vec<(&'static str, String)>,
+    authorization: Option<Authorization>,
+}
+
+/// The header with the credential, and the origin that receives it.
+#[derive(PartialEq, Eq)]
+struct Authorization {
+    origin: String,
+    header: String,
+}
+
+/// Without the credential.
+impl std::fmt::Debug for Authorization {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Authorization for {}", self.origin)
+    }
 }
 
 impl Trust {
@@ -81,10 +96,12 @@ impl Trust {
             let file = file.display().to_string();
             way.settings.push(("http.sslCAInfo".to_owned(), file));
         }
-        if let Some(auth) = auth.and_then(|auth| auth.to_str().ok()) {
-            let key = format!("http.{}.extraHeader", url.origin().ascii_serialization());
-            way.settings.push((key, format!("Authorization: {auth}")));
-        }
+        way.authorization = auth.and_then(|auth| {
+            Some(Authorization {
+                origin: url.origin().ascii_serialization(),
+                header: auth.to_str().ok()?.to_owned(),
+            })
+        });
         if let (Some(host), Some(port)) = (url.domain(), url.port_or_known_default()) {
             let list: Vec<_> = addresses.iter().map(ToString::to_string).collect();
             let pinned = format!("{host}:{port}:{}", list.join(","));
@@ -125,17 +142,25 @@ impl Way {
             url: url.to_string(),
             settings: Vec::new(),
             environment: Vec::new(),
+            authorization: None,
         }
+    }
+
+    /// What must not be seen, in git's format of configuration files.
+    pub fn configuration(&self) -> Option<String> {
+        let Authorization { origin, header } = self.authorization.as_ref()?;
+        let [origin, header] = [origin, header].map(|text| escaped(text));
+        Some(format!(
+            "[http \"{origin}\"]\n\textraHeader = \"Authorization: {header}\"\n"
+        ))
     }
 
     /// The credential for git, in full and in parts.
     pub fn secrets(&self) -> Redactor {
-        let headers = self.settings.iter().filter_map(|(key, header)| {
-            let is_header = key.starts_with("http.") && key.ends_with(".extraHeader");
-            header.split_whitespace().last().filter(|_| is_header)
-        });
+        let header = self.authorization.as_ref().map(|auth| &auth.header);
+        let coded = header.and_then(|header| header.split_whitespace().last());
         let mut secrets = Vec::new();
-        for coded in headers {
+        if let Some(coded) = coded {
             let pair = STANDARD.decode(coded).unwrap_or_default();
             let pair = String::from_utf8(pair).unwrap_or_default();
             let password = pair.split_once(':').map(|(_, password)| password);
@@ -143,6 +168,11 @@ impl Way {
         }
         Redactor::new(&secrets)
     }
+}
+
+/// For quotes of git's configuration files. A header has no line break.
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('"', "\\\"")
 }
 
 fn git(url: &Url, address: &IpAddr) -> Way {
@@ -199,10 +229,8 @@ mod tests {
                 .settings
                 .contains(&(key.to_owned(), value.to_owned()))
         };
-        assert!(has(
-            "http.https://host.example.extraHeader",
-            "Authorization: Basic x"
-        ));
+        let file = "[http \"https://host.example\"]\n\textraHeader = \"Authorization: Basic x\"\n";
+        assert_eq!(ways[0].configuration().as_deref(), Some(file));
         assert!(has("http.curloptResolve", "host.example:443:1.2.3.4"));
     }
 

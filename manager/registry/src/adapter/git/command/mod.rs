@@ -1,16 +1,18 @@
 //! Runs the `git` program. It does not know the contents of repositories.
 //!
 //! git supports every transport and is patched with the system. It runs so that neither this machine nor the repository
-//! influences it: no configuration, no hooks, no helpers, no prompts, no local protocol, no redirects. A credential is
-//! in its environment, which other users cannot read, and not among its arguments. Its time, memory, output and disk
-//! use are limited, and it ends with its children when the caller stops waiting.
+//! influences it: no configuration, no hooks, no helpers, no prompts, no local protocol, no redirects. It reads a
+//! credential from a file in memory: arguments and environments of processes are shown and logged by other programs.
+//! Its time, memory, output and disk use are limited, and it ends with its children when the caller stops waiting.
 
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use common::redact::Redactor;
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -26,8 +28,10 @@ const REPOSITORY_BYTES: u64 = 256 * 1024 * 1024;
 /// Memory of each git process, in KiB: git keeps all refs of a server in memory. It reads a repository in windows, and
 /// two threads have about 200 MiB for them.
 const MEMORY_KIB: u32 = 1024 * 1024;
-/// Sets the limit, if the system supports it, and becomes git.
-const WITHIN_MEMORY: &str = r#"ulimit -v "$0" 2>/dev/null; exec git "$@""#;
+/// Sets the limit, if the system supports it, and becomes git, which finds the standard input at [`CONFIGURATION`].
+const WITHIN_MEMORY: &str = r#"ulimit -v "$0" 2>/dev/null; exec 3<&0 </dev/null; exec git "$@""#;
+/// Each process of git opens it anew, from its start.
+const CONFIGURATION: &str = "/proc/self/fd/3";
 /// The exit code of a shell that does not find the program.
 const NO_PROGRAM: i32 = 127;
 /// How often the size of a running fetch is checked.
@@ -55,6 +59,8 @@ pub enum GitError {
     TooMuchMemory,
     #[error("the cache cannot be used: {0}")]
     Cache(std::io::Error),
+    #[error("the credential cannot be given to git: {0}")]
+    Credential(std::io::Error),
     #[error("it requires a credential, or rejects the given one: {0}")]
     Denied(String),
     #[error(
@@ -103,10 +109,7 @@ impl Git {
     /// Fetches one commit without its history.
     pub async fn fetch(&self, way: &Way, refspec: &str) -> Result<(), GitError> {
         self.prepare().await?;
-        let mut settings = settings();
-        settings.extend(way.settings.iter().cloned());
-        let mut command = self.command(&settings);
-        command.envs(way.environment.iter().map(|(name, value)| (name, value)));
+        let mut command = self.given(way)?;
         command.args(["fetch", "--quiet", "--force", "--depth=1", "--no-tags"]);
         command.args(["--no-recurse-submodules", "--no-write-fetch-head"]);
         command.args(["--end-of-options", &way.url, refspec]);
@@ -123,6 +126,19 @@ impl Git {
         outcome
             .map(|_| ())
             .map_err(|error| error.without(&way.secrets()))
+    }
+
+    /// git with all that it needs for this way.
+    fn given(&self, way: &Way) -> Result<Command, GitError> {
+        let mut settings = settings();
+        settings.extend(way.settings.iter().cloned());
+        let mut command = self.command(&settings);
+        if let Some(configuration) = way.configuration() {
+            let file = in_memory(&configuration).map_err(GitError::Credential)?;
+            command.stdin(file);
+        }
+        command.envs(way.environment.iter().map(|(name, value)| (name, value)));
+        Ok(command)
     }
 
     /// The output of git, up to a limit.
@@ -178,7 +194,7 @@ impl Git {
             .env("HOME", &self.folder)
             .env("LC_ALL", "C")
             .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_GLOBAL", CONFIGURATION)
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_ALLOW_PROTOCOL", PROTOCOLS)
             .env("GIT_NO_REPLACE_OBJECTS", "1")
@@ -219,6 +235,13 @@ fn settings() -> Vec<(String, String)> {
     ];
     let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
     fixed.into_iter().map(owned).collect()
+}
+
+/// A file without a name. It is gone when the last process that has it open ends.
+fn in_memory(text: &str) -> std::io::Result<File> {
+    let mut file = File::from(memfd_create("configuration", MFdFlags::MFD_CLOEXEC)?);
+    file.write_all(text.as_bytes())?;
+    Ok(file)
 }
 
 async fn within<T>(

@@ -33,3 +33,20 @@ async fn nothing_local_is_fetched_and_nothing_is_read_beyond_its_limit() {
     let long = git.read(&["config", "--list"], 10).await.unwrap_err();
     assert!(matches!(long, GitError::TooLarge { limit: 10 }), "{long}");
 }
+
+#[tokio::test]
+async fn git_reads_a_credential_that_neither_arguments_nor_environment_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = Git::new(folder.path().join("cache"));
+    git.prepare().await.unwrap();
+    // With what the format of the file must escape.
+    let header = HeaderValue::from_static(r#"Bearer a"b\c"#);
+    let url = "https://host.example/r".parse().unwrap();
+    let ways = Trust::default().ways(&url, Some(&header), &[]);
+    let mut command = git.given(&ways[0]).unwrap();
+    let seen = format!("{:?}", command.as_std());
+    assert!(!seen.contains("Bearer"), "{seen}");
+    command.args(["config", "--get-urlmatch", "http.extraHeader", &ways[0].url]);
+    let read = run(command, SAID_BYTES).await.unwrap();
+    assert_eq!(read, b"Authorization: Bearer a\"b\\c\n");
+}
