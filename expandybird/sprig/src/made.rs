@@ -9,6 +9,7 @@ use data_encoding::HEXLOWER;
 use expandybird_gotemplate::error::Failure;
 use expandybird_gotemplate::value::{Call, Value};
 use jiff::Timestamp;
+use rsa::rand_core::{CryptoRng, Error, RngCore};
 use sha2::{Digest, Sha256};
 
 /// Keys and slow hashes of one run.
@@ -214,3 +215,29 @@ impl<'a> Random<'a> {
         alphabet.get(at).copied().unwrap_or_default()
     }
 }
+
+/// As the makers of keys take them.
+impl RngCore for Random<'_> {
+    fn next_u32(&mut self) -> u32 {
+        let mut bytes = [0; 4];
+        self.fill(&mut bytes);
+        u32::from_le_bytes(bytes)
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        let mut bytes = [0; 8];
+        self.fill(&mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+
+    fn fill_bytes(&mut self, bytes: &mut [u8]) {
+        self.fill(bytes);
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.fill(bytes);
+        Ok(())
+    }
+}
+
+impl CryptoRng for Random<'_> {}

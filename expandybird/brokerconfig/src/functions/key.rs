@@ -1,7 +1,6 @@
 //! Private keys: `generatePrivateKey`, and the keys of certificates.
 
 mod curve;
-mod random;
 
 use expandybird_gotemplate::error::Failure;
 use expandybird_gotemplate::value::{Call, Function, Type, Value};
@@ -12,7 +11,6 @@ use rsa::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _, EncodePublicKey a
 use rsa::signature::{SignatureEncoding as _, Signer as _};
 
 use self::curve::EllipticKey;
-use self::random::Bytes;
 
 /// What comes before the 32 bytes of an Ed25519 key in PKCS#8 (RFC 8410, section 7).
 const ED25519: [u8; 16] = [
@@ -111,7 +109,7 @@ impl Key {
         }
         if kind == "RSA" {
             let bits = bits.and_then(|bits| usize::try_from(bits).ok());
-            let key = RsaPrivateKey::new(&mut Bytes(random), bits.unwrap_or_default());
+            let key = RsaPrivateKey::new(random, bits.unwrap_or_default());
             return Ok(Self::Rsa(Box::new(key.map_err(unusable)?)));
         }
         EllipticKey::generated(kind, random).map(Self::Elliptic)

@@ -35,7 +35,7 @@ enum Kind {
 impl Key {
     /// An RSA key of that many bits.
     pub fn rsa(random: &mut Random<'_>, bits: usize) -> Result<Self, Failure> {
-        let key = RsaPrivateKey::new(&mut Bytes(random), bits);
+        let key = RsaPrivateKey::new(random, bits);
         Self::of(Kind::Rsa(Box::new(key.map_err(unusable)?)))
     }
 
@@ -171,31 +171,3 @@ impl SigningKey for Key {
         })
     }
 }
-
-/// Random bytes, as the makers of RSA keys take them.
-struct Bytes<'r, 'v>(&'r mut Random<'v>);
-
-impl rsa::rand_core::RngCore for Bytes<'_, '_> {
-    fn next_u32(&mut self) -> u32 {
-        let mut bytes = [0; 4];
-        self.0.fill(&mut bytes);
-        u32::from_le_bytes(bytes)
-    }
-
-    fn next_u64(&mut self) -> u64 {
-        let mut bytes = [0; 8];
-        self.0.fill(&mut bytes);
-        u64::from_le_bytes(bytes)
-    }
-
-    fn fill_bytes(&mut self, bytes: &mut [u8]) {
-        self.0.fill(bytes);
-    }
-
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), rsa::rand_core::Error> {
-        self.0.fill(bytes);
-        Ok(())
-    }
-}
-
-impl rsa::rand_core::CryptoRng for Bytes<'_, '_> {}
