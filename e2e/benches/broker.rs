@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use e2e::{Stack, until};
+use e2e::broker::{PASSWORD, USER};
+use e2e::{Broker, Stack, until};
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -40,10 +41,10 @@ async fn main() -> Result<()> {
         return Ok(());
     }
     let stack = Stack::start().await?;
-    let broker = Arc::new(Broker::start(&stack).await?);
+    let platform = Arc::new(Platform::start(&stack).await?);
     println!("| what | median | 99 % | slowest |\n|---|---|---|---|");
-    broker.catalog().await?;
-    broker
+    platform.catalog().await?;
+    platform
         .clone()
         .provision_many("at-once", "map", AT_ONCE, true)
         .await?;
@@ -53,48 +54,33 @@ async fn main() -> Result<()> {
     )]
     let stored = std::env::var("DM_BROKER_INSTANCES").ok();
     let stored = stored.map_or(Ok(STORED), |text| text.parse())?;
-    broker
+    platform
         .clone()
         .provision_many("stored", "none", stored, false)
         .await?;
-    broker.polls(stored).await
+    platform.polls(stored).await
 }
 
-struct Broker {
+struct Platform {
     http: Client,
+    /// Up to `/v2`.
     url: String,
     namespace: String,
     /// Keeps the manager running.
-    _manager: e2e::program::Service,
+    _broker: Broker,
 }
 
-impl Broker {
+impl Platform {
     async fn start(stack: &Stack) -> Result<Self> {
         let catalog = stack.write("catalog.yaml", CATALOG)?;
         stack.write("map.jinja", MAP)?;
         stack.write("none.jinja", "resources: []\n")?;
-        let users = stack.write("users", "bench:bench")?;
-        let port = stack.folder().join("broker-port");
-        let flags = [
-            "--broker-listen",
-            "127.0.0.1:0",
-            "--broker-port-file",
-            &port.display().to_string(),
-            "--broker-config",
-            &catalog.display().to_string(),
-            "--broker-basic-file",
-            &users.display().to_string(),
-        ]
-        .map(str::to_owned);
-        let manager = stack.another_manager("broker", &flags).await?;
-        let port = until("the broker's port", MINUTE, || async {
-            Ok(std::fs::read_to_string(&port)?)
-        });
+        let broker = Broker::start(stack, &catalog.display().to_string()).await?;
         Ok(Self {
-            url: format!("http://127.0.0.1:{}/v2", port.await?.trim()),
+            url: format!("{}/v2", broker.url().await?),
             http: common::client::http::builder().no_proxy().build()?,
             namespace: stack.namespace.clone(),
-            _manager: manager,
+            _broker: broker,
         })
     }
 
@@ -107,7 +93,7 @@ impl Broker {
         let request = self
             .http
             .request(method, format!("{}/{path}", self.url))
-            .basic_auth("bench", Some("bench"))
+            .basic_auth(USER, Some(PASSWORD))
             .header("x-broker-api-version", "2.17");
         let request = match body {
             Some(body) => request.json(&body),
@@ -139,7 +125,7 @@ impl Broker {
     ) -> Result<()> {
         let (next, started) = (Arc::new(AtomicUsize::new(0)), Instant::now());
         let workers = (0..WORKERS).map(|_| {
-            let (broker, next) = (self.clone(), next.clone());
+            let (platform, next) = (self.clone(), next.clone());
             tokio::spawn(async move {
                 let mut times = Vec::new();
                 loop {
@@ -148,7 +134,7 @@ impl Broker {
                         return anyhow::Ok(times);
                     }
                     times.push(
-                        broker
+                        platform
                             .provision(&format!("{prefix}-{number}"), plan, waits)
                             .await?,
                     );

@@ -5,6 +5,7 @@
 
 pub mod api_client;
 pub mod audit;
+pub mod broker;
 pub mod chart_repository;
 pub mod cluster;
 pub mod dm;
@@ -23,6 +24,7 @@ mod user;
 pub mod wait;
 
 pub use api_client::ApiClient;
+pub use broker::Broker;
 pub use cluster::Cluster;
 pub use dm::{Dm, Said};
 pub use gate::Gate;

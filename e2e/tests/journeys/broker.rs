@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use e2e::program::Service;
-use e2e::{Stack, until};
+use e2e::{Broker, Stack, until};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -61,8 +60,7 @@ outputs:
 
 /// A manager with a broker, and the platform that calls it.
 struct Platform {
-    manager: Service,
-    port: std::path::PathBuf,
+    broker: Broker,
     namespace: String,
 }
 
@@ -71,53 +69,10 @@ impl Platform {
         let catalog = stack.write("catalog.yaml", CATALOG)?;
         stack.write("db.jinja", DB)?;
         stack.write("login.jinja", LOGIN)?;
-        let users = stack.write("users", "shop:s3cret")?;
-        let port = stack.folder().join("broker-port");
-        let flags = [
-            "--broker-listen",
-            "127.0.0.1:0",
-            "--broker-port-file",
-            &port.display().to_string(),
-            "--broker-config",
-            &catalog.display().to_string(),
-            "--broker-basic-file",
-            &users.display().to_string(),
-        ]
-        .map(str::to_owned);
         Ok(Self {
-            manager: stack.another_manager("broker", &flags).await?,
-            port,
+            broker: Broker::start(stack, &catalog.display().to_string()).await?,
             namespace: stack.namespace.clone(),
         })
-    }
-
-    async fn kill_and_start(&mut self) -> Result<()> {
-        self.manager.crash()?;
-        std::fs::remove_file(&self.port)?;
-        self.manager.again().await
-    }
-
-    async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<Value>,
-    ) -> Result<(StatusCode, Value)> {
-        let port = until("the broker's port", MINUTE, || async {
-            Ok(std::fs::read_to_string(&self.port)?)
-        });
-        let url = format!("http://127.0.0.1:{}/v2/{path}", port.await?.trim());
-        let http = common::client::http::builder().no_proxy().build()?;
-        let request = http
-            .request(method, url)
-            .basic_auth("shop", Some("s3cret"))
-            .header("x-broker-api-version", "2.17");
-        let request = match body {
-            Some(body) => request.json(&body),
-            None => request,
-        };
-        let response = request.send().await?;
-        Ok((response.status(), response.json().await?))
     }
 
     fn body(&self, parameters: Value) -> Value {
@@ -132,7 +87,7 @@ impl Platform {
     async fn ended(&self, path: &str) -> Result<(StatusCode, Value)> {
         until("the operation to end", MINUTE, || async {
             let path = format!("{path}/last_operation");
-            let (status, body) = self.send(Method::GET, &path, None).await?;
+            let (status, body) = self.broker.send(Method::GET, &path, None).await?;
             ensure!(body["state"] != "in progress", "{body}");
             Ok((status, body))
         })
@@ -141,17 +96,19 @@ impl Platform {
 
     async fn provision(&self) -> Result<(StatusCode, Value)> {
         let body = Some(self.body(json!({"size": 2})));
-        self.send(Method::PUT, &format!("{INSTANCE}{QUERY}"), body)
+        self.broker
+            .send(Method::PUT, &format!("{INSTANCE}{QUERY}"), body)
             .await
     }
 
     async fn bind(&self) -> Result<(StatusCode, Value)> {
         let body = json!({"service_id": "db", "plan_id": "small"});
-        self.send(Method::PUT, BINDING, Some(body)).await
+        self.broker.send(Method::PUT, BINDING, Some(body)).await
     }
 
     async fn delete(&self, path: &str) -> Result<(StatusCode, Value)> {
-        self.send(Method::DELETE, &format!("{path}{QUERY}"), None)
+        self.broker
+            .send(Method::DELETE, &format!("{path}{QUERY}"), None)
             .await
     }
 }
@@ -180,12 +137,15 @@ async fn an_instance_lives_from_provision_to_deprovision_and_leaves_nothing() ->
 
     let change = platform.body(json!({"size": 3}));
     let path = format!("{INSTANCE}{QUERY}");
-    let (status, body) = platform.send(Method::PATCH, &path, Some(change)).await?;
+    let (status, body) = platform
+        .broker
+        .send(Method::PATCH, &path, Some(change))
+        .await?;
     ensure!(status == StatusCode::ACCEPTED, "{body}");
     let (_, ended) = platform.ended(INSTANCE).await?;
     assert_eq!(ended["state"], "succeeded", "{ended}");
     assert_eq!(replicas(&stack)?, 3);
-    let (_, fetched) = platform.send(Method::GET, INSTANCE, None).await?;
+    let (_, fetched) = platform.broker.send(Method::GET, INSTANCE, None).await?;
     assert_eq!(fetched["parameters"], json!({"size": 3}));
 
     let (status, body) = platform.delete(BINDING).await?;
@@ -205,19 +165,19 @@ async fn a_kill_of_the_manager_loses_no_instance_and_no_credentials() -> Result<
     let stack = Stack::start().await?;
     let mut platform = Platform::new(&stack).await?;
     let (_, accepted) = platform.provision().await?;
-    platform.kill_and_start().await?;
+    platform.broker.kill_and_start().await?;
     let (status, again) = platform.provision().await?;
     ensure!(again == accepted || status == StatusCode::OK, "{again}");
     let (_, ended) = platform.ended(INSTANCE).await?;
     assert_eq!(ended["state"], "succeeded", "{ended}");
 
     let (_, bound) = platform.bind().await?;
-    platform.kill_and_start().await?;
+    platform.broker.kill_and_start().await?;
     let (status, again) = platform.bind().await?;
     assert_eq!((status, &again), (StatusCode::OK, &bound));
 
     platform.delete(INSTANCE).await?;
-    platform.kill_and_start().await?;
+    platform.broker.kill_and_start().await?;
     let (status, _) = platform.ended(INSTANCE).await?;
     assert_eq!(status, StatusCode::GONE);
     assert!(stack.names("deployments")?.is_empty());

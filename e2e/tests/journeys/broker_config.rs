@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use e2e::program::Service;
-use e2e::{Stack, until};
+use e2e::{Broker, Stack, until};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -32,65 +31,17 @@ spec:
 /// A manager with a broker, and the platform that calls it.
 struct Platform<'s> {
     stack: &'s Stack,
-    manager: Service,
-    port: std::path::PathBuf,
+    broker: Broker,
 }
 
 impl<'s> Platform<'s> {
     async fn new(stack: &'s Stack) -> Result<Self> {
         stack.cluster.apply(DEFINITION)?;
         let config = stack.write("couchbase.yaml", CONFIG)?;
-        let users = stack.write("users", "shop:s3cret")?;
-        let port = stack.folder().join("config-port");
-        let flags = [
-            "--broker-listen",
-            "127.0.0.1:0",
-            "--broker-port-file",
-            &port.display().to_string(),
-            "--broker-config",
-            &config.display().to_string(),
-            "--broker-basic-file",
-            &users.display().to_string(),
-        ]
-        .map(str::to_owned);
         Ok(Self {
             stack,
-            manager: stack.another_manager("configured", &flags).await?,
-            port,
+            broker: Broker::start(stack, &config.display().to_string()).await?,
         })
-    }
-
-    async fn kill_and_start(&mut self) -> Result<()> {
-        self.manager.crash()?;
-        std::fs::remove_file(&self.port)?;
-        self.manager.again().await
-    }
-
-    async fn url(&self) -> Result<String> {
-        let port = until("the broker's port", MINUTE, || async {
-            Ok(std::fs::read_to_string(&self.port)?)
-        });
-        Ok(format!("http://127.0.0.1:{}", port.await?.trim()))
-    }
-
-    async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<Value>,
-    ) -> Result<(StatusCode, Value)> {
-        let url = format!("{}/v2/{path}", self.url().await?);
-        let http = common::client::http::builder().no_proxy().build()?;
-        let request = http
-            .request(method, url)
-            .basic_auth("shop", Some("s3cret"))
-            .header("x-broker-api-version", "2.17");
-        let request = match body {
-            Some(body) => request.json(&body),
-            None => request,
-        };
-        let response = request.send().await?;
-        Ok((response.status(), response.json().await?))
     }
 
     async fn provision(&self, id: &str, parameters: Value) -> Result<(StatusCode, Value)> {
@@ -100,18 +51,18 @@ impl<'s> Platform<'s> {
             "parameters": parameters,
         });
         let path = format!("service_instances/{id}{QUERY}");
-        self.send(Method::PUT, &path, Some(body)).await
+        self.broker.send(Method::PUT, &path, Some(body)).await
     }
 
     async fn bind(&self, id: &str, binding: &str) -> Result<(StatusCode, Value)> {
         let body = json!({"service_id": "couchbase", "plan_id": "developer"});
         let path = format!("service_instances/{id}/service_bindings/{binding}");
-        self.send(Method::PUT, &path, Some(body)).await
+        self.broker.send(Method::PUT, &path, Some(body)).await
     }
 
     async fn delete(&self, path: &str) -> Result<(StatusCode, Value)> {
         let path = format!("service_instances/{path}{QUERY}");
-        self.send(Method::DELETE, &path, None).await
+        self.broker.send(Method::DELETE, &path, None).await
     }
 
     /// Polls until the operation has ended. The database's operator is this test: it reports each cluster as available.
@@ -119,7 +70,7 @@ impl<'s> Platform<'s> {
         until("the operation to end", 3 * MINUTE, || async {
             self.operate()?;
             let path = format!("service_instances/{id}/last_operation");
-            let (status, body) = self.send(Method::GET, &path, None).await?;
+            let (status, body) = self.broker.send(Method::GET, &path, None).await?;
             ensure!(body["state"] != "in progress", "{body}");
             Ok((status, body))
         })
@@ -173,7 +124,7 @@ fn parameters() -> Value {
 async fn a_configuration_provisions_binds_updates_and_leaves_nothing() -> Result<()> {
     let stack = Stack::start().await?;
     let platform = Platform::new(&stack).await?;
-    let (_, catalog) = platform.send(Method::GET, "catalog", None).await?;
+    let (_, catalog) = platform.broker.send(Method::GET, "catalog", None).await?;
     assert_eq!(catalog["services"][0]["plan_updateable"], true, "{catalog}");
     let (status, refused) = platform.provision("camelot", json!({"size": 3})).await?;
     ensure!(status == StatusCode::BAD_REQUEST, "{refused}");
@@ -222,7 +173,10 @@ async fn a_configuration_provisions_binds_updates_and_leaves_nothing() -> Result
     let change =
         json!({"service_id": "couchbase", "plan_id": "production", "parameters": {"size": 5}});
     let path = format!("service_instances/camelot{QUERY}");
-    let (status, body) = platform.send(Method::PATCH, &path, Some(change)).await?;
+    let (status, body) = platform
+        .broker
+        .send(Method::PATCH, &path, Some(change))
+        .await?;
     ensure!(status == StatusCode::ACCEPTED, "{body}");
     let (_, ended) = platform.ended("camelot").await?;
     assert_eq!(ended["state"], "succeeded", "{ended}");
@@ -240,7 +194,7 @@ async fn a_configuration_provisions_binds_updates_and_leaves_nothing() -> Result
         "service_instances/camelot{}",
         QUERY.replace("developer", "production")
     );
-    let (status, body) = platform.send(Method::DELETE, &path, None).await?;
+    let (status, body) = platform.broker.send(Method::DELETE, &path, None).await?;
     ensure!(status == StatusCode::ACCEPTED, "{body}");
     let (status, _) = platform.ended("camelot").await?;
     assert_eq!(status, StatusCode::GONE);
@@ -252,17 +206,17 @@ async fn a_kill_of_the_manager_loses_no_password_of_a_configuration() -> Result<
     let stack = Stack::start().await?;
     let mut platform = Platform::new(&stack).await?;
     let (_, accepted) = platform.provision("camelot", parameters()).await?;
-    platform.kill_and_start().await?;
+    platform.broker.kill_and_start().await?;
     let (_, again) = platform.provision("camelot", parameters()).await?;
     assert_eq!(again["dashboard_url"], accepted["dashboard_url"]);
     let (_, ended) = platform.ended("camelot").await?;
     assert_eq!(ended["state"], "succeeded", "{ended}");
     let (_, bound) = platform.bind("camelot", "excalibur").await?;
-    platform.kill_and_start().await?;
+    platform.broker.kill_and_start().await?;
     let (status, again) = platform.bind("camelot", "excalibur").await?;
     assert_eq!((status, &again), (StatusCode::OK, &bound));
     platform.delete("camelot").await?;
-    platform.kill_and_start().await?;
+    platform.broker.kill_and_start().await?;
     let (status, _) = platform.ended("camelot").await?;
     assert_eq!(status, StatusCode::GONE);
     platform.nothing_is_left()
@@ -272,7 +226,7 @@ async fn a_kill_of_the_manager_loses_no_password_of_a_configuration() -> Result<
 async fn dm_is_a_platform_and_warns_of_changes_past_the_broker() -> Result<()> {
     let stack = Stack::start().await?;
     let platform = Platform::new(&stack).await?;
-    let url = platform.url().await?;
+    let url = platform.broker.url().await?;
     let users = stack.folder().join("users").display().to_string();
     let broker = |args: &[&str]| {
         let flags = ["broker", "--broker", &url, "--basic-file", &users];
@@ -305,6 +259,7 @@ async fn dm_is_a_platform_and_warns_of_changes_past_the_broker() -> Result<()> {
         until("the cluster", 3 * MINUTE, || async {
             platform.operate()?;
             let (_, body) = platform
+                .broker
                 .send(Method::GET, "service_instances/camelot", None)
                 .await?;
             ensure!(body.get("service_id").is_some(), "{body}");
@@ -329,7 +284,7 @@ async fn dm_is_a_platform_and_warns_of_changes_past_the_broker() -> Result<()> {
     let [bound, fetched] = [bound, fetched].map(|text| serde_json::from_str::<Value>(&text));
     assert_eq!(bound?["credentials"], fetched?["credentials"]);
 
-    let dm = stack.dm.at(platform.manager.url());
+    let dm = stack.dm.at(platform.broker.manager.url());
     let said = dm
         .run(&["update", "osb-camelot", "--set", "size=4"])
         .await?;

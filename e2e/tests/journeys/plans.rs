@@ -1,13 +1,11 @@
 //! Plans of the Service Fabrik Inter-operator on a real API server: by Go templates and by a Helm chart, with bindings
 //! that edit live objects, and over kills.
 
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use e2e::program::Service;
-use e2e::{Stack, until};
+use e2e::{Broker, Stack, until};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -37,8 +35,7 @@ const CHART: [(&str, &str); 3] = [
 /// A manager with a broker of the plans, and the platform that calls it.
 struct Platform {
     stack: Stack,
-    manager: Service,
-    port: PathBuf,
+    broker: Broker,
     /// The id of the instance. Its objects are in a namespace of its own.
     id: String,
     plan: &'static str,
@@ -58,55 +55,12 @@ impl Platform {
             )?,
         ];
         chart(&stack)?;
-        let users = file("users", "shop:s3cret")?;
-        let port = stack.folder().join("broker-port");
-        let flags = [
-            "--broker-listen",
-            "127.0.0.1:0",
-            "--broker-port-file",
-            &port.display().to_string(),
-            "--broker-config",
-            &configurations.join(","),
-            "--broker-basic-file",
-            &users,
-        ]
-        .map(str::to_owned);
         Ok(Self {
-            manager: stack.another_manager("broker", &flags).await?,
+            broker: Broker::start(&stack, &configurations.join(",")).await?,
             id: format!("i-{}", &stack.namespace["dm-e2e-".len()..]),
-            port,
             plan,
             stack,
         })
-    }
-
-    async fn kill_and_start(&mut self) -> Result<()> {
-        self.manager.crash()?;
-        std::fs::remove_file(&self.port)?;
-        self.manager.again().await
-    }
-
-    async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<Value>,
-    ) -> Result<(StatusCode, Value)> {
-        let port = until("the broker's port", PATIENCE, || async {
-            Ok(std::fs::read_to_string(&self.port)?)
-        });
-        let url = format!("http://127.0.0.1:{}/v2/{path}", port.await?.trim());
-        let http = common::client::http::builder().no_proxy().build()?;
-        let request = http
-            .request(method, url)
-            .basic_auth("shop", Some("s3cret"))
-            .header("x-broker-api-version", "2.17");
-        let request = match body {
-            Some(body) => request.json(&body),
-            None => request,
-        };
-        let response = request.send().await?;
-        Ok((response.status(), response.json().await?))
     }
 
     fn namespace(&self) -> String {
@@ -127,7 +81,7 @@ impl Platform {
     async fn ended(&self) -> Result<(StatusCode, Value)> {
         until("the operation to end", PATIENCE, || async {
             let path = format!("{}/last_operation", self.instance());
-            let (status, body) = self.send(Method::GET, &path, None).await?;
+            let (status, body) = self.broker.send(Method::GET, &path, None).await?;
             ensure!(body["state"] != "in progress", "{body}");
             Ok((status, body))
         })
@@ -140,7 +94,7 @@ impl Platform {
             "context": {"platform": "cloudfoundry"}, "parameters": parameters,
         });
         let path = format!("{}{}", self.instance(), self.query());
-        self.send(Method::PUT, &path, Some(body)).await
+        self.broker.send(Method::PUT, &path, Some(body)).await
     }
 
     /// Provisions, and waits until the instance is there.
@@ -155,12 +109,12 @@ impl Platform {
     async fn bind(&self, id: &str) -> Result<(StatusCode, Value)> {
         let path = format!("{}/service_bindings/{id}", self.instance());
         let body = json!({"service_id": "data", "plan_id": self.plan});
-        self.send(Method::PUT, &path, Some(body)).await
+        self.broker.send(Method::PUT, &path, Some(body)).await
     }
 
     async fn unbind(&self, id: &str) -> Result<(StatusCode, Value)> {
         let path = format!("{}/service_bindings/{id}{}", self.instance(), self.query());
-        self.send(Method::DELETE, &path, None).await
+        self.broker.send(Method::DELETE, &path, None).await
     }
 
     async fn update(&self, change: Value) -> Result<(StatusCode, Value)> {
@@ -169,18 +123,21 @@ impl Platform {
             body[key] = value.clone();
         }
         let path = format!("{}?accepts_incomplete=true", self.instance());
-        self.send(Method::PATCH, &path, Some(body)).await
+        self.broker.send(Method::PATCH, &path, Some(body)).await
     }
 
     /// Deletes the instance. Nothing of it is left, not even its namespace.
     async fn deprovisioned(&self) -> Result<()> {
-        let (_, fetched) = self.send(Method::GET, &self.instance(), None).await?;
+        let (_, fetched) = self
+            .broker
+            .send(Method::GET, &self.instance(), None)
+            .await?;
         let plan = fetched["plan_id"].as_str().unwrap_or(self.plan);
         let path = format!(
             "{}?accepts_incomplete=true&service_id=data&plan_id={plan}",
             self.instance()
         );
-        let (status, body) = self.send(Method::DELETE, &path, None).await?;
+        let (status, body) = self.broker.send(Method::DELETE, &path, None).await?;
         ensure!(
             status == StatusCode::ACCEPTED || status == StatusCode::OK,
             "{status} {body}"
@@ -242,6 +199,7 @@ async fn a_plan_of_go_templates_lives_from_provision_to_deprovision() -> Result<
         "blue"
     );
     let (_, fetched) = platform
+        .broker
         .send(Method::GET, &platform.instance(), None)
         .await?;
     let url = format!("https://cache-{}.example.test/ui", platform.id);
@@ -357,13 +315,13 @@ async fn bindings_edit_an_object_of_the_instance_and_take_only_their_own_edit_ba
 async fn a_kill_at_any_time_loses_no_instance_and_no_edit() -> Result<()> {
     let mut platform = Platform::new("users").await?;
     let (_, accepted) = platform.provision(json!({})).await?;
-    platform.kill_and_start().await?;
+    platform.broker.kill_and_start().await?;
     let (status, again) = platform.provision(json!({})).await?;
     ensure!(again == accepted || status == StatusCode::OK, "{again}");
     let (_, ended) = platform.ended().await?;
     ensure!(ended["state"] == "succeeded", "{ended}");
     let (_, bound) = platform.bind("b1").await?;
-    platform.kill_and_start().await?;
+    platform.broker.kill_and_start().await?;
     let (status, again) = platform.bind("b1").await?;
     assert_eq!((status, &again), (StatusCode::OK, &bound));
     {
@@ -371,7 +329,7 @@ async fn a_kill_at_any_time_loses_no_instance_and_no_edit() -> Result<()> {
         let unbind = platform.unbind("b1");
         let _ = tokio::time::timeout(Duration::from_millis(300), unbind).await;
     }
-    platform.kill_and_start().await?;
+    platform.broker.kill_and_start().await?;
     until("the binding to be gone", PATIENCE, || async {
         let (status, body) = platform.unbind("b1").await?;
         ensure!(
