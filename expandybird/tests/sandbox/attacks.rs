@@ -196,8 +196,8 @@ async fn processor_time_is_limited_by_the_kernel_whatever_is_caught() {
     }
 }
 
-/// Aliases of aliases: 60 levels of two.
-const LAUGHS: &str = "import yaml\nlines = ['a0: &a0 [1, 1]'] + [f'a{i}: &a{i} [*a{i-1}, *a{i-1}]' for i in range(1, 60)]\nlaughs = yaml.safe_load('\\n'.join(lines))\n";
+/// Aliases of aliases: 60 levels of two, around a long text that fills memory soon.
+const LAUGHS: &str = "import yaml\nlines = ['a0: &a0 [' + 'x' * 1000 + ']'] + [f'a{i}: &a{i} [*a{i-1}, *a{i-1}]' for i in range(1, 60)]\nlaughs = yaml.safe_load('\\n'.join(lines))\n";
 
 #[tokio::test]
 async fn a_memory_bomb_ends_in_its_own_error() {
@@ -222,6 +222,20 @@ async fn a_memory_bomb_ends_in_its_own_error() {
             "{code}: {error:?}"
         );
         assert_eq!(error.code(), ErrorCode::TemplateMemory);
+    }
+}
+
+/// What is left at the end differs from one limit to the next. The report of the end needs none of it.
+#[tokio::test]
+async fn a_template_that_uses_all_its_memory_is_reported_whatever_is_left() {
+    let sandbox = sandbox().await;
+    let code = "global a\na = []\nwhile True: a.append([0] * 1000)";
+    for mebibytes in 120..140 {
+        let error = attempt(&sandbox, code, body(code).memory_mib(mebibytes)).await;
+        assert!(
+            matches!(error, SandboxError::MemoryExceeded { .. }),
+            "{mebibytes} MiB: {error:?}"
+        );
     }
 }
 

@@ -77,6 +77,7 @@ impl<'py> Interpreter<'py> {
             failures,
             version: version(py),
         };
+        prepare_errors(py);
         library.call_method0("settle").map_err(failed())?;
         // After the collection: a session first uses the memory that the last rehearsal freed.
         interpreter.rehearse_all()?;
@@ -193,6 +194,13 @@ impl<'py> Interpreter<'py> {
             limits: open.limits,
         })
     }
+}
+
+/// pyo3 makes a type when it takes the first exception. A template that has used all its memory leaves none for that, and
+/// pyo3 would end the process.
+fn prepare_errors(py: Python<'_>) {
+    PyMemoryError::new_err(()).restore(py);
+    drop(PyErr::take(py));
 }
 
 fn load(py: Python<'_>) -> PyResult<[Bound<'_, PyModule>; 6]> {
