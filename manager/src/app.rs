@@ -24,11 +24,13 @@ use crate::relay::{Proof, Standby, advertised};
 use crate::service::writes::quota::Quotas;
 use crate::service::{self, Services};
 use crate::store::Store;
-use crate::store::kv::{Candidate, EtcdAddress, EtcdKv, Kv, KvError, MemoryKv, Pace, SledKv};
+use crate::store::kv::{
+    Candidate, EtcdAddress, EtcdKv, Kv, KvError, MemoryKv, Pace, SledKv, metrics,
+};
 use crate::workflow::expansion::Expansions;
 use crate::workflow::expansion::stored_types::StoredTypes;
 use crate::workflow::step::Dependencies;
-use crate::workflow::{Capacity, Engine, Retry};
+use crate::workflow::{Capacity, Engine, Retry, engine};
 use crate::{http, page};
 
 const ADDRESS: SocketAddr =
@@ -121,9 +123,13 @@ pub async fn run(mut config: Config) -> anyhow::Result<()> {
     telemetry::init(config.listen.log_format);
     let outside = Outside::new(&config)?;
     let access = outside.policy();
+    metrics::owns(false);
     let Some(mut store) = OpenStore::open(&mut config, &access).await? else {
         return Ok(());
     };
+    metrics::owns(true);
+    metrics::show();
+    engine::metrics::show();
     let ports = outside.ports(&config, store.kv.clone())?;
     let checking = verify(store.kv.clone()).await?;
     let app = App::new(ports)

@@ -1,5 +1,6 @@
 //! The book is true: its examples run, its links lead somewhere, and its reference pages show what the programs have.
 
+mod alerts;
 mod equivalents;
 mod examples;
 mod links;

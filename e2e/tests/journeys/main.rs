@@ -20,6 +20,7 @@ mod lifecycle;
 mod local;
 mod login;
 mod manifests;
+mod metrics;
 mod oidc;
 mod outage;
 mod ownership;

@@ -15,6 +15,7 @@ pub mod registries;
 pub mod templates;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use common::api::page::{Page, PageQuery};
@@ -146,7 +147,10 @@ impl Store {
     /// Commits all changes or none. They are durable when it returns.
     pub async fn commit(&self, changes: Changes) -> Result<(), StoreError> {
         let _open = self.gate.read().await;
-        Ok(self.kv.commit(changes.commit).await?)
+        let started = Instant::now();
+        let outcome = self.kv.commit(changes.commit).await;
+        kv::metrics::committed(&outcome, started.elapsed());
+        Ok(outcome?)
     }
 
     async fn get<T: DeserializeOwned>(&self, key: Key) -> Result<Option<T>, StoreError> {

@@ -12,6 +12,7 @@
 
 mod etcd;
 mod memory;
+pub mod metrics;
 mod sealed;
 mod sled;
 

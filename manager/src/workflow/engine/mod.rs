@@ -3,6 +3,7 @@
 //! Each operation runs in a task of its own, so it continues when its caller disconnects. Suspending drops the tasks at
 //! any point: their effects are journaled, or repeated at the next start.
 
+pub mod metrics;
 pub(super) mod plans;
 pub(super) mod recovery;
 pub(super) mod runner;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
+use self::metrics::Unfinished;
 use self::runner::Runner;
 use self::watch::{OperationRegistry, OperationWatch, Outcome};
 use super::step::Dependencies;
@@ -254,10 +256,11 @@ impl Engine {
         let operation = &record.operation;
         let span = tracing::info_span!("operation", operation.id = %operation.id, deployment = %operation.deployment);
         let id = record.request_id.clone();
+        let unfinished = Unfinished::new(operation);
         let task = async move {
             tokio::select! {
                 () = shared.suspended.cancelled() => {}
-                () = shared.run(record, &watch) => {}
+                () = shared.run(record, &watch, unfinished) => {}
             }
         };
         self.shared.tasks.spawn_on(
@@ -270,14 +273,21 @@ impl Engine {
 
 impl Shared {
     /// Runs until the end, however often the store fails: nothing else could release the deployment.
-    async fn run(&self, record: OperationRecord, watch: &OperationWatch) {
+    async fn run(
+        &self,
+        record: OperationRecord,
+        watch: &OperationWatch,
+        mut unfinished: Unfinished,
+    ) {
         let _place = self.place(watch).await;
+        unfinished.runs();
         let (mut wait, longest) = self.dependencies.retry.store_waits;
         loop {
             // Boxed: many accepted operations may wait here, and they need no memory for it yet.
             match Box::pin(Runner::run(&self.dependencies, record.clone(), watch)).await {
                 Ok(outcome) => {
                     self.dependencies.audit.ended(&outcome.operation);
+                    unfinished.ended(&outcome.operation);
                     return self.operations.end(watch, outcome);
                 }
                 Err(error) => {
