@@ -48,7 +48,8 @@ export function edit(host: HTMLElement, text: string, label: string, change: (te
     lintGutter(),
     // Tab leaves the editor, so that the keyboard is not trapped.
     keymap.of([...defaultKeymap, ...historyKeymap]),
-    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+    // The region scrolls. Not every browser lets the keyboard reach an editable element without this.
+    EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
     theme,
     listen,
   ];
