@@ -24,7 +24,9 @@ pub use manifest::configuration::{
     Configuration, InstanceOutputs, Output, OutputKind, PromisedOutput, Resource,
 };
 pub use manifest::layout::{Layout, LayoutNode, LayoutPath, SecretValue};
-pub use manifest::{InputConfig, Manifest, ManifestDigests, ResolvedFile, ResolvedType};
+pub use manifest::{
+    InputConfig, Manifest, ManifestDigests, Provenance, ResolvedFile, ResolvedType,
+};
 pub use name::{
     CredentialName, DeploymentName, ManifestName, NameError, Namespace, OperationId, RegistryName,
     ResourceName, ServiceAccountName, TemplateName, TypeName,

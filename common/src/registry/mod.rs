@@ -19,6 +19,8 @@ pub const FILE_BYTES: usize = 1024 * 1024;
 pub const CHART_BYTES: usize = 6 * 1024 * 1024;
 /// The ending of packed charts.
 pub const PACKED: &str = ".tgz";
+/// The ending of a packed chart's provenance file, after the name of the chart.
+pub const PROVENANCE: &str = ".prov";
 /// Bytes of all files of one template.
 pub const TEMPLATE_BYTES: usize = 8 * 1024 * 1024;
 /// Files that one template's schema may import.

@@ -21,8 +21,21 @@ impl FilePath {
         Self::default()
     }
 
-    /// `.` is dropped. Anything that could lead out of the registry is rejected.
+    /// A path that somebody wrote. `.` is dropped. Hidden files, and anything that could lead out of the registry, are
+    /// rejected.
     pub fn parse(text: &str) -> Result<Self, PathError> {
+        Self::checked(text, check)
+    }
+
+    /// A path in a list of a registry's files. It may be of a hidden file, which charts have, but not of git's own.
+    pub fn listed(text: &str) -> Result<Self, PathError> {
+        Self::checked(text, check_listed)
+    }
+
+    fn checked(
+        text: &str,
+        check: impl Fn(&str) -> Result<(), &'static str>,
+    ) -> Result<Self, PathError> {
         let refused = |rule| PathError {
             text: text.chars().take(80).collect(),
             rule,
@@ -54,6 +67,11 @@ impl FilePath {
         Ok(self.join(&Self::parse(below)?))
     }
 
+    /// [`Self::join`] for the name of a file or folder in a list.
+    pub fn join_listed(&self, name: &str) -> Result<FilePath, PathError> {
+        Ok(self.join(&Self::listed(name)?))
+    }
+
     /// The folder of this path.
     pub fn parent(&self) -> FilePath {
         let folder = self.0.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -81,19 +99,32 @@ impl fmt::Display for FilePath {
 }
 
 fn check(name: &str) -> Result<(), &'static str> {
+    if name.starts_with('.') && name != ".." {
+        return Err("names that begin with '.' are hidden");
+    }
+    check_listed(name)
+}
+
+fn check_listed(name: &str) -> Result<(), &'static str> {
     if name.is_empty() {
         return Err("it has an empty part");
     }
     if name == ".." {
         return Err("'..' leads out of its folder");
     }
-    if name.starts_with('.') {
-        return Err("names that begin with '.' are hidden");
+    if is_of_git(name) {
+        return Err("it leads into the folder in which git keeps its own files");
     }
     if name.contains(|c: char| c == '\\' || c.is_control()) {
         return Err("it has a control character or a backslash");
     }
     Ok(())
+}
+
+/// Whether this is the folder in which git keeps its own files, credentials among them.
+#[must_use]
+pub fn is_of_git(name: &str) -> bool {
+    name.eq_ignore_ascii_case(".git")
 }
 
 #[cfg(test)]
@@ -121,6 +152,17 @@ mod tests {
             FilePath::parse("./a/./b c.py").unwrap().as_str(),
             "a/b c.py"
         );
+    }
+
+    #[test]
+    fn a_list_may_have_hidden_files_and_none_of_git() {
+        let chart = FilePath::parse("web/v1").unwrap();
+        let file = chart.join_listed(".helmignore").unwrap();
+        assert_eq!(file.as_str(), "web/v1/.helmignore");
+        assert!(FilePath::parse(file.as_str()).is_err());
+        for bad in ["..", "a/../b", ".git/config", "a/.GIT/config", "/a", ""] {
+            assert!(FilePath::listed(bad).is_err(), "{bad:?}");
+        }
     }
 
     #[test]

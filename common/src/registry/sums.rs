@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::FilePath;
+use super::path::is_of_git;
 use crate::canonical::digest_bytes;
 
 /// The file name of such a list. A list does not contain itself.
@@ -30,14 +31,11 @@ pub fn parse(text: &str, limit: usize) -> Result<Vec<(FilePath, String)>, String
             })
             .ok_or_else(|| fault("no line of sha256sum"))?;
         let path = path.strip_prefix("./").unwrap_or(path);
-        // Templates have no hidden files, but a list of a whole checkout contains some.
-        if path
-            .split('/')
-            .any(|name| name.starts_with('.') && name != "..")
-        {
+        // A list of a whole checkout contains them.
+        if path.split('/').any(is_of_git) {
             continue;
         }
-        let path = FilePath::parse(path).map_err(|error| fault(&error.to_string()))?;
+        let path = FilePath::listed(path).map_err(|error| fault(&error.to_string()))?;
         files.push((path, digest.to_ascii_lowercase()));
     }
     Ok(files)
@@ -69,10 +67,12 @@ mod tests {
     #[test]
     fn a_list_is_what_sha256sum_writes() {
         let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        let text = format!("{digest}  ./a/v1/a.py\n{digest} *b c.txt\n{digest}  ./.git/HEAD\n");
+        let text = format!(
+            "{digest}  ./a/v1/a.py\n{digest} *b c.txt\n{digest}  ./.git/HEAD\n{digest}  ./a/.helmignore\n"
+        );
         let files = parse(&text, LIMIT).unwrap();
         let paths: Vec<_> = files.iter().map(|(path, _)| path.as_str()).collect();
-        assert_eq!(paths, ["a/v1/a.py", "b c.txt"]);
+        assert_eq!(paths, ["a/v1/a.py", "b c.txt", "a/.helmignore"]);
         for bad in [
             "abc  a",
             &format!("{digest} a"),

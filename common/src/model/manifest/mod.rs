@@ -63,6 +63,19 @@ pub struct ResolvedType {
     /// The template, its schema and the schema's imports. Absent in manifests of the first releases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<ResolvedFile>,
+    /// The provenance file beside a Helm chart, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
+}
+
+/// What the publisher of a Helm chart signed with PGP.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Provenance {
+    pub url: String,
+    /// `sha256:<hex>` of its bytes.
+    pub sha256: String,
+    /// Whether its signature was verified. That is never done: only the digest in it was compared with the archive's.
+    pub verified: bool,
 }
 
 /// One file of a template, as it was fetched.

@@ -46,7 +46,7 @@ pub fn spot(path: &FilePath) -> Spot {
 
 /// Parts of a valid path are valid.
 fn joined(names: &[&str]) -> FilePath {
-    FilePath::parse(&names.join("/")).unwrap_or_default()
+    FilePath::listed(&names.join("/")).unwrap_or_default()
 }
 
 pub fn is_version(name: &str) -> bool {

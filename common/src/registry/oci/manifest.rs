@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::canonical::{Digest, digest_bytes};
-use crate::registry::{FilePath, PACKED, VERSION_FILES as LAYERS};
+use crate::registry::{FilePath, PACKED, PROVENANCE, VERSION_FILES as LAYERS};
 
 pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 /// The artifact type of a template's version, and of the files at a registry's root.
@@ -19,6 +19,7 @@ pub const CHART_CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";
 pub const CHART_CONTENT: &str = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
 /// The type of a packed chart before Helm 3.7.
 const OLD_CHART_CONTENT: &str = "application/tar+gzip";
+const CHART_PROVENANCE: &str = "application/vnd.cncf.helm.chart.provenance.v1.prov";
 /// The annotation with the path of a file.
 const TITLE: &str = "org.opencontainers.image.title";
 /// The annotation of `oras` for a folder that is packed into a layer.
@@ -111,12 +112,11 @@ impl Manifest {
     }
 
     /// The files by their paths, or what is wrong with the manifest as a template's version. A packed chart gets the name of
-    /// its template.
+    /// its template, and so does its provenance.
     pub fn files(self, template: &str) -> Result<BTreeMap<FilePath, Descriptor>, String> {
         if self.is_chart() {
             let path = FilePath::parse(&format!("{template}{PACKED}"));
-            let path = path.map_err(|error| error.to_string())?;
-            return Ok(BTreeMap::from([(path, self.into_packed_chart()?)]));
+            return self.into_packed_chart(path.map_err(|error| error.to_string())?);
         }
         if self.layers.len() > LAYERS {
             return Err(format!("it has more than {LAYERS} layers"));
@@ -131,7 +131,7 @@ impl Manifest {
                     "its layer {title:?} is a packed folder; push each of its files by itself"
                 ));
             }
-            let path = FilePath::parse(title).map_err(|error| error.to_string())?;
+            let path = FilePath::listed(title).map_err(|error| error.to_string())?;
             if files.contains_key(&path) {
                 return Err(format!("two of its layers have the title '{path}'"));
             }
@@ -140,14 +140,20 @@ impl Manifest {
         Ok(files)
     }
 
-    /// A chart may have layers beside its archive, such as its provenance.
-    fn into_packed_chart(self) -> Result<Descriptor, String> {
-        let is_content = |layer: &Descriptor| {
-            [CHART_CONTENT, OLD_CHART_CONTENT].contains(&layer.media_type.as_str())
+    /// A chart may have further layers beside its archive and its provenance.
+    fn into_packed_chart(self, path: FilePath) -> Result<BTreeMap<FilePath, Descriptor>, String> {
+        let of = |types: &'static [&str]| {
+            let layers = self.layers.iter();
+            layers.filter(move |layer| types.contains(&layer.media_type.as_str()))
         };
-        let mut found = self.layers.into_iter().filter(is_content);
+        let mut found = of(&[CHART_CONTENT, OLD_CHART_CONTENT]);
         match (found.next(), found.next()) {
-            (Some(layer), None) => Ok(layer),
+            (Some(layer), None) => {
+                let beside = of(&[CHART_PROVENANCE]).take(1);
+                let beside = beside.map(|layer| (path.with_ending(PROVENANCE), layer));
+                let all = beside.chain([(path.clone(), layer)]);
+                Ok(all.map(|(path, layer)| (path, layer.clone())).collect())
+            }
             (None, _) => Err(format!(
                 "it is a chart without a layer of type {CHART_CONTENT}"
             )),
@@ -220,6 +226,12 @@ mod tests {
         let files = chart.clone().files("web").unwrap();
         let names: Vec<_> = files.keys().map(FilePath::as_str).collect();
         assert_eq!(names, ["web.tgz"]);
+        let mut signed = chart.clone();
+        let layer = Descriptor::of(CHART_PROVENANCE, b"signed");
+        signed.layers.insert(0, layer);
+        let files = signed.files("web").unwrap();
+        let names: Vec<_> = files.keys().map(FilePath::as_str).collect();
+        assert_eq!(names, ["web.tgz", "web.tgz.prov"]);
         let mut without = chart;
         without.layers.clear();
         let error = without.files("web").unwrap_err();

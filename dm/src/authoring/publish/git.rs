@@ -148,7 +148,7 @@ impl RegistryWriter for Repository {
         let mut files = VersionFiles::new();
         for entry in &entries {
             let within = entry.path.strip_prefix(&folder).unwrap_or(&entry.path);
-            files.insert(FilePath::parse(within)?, self.content(entry).await?);
+            files.insert(FilePath::listed(within)?, self.content(entry).await?);
         }
         Ok(files)
     }

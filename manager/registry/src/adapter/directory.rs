@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::{RegistryDefinition, RegistryType};
+use common::registry::path::is_of_git;
 use common::registry::{FilePath, limit_of};
 
 use crate::RegistryError;
@@ -106,7 +107,7 @@ impl Directory {
             let entry = entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?)));
             let (name, kind) = entry.map_err(|error| self.io(path, error))?;
             // A name that is not UTF-8 cannot be part of a reference.
-            let Ok(name) = name.into_string() else {
+            let Some(name) = name.into_string().ok().filter(|name| !is_of_git(name)) else {
                 continue;
             };
             if entries.len() + 1 >= FOLDER_ENTRIES {

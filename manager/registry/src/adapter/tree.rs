@@ -38,7 +38,7 @@ impl Tree {
             .collect();
         let entries = |(path, folder): (FilePath, Folder)| {
             let entry = |(name, kind): (String, EntryKind)| {
-                let below = path.join_text(&name).ok();
+                let below = path.join_listed(&name).ok();
                 let revision = below.and_then(|below| digests.get(&below).cloned());
                 Entry {
                     name,
@@ -85,7 +85,7 @@ fn add(folders: &mut HashMap<FilePath, Folder>, path: &FilePath, content: &str) 
         }
         around.digest.update(content.as_bytes());
         around.digest.update([0]);
-        if let Ok(below) = folder.join_text(name) {
+        if let Ok(below) = folder.join_listed(name) {
             folder = below;
         }
     }

@@ -109,9 +109,9 @@ impl ChartFolder {
                     let is_version = entry.name.parse::<common::model::Version>().is_ok();
                     match entry.kind {
                         EntryKind::Folder if self.is_whole && is_top && is_version => {}
-                        EntryKind::Folder => below.push(folder.join_text(&entry.name)?),
+                        EntryKind::Folder => below.push(folder.join_listed(&entry.name)?),
                         EntryKind::File | EntryKind::Other => {
-                            found.push(folder.join_text(&entry.name)?);
+                            found.push(folder.join_listed(&entry.name)?);
                         }
                     }
                 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::RegistryError;
 use crate::adapter::Files;
+use crate::catalog::provenance;
 use common::registry::FilePath;
 use common::registry::{PACKED, TEMPLATE_BYTES, TEMPLATE_IMPORTS};
 
@@ -57,6 +58,8 @@ pub enum Role {
     Made,
     /// It is in the registry, and travels in a file that was made.
     Packed,
+    /// It is in the registry beside a packed chart, and says who published it. It does not travel.
+    Provenance,
 }
 
 /// The size of a file in memory beside its text.
@@ -70,7 +73,7 @@ pub fn size(files: &[TemplateFile]) -> u64 {
     u64::try_from(sizes.sum::<usize>()).unwrap_or(u64::MAX)
 }
 
-/// The template first, then its schema if it has one, then the imports of the schema in their order. `None` if there is
+/// The template first, then its provenance and its schema if it has them, then the imports of the schema in their order. `None` if there is
 /// no template.
 pub async fn template(
     files: &dyn Files,
@@ -79,7 +82,9 @@ pub async fn template(
     let Some(first) = text(files, template).await? else {
         return Ok(None);
     };
+    let provenance = provenance::of(files, &first).await?;
     let mut found = vec![first];
+    found.extend(provenance);
     if let Some(schema) = text(files, &template.with_ending(SCHEMA)).await? {
         let wanted = imports(files, &schema)?;
         found.push(schema);
@@ -203,7 +208,7 @@ fn imports(files: &dyn Files, schema: &TemplateFile) -> Result<Vec<FilePath>, Re
     }
 }
 
-/// `sha256:<hex>` over all files of the template. Their paths in the registry and their order have no effect.
+/// `sha256:<hex>` over all files of the template but its provenance. Their paths in the registry and their order have no effect.
 pub fn sha256(found: &[TemplateFile]) -> String {
     let folder = found
         .first()
@@ -216,7 +221,7 @@ pub fn sha256(found: &[TemplateFile]) -> String {
     };
     let files: Map<String, Value> = found
         .iter()
-        .filter(|file| file.role != Role::Made)
+        .filter(|file| !matches!(file.role, Role::Made | Role::Provenance))
         .map(|file| (relative(&file.path), Value::String(file.sha256.clone())))
         .collect();
     digest(&Value::Object(files)).to_string()

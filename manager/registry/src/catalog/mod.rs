@@ -6,4 +6,5 @@ pub mod example;
 pub mod fetch;
 pub mod locate;
 pub mod package;
+mod provenance;
 pub mod signed;

@@ -47,6 +47,10 @@ pub enum SignatureError {
     Unlisted { file: String },
     #[error("file '{file}' is in the signed list of its version, but does not exist")]
     Gone { file: String },
+    #[error(
+        "'{file}' names another digest than that of the chart beside it, which was changed after it was signed"
+    )]
+    Provenance { file: String },
     #[error("'{folder}' has more than {FILES} files, or folders deeper than {DEPTH}")]
     TooMany { folder: String },
 }
@@ -154,7 +158,7 @@ impl Signed {
                     signed: path.to_string(),
                 }));
             };
-            Ok((self.folder.join_text(within)?, digest))
+            Ok((self.folder.join_listed(within)?, digest))
         };
         listed.into_iter().map(own).collect()
     }
@@ -177,10 +181,10 @@ impl Signed {
                     let is_version = entry.name.parse::<Version>().is_ok();
                     match entry.kind {
                         EntryKind::Folder if self.is_whole && is_top && is_version => {}
-                        EntryKind::Folder => below.push(folder.join_text(&entry.name)?),
+                        EntryKind::Folder => below.push(folder.join_listed(&entry.name)?),
                         EntryKind::File if is_own => {}
                         EntryKind::File | EntryKind::Other => {
-                            found.push(folder.join_text(&entry.name)?);
+                            found.push(folder.join_listed(&entry.name)?);
                         }
                     }
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use common::model::{Import, ResolvedFile, ResolvedType, Scope, TypeName};
+use common::model::{Import, Provenance, ResolvedFile, ResolvedType, Scope, TypeName};
 use common::registry::chart::About;
 use common::registry::{FilePath, PACKED};
 use common::work;
@@ -47,8 +47,9 @@ impl Found {
             path if *path == schema => format!("{type_name}{}", fetch::SCHEMA),
             path => self.files.path_of(path),
         };
-        let is_given = |file: &&TemplateFile| file.role != Role::Made;
-        let travels = |file: &&TemplateFile| file.role != Role::Packed;
+        let is_given = |file: &&TemplateFile| matches!(file.role, Role::Given | Role::Packed);
+        let travels = |file: &&TemplateFile| matches!(file.role, Role::Given | Role::Made);
+        let is_provenance = |file: &&TemplateFile| file.role == Role::Provenance;
         let url = match files.iter().find(is_given) {
             Some(first) => self.files.url_of(&first.path),
             None => self.files.url_of(&self.template),
@@ -70,10 +71,22 @@ impl Found {
                 url,
                 sha256: fetch::sha256(files),
                 files: files.iter().filter(is_given).map(record).collect(),
+                provenance: files
+                    .iter()
+                    .find(is_provenance)
+                    .map(|file| self.provenance(file)),
             },
             imports: files.iter().filter(travels).map(import).collect(),
             scope: self.scope.clone(),
             warning: self.warning(),
+        }
+    }
+
+    fn provenance(&self, file: &TemplateFile) -> Provenance {
+        Provenance {
+            url: self.files.url_of(&file.path),
+            sha256: file.sha256.clone(),
+            verified: false,
         }
     }
 

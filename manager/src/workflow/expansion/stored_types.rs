@@ -63,6 +63,7 @@ impl StoredTypes {
                     url: reference.to_string(),
                     sha256,
                 }],
+                provenance: None,
             },
             imports: vec![Import {
                 name: reference.to_string(),

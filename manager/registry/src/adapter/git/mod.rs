@@ -234,7 +234,7 @@ fn parse(listing: &[u8]) -> Vec<(FilePath, String)> {
         let mut words = head.split(' ');
         let (mode, kind, object) = (words.next()?, words.next()?, words.next()?);
         let ordinary = kind == "blob" && mode.starts_with("100");
-        let path = FilePath::parse(path).ok().filter(|_| ordinary)?;
+        let path = FilePath::listed(path).ok().filter(|_| ordinary)?;
         Some((path, object.to_owned()))
     };
     lines.filter_map(file).collect()
@@ -293,15 +293,20 @@ mod listing {
     use super::*;
 
     #[test]
-    fn links_submodules_and_hidden_files_are_left_out() {
+    fn links_and_submodules_are_left_out() {
         let listing =
             b"100644 blob aa\ta/v1/a.py\x00120000 blob bb\tlink\x00160000 commit cc\tmodule\x00\
-            100755 blob dd\trun.sh\x00100644 blob ee\t.github/x\x00";
+            100755 blob dd\trun.sh\x00100644 blob ee\ta/v1/.helmignore\x00";
         let files = parse(listing);
         let found: Vec<_> = files
             .iter()
             .map(|(p, o)| (p.as_str(), o.as_str()))
             .collect();
-        assert_eq!(found, [("a/v1/a.py", "aa"), ("run.sh", "dd")]);
+        let expected = [
+            ("a/v1/a.py", "aa"),
+            ("run.sh", "dd"),
+            ("a/v1/.helmignore", "ee"),
+        ];
+        assert_eq!(found, expected);
     }
 }

@@ -37,7 +37,7 @@ pub fn whole(kept: &CachedAnswer) -> Result<View, String> {
         return Ok(View::Levels { root: listing.sha });
     }
     let files = listing.tree.into_iter().filter_map(|node| {
-        let path = FilePath::parse(&node.path).ok()?;
+        let path = FilePath::listed(&node.path).ok()?;
         (node.kind() == EntryKind::File).then_some((path, node.sha))
     });
     Ok(View::Whole {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use common::registry::{FilePath, PACKED};
 use common_chart::index::Archive;
 
-use super::Repository;
+use super::{Repository, is_provenance};
 use crate::RegistryError;
 use crate::adapter::Files;
 use crate::cache::Staleness;
@@ -23,12 +23,16 @@ impl ArchiveFile {
     }
 }
 
-/// Only the archive is there.
+/// Only the archive is there, and perhaps its provenance.
 #[async_trait]
 impl Files for ArchiveFile {
     async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
-        match file.as_str().ends_with(PACKED) {
-            true => self.repository.archive(&self.archive).await.map(Some),
+        let name = file.as_str();
+        if name.ends_with(PACKED) {
+            return self.repository.archive(&self.archive).await.map(Some);
+        }
+        match is_provenance(name) {
+            true => self.repository.provenance(&self.archive).await,
             false => Ok(None),
         }
     }
@@ -37,9 +41,8 @@ impl Files for ArchiveFile {
         self.repository.path_of(file)
     }
 
-    fn url_of(&self, _: &FilePath) -> String {
-        let url = self.repository.joined(&self.archive.url);
-        url.map_or_else(|_| self.archive.url.clone(), String::from)
+    fn url_of(&self, file: &FilePath) -> String {
+        self.repository.address(&self.archive, file)
     }
 
     fn stale(&self) -> Option<Staleness> {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use common::api::manager::RegistrySummary;
 use common::model::{RegistryDefinition, Version};
-use common::registry::{CHART_BYTES, FilePath, PACKED};
+use common::registry::{CHART_BYTES, FilePath, PACKED, PROVENANCE};
 use common::work;
 use common_chart::index::{Archive, INDEX_BYTES, Index};
 use common_chart::semver::{choose, newest_first};
@@ -165,6 +165,26 @@ impl Repository {
         Err(RegistryError::Digest { file: url.into() })
     }
 
+    /// The provenance file of an archive: Helm looks for it at the archive's URL with another ending.
+    async fn provenance(&self, archive: &Archive) -> Result<Option<Vec<u8>>, RegistryError> {
+        let url = self.joined(&[&archive.url, PROVENANCE].concat())?;
+        match self.fetch(&url, MaxAge::ZERO).await {
+            Ok(kept) => Ok(Some(kept.body.into())),
+            Err(RegistryError::UrlNotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The URL of an archive, or of its provenance.
+    fn address(&self, archive: &Archive, file: &FilePath) -> String {
+        let ending = match is_provenance(file.as_str()) {
+            true => PROVENANCE,
+            false => "",
+        };
+        let text = [&archive.url, ending].concat();
+        self.joined(&text).map_or(text, String::from)
+    }
+
     async fn fetch(&self, url: &Url, age: MaxAge) -> Result<CachedAnswer, RegistryError> {
         let web = match url.origin() == self.0.base.origin() {
             true => &self.0.web,
@@ -184,17 +204,23 @@ impl Repository {
         }
     }
 
-    /// The archive of a path, from the index that is held.
+    /// The archive of a path, or of the path of its provenance, from the index that is held.
     fn at<'c>(&self, charts: &'c Charts, file: &FilePath) -> Option<&'c Archive> {
         let names: Vec<&str> = file.names().collect();
         let [chart, version, archive] = names[..] else {
             return None;
         };
         let mut all = numbered(charts.index.versions(chart));
+        let archive = archive.strip_suffix(PROVENANCE).unwrap_or(archive);
         let is_archive = archive.strip_suffix(PACKED) == Some(chart);
         let found = all.find(|(name, _)| name == version)?;
         is_archive.then_some(found.1)
     }
+}
+
+fn is_provenance(file: &str) -> bool {
+    let archive = file.strip_suffix(PROVENANCE);
+    archive.is_some_and(|archive| archive.ends_with(PACKED))
 }
 
 /// Which of these versions is meant.
@@ -250,6 +276,7 @@ impl Files for Repository {
                 registry: self.0.name.clone(),
                 url: archive.url.clone(),
             }),
+            Some(archive) if is_provenance(file.as_str()) => self.provenance(archive).await,
             Some(archive) => self.archive(archive).await.map(Some),
             None => Ok(None),
         }
@@ -262,8 +289,10 @@ impl Files for Repository {
     fn url_of(&self, file: &FilePath) -> String {
         let held = self.0.charts.held();
         let archive = held.as_ref().and_then(|charts| self.at(charts, file));
-        let url = archive.and_then(|archive| self.joined(&archive.url).ok());
-        url.map_or_else(|| format!("{}{file}", self.0.base), String::from)
+        match archive {
+            Some(archive) => self.address(archive, file),
+            None => format!("{}{file}", self.0.base),
+        }
     }
 
     fn stale(&self) -> Option<Staleness> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use common::registry::oci::layout;
-use common::registry::{FilePath, PACKED};
+use common::registry::{FilePath, PACKED, PROVENANCE};
 
 use super::{Artifact, Artifacts};
 use crate::RegistryError;
@@ -104,13 +104,20 @@ struct ChartLayer {
     layer: FilePath,
 }
 
-/// Only the archive is there.
+/// Only the archive is there, and perhaps its provenance.
 #[async_trait]
 impl Files for ChartLayer {
     async fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, RegistryError> {
         let found = self.artifact.as_ref().as_ref();
-        let layer = found.and_then(|artifact| artifact.files.get(&self.layer));
-        match layer.filter(|_| file.as_str().ends_with(PACKED)) {
+        let ending = match file.as_str().ends_with(PACKED) {
+            true => Some(""),
+            false => file.as_str().ends_with(PROVENANCE).then_some(PROVENANCE),
+        };
+        let layer = ending.and_then(|ending| {
+            let path = self.layer.with_ending(ending);
+            found?.files.get(&path)
+        });
+        match layer {
             Some(layer) => {
                 let shown = self.path_of(file);
                 let read = self.artifacts.content(&self.repository, layer, file, shown);

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::{FILES, resolve, type_name};
 use crate::support::alone::{Alone, list_files, options};
 use crate::support::backend::Backend;
-use crate::support::chart::{contents, files, packed};
+use crate::support::chart::{contents, files, packed, provenance};
 use crate::support::hub::Hub;
 use crate::support::loopback::Loopback;
 
@@ -20,7 +20,10 @@ fn write(root: &Path, path: &str, content: &[u8]) {
     std::fs::write(place, content).unwrap();
 }
 
-/// `web` as a folder in two versions, one of them with bytes that are no text; `db` packed, as Helm calls it.
+/// Files that a chart has as others: only `.helmignore` says which of them do not count.
+const HIDDEN: [&str; 3] = [".helmignore", "files/.env", "files/.d/a"];
+
+/// `web` as a folder in two versions, one of them with bytes that are no text and with hidden files; `db` packed, as Helm calls it.
 fn tree() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files("web", "1.0.0") {
@@ -36,6 +39,9 @@ fn tree() -> TempDir {
         );
     }
     write(folder.path(), "web/v1.1.0/files/a.bin", &[0, 255]);
+    for hidden in HIDDEN {
+        write(folder.path(), &format!("web/v1.1.0/{hidden}"), b"x");
+    }
     write(folder.path(), "db/v1/db-1.0.0.tgz", &packed("db", "1.0.0"));
     write(folder.path(), "own/v1/own.tgz", &packed("own", "1.0.0"));
     folder
@@ -76,11 +82,13 @@ async fn a_chart_is_a_template_in_each_kind_of_registry() {
         let resolved = resolve(&alone, &format!("{registry}/web:v1.1"))
             .await
             .unwrap();
-        assert!(contents(&resolved).contains(&"files/a.bin".to_owned()));
+        for file in HIDDEN.into_iter().chain(["files/a.bin"]) {
+            assert!(contents(&resolved).contains(&file.to_owned()), "{file}");
+        }
         let listed = resolved.resolved.files.iter();
         let names: Vec<_> = listed.map(|file| file.name.clone()).collect();
-        assert_eq!(names.len(), 5, "{names:?}");
-        assert!(names[0].ends_with("web/v1.1.0/Chart.yaml"), "{names:?}");
+        assert_eq!(names.len(), 8, "{names:?}");
+        assert!(names[0].ends_with("web/v1.1.0/.helmignore"), "{names:?}");
         digests.push(resolved.resolved.sha256);
     }
     digests.dedup();
@@ -99,6 +107,41 @@ async fn a_chart_may_be_the_folder_of_its_template() {
     let resolved = resolve(&alone, "web:v1.2").await.unwrap();
     assert_eq!(resolved.resolved.version.as_deref(), Some("v1.2.0"));
     assert_eq!(contents(&resolved), FILES);
+}
+
+#[tokio::test]
+async fn what_git_keeps_in_a_chart_is_no_part_of_it() {
+    let folder = tree();
+    write(folder.path(), "web/v1.0.0/.git/config", b"token");
+    list_files(folder.path());
+    let server = Loopback::serve(folder.path());
+    let alone = Alone::new(&options(folder.path().to_str().unwrap()))
+        .await
+        .unwrap();
+    let definition = json!({"type": "http", "url": server.address("files")});
+    alone.register("web", definition).await;
+    for reference in ["web:v1.0", "web/web:v1.0"] {
+        let resolved = resolve(&alone, reference).await.unwrap();
+        assert_eq!(contents(&resolved), FILES, "{reference}");
+    }
+}
+
+#[tokio::test]
+async fn provenance_beside_a_packed_chart_is_recorded() {
+    let folder = tree();
+    let (file, archive) = ("db-1.0.0.tgz", packed("db", "1.0.0"));
+    let text = provenance(file, &archive);
+    write(
+        folder.path(),
+        &format!("db/v1/{file}.prov"),
+        text.as_bytes(),
+    );
+    let alone = Alone::new(&options(folder.path().to_str().unwrap()))
+        .await
+        .unwrap();
+    let resolved = resolve(&alone, "db:v1").await.unwrap();
+    let found = resolved.resolved.provenance.unwrap();
+    assert!(found.url.ends_with("/db-1.0.0.tgz.prov") && !found.verified);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{FILES, resolve, type_name, version};
 use crate::support::alone::{Alone, options};
-use crate::support::chart::{contents, packed};
+use crate::support::chart::{contents, packed, provenance};
 use crate::support::hub::Hub;
 
 /// Pushes versions of the chart `web` into a folder of the registry. Returns the digest of the last one.
@@ -138,4 +138,34 @@ async fn a_private_host_needs_a_registration() {
         .register("shop", json!({"type": "oci", "url": hub.url("org")}))
         .await;
     assert_eq!(version(&alone, &chart).await, "1.2.3");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_provenance_layer_is_recorded_as_not_verified() {
+    const LAYER: &str = "application/vnd.cncf.helm.chart.provenance.v1.prov";
+    let (hub, archive) = (Hub::open(), packed("web", "1.2.3"));
+    let text = provenance("web-1.2.3.tgz", &archive);
+    let client = hub.client();
+    for content in [&b"{}"[..], &archive, text.as_bytes()] {
+        client.push_blob("org/web", content).await.unwrap();
+    }
+    let mut manifest = serde_json::to_value(Manifest::of_chart(b"{}", &archive)).unwrap();
+    let layer =
+        json!({"mediaType": LAYER, "size": text.len(), "digest": digest_bytes(text.as_bytes())});
+    let layers = manifest["layers"].as_array_mut().unwrap();
+    layers.insert(0, layer);
+    let manifest: Manifest = serde_json::from_value(manifest).unwrap();
+    let pushed = client.push_manifest("org/web", "1.2.3", &manifest).await;
+    pushed.unwrap();
+    let alone = Alone::new(&options("/")).await.unwrap();
+    alone
+        .register("shop", json!({"type": "oci", "url": hub.url("org")}))
+        .await;
+    for reference in [hub.url("org/web:1.2.3"), "shop/web:v1.2".to_owned()] {
+        let resolved = resolve(&alone, &reference).await.unwrap();
+        assert_eq!(contents(&resolved), FILES);
+        let found = resolved.resolved.provenance.unwrap();
+        let digest = digest_bytes(text.as_bytes()).to_string();
+        assert_eq!((found.sha256, found.verified), (digest, false));
+    }
 }

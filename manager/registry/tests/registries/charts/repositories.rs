@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::{FILES, resolve, type_name, version};
 use crate::support::alone::{Alone, options};
-use crate::support::chart::{contents, index_of, packed, repository};
+use crate::support::chart::{contents, index_of, packed, provenance, repository};
 use crate::support::loopback::{Loopback, TOKEN};
 
 async fn registered(url: &str, options: &Options) -> Alone {
@@ -277,4 +277,43 @@ async fn a_version_counts_for_upgrades_if_it_is_whole() {
     let resolved = instead.unwrap().resolved;
     assert_eq!(resolved.version.as_deref(), Some("1.2.4"));
     assert_eq!(resolved.type_name.as_str(), "helm:shop/web:1.2.3");
+}
+
+#[tokio::test]
+async fn provenance_is_recorded_as_not_verified_and_must_be_of_the_archive() {
+    let folder = empty();
+    repository(folder.path(), &["1.0.0"]);
+    let server = Loopback::serve(folder.path());
+    let files = server.address("files");
+    let beside = folder.path().join("web-1.0.0.tgz.prov");
+    let plain = registered(&files, &options("/")).await;
+    let named = ["helm:shop/web:1.0.0", "shop/web:v1"];
+    let mut digests = Vec::new();
+    for reference in named {
+        let resolved = resolve(&plain, reference).await.unwrap().resolved;
+        assert_eq!(resolved.provenance, None);
+        digests.push(resolved.sha256);
+    }
+    let text = provenance("web-1.0.0.tgz", &packed("web", "1.0.0"));
+    std::fs::write(&beside, &text).unwrap();
+    let alone = registered(&files, &options("/")).await;
+    for (reference, digest) in named.into_iter().zip(digests) {
+        let resolved = resolve(&alone, reference).await.unwrap().resolved;
+        let found = resolved.provenance.unwrap();
+        assert_eq!(found.url, format!("{files}/web-1.0.0.tgz.prov"));
+        assert_eq!(found.sha256, format!("sha256:{}", hex(text.as_bytes())));
+        assert!(!found.verified);
+        assert_eq!(resolved.files.len(), 1, "{:?}", resolved.files);
+        assert_eq!(resolved.sha256, digest, "it is no part of the chart");
+    }
+    std::fs::write(&beside, provenance("web-1.0.0.tgz", b"other")).unwrap();
+    let alone = registered(&files, &options("/")).await;
+    let error = resolve(&alone, "helm:shop/web:1.0.0").await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::TemplateUntrusted, "{error}");
+    assert!(error.to_string().contains("web-1.0.0.tgz.prov"), "{error}");
+    // Some servers answer with a page for everything.
+    std::fs::write(&beside, "<html></html>").unwrap();
+    let alone = registered(&files, &options("/")).await;
+    let resolved = resolve(&alone, "helm:shop/web:1.0.0").await.unwrap();
+    assert_eq!(resolved.resolved.provenance, None);
 }

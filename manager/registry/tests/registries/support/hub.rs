@@ -137,7 +137,7 @@ fn files(root: &Path, folder: &FilePath) -> Contents {
     for entry in std::fs::read_dir(root.join(folder.as_str())).unwrap() {
         let entry = entry.unwrap();
         let path = folder
-            .join_text(entry.file_name().to_str().unwrap())
+            .join_listed(entry.file_name().to_str().unwrap())
             .unwrap();
         match entry.path().is_dir() {
             true => found.extend(files(root, &path)),
