@@ -2,6 +2,7 @@
 
 mod import;
 mod registries;
+mod whole;
 
 use anyhow::Result;
 use e2e::Stack;

@@ -23,7 +23,7 @@ resources:
 ";
 
 /// A stack whose manager asks registries anew each time, and loopback addresses too.
-async fn stack() -> Result<Stack> {
+pub async fn stack() -> Result<Stack> {
     let mut stack = Stack::start().await?;
     let more = ["--allow-private-registries", "--registry-refresh", "0s"];
     stack.manager.again_with(&more).await?;
@@ -32,7 +32,7 @@ async fn stack() -> Result<Stack> {
 }
 
 /// A chart repository, registered as `shop`.
-async fn shop(stack: &Stack) -> Result<ChartRepository> {
+pub async fn shop(stack: &Stack) -> Result<ChartRepository> {
     let repository = ChartRepository::serve().await?;
     let register = [
         "createregistry",
@@ -121,34 +121,36 @@ async fn a_chart_in_a_template_takes_a_value_of_another_resource() -> Result<()>
     gone(&stack)
 }
 
-/// As `helm push` does.
-async fn push(hub: &Hub, version: &str) -> Result<String> {
+/// As `helm push` does. Returns the reference of the pushed version.
+pub async fn push(
+    hub: &Hub,
+    (name, version): (&str, &str),
+    files: &[(String, String)],
+) -> Result<String> {
     let place = hub.url("");
     let host = place
         .trim_start_matches("oci+http://")
-        .trim_end_matches('/')
-        .to_owned();
+        .trim_end_matches('/');
     let client = Client::new(Direct::new(None)?, format!("http://{host}/").parse()?);
-    let (metadata, archive) = (
-        json!({"name": "web"}).to_string(),
-        packed("web", &chart(version))?,
-    );
+    let (metadata, archive) = (json!({"name": name}).to_string(), packed(name, files)?);
+    let repository = format!("org/{name}");
     for content in [metadata.as_bytes(), &archive] {
-        client.push_blob("org/web", content).await?;
+        client.push_blob(&repository, content).await?;
     }
     let manifest = Manifest::of_chart(metadata.as_bytes(), &archive);
-    client.push_manifest("org/web", version, &manifest).await?;
-    Ok(host)
+    client
+        .push_manifest(&repository, version, &manifest)
+        .await?;
+    Ok(format!("oci://{host}/{repository}:{version}"))
 }
 
 #[tokio::test]
 async fn a_chart_of_an_oci_registry_is_deployed_as_it_stands() -> Result<()> {
     let stack = stack().await?;
     let hub = Hub::start()?;
-    let host = push(&hub, "1.2.3").await?;
+    let chart = push(&hub, ("web", "1.2.3"), &chart("1.2.3")).await?;
     stack.write("values.yaml", "greeting: Hi\nreplicas: 2\n")?;
     stack.write("more.yaml", "cache: {size: large}\n")?;
-    let chart = format!("oci://{host}/org/web:1.2.3");
     let files = ["--properties-file", "values.yaml", "--values", "more.yaml"];
     let deploy = [&[chart.as_str(), "--name", "x"], &files[..]].concat();
     stack.deploy(&deploy).await?;

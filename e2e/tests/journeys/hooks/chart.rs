@@ -13,7 +13,7 @@ pub struct Chart<'s> {
     pub group: String,
 }
 
-const METADATA: &str = "apiVersion: v2\nname: app\nversion: 1.0.0\ndependencies:\n- name: store\n  version: 1.0.0\n  repository: \"\"\n";
+const METADATA: &str = "apiVersion: v2\nname: app\nversion: VERSION\ndependencies:\n- name: store\n  version: 1.0.0\n  repository: \"\"\n";
 
 const VALUES: &str = "color: red\nprepare: well\nannounce: well\ncleanup: well\ncheck: well\nstore:\n  size: small\n";
 
@@ -49,6 +49,7 @@ data:
   revision: "{{ .Release.Revision }}"
   upgrade: "{{ .Release.IsUpgrade }}"
   color: {{ .Values.color }}
+  chart: {{ .Chart.Version }}
   cluster: {{ .Capabilities.KubeVersion.Version }}
   seen: {{ dig "data" "word" "nothing" (lookup "v1" "ConfigMap" .Release.Namespace "seen") }}
 ---
@@ -102,26 +103,47 @@ data:
 const STORE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}-store\ndata:\n  size: {{ .Values.size }}\n";
 
 impl<'s> Chart<'s> {
+    /// The chart, which is nowhere yet.
+    pub fn new(stack: &'s Stack) -> Self {
+        let group = format!("{}.example.com", stack.namespace);
+        Self { stack, group }
+    }
+
     /// Writes the chart as the folder `app`.
     pub fn write(stack: &'s Stack) -> Result<Self> {
-        let group = format!("{}.example.com", stack.namespace);
-        let at = |text: &str| text.replace("GROUP", &group);
-        let write = |path: &str, text: String| -> Result<()> {
+        let chart = Self::new(stack);
+        for (path, text) in chart.files("1.0.0") {
             let path = stack.folder().join("app").join(path);
             std::fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
-            Ok(std::fs::write(path, text)?)
+            std::fs::write(path, text)?;
+        }
+        Ok(chart)
+    }
+
+    /// The files of a version.
+    pub fn files(&self, version: &str) -> Vec<(String, String)> {
+        let store = "apiVersion: v2\nname: store\nversion: 1.0.0\n";
+        let files = [
+            ("Chart.yaml", METADATA),
+            ("values.yaml", VALUES),
+            ("crds/paints.yaml", DEFINITION),
+            ("templates/objects.yaml", OBJECTS),
+            ("templates/hooks.yaml", HOOKS),
+            ("charts/store/Chart.yaml", store),
+            ("charts/store/templates/store.yaml", STORE),
+        ];
+        let filled = |text: &str| {
+            let text = text.replace("GROUP", &self.group);
+            text.replace("VERSION", version)
         };
-        write("Chart.yaml", METADATA.to_owned())?;
-        write("values.yaml", VALUES.to_owned())?;
-        write("crds/paints.yaml", at(DEFINITION))?;
-        write("templates/objects.yaml", at(OBJECTS))?;
-        write("templates/hooks.yaml", HOOKS.to_owned())?;
-        write(
-            "charts/store/Chart.yaml",
-            "apiVersion: v2\nname: store\nversion: 1.0.0\n".to_owned(),
-        )?;
-        write("charts/store/templates/store.yaml", STORE.to_owned())?;
-        Ok(Self { stack, group })
+        files
+            .map(|(path, text)| (path.to_owned(), filled(text)))
+            .to_vec()
+    }
+
+    /// The kind of the definition, as kubectl takes it.
+    pub fn kind(&self) -> String {
+        format!("paints.{}", self.group)
     }
 
     /// `dm deploy` of the chart.
@@ -161,7 +183,7 @@ impl<'s> Chart<'s> {
 
     /// The deployments that share the definition.
     pub fn sharers(&self) -> Result<Vec<String>> {
-        let name = format!("paints.{}", self.group);
+        let name = self.kind();
         let text = self
             .stack
             .cluster
@@ -175,12 +197,7 @@ impl<'s> Chart<'s> {
 
     /// Nothing of the deployment is left, apart from the definition.
     pub fn is_gone(&self, name: &str) -> Result<()> {
-        for kind in [
-            "jobs",
-            "pods",
-            "configmaps",
-            &format!("paints.{}", self.group),
-        ] {
+        for kind in ["jobs", "pods", "configmaps", &self.kind()] {
             let left = self.stack.names(kind)?;
             let own = left
                 .iter()
@@ -194,7 +211,7 @@ impl<'s> Chart<'s> {
 
 impl Drop for Chart<'_> {
     fn drop(&mut self) {
-        let name = format!("paints.{}", self.group);
+        let name = self.kind();
         let _ = self
             .stack
             .cluster

@@ -1,6 +1,6 @@
 //! The life of a deployed chart: definitions, hooks, an update, a failed hook, a rollback, a test, a deletion.
 
-mod chart;
+pub mod chart;
 mod kill;
 
 use anyhow::Result;
@@ -19,7 +19,7 @@ async fn a_chart_lives_with_its_definition_hooks_and_tests_and_leaves_nothing() 
         (state["revision"].as_str(), state["upgrade"].as_str()),
         (Some("1"), Some("false"))
     );
-    assert_eq!(stack.names(&format!("paints.{}", chart.group))?, ["one"]);
+    assert_eq!(stack.names(&chart.kind())?, ["one"]);
     assert_eq!(
         (chart.runs("one-prepare")?, chart.runs("one-announce")?),
         (1, 1)
@@ -107,7 +107,7 @@ async fn two_deployments_of_a_chart_share_its_definition_and_the_last_one_leaves
     assert_eq!(chart.sharers()?, ["one", "two"]);
     stack.dm.ok(&["delete", "one"]).await?;
     assert_eq!(chart.sharers()?, ["two"]);
-    assert_eq!(stack.names(&format!("paints.{}", chart.group))?, ["two"]);
+    assert_eq!(stack.names(&chart.kind())?, ["two"]);
     stack
         .dm
         .ok(&["update", "two", "--set", "color=blue"])

@@ -1,5 +1,7 @@
 //! A release that the real Helm installed becomes a deployment.
 
+mod kill;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
