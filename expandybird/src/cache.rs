@@ -41,6 +41,8 @@ impl Key {
 pub struct Cache<T> {
     entries: Mutex<Entries<T>>,
     capacity: usize,
+    /// What an entry takes of the capacity.
+    weight: fn(&T) -> usize,
 }
 
 #[derive(Debug)]
@@ -52,16 +54,27 @@ struct Entries<T> {
 #[derive(Debug)]
 struct Entry<T> {
     value: Arc<T>,
+    weight: usize,
     last_asked: u64,
 }
 
 impl<T> Cache<T> {
+    /// For so many entries.
     pub fn new(capacity: usize) -> Self {
+        Self::weighing(capacity, |_| 1)
+    }
+
+    /// For entries that weigh so much together. A heavier one is not kept.
+    pub fn weighing(capacity: usize, weight: fn(&T) -> usize) -> Self {
         let entries = Mutex::new(Entries {
             by_key: HashMap::new(),
             asked: 0,
         });
-        Self { entries, capacity }
+        Self {
+            entries,
+            capacity,
+            weight,
+        }
     }
 
     /// The entry for the key. If it is missing, it is made now. A failure is not remembered.
@@ -89,18 +102,34 @@ impl<T> Cache<T> {
     }
 
     fn put(&self, key: Key, value: Arc<T>) {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        if entries.by_key.len() >= self.capacity {
-            let oldest = entries
-                .by_key
-                .iter()
-                .min_by_key(|(_, entry)| entry.last_asked);
-            if let Some(oldest) = oldest.map(|(&key, _)| key) {
-                entries.by_key.remove(&oldest);
-            }
+        let weight = (self.weight)(&value);
+        if weight > self.capacity {
+            return;
         }
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.by_key.remove(&key);
+        entries.make_room(self.capacity - weight);
         let last_asked = entries.asked;
-        entries.by_key.insert(key, Entry { value, last_asked });
+        let entry = Entry {
+            value,
+            weight,
+            last_asked,
+        };
+        entries.by_key.insert(key, entry);
+    }
+}
+
+impl<T> Entries<T> {
+    fn make_room(&mut self, most: usize) {
+        let mut taken: usize = self.by_key.values().map(|entry| entry.weight).sum();
+        while taken > most {
+            let oldest = self.by_key.iter().min_by_key(|(_, entry)| entry.last_asked);
+            let Some(oldest) = oldest.map(|(&key, _)| key) else {
+                return;
+            };
+            let removed = self.by_key.remove(&oldest);
+            taken -= removed.map_or(0, |entry| entry.weight);
+        }
     }
 }
 
@@ -131,6 +160,17 @@ mod tests {
         made(&cache, "c", 1);
         assert_eq!(made(&cache, "a", 2), 1);
         assert_eq!(made(&cache, "b", 2), 2);
+    }
+
+    #[test]
+    fn entries_take_as_much_as_they_weigh() {
+        let cache = Cache::weighing(10, |value| *value as usize);
+        made(&cache, "a", 4);
+        made(&cache, "b", 6);
+        assert_eq!((made(&cache, "a", 0), made(&cache, "b", 0)), (4, 6));
+        made(&cache, "c", 11);
+        assert_eq!(made(&cache, "c", 1), 1, "it was too heavy");
+        assert_eq!((made(&cache, "b", 0), made(&cache, "a", 0)), (6, 0));
     }
 
     #[test]

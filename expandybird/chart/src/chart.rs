@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::error::ChartError;
 use crate::metadata::Metadata;
+use crate::parsed::Parsed;
 use crate::{ignore, yaml};
 
 /// Charts within charts.
@@ -28,6 +29,8 @@ pub struct Chart {
     pub files: Vec<File>,
     /// The charts in `charts/`, sorted by the names of their folders or archives.
     pub subcharts: Vec<Chart>,
+    /// The templates of the last render.
+    pub(crate) parsed: Parsed,
 }
 
 impl Chart {
@@ -70,6 +73,15 @@ impl Chart {
             let inner = own.strip_prefix("charts/")?;
             self.subcharts.iter().find_map(|chart| chart.source(inner))
         })
+    }
+
+    /// How much memory it takes, about: a parsed template takes some twenty times its text.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        const PARSED: usize = 20;
+        let sum = |files: &[File]| files.iter().map(|file| file.data.len()).sum::<usize>();
+        let below = self.subcharts.iter().map(Self::bytes).sum::<usize>();
+        sum(&self.files) + PARSED * sum(&self.templates) + below
     }
 
     /// The name.

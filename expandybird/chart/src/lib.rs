@@ -44,6 +44,7 @@ mod manifest;
 mod message;
 mod metadata;
 mod node;
+mod parsed;
 mod pattern;
 mod release;
 mod render;

@@ -7,7 +7,7 @@ use common_chart::{File, archive};
 use expandybird_gotemplate::budget::Limits;
 use expandybird_gotemplate::error::Limit;
 use expandybird_gotemplate::value::{Map, Numbers, Value};
-use expandybird_gotemplate::{MissingKey, Options, Session, Set, execute};
+use expandybird_gotemplate::{Session, Set, execute};
 use expandybird_sprig::made::Host;
 use serde_json::Value as Json;
 
@@ -17,11 +17,12 @@ use crate::coalesce::{Coalescer, Nulls};
 use crate::context::{Shared, VALUES, context};
 use crate::dependencies::{check_present, enable, is_in_range};
 use crate::error::ChartError;
-use crate::functions::{Counters, SET, functions, without_no_value};
+use crate::functions::{Counters, without_no_value};
 use crate::hook::Hook;
 use crate::lookup::Lookups;
 use crate::manifest::Manifest;
 use crate::node::Node;
+use crate::parsed::Parsed;
 use crate::release::Release;
 use crate::sort::sorted;
 use crate::{definitions, imports, message, schema};
@@ -90,7 +91,7 @@ pub fn render(
             templates.add(node, path, context);
         },
     );
-    let mut outputs = templates.run(limits, hosts)?;
+    let mut outputs = templates.run(&chart.parsed, limits, hosts)?;
     let notes = take_notes(&mut outputs, chart.name());
     let sorted = sorted(&outputs)?;
     warnings.extend(sorted.warnings);
@@ -181,21 +182,22 @@ impl<'c> Templates<'c> {
 
     /// The outputs of all templates but partials, by their paths. The deepest template comes first, so that what is
     /// above it can replace what it defines.
-    fn run(&self, limits: Limits, hosts: Hosts) -> Result<BTreeMap<String, Vec<u8>>, ChartError> {
+    fn run(
+        &self,
+        parsed: &Parsed,
+        limits: Limits,
+        hosts: Hosts,
+    ) -> Result<BTreeMap<String, Vec<u8>>, ChartError> {
         self.check()?;
         let mut names: Vec<&String> = self.0.keys().collect();
         names.sort_by_key(|name| std::cmp::Reverse((name.matches('/').count(), *name)));
-        let options = Options {
-            missing_key: MissingKey::Zero,
-            ..Options::default()
-        };
-        let mut set = Set::new(SET, functions(), options);
-        for &name in &names {
-            if let Some(template) = self.0.get(name) {
-                let parsed = set.parse(name, template.text);
-                parsed.map_err(|error| message::unparsed(&error))?;
-            }
-        }
+        let texts = names.iter().filter_map(|name| {
+            let template = self.0.get(*name)?;
+            Some((name.as_str(), template.text))
+        });
+        let texts: Vec<_> = texts.collect();
+        let set = parsed.set(&texts);
+        let set = set.map_err(|error| message::unparsed(&error))?;
         let most = limits.output_bytes;
         let mut session = Session::new(limits, Counters::default());
         if let Some(host) = hosts.made {

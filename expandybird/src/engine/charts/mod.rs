@@ -25,8 +25,8 @@ use crate::cache::{Cache, Key};
 use fault::{failed, invalid};
 use lookups::{Answers, Asked};
 
-/// Charts kept read. A request has a handful.
-const KEPT: usize = 64;
+/// Bytes of all charts kept read: a quarter of the least memory that an expansion process has.
+const KEPT: usize = 32 << 20;
 /// Files with this ending are archives, as base 64.
 const ARCHIVE: &str = ".tgz";
 /// The namespace of a request without one.
@@ -36,7 +36,7 @@ const NAMESPACE: &str = "default";
 pub type ChartCache = Cache<Chart>;
 
 pub fn cache() -> ChartCache {
-    Cache::new(KEPT)
+    Cache::weighing(KEPT, Chart::bytes)
 }
 
 #[derive(Debug, Clone)]
