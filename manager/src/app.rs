@@ -12,11 +12,12 @@ use manager_registry::Registries;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
-use crate::auth::Auth;
+use crate::auth::{Access, Auth};
 use crate::broker::BrokerListener;
+use crate::clusters::Clusters;
 use crate::config::{Config, StorePlace};
 use crate::credentials::Vault;
-use crate::deployer::{Deployer, HttpDeployer};
+use crate::deployer::{Deployer, Deployers, HttpDeployer};
 use crate::expander::{Expander, HttpExpander};
 use crate::keys::{KeyPlace, Ring};
 use crate::registrations::StoredRegistrations;
@@ -47,6 +48,8 @@ pub struct Ports {
     pub kv: Arc<dyn Kv>,
     pub expander: Arc<dyn Expander>,
     pub deployer: Arc<dyn Deployer>,
+    /// Where the deployer is, for people.
+    pub deployer_url: String,
     pub registry: manager_registry::Options,
     /// The keys for a store that is not sealed yet.
     pub credential_key: KeyPlace,
@@ -79,21 +82,25 @@ impl App {
             vault: vault.clone(),
         });
         let registries = Arc::new(Registries::new(&ports.registry, registrations)?);
+        let own = ports.deployer.clone();
+        let deployers: Arc<dyn Deployers> =
+            Arc::new(Clusters::new(own, store.clone(), vault.clone()));
+        let access = Access::new(ports.auth.authorizer.clone(), deployers.clone());
         let expansions = Arc::new(Expansions::new(
             ports.expander.clone(),
             registries.clone(),
             StoredTypes {
                 store: store.clone(),
-                access: ports.auth.access.clone(),
+                access: access.clone(),
             },
-            ports.deployer.clone(),
+            deployers.clone(),
             ports.retry.clone(),
         ));
         let dependencies = Dependencies {
             store: store.clone(),
             expansions: expansions.clone(),
-            deployer: ports.deployer.clone(),
-            access: ports.auth.access.clone(),
+            deployers: deployers.clone(),
+            access: access.clone(),
             audit: ports.auth.audit.clone(),
             retry: ports.retry.clone(),
             keep_manifests: ports.keep_manifests,
@@ -108,6 +115,9 @@ impl App {
             expansions,
             expander: ports.expander,
             deployer: ports.deployer,
+            deployer_url: ports.deployer_url,
+            deployers,
+            access,
             retry: ports.retry,
             operation_timeout: ports.operation_timeout,
             auth: ports.auth,
@@ -207,6 +217,7 @@ impl Outside {
             expander: self.expander,
             auth: self.auth,
             deployer: self.deployer,
+            deployer_url: config.deployer_url.clone(),
             registry: config.registry.clone(),
             credential_key: config.credential_key()?,
             retry: Retry::default(),

@@ -13,6 +13,7 @@ mod app;
 mod audit;
 mod auth;
 mod broker;
+mod clusters;
 mod config;
 mod credentials;
 mod dependency;

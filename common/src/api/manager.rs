@@ -13,10 +13,11 @@ use super::error::ErrorBody;
 use super::page::PageQuery;
 use crate::model::limits::{DESCRIPTION_CHARS, LABELS, OPERATION_MS};
 use crate::model::{
-    ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy, DeploymentName,
-    DeploymentStatus, DiffSummary, DriftPolicy, GeneratedValue, Import, LayoutPath, ManifestName,
-    Namespace, ObjectRef, Operation, OperationId, Predecessor, Regenerates, RegistryDefinition,
-    ResolvedType, ResourceName, SecretValue, ServiceAccountName, TypeName, UpdatePolicy,
+    ClusterName, ConflictPolicy, CreatePolicy, CredentialName, CredentialType, DeletePolicy,
+    DeploymentName, DeploymentStatus, DiffSummary, DriftPolicy, GeneratedValue, Import, LayoutPath,
+    ManifestName, Namespace, ObjectRef, Operation, OperationId, Predecessor, Regenerates,
+    RegistryDefinition, ResolvedType, ResourceName, SecretValue, ServiceAccountName, TypeName,
+    UpdatePolicy,
 };
 
 /// The header that makes a write safe to repeat. Within a day, the same key with the same request is the same
@@ -49,6 +50,9 @@ pub struct CreateDeployment {
     /// The namespace of namespaced objects that name none. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
+    /// The cluster to apply it to. Default: that of the manager's own resourcifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterName>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(extend("maxLength" = DESCRIPTION_CHARS))]
     pub description: String,
@@ -95,6 +99,9 @@ pub struct UpdateDeployment {
     /// With `properties`: forget the stored properties first.
     #[serde(default, skip_serializing_if = "is_false")]
     pub reset_properties: bool,
+    /// The cluster that the deployment must be on. An update never moves a deployment to another cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("maxLength" = DESCRIPTION_CHARS))]
     pub description: Option<String>,
@@ -211,6 +218,9 @@ pub struct DiffQuery {
     /// The namespace of a deployment that does not exist yet. An existing one has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
+    /// The cluster, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterName>,
     /// As for an update with `locked`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub locked: bool,
@@ -247,10 +257,13 @@ pub struct Expand {
     pub imports: Vec<Import>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
+    /// The cluster whose abilities charts see. Default: that of the manager's own resourcifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterName>,
     /// The source of generated values: the same seed gives the same values. Default: a random one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<String>,
-    /// What charts see of a cluster. Default: what the cluster of the manager can do.
+    /// What charts see of a cluster. Default: what the cluster can do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Capabilities>,
 }
@@ -408,6 +421,8 @@ pub struct DeploymentsQuery {
     pub page_token: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<DeploymentStatus>,
     /// As Kubernetes writes it: `tier=front,team!=a,app in (web,db),!old`.

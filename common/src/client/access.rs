@@ -15,7 +15,7 @@ use crate::reload::Unusable;
 use crate::service_token::ServiceTokens;
 use crate::tls::pair::Pair;
 use crate::tls::provider;
-use crate::tls::trust::Servers;
+use crate::tls::trust::{Servers, roots};
 
 /// Returns the token for `Authorization: Bearer` of each request. Tokens expire and are replaced.
 #[async_trait]
@@ -76,6 +76,8 @@ pub struct ServiceFlags {
 pub enum AccessError {
     #[error(transparent)]
     File(#[from] Unusable),
+    #[error("the authority is not usable: {0}")]
+    Authority(String),
     #[error("TLS to the services cannot be set up: {0}")]
     Setup(#[from] rustls::Error),
 }
@@ -122,6 +124,25 @@ impl ClientAccess {
         let tls = ClientConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()?
             .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth();
+        Ok(Self {
+            tls: Some(tls),
+            bearer: None,
+        })
+    }
+
+    /// Trusts the authorities of a PEM text, or the machine's.
+    ///
+    /// # Errors
+    /// The text has no certificate.
+    pub fn trusting(authorities: Option<&str>) -> Result<Self, AccessError> {
+        let Some(pem) = authorities else {
+            return Ok(Self::default());
+        };
+        let roots = roots(pem.as_bytes()).map_err(AccessError::Authority)?;
+        let tls = ClientConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
             .with_no_client_auth();
         Ok(Self {
             tls: Some(tls),

@@ -3,6 +3,7 @@
 //! Values are valid by construction: each kind of name is a type with a `parse`. Nothing here knows HTTP, stores,
 //! processes or clocks.
 
+pub mod cluster;
 pub mod deployment;
 pub mod hook;
 pub mod identity;
@@ -14,6 +15,7 @@ pub mod object;
 pub mod registry;
 pub mod template;
 
+pub use cluster::{Capacity, Cluster};
 pub use deployment::operation::{Operation, OperationStatus, OperationType, Progress, Rollback};
 pub use deployment::preview::{DiffSummary, Preview};
 pub use deployment::{Deployment, DeploymentState, DeploymentStatus, Drift, DriftPolicy};
@@ -28,8 +30,8 @@ pub use manifest::{
     InputConfig, Manifest, ManifestDigests, Provenance, ResolvedFile, ResolvedType,
 };
 pub use name::{
-    CredentialName, DeploymentName, ManifestName, NameError, Namespace, OperationId, RegistryName,
-    ResourceName, ServiceAccountName, TemplateName, TypeName,
+    ClusterName, CredentialName, DeploymentName, ManifestName, NameError, Namespace, OperationId,
+    RegistryName, ResourceName, ServiceAccountName, TemplateName, TypeName,
 };
 pub use object::metadata::{
     ConflictPolicy, CreatePolicy, DeletePolicy, Predecessor, ReadyCheck, ResourceMetadata,

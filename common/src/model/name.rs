@@ -73,6 +73,13 @@ macro_rules! name {
     };
 }
 
+impl ClusterName {
+    /// The cluster of the manager's own resourcifier.
+    pub(super) fn own() -> Self {
+        Self(super::cluster::DEFAULT_CLUSTER.to_owned())
+    }
+}
+
 const LABEL_RULE: &str =
     "use 1 to 63 lower-case letters, digits and '-', with a letter or digit at both ends";
 const TEXT_RULE: &str = "use 1 to 2048 characters, none of them a control character";
@@ -125,6 +132,10 @@ name!(
 name!(
     /// The credential of a registry.
     CredentialName, "credential name", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
+);
+name!(
+    /// A cluster that deployments are applied to.
+    ClusterName, "cluster name", is_label, LABEL_RULE, LABEL_PATTERN, LABEL_CHARS
 );
 name!(
     /// A resource in the list of one configuration or template. Free text: Kubernetes has rules only for the name of

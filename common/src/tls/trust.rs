@@ -72,7 +72,7 @@ fn what(authorities: &Path) -> String {
     format!("the authority {}", authorities.display())
 }
 
-fn roots(pem: &[u8]) -> Result<Arc<RootCertStore>, String> {
+pub fn roots(pem: &[u8]) -> Result<Arc<RootCertStore>, String> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(pem)? {
         roots.add(certificate).map_err(|error| error.to_string())?;

@@ -83,6 +83,7 @@ async fn dispatch(
         Command::DeleteCredential(delete) => delete.run(session).await?,
         Command::Admin(admin) => admin.run(session).await?,
         Command::Broker(broker) => Box::pin(broker.run(session, files)).await?,
+        Command::Clusters(clusters) => clusters.run(session).await?,
         Command::Init(init) => init.run(session).await?,
         Command::Login(login) => Box::pin(login.run(session, service)).await?,
         Command::Logout(logout) => logout.run(session, &service)?,

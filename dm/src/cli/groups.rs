@@ -59,6 +59,7 @@ const TABLE: &[(&str, &[&str])] = &[
         "Administration",
         &[
             "admin",
+            "clusters",
             "install",
             "context",
             "login",

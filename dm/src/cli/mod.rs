@@ -104,6 +104,7 @@ pub enum Command {
     Registries(registries::Registries),
     Admin(admin::Admin),
     Broker(broker::command::Broker),
+    Clusters(clusters::Clusters),
     #[command(name = "createregistry")]
     CreateRegistry(createregistry::CreateRegistry),
     #[command(name = "deleteregistry")]

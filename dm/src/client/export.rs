@@ -3,7 +3,7 @@
 use clap::Args;
 use common::api::export::{Export as Request, Selected, USUAL_KINDS};
 use common::manifests;
-use common::model::{Namespace, TemplateName, TypeName};
+use common::model::{ClusterName, Namespace, TemplateName, TypeName};
 use expandybird_templateobject::export::{Portable, Style, cleaned, template};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ pub struct Export {
     #[arg(id = "objects", value_name = "KIND[/NAME]")]
     pub objects: Vec<String>,
     /// Objects of a file or URL instead of live ones; - reads standard input. May be repeated.
-    #[arg(short = 'f', long = "filename", value_name = "FILE", conflicts_with_all = ["objects", "selector", "namespace"])]
+    #[arg(short = 'f', long = "filename", value_name = "FILE", conflicts_with_all = ["objects", "selector", "namespace", "cluster"])]
     pub files: Vec<String>,
     /// Only objects with these labels, like app=web,tier!=db; for kinds without a name.
     #[arg(long, short = 'l', value_name = "SELECTOR")]
@@ -38,6 +38,9 @@ pub struct Export {
     /// Namespace of the objects [default: that of the context, or default].
     #[arg(long, short)]
     pub namespace: Option<Namespace>,
+    /// Cluster of the objects [default: that of the manager's own resourcifier].
+    #[arg(long, value_name = "CLUSTER")]
+    pub cluster: Option<ClusterName>,
     /// Print a Template object of this name.
     #[arg(long, value_name = "NAME")]
     pub as_template: Option<TemplateName>,
@@ -81,6 +84,7 @@ impl Export {
     async fn live(&self, session: &Session<'_, '_>) -> Result<Vec<Value>, Failure> {
         let request = Request {
             namespace: self.namespace.clone().or_else(|| session.namespace.clone()),
+            cluster: self.cluster.clone(),
             objects: self.selected()?,
             label_selector: self.selector.clone(),
         };

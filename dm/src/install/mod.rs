@@ -102,6 +102,7 @@ impl Installation {
             content: crate::terminal::format::yaml(&configuration)?,
             imports: chart::files(),
             namespace: Some(self.namespace.clone()),
+            cluster: None,
             seed: None,
             capabilities: None,
         });

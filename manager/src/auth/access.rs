@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use common::api::error::{ErrorBody, ErrorCode};
 use common::api::review::{self, AccessReview};
-use common::model::{Identity, Namespace, ServiceAccountName};
+use common::model::{ClusterName, Identity, Namespace, ServiceAccountName};
 
 use super::authorization::{Authorizer, Question, Visibility};
 use super::cache::Cache;
 use super::caller::ANONYMOUS;
-use crate::deployer::Deployer;
+use crate::deployer::Deployers;
 
 /// How long a caller may still use a service account after losing the permission. The account's own permissions are not
 /// cached.
@@ -31,15 +31,15 @@ const REVIEW: Duration = Duration::from_secs(10);
 pub struct Access {
     /// Absent without authentication: then everything is permitted.
     authorizer: Option<Arc<dyn Authorizer>>,
-    deployer: Arc<dyn Deployer>,
-    impersonations: Arc<Cache<(String, Namespace, ServiceAccountName), bool>>,
+    deployers: Arc<dyn Deployers>,
+    impersonations: Arc<Cache<(String, ClusterName, Namespace, ServiceAccountName), bool>>,
 }
 
 impl Access {
-    pub fn new(authorizer: Option<Arc<dyn Authorizer>>, deployer: Arc<dyn Deployer>) -> Self {
+    pub fn new(authorizer: Option<Arc<dyn Authorizer>>, deployers: Arc<dyn Deployers>) -> Self {
         Self {
             authorizer,
-            deployer,
+            deployers,
             impersonations: Arc::new(Cache::new(ANSWERS, KEPT)),
         }
     }
@@ -92,12 +92,12 @@ impl Access {
     }
 
     /// The identity that reads and writes a deployment's objects. With a service account it is that account, and the
-    /// cluster must permit the caller to use it: otherwise every editor of the deployment would gain the account's
+    /// deployment's cluster must permit the caller to use it: otherwise every editor of the deployment would gain the account's
     /// permissions. Without one it is the caller. Without authentication it is resourcifier's own.
     pub async fn acting(
         &self,
         identity: Option<&Identity>,
-        namespace: &Namespace,
+        place: (&ClusterName, &Namespace),
         account: Option<&ServiceAccountName>,
     ) -> Result<Option<Identity>, Box<ErrorBody>> {
         if identity.is_none() && !self.is_open() {
@@ -107,8 +107,9 @@ impl Access {
         let Some(account) = account else {
             return Ok(identity.cloned());
         };
+        let (_, namespace) = place;
         if let Some(identity) = identity
-            && !self.may_impersonate(identity, namespace, account).await?
+            && !self.may_impersonate(identity, place, account).await?
         {
             let message = format!(
                 "user '{}' may not use service account '{account}' of namespace '{namespace}', in whose name the deployment is applied: it takes a Role there with the verb 'impersonate' on serviceaccounts",
@@ -126,10 +127,11 @@ impl Access {
     async fn may_impersonate(
         &self,
         identity: &Identity,
-        namespace: &Namespace,
+        (cluster, namespace): (&ClusterName, &Namespace),
         account: &ServiceAccountName,
     ) -> Result<bool, Box<ErrorBody>> {
-        let key = (format!("{identity:?}"), namespace.clone(), account.clone());
+        let (place, account_name) = ((cluster.clone(), namespace.clone()), account.clone());
+        let key = (format!("{identity:?}"), place.0, place.1, account_name);
         if let Some(answer) = self.impersonations.get(&key) {
             return Ok(answer);
         }
@@ -145,7 +147,11 @@ impl Access {
             identity: identity.clone(),
             attributes: vec![access],
         };
-        let verdicts = self.deployer.review_access(&review, REVIEW).await?;
+        let verdicts = self
+            .deployers
+            .of(cluster)
+            .review_access(&review, REVIEW)
+            .await?;
         let answer = verdicts.first().is_some_and(|verdict| verdict.allowed);
         self.impersonations.put(key, answer);
         Ok(answer)

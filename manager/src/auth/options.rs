@@ -8,7 +8,6 @@ use clap::Args;
 use common::reload::Unusable;
 use url::Url;
 
-use super::access::Access;
 use super::authentication::{
     Authenticator, Authenticators, ClusterTokens, Issuer, IssuerError, OidcOptions, OidcTokens,
     ReservedNames, StaticTokens, reserved_name,
@@ -81,7 +80,8 @@ pub struct Options {
 #[derive(Clone)]
 pub struct Auth {
     pub authenticators: Authenticators,
-    pub access: Access,
+    /// What callers may do. Absent without authentication.
+    pub authorizer: Option<Arc<dyn Authorizer>>,
     pub browsers: BrowserAccess,
     pub audit: Audit,
     pub trusted_proxies: Vec<IpAddr>,
@@ -119,7 +119,7 @@ impl Options {
         Ok(Auth {
             browsers: self.browsers(authenticators.clone(), issuer)?,
             authenticators,
-            access: Access::new(authorizer, deployer.clone()),
+            authorizer,
             audit: Audit::open(self.audit_log.as_deref())?,
             trusted_proxies: self.trusted_proxies.clone(),
         })

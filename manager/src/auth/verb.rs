@@ -20,6 +20,7 @@ pub enum Resource {
     Deployments,
     Registries,
     Credentials,
+    Clusters,
     /// The whole store: backups.
     Store,
 }
@@ -47,7 +48,10 @@ impl Role {
         match (resource, verb) {
             (Resource::Deployments, Verb::Get | Verb::List) => Role::View,
             (Resource::Deployments, Verb::Create | Verb::Update | Verb::Delete) => Role::Edit,
-            (Resource::Registries | Resource::Credentials | Resource::Store, _) => Role::Admin,
+            (
+                Resource::Registries | Resource::Credentials | Resource::Clusters | Resource::Store,
+                _,
+            ) => Role::Admin,
         }
     }
 }
@@ -61,6 +65,7 @@ impl Resource {
             Resource::Deployments => "deployments",
             Resource::Registries => "registries",
             Resource::Credentials => "credentials",
+            Resource::Clusters => "clusters",
             Resource::Store => "store",
         }
     }

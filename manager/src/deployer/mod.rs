@@ -23,6 +23,7 @@ use common::api::export::{ExportRequest, Exported};
 use common::api::job::{Fence, JobsStopped, Renewal, StopJobs};
 use common::api::plan::{EditRequest, Edited, LookedUp, SourcesRequest};
 use common::api::review::{AccessReview, AccessVerdict, TokenReview, TokenVerdict};
+use common::model::ClusterName;
 use common::server::observe::health::Check;
 use futures::stream::BoxStream;
 
@@ -65,6 +66,12 @@ impl Job {
         };
         (*of_job, *time) = (Some(fence), timeout_ms);
     }
+}
+
+/// The deployers of all clusters.
+pub trait Deployers: Send + Sync {
+    /// The deployer of a cluster. If the cluster cannot be used, every call fails and says why.
+    fn of(&self, cluster: &ClusterName) -> Arc<dyn Deployer>;
 }
 
 #[async_trait]

@@ -22,6 +22,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use common::server::at;
 
+use self::admin::clusters;
 use self::deployments::{activity, live, manifests, previews};
 use self::operations::{events, many};
 use self::registries::credentials;
@@ -129,6 +130,8 @@ routes! {
     "/registries/{registry}/download" GET registries::download Authenticated;
     "/credentials" GET credentials::list ClusterScoped(Credentials, List);
     "/credentials/{credential}" GET credentials::get ClusterScoped(Credentials, Get), POST credentials::set ClusterScoped(Credentials, Update), DELETE credentials::delete ClusterScoped(Credentials, Delete);
+    "/clusters" GET clusters::list Authenticated, POST clusters::create ClusterScoped(Clusters, Create);
+    "/clusters/{cluster}" GET clusters::get Authenticated, PUT clusters::replace ClusterScoped(Clusters, Update), DELETE clusters::delete ClusterScoped(Clusters, Delete);
     "/events" GET many::get Filtered;
     "/expand" POST expand::post Authenticated;
     "/export" GET export::get Filtered, POST export::post Filtered;

@@ -259,6 +259,7 @@ fn creation(write: Write) -> CreateDeployment {
         content: write.content.unwrap_or_default(),
         imports: write.imports,
         namespace: Some(write.namespace),
+        cluster: None,
         description: write.description,
         labels: write.labels,
         drift_policy: DriftPolicy::default(),

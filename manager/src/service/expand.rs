@@ -32,6 +32,7 @@ impl Expand {
         let subject = Subject {
             deployment: request.name,
             namespace: writes::namespace(request.namespace)?,
+            cluster: request.cluster.unwrap_or_default(),
             manifest: manifest::name(None, now).map_err(|error| Error::invalid(&error))?,
             user: caller.user().to_owned(),
             time: now,

@@ -21,6 +21,7 @@ use manager_registry::Registries;
 use self::access::gate::Gate;
 use self::access::visibility::VisibilityFilters;
 use self::admin::Admin;
+use self::admin::clusters::Clusters;
 use self::deployments::Deployments;
 use self::deployments::activity::Activity;
 use self::deployments::drift::DriftChecks;
@@ -39,9 +40,9 @@ use self::templates::whatif::WhatIfs;
 use self::writes::Writes;
 use self::writes::quota::{Quota, Quotas};
 use crate::audit::Audit;
-use crate::auth::{Auth, Authenticators, BrowserAccess};
+use crate::auth::{Access, Auth, Authenticators, BrowserAccess};
 use crate::credentials::Vault;
-use crate::deployer::Deployer;
+use crate::deployer::{Deployer, Deployers};
 use crate::expander::Expander;
 use crate::store::Store;
 use crate::workflow::expansion::Expansions;
@@ -51,6 +52,7 @@ use crate::workflow::{Engine, Retry};
 #[derive(Clone)]
 pub struct Services {
     pub admin: Arc<Admin>,
+    pub clusters: Arc<Clusters>,
     pub deployments: Arc<Deployments>,
     pub writes: Arc<Writes>,
     pub previews: Arc<Previews>,
@@ -84,6 +86,9 @@ pub struct Dependencies {
     pub expansions: Arc<Expansions>,
     pub expander: Arc<dyn Expander>,
     pub deployer: Arc<dyn Deployer>,
+    pub deployer_url: String,
+    pub deployers: Arc<dyn Deployers>,
+    pub access: Access,
     pub retry: Retry,
     pub operation_timeout: Duration,
     pub auth: Auth,
@@ -97,11 +102,11 @@ impl Services {
         let (store, operation_timeout) = (dependencies.store, dependencies.operation_timeout);
         let gate = Gate {
             store: store.clone(),
-            access: dependencies.auth.access.clone(),
+            access: dependencies.access.clone(),
         };
         let filters = VisibilityFilters {
             store: store.clone(),
-            access: dependencies.auth.access,
+            access: dependencies.access,
         };
         let writes = Arc::new(Writes {
             store: store.clone(),
@@ -112,7 +117,7 @@ impl Services {
         });
         let live = Arc::new(LiveState {
             store: store.clone(),
-            deployer: dependencies.deployer.clone(),
+            deployers: dependencies.deployers.clone(),
         });
         let vault = dependencies.vault;
         Self {
@@ -120,6 +125,11 @@ impl Services {
                 store: store.clone(),
                 engine: dependencies.engine.clone(),
                 vault: vault.clone(),
+            }),
+            clusters: Arc::new(Clusters {
+                store: store.clone(),
+                vault: vault.clone(),
+                own_url: dependencies.deployer_url,
             }),
             deployments: Arc::new(Deployments {
                 store: store.clone(),
@@ -136,13 +146,13 @@ impl Services {
             activity: Arc::new(Activity {
                 store: store.clone(),
                 engine: dependencies.engine.clone(),
-                deployer: dependencies.deployer.clone(),
+                deployers: dependencies.deployers.clone(),
             }),
             previews: Arc::new(Previews {
                 store: store.clone(),
                 gate: gate.clone(),
                 expansions: dependencies.expansions.clone(),
-                deployer: dependencies.deployer.clone(),
+                deployers: dependencies.deployers.clone(),
                 retry: dependencies.retry,
                 operation_timeout,
             }),
@@ -174,7 +184,7 @@ impl Services {
                 access: gate.access.clone(),
             }),
             live_export: Arc::new(LiveExport {
-                deployer: dependencies.deployer.clone(),
+                deployers: dependencies.deployers.clone(),
                 access: gate.access.clone(),
             }),
             credentials: Arc::new(Credentials {

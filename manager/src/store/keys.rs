@@ -23,6 +23,7 @@
 //! | `request-at·TIME·KEY` | an index: which keys to forget first |
 //! | `journal·ID·NUMBER` | an event of the operation |
 //! | `registry·NAME` | a registered template registry |
+//! | `cluster·NAME` | a registered cluster |
 //! | `template·NAMESPACE·NAME` | a stored Template object |
 //! | `credential·NAME` | a registry's credential, sealed |
 //! | `broker-instance·DIGEST` | a service instance, by the digest of its id |
@@ -37,8 +38,8 @@
 //! Operation ids begin with the time, so that their order is that of their beginning.
 
 use common::model::{
-    CredentialName, DeploymentName, ManifestName, Namespace, OperationId, RegistryName,
-    TemplateName, TypeName,
+    ClusterName, CredentialName, DeploymentName, ManifestName, Namespace, OperationId,
+    RegistryName, TemplateName, TypeName,
 };
 
 use super::kv::Key;
@@ -234,6 +235,14 @@ pub fn registries() -> Key {
     prefix(&["registry"])
 }
 
+pub fn cluster(name: &ClusterName) -> Key {
+    key(&["cluster", name.as_str()])
+}
+
+pub fn clusters() -> Key {
+    prefix(&["cluster"])
+}
+
 pub fn template(namespace: &Namespace, name: &TemplateName) -> Key {
     key(&["template", namespace.as_str(), name.as_str()])
 }
@@ -336,6 +345,7 @@ mod tests {
             restoring(),
             registry(&RegistryName::parse("own").unwrap()),
             credential(&CredentialName::parse("own").unwrap()),
+            cluster(&ClusterName::parse("own").unwrap()),
             template(
                 &Namespace::parse("shop").unwrap(),
                 &TemplateName::parse("own").unwrap(),
@@ -374,6 +384,7 @@ mod tests {
         restoring
         registry·own
         credential·own
+        cluster·own
         template·shop·own
         broker-instance·0af3
         broker-binding·0af3·1b

@@ -97,6 +97,7 @@ impl TestBed {
             kv,
             expander: self.expander.clone(),
             deployer: self.deployer.clone(),
+            deployer_url: "http://127.0.0.1:8082".to_owned(),
             registry: options,
             credential_key: KeyPlace::Memory,
             retry: Retry {

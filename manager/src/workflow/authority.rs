@@ -43,7 +43,7 @@ pub async fn of(
         dependencies.access.require(identity, &question).await?;
         dependencies
             .access
-            .acting(identity, namespace, account)
+            .acting(identity, (&record.cluster, namespace), account)
             .await
     };
     let decided = dependencies.retry.persist(decide).await;

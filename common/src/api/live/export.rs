@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{Identity, Namespace, TypeName};
+use crate::model::{ClusterName, Identity, Namespace, TypeName};
 
 /// How many kinds and objects one request may name.
 pub const SELECTED: usize = 100;
@@ -44,6 +44,9 @@ pub struct ExportQuery {
     /// Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
+    /// The cluster to read. Default: that of the manager's own resourcifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterName>,
 }
 
 /// Which objects to read.
@@ -53,6 +56,9 @@ pub struct Export {
     /// Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
+    /// The cluster to read. Default: that of the manager's own resourcifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterName>,
     #[schemars(length(min = 1, max = SELECTED))]
     pub objects: Vec<Selected>,
     /// For kinds without a name, as Kubernetes writes it: `tier=front,team!=a`.

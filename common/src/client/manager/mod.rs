@@ -2,6 +2,7 @@
 
 mod activity;
 mod admin;
+mod clusters;
 mod credentials;
 mod deployments;
 mod manifests;

@@ -9,13 +9,18 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::manifest::configuration::Output;
-use super::name::{DeploymentName, ManifestName, Namespace, OperationId, ServiceAccountName};
+use super::name::{
+    ClusterName, DeploymentName, ManifestName, Namespace, OperationId, ServiceAccountName,
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Deployment {
     pub name: DeploymentName,
     pub namespace: Namespace,
+    /// The cluster that it is applied to. `default` is that of the manager's own resourcifier.
+    #[serde(default)]
+    pub cluster: ClusterName,
     #[serde(default)]
     pub description: String,
     #[serde(default)]

@@ -150,6 +150,7 @@ impl Init {
                 import(file, template),
             ],
             namespace: None,
+            cluster: None,
             seed: None,
             capabilities: None,
         };

@@ -185,6 +185,7 @@ async fn expanded(file: &str, bundle: Bundle) -> Result<Vec<Fault>, Failure> {
         content: bundle.content.clone(),
         imports: bundle.imports,
         namespace: None,
+        cluster: None,
         seed: None,
         capabilities: None,
     };

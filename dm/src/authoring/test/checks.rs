@@ -53,6 +53,7 @@ pub async fn expansion(
         content: example.content.clone(),
         imports: example.imports.clone(),
         namespace: namespace.cloned(),
+        cluster: None,
         seed: None,
         capabilities: None,
     };

@@ -38,6 +38,7 @@ impl ExampleExpander<'_> {
             content: bundle.content,
             imports: bundle.imports,
             namespace: namespace.cloned(),
+            cluster: None,
             seed: None,
             capabilities: None,
         };

@@ -57,6 +57,13 @@ const TABLE: &[(&[&str], &str, Completer)] = &[
         "registry",
         names::registries,
     ),
+    (
+        &[
+            "apply", "deploy", "update", "preview", "diff", "expand", "export", "list",
+        ],
+        "cluster",
+        names::clusters,
+    ),
     (&["templates"], "listed", names::registries),
     (&["process"], "items", names::stored_templates),
     (

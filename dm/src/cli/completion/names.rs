@@ -39,6 +39,15 @@ pub fn registries(typed: &OsStr) -> Vec<CompletionCandidate> {
     beginning(typed, asked(registry_names))
 }
 
+pub fn clusters(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let names = asked(async |client| {
+        let page = client.clusters(&whole()).await.ok()?;
+        let names = page.items.into_iter().map(|cluster| cluster.name.into());
+        Some(names.collect())
+    });
+    beginning(typed, names)
+}
+
 async fn registry_names(client: &ManagerClient) -> Option<Vec<String>> {
     let page = client.registries(&whole()).await.ok()?;
     Some(

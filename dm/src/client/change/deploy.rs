@@ -24,6 +24,7 @@ Examples:
   dm deploy github.com/my-org/my-repo/redis:v1 --async
   dm deploy template.py --set size=3
   dm deploy web.template.yaml -p SLOT=blue # a Template object
+  dm deploy web.yaml --cluster west
   dm deploy web.yaml --preview             # show and store what it would do
   dm deploy web.yaml --rollback-on-failure
   tar c web.yaml templates | dm deploy -")]
@@ -84,6 +85,7 @@ impl New<'_> {
             content: bundle.content.clone(),
             imports: bundle.imports.clone(),
             namespace: self.namespace.clone(),
+            cluster: self.options.place.cluster.clone(),
             drift_policy: self.options.drift.drift_policy.unwrap_or_default(),
             service_account: self.options.account.for_create(),
             labels: self.metadata.labels(),

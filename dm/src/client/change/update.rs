@@ -87,6 +87,7 @@ impl Existing<'_> {
             labels: (!labels.is_empty()).then_some(labels),
             drift_policy: self.options.drift.drift_policy,
             service_account: self.options.account.for_update(),
+            cluster: self.options.place.cluster.clone(),
             ..content
         };
         if self.options.dry_run.is_wanted() {

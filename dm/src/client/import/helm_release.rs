@@ -241,6 +241,7 @@ impl HelmRelease {
             content: content.content,
             imports: content.imports,
             namespace: Some(content.namespace),
+            cluster: None,
             drift_policy: DriftPolicy::default(),
             service_account: None,
             labels: Default::default(),

@@ -3,7 +3,7 @@
 use clap::Args;
 use common::api::cluster::Capabilities;
 use common::api::manager::Expand as Request;
-use common::model::Namespace;
+use common::model::{ClusterName, Namespace};
 
 use crate::client::operation::write::Subject;
 use crate::client::render::tree::tree;
@@ -37,6 +37,9 @@ pub struct Expand {
     /// unexpanded, because only the manager fetches those.
     #[arg(long)]
     pub local: bool,
+    /// Cluster whose abilities charts see [default: that of the manager's own resourcifier].
+    #[arg(long, value_name = "CLUSTER", conflicts_with = "local")]
+    pub cluster: Option<ClusterName>,
     #[command(flatten)]
     pub capabilities: CapabilityFlags,
 }
@@ -77,6 +80,7 @@ impl Expand {
             content: bundle.content,
             imports: bundle.imports,
             namespace: self.namespace,
+            cluster: self.cluster,
             seed: None,
             capabilities: self.capabilities.given(),
         };

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use common::api::manager::{DeploymentsQuery, OrderBy};
 use common::api::page::{Page, PageQuery};
-use common::model::{Deployment, DeploymentStatus, Namespace, TypeName};
+use common::model::{ClusterName, Deployment, DeploymentStatus, Namespace, TypeName};
 use jiff::Timestamp;
 
 use crate::client::session::{Session, all_pages};
@@ -18,6 +18,7 @@ Examples:
   dm list
   dm list -n shop --status failed
   dm list -l tier=front,team!=a --order-by modified-at
+  dm list --cluster west
   dm list --type redis:v1 -q cache -o json")]
 pub struct List {
     /// Only those in this namespace [default: that of the current context, or all].
@@ -26,6 +27,9 @@ pub struct List {
     /// Those in all namespaces, also if the current context names one.
     #[arg(long, short = 'A', conflicts_with = "namespace")]
     pub all_namespaces: bool,
+    /// Only those on this cluster.
+    #[arg(long, value_name = "CLUSTER")]
+    pub cluster: Option<ClusterName>,
     /// Only those with this status.
     #[arg(long, value_enum, ignore_case = true)]
     pub status: Option<Status>,
@@ -85,6 +89,7 @@ impl List {
         let namespace = self.namespace.as_ref().or(usual);
         DeploymentsQuery {
             namespace: namespace.filter(|_| !self.all_namespaces).cloned(),
+            cluster: self.cluster.clone(),
             status: self.status.map(DeploymentStatus::from),
             label_selector: self.selector.clone(),
             type_name: self.type_name.clone(),

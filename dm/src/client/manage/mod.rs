@@ -1,6 +1,7 @@
 //! The commands for registries, their templates, credentials, and the manager's store. One file per command.
 
 pub mod admin;
+pub mod clusters;
 pub mod createregistry;
 pub mod deletecredential;
 pub mod deleteregistry;

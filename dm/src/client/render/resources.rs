@@ -85,6 +85,12 @@ pub fn summary(deployment: &Deployment, now: Timestamp) -> String {
     let lines = [
         ("Name", Some(deployment.name.to_string())),
         ("Namespace", Some(deployment.namespace.to_string())),
+        (
+            "Cluster",
+            Some(&deployment.cluster)
+                .filter(|cluster| !cluster.is_default())
+                .map(ToString::to_string),
+        ),
         ("Description", Some(deployment.description.clone())),
         ("Labels", Some(labels.join(", "))),
         ("Status", Some(format!("{:?}", deployment.state.status))),

@@ -23,6 +23,9 @@ const ALL: &[(&str, &str)] = &[
     ("list", "credentials.deploymentmanager"),
     ("update", "credentials.deploymentmanager"),
     ("delete", "credentials.deploymentmanager"),
+    ("create", "clusters.deploymentmanager"),
+    ("update", "clusters.deploymentmanager"),
+    ("delete", "clusters.deploymentmanager"),
     ("get", "store.deploymentmanager"),
     ("create", "store.deploymentmanager"),
 ];
@@ -77,7 +80,7 @@ fn cluster() -> Arc<dyn Authorizer> {
 
 /// Every question that a route asks.
 fn questions(namespace: Option<&str>) -> Vec<Question> {
-    use Resource::{Credentials, Deployments, Registries, Store};
+    use Resource::{Clusters, Credentials, Deployments, Registries, Store};
     let of_deployments = [
         Verb::Get,
         Verb::List,
@@ -100,6 +103,9 @@ fn questions(namespace: Option<&str>) -> Vec<Question> {
             (Verb::List, Credentials),
             (Verb::Update, Credentials),
             (Verb::Delete, Credentials),
+            (Verb::Create, Clusters),
+            (Verb::Update, Clusters),
+            (Verb::Delete, Clusters),
             (Verb::Get, Store),
             (Verb::Create, Store),
         ];

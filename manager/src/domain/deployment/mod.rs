@@ -59,6 +59,7 @@ pub fn created(
     fingerprinted(Deployment {
         name,
         namespace: new.namespace.clone(),
+        cluster: new.cluster.clone(),
         description: new.description.clone(),
         labels: new.labels.clone(),
         created_at: now,

@@ -16,6 +16,7 @@ fn manifest(number: u8) -> ManifestName {
 fn begun() -> Deployment {
     let new = New {
         namespace: Namespace::parse("default").unwrap(),
+        cluster: Default::default(),
         description: String::new(),
         labels: BTreeMap::new(),
         drift_policy: DriftPolicy::Report,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use common::api::deployer::Policies;
 use common::api::manager::present;
 use common::model::{
-    DeletePolicy, DriftPolicy, ManifestName, Namespace, OperationType, Predecessor, Regenerate,
-    ServiceAccountName, TypeName,
+    ClusterName, DeletePolicy, DriftPolicy, ManifestName, Namespace, OperationType, Predecessor,
+    Regenerate, ServiceAccountName, TypeName,
 };
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,8 @@ pub enum Intent {
 #[serde(rename_all = "camelCase")]
 pub struct New {
     pub namespace: Namespace,
+    #[serde(default)]
+    pub cluster: ClusterName,
     pub description: String,
     pub labels: BTreeMap<String, String>,
     #[serde(default)]

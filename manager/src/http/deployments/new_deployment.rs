@@ -8,7 +8,7 @@ use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest, web};
 use common::api::error::ErrorCode;
 use common::api::manager::{CreateDeployment, WriteQuery};
-use common::model::{DeploymentName, DriftPolicy, Namespace};
+use common::model::{ClusterName, DeploymentName, DriftPolicy, Namespace};
 use common::server::{ApiError, Format, Query, RawBody};
 use common::work;
 use serde::Deserialize;
@@ -24,6 +24,9 @@ pub struct NameQuery {
     /// With `name`: the namespace of namespaced objects that name none. Default: `default`.
     #[serde(default)]
     pub namespace: Option<Namespace>,
+    /// With `name`: the cluster. Default: that of the manager's own resourcifier.
+    #[serde(default)]
+    pub cluster: Option<ClusterName>,
 }
 
 /// The extractor: the deployment, and the parameters of the write.
@@ -39,27 +42,36 @@ impl FromRequest for New {
         let whole = Query::<WriteQuery>::extract(request);
         let body = RawBody::from_request(request, payload);
         Box::pin(async move {
-            let (NameQuery { name, namespace }, write) = match names.is_empty() {
+            let (names, write) = match names.is_empty() {
                 true => (NameQuery::default(), whole.await?.0),
                 false => (read(&names)?, read(&others)?),
             };
             let RawBody { format, bytes } = body.await?;
-            let deployment = match (name, namespace) {
-                (Some(name), namespace) => configuration(name, namespace, bytes)?,
-                (None, Some(_)) => return Err(invalid(ALONE.to_owned())),
-                (None, None) => {
-                    work::sized(bytes.len(), move || deployment(format, &bytes)).await?
-                }
+            let deployment = match names {
+                NameQuery {
+                    name: Some(name),
+                    namespace,
+                    cluster,
+                } => CreateDeployment {
+                    namespace,
+                    cluster,
+                    ..configuration(name, bytes)?
+                },
+                NameQuery {
+                    namespace: None,
+                    cluster: None,
+                    ..
+                } => work::sized(bytes.len(), move || deployment(format, &bytes)).await?,
+                _ => return Err(invalid(ALONE.to_owned())),
             };
             Ok(Self(deployment, write))
         })
     }
 }
 
-const ALONE: &str =
-    "the query's parameter \"namespace\" goes with \"name\"; otherwise the body has the namespace";
+const ALONE: &str = "the query's parameters \"namespace\" and \"cluster\" go with \"name\"; otherwise the body has them";
 /// What the body of a configuration cannot say.
-const NAMES: [&str; 2] = ["name", "namespace"];
+const NAMES: [&str; 3] = ["name", "namespace", "cluster"];
 
 /// The parameters of the name, and all others.
 fn divided(query: &str) -> (String, String) {
@@ -82,18 +94,15 @@ fn invalid(message: String) -> ApiError {
     ApiError::new(ErrorCode::InvalidRequest, message)
 }
 
-fn configuration(
-    name: DeploymentName,
-    namespace: Option<Namespace>,
-    bytes: Vec<u8>,
-) -> Result<CreateDeployment, ApiError> {
+fn configuration(name: DeploymentName, bytes: Vec<u8>) -> Result<CreateDeployment, ApiError> {
     let content = String::from_utf8(bytes)
         .map_err(|error| invalid(format!("the configuration is not UTF-8: {error}")))?;
     Ok(CreateDeployment {
         name,
         content,
         imports: Vec::new(),
-        namespace,
+        namespace: None,
+        cluster: None,
         description: String::new(),
         labels: Default::default(),
         drift_policy: DriftPolicy::default(),

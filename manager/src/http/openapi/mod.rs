@@ -18,8 +18,8 @@ use actix_web::HttpResponse;
 use actix_web::web::Bytes;
 use common::api::error::{ErrorBody, ErrorCode};
 use common::model::{
-    CredentialName, DeploymentName, ManifestName, Namespace, OperationId, RegistryName,
-    TemplateName, TypeName,
+    ClusterName, CredentialName, DeploymentName, ManifestName, Namespace, OperationId,
+    RegistryName, TemplateName, TypeName,
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::json_schema;
@@ -171,6 +171,7 @@ fn path_parameters(route: &Route, schemas: &mut SchemaGenerator) -> Vec<Value> {
                 json_schema!({"type": "string", "pattern": r"^[^\x00-\x1f\x7f-\x9f]{1,1984}$"})
             }
             "type" => schemas.subschema_for::<TypeName>(),
+            "cluster" => schemas.subschema_for::<ClusterName>(),
             "credential" => schemas.subschema_for::<CredentialName>(),
             // The default registry is read under a name that no registry can be registered with.
             "registry" if route.method != "GET" => schemas.subschema_for::<RegistryName>(),

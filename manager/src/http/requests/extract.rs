@@ -40,6 +40,7 @@ pub fn asked(request: &HttpRequest, query: WriteQuery) -> Result<Asked, ApiError
         caller: caller(request),
         joined: None,
         by_broker: false,
+        cluster: None,
     })
 }
 

@@ -187,6 +187,15 @@ const TABLE: &[(&str, &str, [u16; 6])] = &[
         "/credentials/{credential}",
         [401, 401, 403, 403, 403, 404],
     ),
+    ("GET", "/clusters", [401, 401, 200, 200, 200, 200]),
+    ("POST", "/clusters", [401, 401, 403, 403, 403, 201]),
+    ("GET", "/clusters/{cluster}", [401, 401, 404, 404, 404, 404]),
+    ("PUT", "/clusters/{cluster}", [401, 401, 403, 403, 403, 404]),
+    (
+        "DELETE",
+        "/clusters/{cluster}",
+        [401, 401, 403, 403, 403, 404],
+    ),
     ("POST", "/expand", [401, 401, 200, 200, 200, 200]),
     ("GET", "/export", [401, 401, 403, 404, 404, 404]),
     ("POST", "/export", [401, 401, 403, 200, 200, 200]),
@@ -412,6 +421,7 @@ impl Guarded {
             .replace("{type}", "pair:v1")
             .replace("{registry}", "hub")
             .replace("{credential}", "own")
+            .replace("{cluster}", "far")
             .replace("{namespace}", "shop")
             .replace("{template}", "pair");
         let path = match route {
@@ -446,6 +456,9 @@ impl Guarded {
             }
             ("POST", "/registries/{registry}") => {
                 json!({"type": "github", "url": "github.com/o/r"})
+            }
+            ("POST", "/clusters") | ("PUT", "/clusters/{cluster}") => {
+                json!({"name": "far", "url": "https://far:8082"})
             }
             ("POST", "/credentials/{credential}") => json!({"token": "t"}),
             (_, route) if route.ends_with("/processed") => json!({"parameters": {}}),

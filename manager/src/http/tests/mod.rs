@@ -1,6 +1,7 @@
 //! The API from outside: a served manager on a port of its own, fakes behind it.
 
 mod access;
+mod clusters;
 mod deployments;
 mod health;
 mod operations;

@@ -17,7 +17,7 @@ use futures::stream::BoxStream;
 
 use super::missing;
 use crate::auth::Caller;
-use crate::deployer::Deployer;
+use crate::deployer::Deployers;
 use crate::domain::redaction::Redaction;
 use crate::error::Error;
 use crate::store::{Store, deployments, manifests};
@@ -33,7 +33,7 @@ pub type LogItems = BoxStream<'static, LogItem>;
 
 pub struct Activity {
     pub store: Store,
-    pub deployer: Arc<dyn Deployer>,
+    pub deployers: Arc<dyn Deployers>,
     pub engine: Engine,
 }
 
@@ -62,7 +62,8 @@ impl Activity {
             on_behalf_of: caller.identity.clone(),
         });
         let redaction = self.redaction(&deployment).await?;
-        let found = self.deployer.events(request, READ).await;
+        let deployer = self.deployers.of(&deployment.cluster);
+        let found = deployer.events(request, READ).await;
         let found = found.map_err(|error| redaction.refusal(error.into()))?;
         Ok(redacting::redacted(&redaction, found, hide_in_events).await)
     }
@@ -77,7 +78,8 @@ impl Activity {
         let (deployment, objects) = self.objects(name, query.resource.as_ref()).await?;
         let request = request(deployment.name.clone(), objects, query, caller);
         let redaction = self.redaction(&deployment).await?;
-        let mut logs = self.deployer.logs(Arc::new(request)).await?;
+        let deployer = self.deployers.of(&deployment.cluster);
+        let mut logs = deployer.logs(Arc::new(request)).await?;
         let first = match logs.next().await {
             Some(Ok(LogItem::Error { error })) => {
                 return Err(redaction.refusal(Box::new(error)).into());

@@ -139,8 +139,9 @@ impl DriftChecks {
     async fn acting(&self, deployment: &Deployment) -> Result<Option<Identity>, Error> {
         let writer = deployments::writer(&self.store, &deployment.name).await?;
         let access = &self.writes.gate.access;
-        let (namespace, account) = (&deployment.namespace, deployment.service_account.as_ref());
-        Ok(access.acting(writer.as_ref(), namespace, account).await?)
+        let account = deployment.service_account.as_ref();
+        let place = (&deployment.cluster, &deployment.namespace);
+        Ok(access.acting(writer.as_ref(), place, account).await?)
     }
 
     /// Records the result, if the deployment has not changed and no operation runs on it.

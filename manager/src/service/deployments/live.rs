@@ -16,7 +16,7 @@ use common::work;
 
 use super::missing;
 use crate::auth::Caller;
-use crate::deployer::Deployer;
+use crate::deployer::Deployers;
 use crate::domain::operation::correction;
 use crate::domain::redaction::Redaction;
 use crate::error::Error;
@@ -29,7 +29,7 @@ const STATUS: Duration = Duration::from_secs(60);
 
 pub struct LiveState {
     pub store: Store,
-    pub deployer: Arc<dyn Deployer>,
+    pub deployers: Arc<dyn Deployers>,
 }
 
 impl LiveState {
@@ -85,7 +85,8 @@ impl LiveState {
             desired,
             on_behalf_of: acting,
         });
-        Ok(self.deployer.status(request, STATUS).await?)
+        let deployer = self.deployers.of(&deployment.cluster);
+        Ok(deployer.status(request, STATUS).await?)
     }
 
     /// Which resource waits for which, in the latest manifest, or in the preview if there is no manifest yet.
@@ -120,7 +121,8 @@ impl LiveState {
             fence: None,
         });
         let redaction = self.redaction(&deployment).await?;
-        let checked = self.deployer.check(request.clone(), STATUS).await;
+        let deployer = self.deployers.of(&deployment.cluster);
+        let checked = deployer.check(request.clone(), STATUS).await;
         let checked = checked.map_err(|error| redaction.refusal(error.into()))?;
         let nodes = Arc::unwrap_or_clone(request)
             .resources

@@ -14,7 +14,7 @@ use common::api::manager::{
 };
 use common::api::page::{Page, PageQuery};
 use common::model::limits::PAGE_ITEMS_MAX;
-use common::model::{Deployment, DeploymentName, DeploymentStatus, Namespace};
+use common::model::{ClusterName, Deployment, DeploymentName, DeploymentStatus, Namespace};
 
 use super::access::visibility::{VisibilityFilter, VisibilityFilters, filter_page, json};
 use super::pages::by_name;
@@ -103,6 +103,7 @@ impl Deployments {
         };
         Ok(Wanted {
             namespace: query.namespace.clone(),
+            cluster: query.cluster.clone(),
             status: query.status,
             part: query.q.as_deref().map(str::to_lowercase),
             selector,
@@ -158,6 +159,7 @@ impl Deployments {
 /// What the query says of each deployment.
 struct Wanted {
     namespace: Option<Namespace>,
+    cluster: Option<ClusterName>,
     status: Option<DeploymentStatus>,
     part: Option<String>,
     selector: Selector,
@@ -167,23 +169,25 @@ struct Wanted {
 impl Wanted {
     fn is(&self, item: &Deployment) -> bool {
         let status = self.status.is_none_or(|status| status == item.state.status);
-        status && self.fits(&item.name, &item.namespace, &item.labels)
+        let place = (&item.cluster, &item.namespace);
+        status && self.fits(&item.name, place, &item.labels)
     }
 
     fn is_but_status(&self, row: &DeploymentRow) -> bool {
-        self.fits(&row.name, &row.namespace, &row.labels)
+        self.fits(&row.name, (&row.cluster, &row.namespace), &row.labels)
     }
 
     fn fits(
         &self,
         name: &DeploymentName,
-        namespace: &Namespace,
+        (cluster, namespace): (&ClusterName, &Namespace),
         labels: &BTreeMap<String, String>,
     ) -> bool {
         let (part, of_type) = (self.part.as_ref(), self.of_type.as_ref());
         self.namespace
             .as_ref()
             .is_none_or(|wanted| wanted == namespace)
+            && self.cluster.as_ref().is_none_or(|wanted| wanted == cluster)
             && part.is_none_or(|part| name.as_str().contains(part.as_str()))
             && of_type.is_none_or(|names| names.contains(name))
             && self.selector.matches(labels)

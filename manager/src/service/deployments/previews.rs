@@ -7,7 +7,8 @@ use common::api::deployer::ApplyRequest;
 use common::api::error::ErrorCode;
 use common::api::manager::{Diff, DiffQuery, Expansion, UpdateDeployment};
 use common::model::{
-    Deployment, DeploymentName, DiffSummary, InputConfig, Manifest, ManifestName, Namespace,
+    ClusterName, Deployment, DeploymentName, DiffSummary, InputConfig, Manifest, ManifestName,
+    Namespace,
 };
 use jiff::Timestamp;
 use serde_json::Map;
@@ -16,7 +17,7 @@ use tokio::time::Instant;
 use super::manifests::redacted;
 use super::missing;
 use crate::auth::{Caller, Verb};
-use crate::deployer::Deployer;
+use crate::deployer::Deployers;
 use crate::domain::deployment::properties::{self, PropertyChange};
 use crate::domain::manifest::resolution;
 use crate::domain::redaction::Redaction;
@@ -24,7 +25,7 @@ use crate::domain::{deployment, manifest};
 use crate::error::Error;
 use crate::service::access::gate::Gate;
 use crate::service::writes::asked::{self, Asked, Kind};
-use crate::service::writes::{self, Source, busy};
+use crate::service::writes::{self, Source, busy, on_cluster};
 use crate::store::{Changes, Store, StoreError, broker, deployments, manifests};
 use crate::workflow::expansion::choice::{self, Choice};
 use crate::workflow::expansion::cluster::View;
@@ -35,7 +36,7 @@ pub struct Previews {
     pub store: Store,
     pub gate: Gate,
     pub expansions: Arc<Expansions>,
-    pub deployer: Arc<dyn Deployer>,
+    pub deployers: Arc<dyn Deployers>,
     pub retry: Retry,
     pub operation_timeout: Duration,
 }
@@ -76,7 +77,7 @@ impl Previews {
     pub async fn diff(
         &self,
         name: DeploymentName,
-        request: UpdateDeployment,
+        mut request: UpdateDeployment,
         query: &DiffQuery,
         caller: &Caller,
     ) -> Result<Diff, Error> {
@@ -84,6 +85,8 @@ impl Previews {
         let deadline = Instant::now() + timeout;
         let found = deployments::get(&self.store, &name).await?;
         let namespace = namespace(found.as_ref(), query.namespace.clone())?;
+        let cluster = request.cluster.take().or(query.cluster.clone());
+        let cluster = place(found.as_ref(), cluster)?;
         self.gate
             .within(caller, &namespace, &name, Verb::Get)
             .await?;
@@ -98,9 +101,9 @@ impl Previews {
         let identity = caller.identity.as_ref();
         let access = &self.gate.access;
         let acting = access
-            .acting(identity, &namespace, account.as_ref())
+            .acting(identity, (&cluster, &namespace), account.as_ref())
             .await?;
-        let mut subject = subject(&name, &namespace, caller)?;
+        let mut subject = subject(&name, (&cluster, &namespace), caller)?;
         let latest = found
             .as_ref()
             .and_then(|found| found.latest_manifest.as_ref());
@@ -133,7 +136,8 @@ impl Previews {
             fence: None,
             deployment: name,
         };
-        let found = diff::diff(&*self.deployer, &self.retry, request, deadline).await;
+        let deployer = self.deployers.of(&cluster);
+        let found = diff::diff(&*deployer, &self.retry, request, deadline).await;
         let found = found.map_err(|error| redaction.refusal(error))?;
         let hide = |redaction: &Redaction, diffs: &mut Vec<_>| redaction.diffs(diffs);
         let resources = redacting::redacted(&redaction, found.resources, hide).await;
@@ -243,13 +247,14 @@ impl Previews {
 /// What templates see of the deployment.
 fn subject(
     name: &DeploymentName,
-    namespace: &Namespace,
+    (cluster, namespace): (&ClusterName, &Namespace),
     caller: &Caller,
 ) -> Result<Subject, Error> {
     let now = Timestamp::now();
     Ok(Subject {
         deployment: name.clone(),
         namespace: namespace.clone(),
+        cluster: cluster.clone(),
         manifest: manifest::name(None, now).map_err(|error| Error::invalid(&error))?,
         user: caller.user().to_owned(),
         time: now,
@@ -262,6 +267,17 @@ fn subject(
         view: View::None,
         looker: None,
     })
+}
+
+/// The cluster of the deployment, or of a new one.
+fn place(found: Option<&Deployment>, asked: Option<ClusterName>) -> Result<ClusterName, Error> {
+    match found {
+        Some(found) => {
+            on_cluster(found, asked.as_ref())?;
+            Ok(found.cluster.clone())
+        }
+        None => Ok(asked.unwrap_or_default()),
+    }
 }
 
 /// A deployment cannot move to another namespace, so a different one is a mistake.

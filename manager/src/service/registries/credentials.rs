@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use crate::credentials::Vault;
 use crate::error::Error;
 use crate::service::pages::by_name;
+use crate::store::deployments::clusters;
 use crate::store::{Store, registries};
 
 pub struct Credentials {
@@ -42,21 +43,31 @@ impl Credentials {
     }
 
     pub async fn delete(&self, name: &CredentialName) -> Result<CredentialSummary, Error> {
-        let all = registries::list(&self.store).await?;
-        let users: Vec<_> = all
-            .iter()
+        let registries = registries::list(&self.store).await?.into_iter();
+        let registries: Vec<_> = registries
             .filter(|(_, definition)| definition.credential.as_ref() == Some(name))
-            .map(|(registry, _)| registry.as_str())
+            .map(|(registry, _)| registry.to_string())
             .collect();
-        if !users.is_empty() {
-            let message = format!(
-                "credential '{name}' is used by registries: {}; remove them first",
-                users.join(", ")
-            );
-            return Err(Error::new(ErrorCode::InUse, message));
-        }
+        unused(name, "registries", &registries)?;
+        let clusters = clusters::list(&self.store).await?.into_iter();
+        let clusters: Vec<_> = clusters
+            .filter(|cluster| cluster.credential.as_ref() == Some(name))
+            .map(|cluster| cluster.name.to_string())
+            .collect();
+        unused(name, "clusters", &clusters)?;
         Ok(self.vault.delete(name).await?)
     }
+}
+
+fn unused(name: &CredentialName, what: &str, users: &[String]) -> Result<(), Error> {
+    if users.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "credential '{name}' is used by {what}: {}; remove them first",
+        users.join(", ")
+    );
+    Err(Error::new(ErrorCode::InUse, message))
 }
 
 fn check(credential: &Credential) -> Result<(), Error> {

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::auth::authorization::Question;
 use crate::auth::{Access, Caller, Resource, Verb};
-use crate::deployer::Deployer;
+use crate::deployer::Deployers;
 use crate::error::Error;
 use crate::service::writes;
 
@@ -25,14 +25,14 @@ use crate::service::writes;
 const READ: Duration = Duration::from_secs(60);
 
 pub struct LiveExport {
-    pub deployer: Arc<dyn Deployer>,
+    pub deployers: Arc<dyn Deployers>,
     pub access: Access,
 }
 
 impl LiveExport {
     /// # Errors
     /// The request names nothing or too much, or the caller may not read it.
-    pub async fn export(&self, export: Export, caller: &Caller) -> Result<Exported, Error> {
+    pub async fn export(&self, mut export: Export, caller: &Caller) -> Result<Exported, Error> {
         if !(1..=SELECTED).contains(&export.objects.len()) {
             let message = format!("name 1 to {SELECTED} kinds or objects to export");
             return Err(Error::new(ErrorCode::InvalidRequest, message));
@@ -46,6 +46,7 @@ impl LiveExport {
         };
         let identity = caller.identity.as_ref();
         self.access.require(identity, &question).await?;
+        let cluster = export.cluster.take().unwrap_or_default();
         let request = Arc::new(ExportRequest {
             export: Export {
                 namespace: Some(namespace),
@@ -53,7 +54,8 @@ impl LiveExport {
             },
             on_behalf_of: caller.identity.clone(),
         });
-        Ok(self.deployer.export(request, READ).await?)
+        let deployer = self.deployers.of(&cluster);
+        Ok(deployer.export(request, READ).await?)
     }
 
     /// The objects as a Template, to deploy them elsewhere.
@@ -68,6 +70,7 @@ impl LiveExport {
             objects,
             label_selector: query.selector,
             namespace: query.namespace,
+            cluster: query.cluster,
         };
         let mut found = self.export(export, caller).await?.items;
         if let Some(wanted) = wanted {

@@ -185,6 +185,7 @@ impl WhatIfs {
         let subject = Subject {
             deployment: name.clone(),
             namespace: deployment.namespace.clone(),
+            cluster: deployment.cluster.clone(),
             manifest: head.name.clone(),
             user: caller.user().to_owned(),
             time: head.created_at,

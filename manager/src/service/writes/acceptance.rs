@@ -5,14 +5,14 @@ use common::model::{Deployment, ManifestName};
 
 use super::Writes;
 use super::draft::Draft;
-use super::refusals::{absent, busy, crowded, exists, never_applied, unapplied};
+use super::refusals::{absent, busy, crowded, exists, never_applied, on_cluster, unapplied};
 use crate::domain::deployment::service_binding;
 use crate::domain::operation::intent::Intent;
 use crate::error::Error;
 use crate::service::deployments::missing;
 use crate::service::writes::repeats::{Repeat, Repeats};
-use crate::store::deployments::{self, Found};
-use crate::store::{broker, manifests};
+use crate::store::deployments::{self, Found, clusters};
+use crate::store::{Changes, broker, manifests};
 use crate::workflow::{self, OperationHandle};
 
 /// How often a decision is repeated because the deployment changed meanwhile.
@@ -49,6 +49,8 @@ impl Writes {
             let mut record = draft.record(id, found.as_ref(), committed.clone())?;
             let warning = self.past_broker(&draft).await?;
             record.operation.warnings.extend(warning);
+            let mut changes = draft.changes();
+            self.placed(&draft, &mut changes).await?;
             let accepted = self
                 .engine
                 .accept(
@@ -56,7 +58,7 @@ impl Writes {
                     &draft.input,
                     found.as_ref(),
                     request.as_ref(),
-                    draft.changes(),
+                    changes,
                 )
                 .await;
             match accepted {
@@ -85,11 +87,31 @@ impl Writes {
             .await?;
         let account = stored.and_then(|stored| stored.service_account.as_ref());
         let account = intent.service_account(account);
-        let access = &self.gate.access;
+        let (access, cluster) = (&self.gate.access, draft.cluster(found));
         access
-            .acting(caller.identity.as_ref(), namespace, account)
+            .acting(caller.identity.as_ref(), (&cluster, namespace), account)
             .await?;
         Ok(())
+    }
+
+    /// A new deployment has its cluster as it is now. An existing one stays on its own.
+    async fn placed(&self, draft: &Draft, changes: &mut Changes) -> Result<(), Error> {
+        let new = draft.intent.new_deployment().map(|new| &new.cluster);
+        let Some(cluster) = new.filter(|cluster| !cluster.is_default()) else {
+            return Ok(());
+        };
+        match clusters::find(&self.store, cluster).await? {
+            Some(found) if !found.record.removing => {
+                clusters::expect(changes, &found);
+                Ok(())
+            }
+            Some(_) => Err(Error::invalid(&format!(
+                "cluster '{cluster}' is being removed"
+            ))),
+            None => Err(Error::invalid(&format!(
+                "there is no cluster '{cluster}'; dm clusters lists those that there are"
+            ))),
+        }
     }
 
     /// A warning about a change of a deployment that the service broker keeps records of.
@@ -134,6 +156,7 @@ impl Writes {
             None => Err(missing(&draft.name)),
             Some(found) => {
                 draft.precondition.check(&found.deployment)?;
+                on_cluster(&found.deployment, draft.cluster.as_ref())?;
                 self.check_manifest(draft, committed, &found.deployment)
                     .await?;
                 Ok(Some(found))

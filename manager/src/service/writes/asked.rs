@@ -5,7 +5,7 @@ use std::time::Duration;
 use common::api::error::ErrorCode;
 use common::api::manager::WriteQuery;
 use common::model::limits::OPERATION_MS;
-use common::model::{Deployment, OperationId};
+use common::model::{ClusterName, Deployment, OperationId};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -34,6 +34,8 @@ pub struct Asked {
     pub joined: Option<Joined>,
     /// Whether the service broker asks, which knows what it changes.
     pub by_broker: bool,
+    /// The cluster that the deployment must be on.
+    pub cluster: Option<ClusterName>,
 }
 
 /// Changes that belong to a write, and the id of its operation, which they name.

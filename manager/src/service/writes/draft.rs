@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use common::model::{
-    DeploymentName, InputConfig, ManifestName, Namespace, Operation, OperationId, OperationStatus,
-    Progress,
+    ClusterName, DeploymentName, InputConfig, ManifestName, Namespace, Operation, OperationId,
+    OperationStatus, Progress,
 };
 use common::request_id;
 use jiff::Timestamp;
@@ -32,6 +32,8 @@ pub struct Draft {
     pub caller: Caller,
     pub joined: Option<Joined>,
     pub by_broker: bool,
+    /// The cluster that the deployment must be on.
+    pub cluster: Option<ClusterName>,
 }
 
 impl Draft {
@@ -97,6 +99,7 @@ impl Draft {
             idempotency_key: self.idempotency_key.clone(),
             identity: self.caller.identity.clone(),
             namespace: self.namespace(found),
+            cluster: self.cluster(found),
         })
     }
 
@@ -106,6 +109,13 @@ impl Draft {
             Intent::Correct => MANAGER,
             _ => self.caller.user(),
         }
+    }
+
+    /// The cluster of the operation.
+    pub fn cluster(&self, found: Option<&Found>) -> ClusterName {
+        let new = self.intent.new_deployment().map(|new| &new.cluster);
+        let stored = found.map(|found| &found.deployment.cluster);
+        new.or(stored).cloned().unwrap_or_default()
     }
 
     fn namespace(&self, found: Option<&Found>) -> Option<Namespace> {

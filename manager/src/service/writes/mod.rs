@@ -19,7 +19,7 @@ use common::model::{
 use self::asked::{Asked, Kind, Precondition};
 pub use self::draft::{Draft, operation_id};
 use self::quota::Quota;
-pub use self::refusals::busy;
+pub use self::refusals::{busy, on_cluster};
 use super::access::gate::Gate;
 use super::deployments::missing;
 use crate::auth::Caller;
@@ -55,6 +55,7 @@ impl Writes {
             .map_err(|error| Error::invalid(&error))?;
         let new = New {
             namespace: namespace(request.namespace)?,
+            cluster: request.cluster.unwrap_or_default(),
             description: request.description,
             labels: request.labels,
             drift_policy: request.drift_policy,
@@ -80,7 +81,8 @@ impl Writes {
         mut request: UpdateDeployment,
         asked: impl Into<Asked>,
     ) -> Result<OperationHandle, Error> {
-        let (asked, source) = (asked.into(), Source::of(&mut request)?);
+        let (mut asked, source): (Asked, _) = (asked.into(), Source::of(&mut request)?);
+        asked.cluster = request.cluster;
         let change = DeploymentChange {
             description: request.description,
             labels: request.labels,
@@ -251,6 +253,7 @@ impl Writes {
             caller: asked.caller,
             joined: asked.joined,
             by_broker: asked.by_broker,
+            cluster: asked.cluster,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Why a write is refused.
 
 use common::api::error::ErrorCode;
-use common::model::{DeploymentName, ManifestName, OperationId};
+use common::model::{ClusterName, Deployment, DeploymentName, ManifestName, OperationId};
 
 use crate::error::Error;
 
@@ -43,4 +43,18 @@ pub fn busy(name: &DeploymentName, holder: Option<&OperationId>) -> Error {
         ErrorCode::OperationRunning,
         format!("{who} is running on deployment '{name}'; wait for its end, or stop it"),
     )
+}
+
+/// A deployment stays on its cluster. `asked` is the cluster of the request, if it names one.
+pub fn on_cluster(deployment: &Deployment, asked: Option<&ClusterName>) -> Result<(), Error> {
+    let (name, own) = (&deployment.name, &deployment.cluster);
+    match asked {
+        Some(asked) if asked != own => Err(Error::new(
+            ErrorCode::InvalidRequest,
+            format!(
+                "deployment '{name}' is on cluster '{own}', and an update cannot move it to '{asked}'; leave the cluster out, or delete the deployment and deploy it again on '{asked}'"
+            ),
+        )),
+        _ => Ok(()),
+    }
 }

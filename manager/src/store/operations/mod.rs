@@ -12,8 +12,8 @@ use common::api::manager::Expansion;
 use common::api::page::{Page, PageQuery};
 use common::api::plan::PlanAnswer;
 use common::model::{
-    Deployment, DeploymentName, Identity, InputConfig, ManifestName, Namespace, Operation,
-    OperationId, OperationStatus, SecretValue,
+    ClusterName, Deployment, DeploymentName, Identity, InputConfig, ManifestName, Namespace,
+    Operation, OperationId, OperationStatus, SecretValue,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,9 @@ pub struct OperationRecord {
     /// The deployment's namespace. It decides who may see the operation after the deployment is deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Namespace>,
+    /// The deployment's cluster.
+    #[serde(default)]
+    pub cluster: ClusterName,
 }
 
 /// The way back from a failure.

@@ -1,20 +1,20 @@
 //! What charts see of the cluster: what it can do, and objects that they look up. Only the deployer reads the cluster.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use common::api::cluster::{
     Capabilities, LOOKUP_BYTES, LOOKUPS, Lookup, LookupAnswer, LookupRequest,
 };
 use common::api::error::{ErrorBody, ErrorCode};
-use common::model::{Identity, Import, LayoutPath, SecretValue};
+use common::model::{ClusterName, Identity, Import, LayoutPath, SecretValue};
 use common::redact::REDACTED;
 use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::deployer::Deployer;
+use crate::deployer::{Deployer, Deployers};
 use crate::workflow::retry::Retry;
 
 /// How long the abilities of the cluster are reused.
@@ -28,6 +28,30 @@ pub enum View {
     None,
     /// With the rights of this identity.
     As(Option<Identity>),
+}
+
+/// A view of each cluster.
+pub struct ClusterViews {
+    deployers: Arc<dyn Deployers>,
+    retry: Retry,
+    views: std::sync::Mutex<HashMap<ClusterName, Arc<ClusterView>>>,
+}
+
+impl ClusterViews {
+    pub fn new(deployers: Arc<dyn Deployers>, retry: Retry) -> Self {
+        Self {
+            deployers,
+            retry,
+            views: Default::default(),
+        }
+    }
+
+    pub fn of(&self, cluster: &ClusterName) -> Arc<ClusterView> {
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || ClusterView::new(self.deployers.of(cluster), self.retry.clone());
+        let view = views.entry(cluster.clone());
+        view.or_insert_with(|| Arc::new(new())).clone()
+    }
 }
 
 pub struct ClusterView {

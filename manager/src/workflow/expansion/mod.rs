@@ -23,8 +23,8 @@ use common::api::manager::Expansion;
 use common::api::plan::{PlanAction, PlanAnswer, PlanRequest, PlanSources, SourcesRequest};
 use common::model::language;
 use common::model::{
-    AppliedChart, DeploymentName, GeneratedValue, InputConfig, Layout, ManifestName, Namespace,
-    ResolvedType, Scope, TypeName,
+    AppliedChart, ClusterName, DeploymentName, GeneratedValue, InputConfig, Layout, ManifestName,
+    Namespace, ResolvedType, Scope, TypeName,
 };
 use common::redact::REDACTED;
 use common::work;
@@ -35,10 +35,10 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use self::choice::{Choice, Instead};
-use self::cluster::{ClusterView, View};
+use self::cluster::{ClusterViews, View};
 use self::stored_types::StoredTypes;
 use super::retry::Retry;
-use crate::deployer::Deployer;
+use crate::deployer::Deployers;
 use crate::domain::deployment::service_binding;
 use crate::domain::manifest::imports::{Imports, ImportsError};
 use crate::domain::manifest::resolution::{Record, Recorded};
@@ -113,6 +113,7 @@ pub struct Expanded {
 pub struct Subject {
     pub deployment: DeploymentName,
     pub namespace: Namespace,
+    pub cluster: ClusterName,
     pub manifest: ManifestName,
     pub user: String,
     pub time: Timestamp,
@@ -158,8 +159,8 @@ pub struct Expansions {
     expander: Arc<dyn Expander>,
     registries: Arc<Registries>,
     stored: StoredTypes,
-    cluster: ClusterView,
-    deployer: Arc<dyn Deployer>,
+    views: ClusterViews,
+    deployers: Arc<dyn Deployers>,
     retry: Retry,
 }
 
@@ -168,15 +169,15 @@ impl Expansions {
         expander: Arc<dyn Expander>,
         registries: Arc<Registries>,
         stored: StoredTypes,
-        deployer: Arc<dyn Deployer>,
+        deployers: Arc<dyn Deployers>,
         retry: Retry,
     ) -> Self {
         Self {
-            deployer: deployer.clone(),
+            deployers: deployers.clone(),
             expander,
             registries,
             stored,
-            cluster: ClusterView::new(deployer, retry.clone()),
+            views: ClusterViews::new(deployers, retry.clone()),
             retry,
         }
     }
@@ -281,10 +282,9 @@ impl Expansions {
             if let (View::As(identity), false) = (&subject.view, response.lookups.is_empty()) {
                 let wanted = std::mem::take(&mut response.lookups);
                 let (answers, left) = (known.lookups.get_or_insert_default(), left(deadline));
-                let looked = self
-                    .cluster
-                    .look_up(identity.as_ref(), wanted, answers, left);
-                looked.await?;
+                let view = self.views.of(&subject.cluster);
+                view.look_up(identity.as_ref(), wanted, answers, left)
+                    .await?;
                 continue;
             }
             let references = self.references(&response, &known.imports)?;
@@ -311,7 +311,8 @@ impl Expansions {
         deadline: Instant,
     ) -> Result<(), Box<ErrorBody>> {
         if known.capabilities.is_none() && cluster::has_charts(known.imports.files()) {
-            known.capabilities = Some(self.cluster.capabilities(left(deadline)).await?);
+            let view = self.views.of(&subject.cluster);
+            known.capabilities = Some(view.capabilities(left(deadline)).await?);
             if subject.view != View::None {
                 known.lookups = Some(Vec::new());
             }
@@ -351,6 +352,7 @@ impl Expansions {
         subject: &Subject,
         known: &mut Fetched,
     ) -> Result<(), Box<ErrorBody>> {
+        let deployer = self.deployers.of(&subject.cluster);
         for plan in plans.iter().filter(|plan| !plan.wants.is_empty()) {
             let objects = match &subject.looker {
                 Some(Looker(identity)) => {
@@ -359,7 +361,7 @@ impl Expansions {
                         objects: plan.wants.iter().map(|one| one.object.clone()).collect(),
                         on_behalf_of: identity.clone(),
                     });
-                    let look = || self.deployer.lookup(request.clone(), LOOK);
+                    let look = || deployer.lookup(request.clone(), LOOK);
                     let found = self.retry.persist(look).await?;
                     known.warnings.extend(found.warnings);
                     found.objects

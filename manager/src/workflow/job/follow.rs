@@ -227,7 +227,7 @@ impl Follower<'_> {
         if self.again {
             self.run.authorized().await?;
         }
-        let (watch, deployer) = (self.run.watch, &*self.run.dependencies.deployer);
+        let (watch, deployer) = (self.run.watch, self.run.deployer());
         self.tries.begin((fence.number, fence.attempt));
         let mut events = tokio::select! {
             biased;
@@ -409,7 +409,7 @@ async fn renew(run: &Run<'_>, fence: &Fence, beat: u64) {
         fence: fence.clone(),
         beat,
     };
-    let (deployer, lease) = (&run.dependencies.deployer, run.dependencies.retry.lease);
+    let (deployer, lease) = (run.deployer(), run.dependencies.retry.lease);
     if let Err(error) = deployer.renew(&renewal, lease).await {
         let (deployment, error) = (run.deployment(), Box::<ErrorBody>::from(error));
         tracing::warn!(%deployment, error = %error.message, "resourcifier did not take the sign of life for the job of {deployment}: {}", error.message);
@@ -423,11 +423,12 @@ async fn confirmed(run: &Run<'_>, fence: &Fence, end: Option<Instant>) -> Vec<At
         deployment: run.deployment().clone(),
         fence: fence.clone(),
     };
+    let deployer = run.deployer();
     // The deployer is asked once even if nothing was written: nobody needs what the job still reads.
     let end = end.unwrap_or_else(Instant::now) + ASK;
     loop {
         let left = end.saturating_duration_since(Instant::now());
-        let asked = run.dependencies.deployer.stop(&stop, left);
+        let asked = deployer.stop(&stop, left);
         match tokio::time::timeout(left, asked).await {
             Ok(Ok(stopped)) => return attempts(fence.number, stopped),
             Ok(Err(_)) if Instant::now() + AGAIN < end => tokio::time::sleep(AGAIN).await,

@@ -11,7 +11,7 @@ use super::expansion::Expansions;
 use super::retry::Retry;
 use crate::audit::Audit;
 use crate::auth::Access;
-use crate::deployer::Deployer;
+use crate::deployer::Deployers;
 use crate::domain::operation::intent::Intent;
 use crate::store::Store;
 
@@ -72,7 +72,7 @@ impl Step {
 pub struct Dependencies {
     pub store: Store,
     pub expansions: Arc<Expansions>,
-    pub deployer: Arc<dyn Deployer>,
+    pub deployers: Arc<dyn Deployers>,
     pub access: Access,
     pub audit: Audit,
     pub retry: Retry,

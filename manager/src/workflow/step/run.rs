@@ -1,5 +1,6 @@
 //! One run of one operation, as its steps see it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use common::api::deployer::ApplyRequest;
@@ -14,6 +15,7 @@ use common::work;
 use tokio::time::Instant;
 
 use super::{Dependencies, Failure, Goal};
+use crate::deployer::Deployer;
 use crate::domain::manifest::resolution::Recorded;
 use crate::domain::operation::intent::Intent;
 use crate::domain::place::Source;
@@ -53,6 +55,11 @@ enum Content<'a> {
 impl Run<'_> {
     pub fn store(&self) -> &Store {
         &self.dependencies.store
+    }
+
+    /// The deployer of the deployment's cluster.
+    pub fn deployer(&self) -> Arc<dyn Deployer> {
+        self.dependencies.deployers.of(&self.record.cluster)
     }
 
     pub fn id(&self) -> &OperationId {

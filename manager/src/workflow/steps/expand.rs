@@ -65,6 +65,7 @@ pub async fn subject(run: &Run<'_>, latest: Option<&Latest>) -> Result<Subject, 
     Ok(Subject {
         deployment: run.deployment().clone(),
         namespace: run.namespace().await?,
+        cluster: run.record.cluster.clone(),
         manifest: run.manifest()?.clone(),
         user: run.record.operation.user.clone(),
         time: run.record.operation.start_time,

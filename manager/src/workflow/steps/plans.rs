@@ -87,7 +87,7 @@ async fn edit(
             on_behalf_of: run.acting.clone(),
             fence: Some(fence.map_err(|error| Failure::internal(run.id(), &error).error)?),
         });
-        let edited = run.dependencies.deployer.edit(request, EDIT).await;
+        let edited = run.deployer().edit(request, EDIT).await;
         edited.map_err(Box::<ErrorBody>::from)
     };
     Ok(run.dependencies.retry.persist(attempt).await.map(drop))

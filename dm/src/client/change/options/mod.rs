@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use common::api::manager::{DiffQuery, WriteQuery};
-use common::model::Namespace;
+use common::model::{ClusterName, Namespace};
 
 use self::policies::{AccountFlag, DriftFlag, Policies};
 use super::preview::dry_run::DryRunFlag;
@@ -35,6 +35,8 @@ pub struct WriteOptions {
     #[arg(long, short, conflicts_with = "no_wait")]
     pub wait: bool,
     #[command(flatten)]
+    pub place: ClusterFlag,
+    #[command(flatten)]
     pub dry_run: DryRunFlag,
     #[command(flatten)]
     pub before: BeforeFlags,
@@ -50,6 +52,14 @@ pub struct BeforeFlags {
     pub preflight: PreflightFlag,
     #[command(flatten)]
     pub hooks: HooksFlag,
+}
+
+/// Where a deployment is.
+#[derive(Debug, Clone, Args)]
+pub struct ClusterFlag {
+    /// Cluster of the deployment, as in dm clusters [default: that of the manager's own resourcifier]. It never changes.
+    #[arg(long, value_name = "CLUSTER")]
+    pub cluster: Option<ClusterName>,
 }
 
 #[derive(Debug, Args)]
@@ -119,6 +129,7 @@ impl WriteOptions {
         DiffQuery {
             timeout_ms: session.timeout_ms(),
             namespace,
+            cluster: self.place.cluster.clone(),
             locked,
             hooks: self.before.hooks.query(),
             policies: self.policies.query(),

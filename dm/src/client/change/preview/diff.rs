@@ -5,8 +5,8 @@ use common::api::manager::{DiffQuery, UpdateDeployment};
 use common::model::{DeploymentName, Namespace};
 
 use super::dry_run;
-use crate::client::change::options::HooksFlag;
 use crate::client::change::options::policies::{AccountFlag, Policies};
+use crate::client::change::options::{ClusterFlag, HooksFlag};
 use crate::client::change::replace::update_to;
 use crate::client::inspect::history::revision::Revision;
 use crate::client::inspect::manifest::named_or_latest;
@@ -47,6 +47,8 @@ pub struct Diff {
     pub policies: Policies,
     #[command(flatten)]
     pub account: AccountFlag,
+    #[command(flatten)]
+    pub place: ClusterFlag,
 }
 
 impl Diff {
@@ -62,6 +64,7 @@ impl Diff {
         let query = DiffQuery {
             timeout_ms: session.timeout_ms(),
             namespace: self.namespace,
+            cluster: self.place.cluster,
             locked: self.locked,
             hooks: self.hooks.query(),
             policies: self.policies.query(),

@@ -9,8 +9,8 @@ use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
 use common::client::ClientError;
 use common::model::{Deployment, DeploymentName, DriftPolicy, ManifestName, Namespace};
 
-use super::options::Metadata;
 use super::options::policies::{AccountFlag, Policies};
+use super::options::{ClusterFlag, Metadata};
 use super::replace::{replacement, update_to};
 use crate::client::operation::preview::show_preview;
 use crate::client::operation::write::{Subject, query, write};
@@ -45,6 +45,8 @@ pub struct Preview {
     pub policies: Policies,
     #[command(flatten)]
     pub account: AccountFlag,
+    #[command(flatten)]
+    pub place: ClusterFlag,
     /// With a deployment's name: drop all properties of before.
     #[arg(long)]
     pub reset_properties: bool,
@@ -114,6 +116,7 @@ impl Preview {
             content: bundle.content,
             imports: bundle.imports,
             namespace: self.namespace.or_else(|| session.namespace.clone()),
+            cluster: self.place.cluster,
             drift_policy: DriftPolicy::default(),
             service_account: self.account.for_create(),
             labels: self.metadata.labels(),
@@ -137,6 +140,7 @@ impl Preview {
             description: self.metadata.description,
             labels: (!labels.is_empty()).then_some(labels),
             service_account: self.account.for_update(),
+            cluster: self.place.cluster,
             ..content
         };
         let client = session.client.clone();

@@ -1,6 +1,7 @@
 //! What each route takes and returns, by the names of the handlers.
 
 pub mod activity;
+pub mod clusters;
 pub mod credentials;
 pub mod deployments;
 pub mod live;
@@ -17,7 +18,7 @@ use common::api::export::{Export, ExportQuery, Exported};
 use common::api::manager::*;
 use common::api::page::{Page, PageQuery};
 use common::api::upgrade::{UpgradeDeployment, WhatIf, WhatIfPage, WhatIfQuery};
-use common::model::{Credential, Deployment, Manifest, Operation, RegistryDefinition};
+use common::model::{Cluster, Credential, Deployment, Manifest, Operation, RegistryDefinition};
 use schemars::generate::SchemaGenerator;
 use serde_json::json;
 

@@ -93,8 +93,24 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "OpenAPI has no way to say that preview and predecessor exclude each other",
     ),
     (
-        "goes with \"name\"",
+        "with \"name\"; otherwise",
         "OpenAPI has no way to say that a parameter needs another one",
+    ),
+    (
+        "there is no cluster '",
+        "which clusters are registered is not in the schema",
+    ),
+    (
+        "is refused: its ",
+        "which addresses and authorities a cluster can have is not in the schema",
+    ),
+    (
+        "the path names cluster '",
+        "OpenAPI has no way to say that a name in the body is that of the path",
+    ),
+    (
+        "and an update cannot move it to",
+        "which cluster a deployment is on is not in the schema",
     ),
     (
         "names no generated value",

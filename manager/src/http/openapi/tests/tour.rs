@@ -21,6 +21,7 @@ pub async fn everywhere(driver: &mut Driver) {
     going_back_and_forth(driver).await;
     writing(driver).await;
     registering(driver).await;
+    clusters(driver).await;
     stopping(driver).await;
     administering(driver).await;
     processing(driver).await;
@@ -154,6 +155,27 @@ async fn registering(driver: &mut Driver) {
     driver
         .json("DELETE", credential, ask(own, Value::Null))
         .await;
+}
+
+async fn clusters(driver: &mut Driver) {
+    let ask = |body: Value| Ask {
+        at: &["far"],
+        body,
+        ..Ask::default()
+    };
+    let (all, one) = ("/clusters", "/clusters/{cluster}");
+    let far = json!({"name": "far", "url": "https://far:8082", "capacity": {"cpu": "8"}});
+    let create = Ask {
+        body: far.clone(),
+        ..Ask::default()
+    };
+    driver.json("POST", all, create).await;
+    driver.json("GET", all, Ask::default()).await;
+    driver.json("GET", one, ask(Value::Null)).await;
+    driver.json("PUT", one, ask(far)).await;
+    let verified = driver.json("GET", "/admin/verify", Ask::default()).await;
+    assert_eq!(verified["ok"], true, "{verified}");
+    driver.json("DELETE", one, ask(Value::Null)).await;
 }
 
 async fn reading(driver: &mut Driver) {

@@ -17,6 +17,7 @@ use common::model::{Deployment, Identity, OperationId, Output, RegistryDefinitio
 use serde::de::DeserializeOwned;
 
 use crate::store::deployments::Objects;
+use crate::store::deployments::clusters::ClusterRecord;
 use crate::store::kv::{self, Key, Order, Scan};
 use crate::store::manifests::Head;
 use crate::store::manifests::contents::Lists;
@@ -199,6 +200,7 @@ fn readable(key: &[u8], value: &[u8], digests: Option<&Digests>) -> Result<(), S
         "request-at" => is::<String>(key, value),
         "journal" => is::<journal::Entry>(key, value),
         "registry" => is::<RegistryDefinition>(key, value),
+        "cluster" => is::<ClusterRecord>(key, value),
         "template" => is::<serde_json::Value>(key, value),
         "credential" => is::<CredentialRecord>(key, value),
         "broker-instance" => is::<manager_broker::Instance>(key, value),

@@ -67,6 +67,9 @@ impl Verifying {
         let name = &deployment.name;
         let own = *key == keys::deployment(name);
         self.hold(key, own, "its record names another deployment");
+        let cluster = &deployment.cluster;
+        let placed = cluster.is_default() || self.has(&keys::cluster(cluster)).await?;
+        self.hold(key, placed, &format!("there is no cluster {cluster}"));
         let Some(latest) = &deployment.latest_manifest else {
             return Ok(0);
         };

@@ -26,7 +26,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
         expansion.outputs,
         Vec::new(),
     ));
-    let deployer = &run.dependencies.deployer;
+    let deployer = run.deployer();
     let check = || deployer.check(request.clone(), run.left());
     match run.dependencies.retry.persist(check).await {
         Ok(checked) => guard(run, &checked).await,

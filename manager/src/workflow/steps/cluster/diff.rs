@@ -18,13 +18,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     );
     request.hooks = hooks;
     let dependencies = run.dependencies;
-    let found = diff::diff(
-        &*dependencies.deployer,
-        &dependencies.retry,
-        request,
-        run.deadline,
-    )
-    .await;
+    let found = diff::diff(&*run.deployer(), &dependencies.retry, request, run.deadline).await;
     let report = match found {
         Ok(report) => report,
         Err(mut error) => {

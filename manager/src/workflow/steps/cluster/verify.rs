@@ -36,13 +36,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     );
     request.hooks = hooks;
     let dependencies = run.dependencies;
-    let found = diff::diff(
-        &*dependencies.deployer,
-        &dependencies.retry,
-        request,
-        run.deadline,
-    )
-    .await;
+    let found = diff::diff(&*run.deployer(), &dependencies.retry, request, run.deadline).await;
     let found = found.map_err(Failure::clean)?;
     let redaction = run.redaction().await?;
     // The same options as the preview's, so that the two can be compared field by field.

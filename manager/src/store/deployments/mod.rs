@@ -2,18 +2,20 @@
 //!
 //! Only the operation that holds a deployment's lock writes its records.
 
+pub mod clusters;
+
 use std::collections::BTreeMap;
 
 use common::api::deployer::Policies;
 use common::api::page::{Page, PageQuery};
 use common::model::{
-    AppliedChart, AppliedObject, Deployment, DeploymentName, DeploymentState, Identity,
-    ManifestName, Namespace, OperationId,
+    AppliedChart, AppliedObject, ClusterName, Deployment, DeploymentName, DeploymentState,
+    Identity, ManifestName, Namespace, OperationId,
 };
 use serde::{Deserialize, Serialize};
 
-use super::kv::{Entry, Order};
-use super::{Changes, Store, StoreError, keys, read};
+use crate::store::kv::{Entry, Order};
+use crate::store::{Changes, Store, StoreError, keys, read};
 
 /// A deployment with the entry that was read, to find out at the commit whether it has changed.
 #[derive(Debug, Clone)]
@@ -73,6 +75,8 @@ pub async fn page(store: &Store, page: &PageQuery) -> Result<Page<Deployment>, S
 pub struct DeploymentRow {
     pub name: DeploymentName,
     pub namespace: Namespace,
+    #[serde(default)]
+    pub cluster: ClusterName,
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
     pub state: DeploymentState,

@@ -1,5 +1,7 @@
 //! `/admin`: for operators.
 
+pub(super) mod clusters;
+
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Payload};
 use common::api::admin::ARCHIVE;

@@ -1,5 +1,7 @@
 //! Operations on the whole store: backup, restore, verification and new keys.
 
+pub mod clusters;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
