@@ -20,6 +20,7 @@ const START: Duration = Duration::from_secs(120);
 const NOT_OWN: &str = "only the project's own control plane can do this: unset DM_E2E_KUBECONFIG";
 
 static SHARED: OnceCell<Cluster> = OnceCell::const_new();
+static SECOND: OnceCell<Cluster> = OnceCell::const_new();
 
 pub struct Cluster {
     kubeconfig: PathBuf,
@@ -39,17 +40,26 @@ impl Cluster {
         SHARED.get_or_try_init(Cluster::start).await
     }
 
+    /// A second control plane, for tests with several clusters.
+    pub async fn second() -> Result<&'static Cluster> {
+        SECOND.get_or_try_init(Cluster::start_own).await
+    }
+
     #[expect(clippy::disallowed_methods, reason = "a test has no flags of its own")]
     async fn start() -> Result<Self> {
-        let built = build()?;
-        let kubectl = built.join("kubectl");
         if let Some(kubeconfig) = std::env::var_os("DM_E2E_KUBECONFIG") {
             return Ok(Self {
                 kubeconfig: kubeconfig.into(),
-                kubectl,
+                kubectl: build()?.join("kubectl"),
                 own: None,
             });
         }
+        Self::start_own().await
+    }
+
+    async fn start_own() -> Result<Self> {
+        let built = build()?;
+        let kubectl = built.join("kubectl");
         // The control plane removes it when it ends.
         let dir = std::env::temp_dir().join(format!("dm-e2e-{}", common::request_id::fresh()));
         let mut process = Command::new(built.join("dm-cluster"))

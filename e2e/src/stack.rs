@@ -137,6 +137,16 @@ impl Stack {
         Service::start("manager", &at, args).await
     }
 
+    /// The resourcifier of another cluster, which has the stack's namespace then.
+    pub async fn resourcifier_of(&self, cluster: &Cluster, flags: &[&str]) -> Result<Service> {
+        cluster.kubectl(&["create", "namespace", &self.namespace])?;
+        let at = self.folder().join("resourcifier");
+        std::fs::create_dir(&at)?;
+        let mut args = resourcifier_on(cluster, cluster.kubeconfig());
+        args.extend(flags.iter().map(ToString::to_string));
+        Service::start("resourcifier", &at, args).await
+    }
+
     async fn with(setting: Setting) -> Result<Self> {
         let at = setting.folder.path();
         let args = resourcifier_args(&setting);
@@ -282,15 +292,19 @@ fn new_namespace(cluster: &Cluster) -> Result<String> {
 }
 
 fn resourcifier_args(setting: &Setting) -> Vec<String> {
-    let path = |path: &Path| path.display().to_string();
-    let mut args = vec![
-        "--kubectl".into(),
-        path(setting.cluster.kubectl_path()),
-        "--kubeconfig".into(),
-        path(&setting.kubeconfig),
-    ];
+    let mut args = resourcifier_on(setting.cluster, &setting.kubeconfig);
     args.extend(setting.resourcifier.iter().map(ToString::to_string));
     args
+}
+
+fn resourcifier_on(cluster: &Cluster, kubeconfig: &Path) -> Vec<String> {
+    let path = |path: &Path| path.display().to_string();
+    vec![
+        "--kubectl".into(),
+        path(cluster.kubectl_path()),
+        "--kubeconfig".into(),
+        path(kubeconfig),
+    ]
 }
 
 fn manager_args(folder: &Path, expandybird: &Service, resourcifier: &Service) -> Vec<String> {

@@ -7,6 +7,7 @@ mod changes;
 mod chaos;
 mod charts;
 mod clients;
+mod clusters;
 mod completion;
 mod configurations;
 mod crash;

@@ -259,6 +259,7 @@ impl User {
                     namespace: Some(Namespace::parse(self.namespace.as_str()).map_err(unnamed)?),
                     description: String::new(),
                     labels: BTreeMap::new(),
+                    cluster: None,
                     drift_policy: common::model::DriftPolicy::default(),
                     service_account: None,
                 };
