@@ -84,6 +84,7 @@ spec:
     spec: {containers: [{name: agent, image: example.com/agent}]}
 YAML
 kubectl wait job/once --for=condition=complete --timeout=30s
+kubectl logs job/once | grep -q 'ends with exit code 0'
 kubectl rollout status statefulset/store daemonset/agent --timeout=60s
 
 echo "== workloads fail when asked to"

@@ -59,6 +59,8 @@ func runAPIServer(ctx context.Context, listener net.Listener, files credentials,
 		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--allow-privileged=true",
+		// The simulated kubelet is on loopback, which the node has as its external address.
+		"--kubelet-preferred-address-types=ExternalIP",
 		"--authorization-mode=RBAC",
 		"--client-ca-file="+files.caCert,
 		"--tls-cert-file="+files.servingCert,

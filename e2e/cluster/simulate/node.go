@@ -22,13 +22,17 @@ const NodeName = "simulated-node"
 // nodeIP is the address of the node and of pods on its network; it is in the range of the pods' addresses, see podIP.
 const nodeIP = "10.244.0.1"
 
+// kubeletIP is where the API server reaches the node's kubelet, which is a part of this process.
+const kubeletIP = "127.0.0.1"
+
 const (
 	heartbeatInterval = 10 * time.Second
 	leaseSeconds      = 40
 )
 
-// registerNode creates the node, ready from the start. It has room for whatever the tests ask for.
-func registerNode(ctx context.Context, clients kubernetes.Interface) error {
+// registerNode creates the node, ready from the start. It has room for whatever the tests ask for. `kubelet` is the port
+// that answers for its containers.
+func registerNode(ctx context.Context, clients kubernetes.Interface, kubelet int32) error {
 	room := corev1.ResourceList{
 		corev1.ResourceCPU:              resource.MustParse("1000"),
 		corev1.ResourceMemory:           resource.MustParse("10Ti"),
@@ -48,7 +52,9 @@ func registerNode(ctx context.Context, clients kubernetes.Interface) error {
 			Addresses: []corev1.NodeAddress{
 				{Type: corev1.NodeInternalIP, Address: nodeIP},
 				{Type: corev1.NodeHostName, Address: NodeName},
+				{Type: corev1.NodeExternalIP, Address: kubeletIP},
 			},
+			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: kubelet}},
 			NodeInfo: corev1.NodeSystemInfo{
 				KubeletVersion:          version.Get().GitVersion,
 				ContainerRuntimeVersion: "simulated://1",

@@ -1,7 +1,7 @@
 // Package simulate plays the parts of a cluster that need machines: one node that "runs" whatever pods the scheduler
 // gives it, a provisioner of volumes, and a load balancer.
 //
-// It changes the API's objects as a kubelet and a cloud would, and does nothing else: no container runs, no byte is
+// It changes the API's objects as a kubelet and a cloud would, says what a container's log would be, and does nothing else: no container runs, no byte is
 // stored, no packet is answered. How a pod behaves is in its image or an annotation, see behaviour.
 package simulate
 
@@ -34,11 +34,18 @@ func Run(ctx context.Context, clients kubernetes.Interface) error {
 	if err := createStorageClass(ctx, clients); err != nil {
 		return fmt.Errorf("failed to create the default storage class: %w", err)
 	}
-	if err := registerNode(ctx, clients); err != nil {
+	listener, kubelet, err := listenForLogs()
+	if err != nil {
+		return fmt.Errorf("failed to listen for requests of logs: %w", err)
+	}
+	if err := registerNode(ctx, clients, kubelet); err != nil {
 		return fmt.Errorf("failed to register the node: %w", err)
 	}
 	informers.Start(ctx.Done())
-	return heartbeat(ctx, clients)
+	logs, failed := logServer{clients: clients}, make(chan error, 2)
+	go func() { failed <- logs.serve(ctx, listener) }()
+	go func() { failed <- heartbeat(ctx, clients) }()
+	return <-failed
 }
 
 // created are the options of every creation.
