@@ -4,12 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Result, anyhow, ensure};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use anyhow::{Result, ensure};
+use e2e::signer::{Signer, encoded, unsigned};
 use e2e::{Loopback, Stack, until};
-use ring::rand::SystemRandom;
-use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -19,50 +16,6 @@ use crate::configurations::{maps, pods};
 /// New keys are looked for every ten seconds at most.
 const SOON: Duration = Duration::from_secs(40);
 pub const AUDIENCE: &str = "deployment-manager";
-
-/// A key of the issuer.
-pub struct Signer {
-    kid: &'static str,
-    key: EcdsaKeyPair,
-}
-
-impl Signer {
-    pub fn new(kid: &'static str) -> Result<Self> {
-        let random = SystemRandom::new();
-        let how = &ECDSA_P256_SHA256_FIXED_SIGNING;
-        let failed = |_| anyhow!("no key can be made");
-        let pkcs8 = EcdsaKeyPair::generate_pkcs8(how, &random).map_err(failed)?;
-        let key = EcdsaKeyPair::from_pkcs8(how, pkcs8.as_ref(), &random);
-        let key = key.map_err(|error| anyhow!("no key can be made: {error}"))?;
-        Ok(Self { kid, key })
-    }
-
-    pub fn jwk(&self) -> Value {
-        let point = self.key.public_key().as_ref();
-        let (x, y) = (encoded(&point[1..33]), encoded(&point[33..]));
-        json!({"kty": "EC", "crv": "P-256", "use": "sig", "kid": self.kid, "x": x, "y": y})
-    }
-
-    pub fn token(&self, claims: &Value) -> Result<String> {
-        self.token_of(&json!({"alg": "ES256", "kid": self.kid}), claims)
-    }
-
-    fn token_of(&self, header: &Value, claims: &Value) -> Result<String> {
-        let signed = unsigned(header, claims);
-        let signature = self.key.sign(&SystemRandom::new(), signed.as_bytes());
-        let signature = signature.map_err(|_| anyhow!("nothing can be signed"))?;
-        Ok(format!("{signed}.{}", encoded(signature.as_ref())))
-    }
-}
-
-pub fn encoded(bytes: &[u8]) -> String {
-    URL_SAFE_NO_PAD.encode(bytes)
-}
-
-fn unsigned(header: &Value, claims: &Value) -> String {
-    let part = |value: &Value| encoded(value.to_string().as_bytes());
-    format!("{}.{}", part(header), part(claims))
-}
 
 /// Answers with its discovery document, or its keys.
 struct Idp {
@@ -165,7 +118,7 @@ fn bad(idp: &Idp, signer: &Signer) -> Result<Vec<(&'static str, String)>> {
     let stranger = Signer::new("first")?;
     let hs256 = json!({"alg": "HS256", "kid": signer.kid});
     let signed = unsigned(&hs256, &good);
-    let public = signer.key.public_key().as_ref();
+    let public = signer.public();
     let by_public = ring::hmac::sign(
         &ring::hmac::Key::new(ring::hmac::HMAC_SHA256, public),
         signed.as_bytes(),
