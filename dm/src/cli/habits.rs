@@ -39,6 +39,8 @@ pub fn advice(args: &[OsString], kind: ErrorKind) -> Option<String> {
         return found.map(|(_, ours)| format!("dm calls it: {ours}"));
     }
     let what = match *command {
+        // It is meant as it is here.
+        "install" if rest.contains(&"--image") => return None,
         "install" => "installs Deployment Manager itself in a cluster",
         "upgrade" => "rolls a template version out to all deployments that use it",
         _ => return None,
@@ -89,6 +91,7 @@ mod tests {
             let advice = advised(line).unwrap_or_default();
             assert!(advice.contains(expected), "{line}: {advice}");
         }
+        assert_eq!(advised("dm install --image dm:1 --set a=1"), None);
         assert_eq!(advised("dm list --nonsense"), None);
         assert_eq!(advised("dm nonsense"), None);
     }

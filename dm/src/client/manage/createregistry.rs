@@ -16,7 +16,8 @@ use crate::error::Failure;
 #[command(after_help = "\
 Examples:
   dm createregistry shop https://github.com/my-org/my-repo
-  dm createregistry shop https://github.example.com/my-org/my-repo --credential shop-token --ref stable
+  dm createregistry shop https://github.example.com/my-org/my-repo --credential shop-token
+  dm createregistry shop https://github.com/my-org/my-repo --ref stable
   dm createregistry shop https://templates.example.com/shop --type http
   dm createregistry charts https://charts.example.com --type helm
   dm createregistry shop oci://ghcr.io/my-org/templates --public-key publisher.pub
@@ -89,7 +90,8 @@ fn read_key(file: &Path) -> Result<String, Failure> {
 /// The kind of registry that a URL shows. An ordinary `https://` URL could be any kind.
 fn guess(url: &str) -> Option<RegistryType> {
     let host = url.strip_prefix("https://").unwrap_or(url);
-    if host.starts_with("github.com/") {
+    // A GitHub Enterprise too.
+    if host.starts_with("github.") {
         return Some(RegistryType::Github);
     }
     if url.starts_with("oci://") || url.starts_with("oci+http://") {

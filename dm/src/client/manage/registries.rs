@@ -32,14 +32,14 @@ pub enum Action {
     Refresh {
         /// Registry as in the output of dm registries.
         #[arg(value_name = "REGISTRY")]
-        registry: Option<String>,
+        name: Option<String>,
     },
 }
 
 impl Registries {
     pub async fn run(self, session: &mut Session<'_, '_>) -> Result<(), Failure> {
-        if let Some(Action::Refresh { registry }) = self.action {
-            return refresh(session, registry).await;
+        if let Some(Action::Refresh { name }) = self.action {
+            return refresh(session, name).await;
         }
         let page = registries(session).await?;
         let width = session.terminal.width;
@@ -53,8 +53,8 @@ async fn registries(session: &Session<'_, '_>) -> Result<Page<RegistrySummary>, 
 }
 
 /// Registries do not block each other: what one answers is shown, and then the errors of the others.
-async fn refresh(session: &mut Session<'_, '_>, registry: Option<String>) -> Result<(), Failure> {
-    let names = match registry {
+async fn refresh(session: &mut Session<'_, '_>, name: Option<String>) -> Result<(), Failure> {
+    let names = match name {
         Some(name) => vec![name],
         None => {
             let all = registries(session).await?.items.into_iter();
