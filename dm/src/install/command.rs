@@ -21,18 +21,18 @@ const FIELD_MANAGER: &str = "dm-";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dm install --image registry.example.com/deployment-manager:0.1.0 | kubectl apply --server-side -f -
-  dm install --image registry.example.com/deployment-manager:0.1.0 --apply
-  dm install --image … --properties replicas=3,manager.storage=50Gi --without-secrets
-  dm install --image … --properties-file production.yaml --apply
-  dm install --image … --properties managers=3 --apply     # with an etcd of three members
-  dm describe deployment-manager:v1        # all properties
+  dm install --image registry.example.com/dm:0.1.0 | kubectl apply --server-side -f -
+  dm install --image registry.example.com/dm:0.1.0 --apply
+  dm install --image registry.example.com/dm:0.1.0 --properties replicas=3 --without-secrets
+  dm install --image registry.example.com/dm:0.1.0 --properties-file production.yaml --apply
+  dm install --image registry.example.com/dm:0.1.0 --properties managers=3 --apply  # on an etcd
+  dm describe deployment-manager:v1  # all properties
 
 Once it runs, it can look after itself:
   kubectl -n deployment-manager port-forward svc/deployment-manager 8443:443 &
-  kubectl -n deployment-manager get configmap deployment-manager-ca -o 'jsonpath={.data.ca\\.crt}' > ca.crt
+  kubectl -n deployment-manager get cm deployment-manager-ca -o 'jsonpath={.data.ca\\.crt}' > ca.crt
   export DM_SERVICE=https://localhost:8443 DM_CA_FILE=ca.crt
-  dm deploy deployment-manager:v1 --namespace deployment-manager --properties image=…")]
+  dm deploy deployment-manager:v1 -n deployment-manager --set image=registry.example.com/dm:0.1.0")]
 pub struct Install {
     /// Image with the programs of all three services, kubectl and git.
     #[arg(long)]

@@ -35,7 +35,7 @@ Examples:
   dm publish redis/v1.1 /srv/templates --no-compare
   dm publish redis/v1.0.1 git@github.com:my-org/templates.git --collection db
   dm publish redis/v1.0.1 oci://ghcr.io/my-org/templates --username me --password-stdin < token.txt
-  DM_REGISTRY_USERNAME=me DM_REGISTRY_PASSWORD=… dm publish redis/v1.0.1 oci://ghcr.io/my-org/templates")]
+  DM_REGISTRY_PASSWORD=… dm publish redis/v1.0.1 oci://ghcr.io/my-org/templates --username me")]
 pub struct Publish {
     /// Folder of the version.
     #[arg(value_name = "DIR")]

@@ -23,9 +23,9 @@ use crate::terminal::text;
 #[command(after_help = "\
 Examples:
   dm templates
-  dm templates REGISTRY
-  dm templates REGISTRY '^redis'
-  dm templates --registry REGISTRY '^redis'
+  dm templates default
+  dm templates default '^redis'
+  dm templates --registry default '^redis'
   dm templates template:shop               # stored Template objects")]
 pub struct Templates {
     // Not the id `registry`, which belongs to the flag that may stand before the command.

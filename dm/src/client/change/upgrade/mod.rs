@@ -41,10 +41,10 @@ use crate::terminal::text;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dm upgrade --template redis:v1.1 --dry-run      # like dm whatif
-  dm upgrade --template redis:v1.1
-  dm upgrade --template redis:v1.1 --at-once 10 --label tier=front
-  dm upgrade --template redis:v1.1 --deployment cache --rollback-on-failure")]
+  dm upgrade --template replicatedservice:v1.1 --dry-run  # like dm whatif
+  dm upgrade --template replicatedservice:v1.1
+  dm upgrade --template replicatedservice:v1.1 --at-once 10 --label tier=front
+  dm upgrade --template replicatedservice:v1.1 --deployment web --rollback-on-failure")]
 pub struct Upgrade {
     /// TEMPLATE:VERSION, or a full template reference.
     #[arg(long, value_name = "TEMPLATE:VERSION")]

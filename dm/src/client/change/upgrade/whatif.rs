@@ -24,9 +24,9 @@ const PAGE: usize = 100;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dm whatif redis:v1.1
-  dm whatif redis:v1.1 --full                 # field by field
-  dm whatif redis:v1.1 --label tier=front -o json
+  dm whatif replicatedservice:v1.1
+  dm whatif replicatedservice:v1.1 --full     # field by field
+  dm whatif replicatedservice:v1.1 --label tier=front -o json
 
 Exit codes: 0 the version works for all, 1 not for all, otherwise as for other commands.")]
 pub struct WhatIf {
