@@ -93,11 +93,16 @@ fn distinct(causes: &[ErrorBody]) -> Vec<(&ErrorBody, Vec<&str>)> {
 
 /// The message without the name of its resource, and without the object that it names before the first colon.
 fn without_name(message: &str, name: &str) -> String {
-    let reason = match message.strip_prefix("resource ") {
-        Some(rest) => rest.split_once("): ").map_or(rest, |(_, reason)| reason),
-        None => message,
+    let (object, reason) = match message.strip_prefix("resource ") {
+        Some(rest) => rest.split_once("): ").unwrap_or(("", rest)),
+        None => ("", message),
     };
-    reason.replace(&format!("\"{name}\""), "")
+    let reason = reason.replace(&format!("\"{name}\""), "");
+    // Its namespace and name, as the API server repeats them.
+    match object.rsplit_once(' ') {
+        Some((_, object)) => reason.replace(&format!("({object};"), "("),
+        None => reason,
+    }
 }
 
 fn indented(shown: &mut String, lines: &str, depth: usize) {
@@ -253,11 +258,14 @@ mod tests {
             cause("b", "quota exceeded"),
             cause("c", "no image"),
             cause("d", "quota exceeded"),
+            cause("e", "no patch (default/e; v1): no such field"),
+            cause("f", "no patch (default/f; v1): no such field"),
         ];
-        let body = ErrorBody::new(ErrorCode::ResourcesFailed, "4 of 4 resources failed");
+        let body = ErrorBody::new(ErrorCode::ResourcesFailed, "6 of 6 resources failed");
         let shown = report(&refused(body.caused_by(causes)));
         assert_eq!(shown.matches("quota exceeded").count(), 1, "{shown}");
         assert!(shown.contains("the same for b, d"), "{shown}");
+        assert_eq!(shown.matches("no such field").count(), 1, "{shown}");
         assert!(shown.contains("no image"), "{shown}");
     }
 

@@ -55,7 +55,7 @@ impl Get {
             Some(Part::Resources) => live(session, &self.name, None).await,
             Some(Part::Outputs) => {
                 let deployment = session.client.deployment(&self.name).await?;
-                session.show(&deployment.outputs, |all| resources::outputs(all))
+                session.show(&deployment.outputs, |all| resources::outputs(all, None))
             }
             Some(Part::Notes) => {
                 let deployment = session.client.deployment(&self.name).await?;
@@ -70,8 +70,9 @@ impl Get {
             let warning = format!("warning: {}", text::line(warning));
             session.terminal.note(&warning);
         }
+        let width = session.terminal.width;
         session.show(&deployment, |deployment| {
-            resources::summary(deployment, Timestamp::now())
+            resources::summary(deployment, Timestamp::now(), width)
         })?;
         if session.format != Format::Table {
             return Ok(());

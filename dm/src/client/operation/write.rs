@@ -224,7 +224,7 @@ fn result(deployment: &Deployment) -> String {
         "{} is {:?}\n{}{notes}",
         deployment.name,
         deployment.state.status,
-        outputs(&deployment.outputs)
+        outputs(&deployment.outputs, None)
     )
 }
 

@@ -76,6 +76,10 @@ fn resource(diff: &ResourceDiff, colours: bool) -> String {
     };
     let line = text::line(&format!("{verb:<8} {object}{resource}"));
     let mut shown = sign.line(0, &line, colours);
+    if is_run_of_hook(diff) {
+        let line = "it is a hook, which runs again and gets a new object";
+        shown.push_str(&Sign::Same.line(1, line, colours));
+    }
     let shown_changes = diff.changes.iter().filter(|change| is_shown(&change.path));
     for change in shown_changes {
         shown.push_str(&field(change, colours));
@@ -89,6 +93,11 @@ fn resource(diff: &ResourceDiff, colours: bool) -> String {
         shown.push_str(&Sign::Wrong.line(1, &line, colours));
     }
     shown
+}
+
+/// Only the object of a hook's last run is replaced without regard to what it is.
+fn is_run_of_hook(diff: &ResourceDiff) -> bool {
+    diff.intent == ResourceIntent::Replace && diff.basis.uid.is_none()
 }
 
 /// Whether users want to see the field. Not the name, which is in the line above, and not our own marks.
@@ -219,6 +228,19 @@ mod tests {
     fn changes_are_told_by_resource_and_field() {
         let summary = summary(&DiffSummary::summarize(&diffs()));
         insta::assert_snapshot!(format!("{}{summary}", resources(&diffs(), false)));
+    }
+
+    #[test]
+    fn a_hook_that_runs_again_says_so() {
+        let diffs: Vec<ResourceDiff> = serde_json::from_value(json!([
+            {"name": "prepare", "type": "Job", "intent": "REPLACE", "basis": {"object": {"apiVersion": "batch/v1", "kind": "Job", "name": "prepare"}}},
+        ]))
+        .unwrap();
+        let shown = resources(&diffs, false);
+        assert_eq!(
+            shown,
+            "~ replace  Job prepare\n      it is a hook, which runs again and gets a new object\n"
+        );
     }
 
     #[test]

@@ -33,12 +33,20 @@ pub fn said(report: &ResourceReport) -> String {
         }
         ResourceState::Gone => because(report.action.map_or("gone", done)),
         ResourceState::Failed => match &report.error {
-            Some(error) => format!("failed: {}", error.message),
+            Some(error) => format!("failed: {}", without_object(&error.message)),
             None => because("failed"),
         },
         ResourceState::Skipped => because("skipped"),
     };
     text::line(&said)
+}
+
+/// Without the resource and the object before the reason: the line begins with them.
+fn without_object(message: &str) -> &str {
+    match message.strip_prefix("resource ") {
+        Some(rest) => rest.split_once("): ").map_or(message, |(_, reason)| reason),
+        None => message,
+    }
 }
 
 const fn done(action: Action) -> &'static str {

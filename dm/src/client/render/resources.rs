@@ -74,8 +74,8 @@ pub const fn state(state: ObjectState) -> &'static str {
     }
 }
 
-/// The summary that `dm get` prints above the resources.
-pub fn summary(deployment: &Deployment, now: Timestamp) -> String {
+/// The summary that `dm get` prints above the resources. What is too long for a line stands below its title.
+pub fn summary(deployment: &Deployment, now: Timestamp, width: Option<usize>) -> String {
     let ago = |time: Option<Timestamp>| time.map(|time| format!("{} ago", text::age(time, now)));
     let labels: Vec<_> = deployment
         .labels
@@ -120,34 +120,36 @@ pub fn summary(deployment: &Deployment, now: Timestamp) -> String {
     let mut shown = String::new();
     for (title, value) in lines {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            shown.push_str(&format!(
-                "{:<13}{}\n",
-                format!("{title}:"),
-                text::line(&value)
-            ));
+            shown.push_str(&titled(title, &value, width));
         }
     }
-    shown.push_str(&outputs(&deployment.outputs));
+    shown.push_str(&outputs(&deployment.outputs, width));
     for error in &deployment.state.errors {
-        shown.push_str(&format!("Error:       {}\n", text::line(error)));
+        shown.push_str(&titled("Error", error, width));
     }
     shown
 }
 
+fn titled(title: &str, value: &str, width: Option<usize>) -> String {
+    let (title, value) = (format!("{title}:"), text::line(value));
+    let line = format!("{title:<13}{value}\n");
+    match width.is_some_and(|width| line.chars().count() > width + 1) {
+        true => format!("{title}\n{}", text::wrapped(&value, "    ", width)),
+        false => line,
+    }
+}
+
 /// `name = value`, one per line.
-pub fn outputs(outputs: &[Output]) -> String {
+pub fn outputs(outputs: &[Output], width: Option<usize>) -> String {
     let shown = |value: &Value| match value {
-        Value::String(text) => text::line(text),
-        other => text::line(&other.to_string()),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     };
-    let lines = outputs.iter().map(|output| {
-        format!(
-            "Output:      {} = {}\n",
-            text::line(&output.name),
-            shown(&output.value)
-        )
-    });
-    lines.collect()
+    let line = |output: &Output| {
+        let value = format!("{} = {}", output.name, shown(&output.value));
+        titled("Output", &value, width)
+    };
+    outputs.iter().map(line).collect()
 }
 
 pub fn operations(items: &[Operation], now: Timestamp) -> Table {
@@ -217,7 +219,23 @@ mod tests {
             "fingerprint": "f", "outputs": [{"name": "url", "value": "http://x"}, {"name": "ports", "value": [80]}],
         }))
         .unwrap();
-        insta::assert_snapshot!(summary(&deployment, now()));
+        insta::assert_snapshot!(summary(&deployment, now(), None));
+    }
+
+    #[test]
+    fn no_line_of_a_summary_is_wider_than_the_terminal() {
+        let deployment: Deployment = serde_json::from_value(json!({
+            "name": "web", "namespace": "default", "createdAt": "2026-01-02T03:00:05Z", "fingerprint": "f",
+            "state": {"status": "Failed", "errors": ["web-rc: the image of no container can be found anywhere"]},
+            "operation": "01a2094164f4724f9f74fab1ccf912e4", "outputs": [{"name": "url", "value": "http://web.shop.example.com"}],
+        }))
+        .unwrap();
+        let shown = summary(&deployment, now(), Some(40));
+        assert!(shown.lines().all(|line| line.len() <= 40), "{shown}");
+        assert!(
+            shown.contains("Operation:\n    01a2094164f4724f9f74fab1ccf912e4\n"),
+            "{shown}"
+        );
     }
 
     #[test]
