@@ -4,9 +4,10 @@ use anyhow::{Context as _, Result, ensure};
 use e2e::Stack;
 use e2e::program::path_of;
 use tokio::process::Command;
+use tokio::sync::Mutex;
 
 use super::markdown::{Document, documents};
-use super::page::Examples;
+use super::page::{Example, Examples};
 use super::script;
 
 /// The folders of the book whose examples run.
@@ -23,6 +24,9 @@ const GIT_IDENTITY: [(&str, &str); 4] = [
     ("GIT_COMMITTER_EMAIL", "ada@example.com"),
 ];
 
+/// Pages deploy to the namespace `default`, which all stacks of a cluster share.
+pub static NAMESPACE: Mutex<()> = Mutex::const_new(());
+
 fn pages() -> Result<Vec<Document>> {
     let pages: Result<Vec<_>> = TESTED.into_iter().map(documents).collect();
     Ok(pages?.into_iter().flatten().collect())
@@ -33,7 +37,7 @@ fn pages() -> Result<Vec<Document>> {
     clippy::disallowed_methods,
     reason = "PATH is how the system finds programs"
 )]
-fn bash(stack: &Stack) -> Result<Command> {
+pub fn bash(stack: &Stack) -> Result<Command> {
     let programs = path_of("dm")?;
     let programs = programs.parent().context("no folder of programs")?;
     let tools = stack.cluster.kubectl_path().parent();
@@ -51,12 +55,17 @@ fn bash(stack: &Stack) -> Result<Command> {
     Ok(bash)
 }
 
-async fn check(stack: &Stack, page: &Document) -> Result<Vec<String>> {
+/// Runs a page's examples. Gives what is not true, and what they leave.
+pub async fn check(
+    stack: &Stack,
+    page: &Document,
+    examples: &[Example],
+    bash: Command,
+) -> Result<Vec<String>> {
     let name = page.path.with_extension("").display().to_string();
     let folder = stack.folder().join("book").join(name.replace('/', "-"));
     std::fs::create_dir_all(&folder)?;
-    let examples = Examples::read(page)?;
-    let mut faults = script::run(&examples.run, &folder, bash(stack)?).await?;
+    let mut faults = script::run(examples, &folder, bash).await?;
     let left = stack.dm.json(&["list"]).await?;
     for deployment in left["items"].as_array().into_iter().flatten() {
         let name = deployment["name"].as_str().unwrap_or_default();
@@ -68,11 +77,13 @@ async fn check(stack: &Stack, page: &Document) -> Result<Vec<String>> {
 
 #[tokio::test]
 async fn every_example_does_what_the_book_says() -> Result<()> {
+    let _alone = NAMESPACE.lock().await;
     let stack = Stack::for_a_user().await?;
     let mut all = Vec::new();
     for page in pages()? {
         let path = page.path.display();
-        let faults = check(&stack, &page)
+        let examples = Examples::read(&page)?;
+        let faults = check(&stack, &page, &examples.run, bash(&stack)?)
             .await
             .with_context(|| path.to_string())?;
         all.extend(faults.iter().map(|fault| format!("{path}, {fault}")));

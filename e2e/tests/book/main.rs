@@ -3,6 +3,7 @@
 mod alerts;
 mod equivalents;
 mod examples;
+mod help;
 mod links;
 mod markdown;
 mod page;

@@ -5,6 +5,7 @@
 //! | `yaml,file=NAME` | a file that the reader saves |
 //! | `console` | commands, each behind `$ `, with what they print; `> ` continues a command |
 //! | `console,fails` | the same, and every command fails |
+//! | `console,endless` | the same, and every command goes on until Ctrl-C, which it gets once it has printed something |
 //! | `console,norun` | commands that cannot run in a test; a comment before the block says why |
 //!
 //! Not the crate trycmd: its commands share no shell, so that a page could not use a variable or a folder of an earlier example.
@@ -28,6 +29,8 @@ pub struct Command {
     /// What it prints: `...` stands for any lines, `[..]` for any text in a line.
     pub output: String,
     pub fails: bool,
+    /// It goes on until it is interrupted.
+    pub is_endless: bool,
 }
 
 #[derive(Default)]
@@ -64,7 +67,7 @@ impl Examples {
                 ensure!(comment.starts_with(REASON), "say why: {REASON} … -->");
                 self.not_run += commands(block)?.len();
             }
-            ("console", "" | "fails", _) => {
+            ("console", "" | "fails" | "endless", _) => {
                 let commands = commands(block)?.into_iter();
                 self.run.extend(commands.map(Example::Command));
             }
@@ -88,6 +91,7 @@ fn commands(block: &CodeBlock) -> Result<Vec<Command>> {
                 text: text.to_owned(),
                 output: String::new(),
                 fails: block.info == "console,fails",
+                is_endless: block.info == "console,endless",
             });
             continue;
         }

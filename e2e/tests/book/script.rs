@@ -13,6 +13,9 @@ use super::page::{Command, Example};
 /// A page takes some seconds; other builds may take the processor meanwhile.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// How a command ends that gets Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
 /// Ends a file's text in the script.
 const END: &str = "END-OF-THE-FILE";
 
@@ -53,6 +56,14 @@ fn script(examples: &[Example], seen: &Path) -> String {
             Example::File { name, text } => writeln!(
                 script,
                 "mkdir -p \"$(dirname {name})\" && cat >{name} <<'{END}'\n{text}{END}"
+            ),
+            // With job control, so that the shell does not have it ignore Ctrl-C.
+            Example::Command(command) if command.is_endless => writeln!(
+                script,
+                "set -m\n{} >'{prefix}.out' 2>'{prefix}.err' &\n\
+                 until [ -s '{prefix}.out' ] || ! kill -0 $! 2>'{prefix}.gone'; do sleep 0.1; done\n\
+                 kill -INT $! 2>'{prefix}.gone'\nwait $!\necho $(($? == {INTERRUPTED} ? 0 : 1)) >'{prefix}.code'\nset +m",
+                command.text
             ),
             Example::Command(command) => writeln!(
                 script,

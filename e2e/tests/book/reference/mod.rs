@@ -2,7 +2,7 @@
 
 mod api;
 mod error_codes;
-mod help;
+pub mod help;
 mod metrics;
 mod named;
 

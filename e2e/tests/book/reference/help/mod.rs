@@ -29,12 +29,13 @@ const COMMANDS: [&str; 8] = [
 /// The page of the flags that all commands take is a command of its own.
 const OPTIONS: &str = "options";
 
-/// What a program prints for `--help`, as wide as clap makes it without a terminal.
-fn help(program: &str, command: &[String]) -> Result<String> {
+/// What a program prints for `--help`, in so many columns, or as wide as clap makes it without a terminal.
+fn help(program: &str, command: &[String], columns: Option<&str>) -> Result<String> {
     let output = Command::new(path_of(program)?)
         .args(command)
         .args((command != [OPTIONS]).then_some("--help"))
         .env_clear()
+        .envs(columns.map(|columns| ("COLUMNS", columns)))
         .stdin(Stdio::null())
         .output()?;
     ensure!(
@@ -66,16 +67,25 @@ pub fn aliases(help: &str) -> Vec<(String, String)> {
     commands(help).flat_map(of_command).collect()
 }
 
-/// A command and all below it, each with its help.
-pub fn all(program: &str, command: &[String]) -> Result<Vec<(String, String)>> {
-    let own = help(program, command)?;
+/// A command and all below it, each with its help, in so many columns.
+pub fn all_in(
+    columns: Option<&str>,
+    program: &str,
+    command: &[String],
+) -> Result<Vec<(String, String)>> {
+    let own = help(program, command, columns)?;
     let below: Vec<_> = commands(&own).map(|entry| entry.name).collect();
     let name = [&[program.to_owned()], command].concat().join(" ");
     let mut found = vec![(name, own)];
     for next in below {
-        found.extend(all(program, &[command, &[next]].concat())?);
+        found.extend(all_in(columns, program, &[command, &[next]].concat())?);
     }
     Ok(found)
+}
+
+/// A command and all below it, each with its help.
+pub fn all(program: &str, command: &[String]) -> Result<Vec<(String, String)>> {
+    all_in(None, program, command)
 }
 
 fn page(title: &str, introduction: &str, programs: &[&str]) -> Result<String> {
