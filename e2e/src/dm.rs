@@ -9,7 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
-use tokio::process::{Child, ChildStderr, Command};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
 use crate::program::path_of;
 
@@ -51,6 +51,12 @@ impl Running {
             }
         }
         bail!("dm ended and never said {expected:?}: {}", self.said)
+    }
+
+    /// What it prints, from here on. It is not in the end's answer then.
+    pub fn prints(&mut self) -> Result<Lines<BufReader<ChildStdout>>> {
+        let stdout = self.child.stdout.take().context("it is read already")?;
+        Ok(BufReader::new(stdout).lines())
     }
 
     async fn line(&mut self) -> Result<Option<String>> {

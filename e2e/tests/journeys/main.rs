@@ -1,6 +1,7 @@
 //! What users do, from the command line to the cluster and back. One binary, so that one control plane serves all.
 
 mod bad_input;
+mod beginning;
 mod broker;
 mod broker_config;
 mod changes;
@@ -20,6 +21,7 @@ mod interruption;
 mod lifecycle;
 mod local;
 mod login;
+mod logs;
 mod manifests;
 mod metrics;
 mod oidc;

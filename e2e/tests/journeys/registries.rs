@@ -429,3 +429,27 @@ async fn a_registry_that_is_down_is_told_and_holds_up_no_other() -> Result<()> {
     assert!(said.stderr.contains("registry down"), "{said:?}");
     Ok(())
 }
+
+#[tokio::test]
+async fn a_registry_is_asked_anew_on_request() -> Result<()> {
+    let stack = stack().await?;
+    add(&stack, "shop", "v1", &note("first"))?;
+    let repository = Repository::serve(&registry(&stack, "shop")?).await?;
+    let flags = ["--registry-refresh", "1h", "--allow-private-registries"].map(str::to_owned);
+    let manager = stack.another_manager("patient", &flags).await?;
+    let dm = stack.dm.at(manager.url());
+    dm.ok(&["createregistry", "shop", repository.url()]).await?;
+    let before = dm.ok(&["templates", "shop"]).await?;
+    ensure!(!before.contains("v1.1"), "{before}");
+    add(&stack, "shop", "v1.1", &note("second"))?;
+    repository.commit()?;
+    assert_eq!(dm.ok(&["templates", "shop"]).await?, before, "it is kept");
+    let said = dm.ok(&["registries", "refresh", "shop"]).await?;
+    ensure!(said.contains("shop"), "{said}");
+    let after = dm.ok(&["templates", "shop"]).await?;
+    ensure!(after.contains("v1.1"), "{after}");
+    dm.ok(&["registries", "refresh"]).await?;
+    let said = dm.fails(3, &["registries", "refresh", "shpo"]).await?;
+    ensure!(said.contains("'shpo' is not known"), "{said}");
+    Ok(())
+}
