@@ -25,6 +25,20 @@ async fn followed_logs_go_on_with_the_lines_of_new_pods() -> Result<()> {
 }
 
 #[tokio::test]
+async fn all_lines_of_one_instant_are_shown() -> Result<()> {
+    let stack = Stack::start().await?;
+    stack.write("web.yaml", &pods("web", "crash", 1))?;
+    let deploy = ["deploy", "web.yaml", "--namespace", &stack.namespace];
+    let said = stack.dm.fails(1, &deploy).await?;
+    ensure!(said.contains("ends with exit code 1"), "{said}");
+    let logs = stack.dm.ok(&["logs", "web", "--no-prefix"]).await?;
+    let lines = ["starts", "ends with exit code 1"];
+    let lines = lines.map(|what| format!("container main {what} (simulated)\n"));
+    assert_eq!(logs, lines.concat());
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_container_that_never_ran_has_no_log_and_the_note_says_why() -> Result<()> {
     let stack = Stack::start().await?;
     stack.write("web.yaml", &pods("web", "no-image", 1))?;

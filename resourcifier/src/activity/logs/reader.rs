@@ -52,9 +52,15 @@ impl Reader<'_> {
             Ok(lines) => lines,
             Err(error) => return self.refused(error),
         };
+        let mut read_before = self.after.clone();
         while let Some(line) = lines.next().await {
             match line {
-                Ok(line) => self.pass(&line).await,
+                Ok(line) if is_before(&line, read_before.as_deref()) => (),
+                Ok(line) => {
+                    // Several lines may have one time.
+                    read_before = None;
+                    self.pass(&line).await;
+                }
                 Err(error) => {
                     tracing::info!(%error, pod = self.container.pod, "a log broke off");
                     return End::BrokeOff(self.after.clone());
@@ -74,14 +80,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Sends a line, except one from before the log broke off.
     async fn pass(&mut self, line: &str) {
         let (time, text) = timed(line);
-        if let (Some(time), Some(after)) = (time, &self.after)
-            && time <= after.as_str()
-        {
-            return;
-        }
         if let Some(time) = time {
             self.after = Some(time.to_owned());
         }
@@ -97,6 +97,15 @@ impl Reader<'_> {
     }
 }
 
+/// Whether a line is one from before the log broke off, after the line of that time.
+fn is_before(line: &str, after: Option<&str>) -> bool {
+    // Fractions of a second may have any number of digits.
+    let digits = |time: &str| time.trim_end_matches('Z').to_owned();
+    let (time, _) = timed(line);
+    time.zip(after)
+        .is_some_and(|(time, after)| digits(time) <= digits(after))
+}
+
 /// The time in front of a line: RFC 3339 in UTC, with nanoseconds.
 fn timed(line: &str) -> (Option<&str>, &str) {
     let (time, text) = line.split_once(' ').unwrap_or((line, ""));
@@ -110,6 +119,22 @@ fn timed(line: &str) -> (Option<&str>, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_until_the_one_where_the_log_broke_off_are_known() {
+        let after = Some("2026-01-01T00:00:00.1Z");
+        for (time, known) in [
+            ("00Z", true),
+            ("00.1Z", true),
+            ("00.12Z", false),
+            ("01Z", false),
+        ] {
+            let line = format!("2026-01-01T00:00:{time} a");
+            assert_eq!(is_before(&line, after), known, "{time}");
+            assert!(!is_before(&line, None));
+        }
+        assert!(!is_before("no time", after));
+    }
 
     #[test]
     fn a_line_stands_behind_its_time() {
