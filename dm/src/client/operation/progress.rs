@@ -18,7 +18,8 @@ use crate::terminal::text;
 const TICK: Duration = Duration::from_millis(100);
 /// Before the number of resources is known.
 const SPINNER: &str = "{spinner} {prefix} {wide_msg}";
-const BAR: &str = "{spinner} {prefix} [{bar:16}] {pos}/{len} {elapsed} {wide_msg}";
+/// What it waits for has a line of its own, so that 80 columns do not cut it before its verb.
+const BAR: &str = "{spinner} {prefix} [{bar:16}] {pos}/{len} {elapsed}\n  {wide_msg}";
 
 pub struct Progress<'p, 't> {
     terminal: &'p mut Terminal<'t>,
