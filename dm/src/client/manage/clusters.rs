@@ -22,8 +22,8 @@ use crate::terminal::table::Table;
     after_help = "\
 Examples:
   dm clusters
-  dm clusters create west --url https://resourcifier.west.example.com --credential west-token --ca west.pem
-  dm clusters create west --url https://resourcifier.west.example.com --label tier=dev --cpu 64 --memory 256Gi
+  dm clusters create west --url https://west.example.com:8082 --credential west-token --ca west.pem
+  dm clusters create west --url https://west.example.com:8082 --label tier=dev --cpu 64 --memory 256Gi
   dm clusters get west -o json
   dm clusters delete west"
 )]
