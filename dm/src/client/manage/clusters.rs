@@ -23,7 +23,7 @@ use crate::terminal::table::Table;
 Examples:
   dm clusters
   dm clusters create west --url https://west.example.com:8082 --credential west-token --ca west.pem
-  dm clusters create west --url https://west.example.com:8082 --label tier=dev --cpu 64 --memory 256Gi
+  dm clusters create west --url https://west.example.com:8082 --label tier=dev --cpu 64
   dm clusters get west -o json
   dm clusters delete west"
 )]
