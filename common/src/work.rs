@@ -43,12 +43,41 @@ pub async fn large<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static)
     }
 }
 
-/// [`large`] for an input of this many bytes. Small work runs immediately on the current thread.
-pub async fn sized<R: Send + 'static>(
-    bytes: usize,
-    work: impl FnOnce() -> R + Send + 'static,
-) -> R {
-    match bytes > SMALL_BYTES {
+/// How large an input is, for [`sized`]. It is no number that anything else could be bounded by: counting the bytes of
+/// values stops where the input is large.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Size(usize);
+
+impl Size {
+    pub const fn bytes(bytes: usize) -> Self {
+        Self(bytes)
+    }
+
+    /// Of the values as JSON, approximately. It costs little for any input.
+    pub fn of<'v>(values: impl IntoIterator<Item = &'v Value>) -> Self {
+        Self(bytes_of(values))
+    }
+
+    /// Of an input with both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
+    /// Of an input that is worked on so many times.
+    #[must_use]
+    pub const fn times(self, times: usize) -> Self {
+        Self(self.0.saturating_mul(times))
+    }
+
+    const fn is_large(self) -> bool {
+        self.0 > SMALL_BYTES
+    }
+}
+
+/// [`large`] for a large input. Small work runs immediately on the current thread.
+pub async fn sized<R: Send + 'static>(size: Size, work: impl FnOnce() -> R + Send + 'static) -> R {
+    match size.is_large() {
         true => large(work).await,
         false => work(),
     }
@@ -85,9 +114,8 @@ impl io::Write for Small {
     }
 }
 
-/// The approximate number of bytes of the values as JSON. Counting stops at the limit for small inputs, so it costs
-/// little for any input.
-pub fn bytes_of<'v>(values: impl IntoIterator<Item = &'v Value>) -> usize {
+/// Counting stops where the input is large.
+fn bytes_of<'v>(values: impl IntoIterator<Item = &'v Value>) -> usize {
     fn add(value: &Value, bytes: &mut usize) {
         *bytes += 4;
         match value {
@@ -169,14 +197,24 @@ mod tests {
     fn large_values_differ_from_small_ones() {
         let small = serde_json::json!({"a": ["b", 1, null]});
         assert!((8..64).contains(&bytes_of([&small])));
+        assert!(!Size::of([&small]).is_large());
         for large in [
             serde_json::json!(vec![0; SMALL_BYTES]),
             serde_json::json!({ "x".repeat(SMALL_BYTES + 1): 0 }),
             serde_json::json!([["x".repeat(SMALL_BYTES + 1)]]),
         ] {
-            assert!(bytes_of([&small, &large]) > SMALL_BYTES);
+            assert!(Size::of([&small, &large]).is_large());
         }
-        assert!(bytes_of(std::iter::repeat(&small)) > SMALL_BYTES);
+        assert!(Size::of(std::iter::repeat(&small)).is_large());
+    }
+
+    #[test]
+    fn inputs_that_are_small_by_themselves_may_be_large_together() {
+        let half = Size::bytes(SMALL_BYTES / 2 + 1);
+        assert!(!half.is_large());
+        for together in [half.and(half), half.times(2), half.times(usize::MAX)] {
+            assert!(together.is_large());
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::error::ClientError;
 use super::handshake::{self, Fault};
 use crate::api::error::{ErrorBody, ErrorCode};
 use crate::json::{self, JsonError, Limits, Scan, TooLarge};
+use crate::work::Size;
 use crate::{request_id, work};
 
 /// Connecting takes milliseconds where these services run. After this long, there is no service.
@@ -205,7 +206,10 @@ impl Endpoint {
         &self,
         text: Vec<u8>,
     ) -> Result<T, ClientError> {
-        let read = work::sized(text.len(), move || serde_json::from_slice(&text)).await;
+        let read = work::sized(Size::bytes(text.len()), move || {
+            serde_json::from_slice(&text)
+        })
+        .await;
         read.map_err(|error| self.malformed(&error.to_string()))
     }
 
@@ -215,7 +219,7 @@ impl Endpoint {
         text: String,
     ) -> Result<T, ClientError> {
         let limits = self.answers;
-        let read = work::sized(text.len(), move || {
+        let read = work::sized(Size::bytes(text.len()), move || {
             json::from_slice(text.as_bytes(), &limits)
         });
         read.await.map_err(|error| match error {

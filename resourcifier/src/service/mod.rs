@@ -21,7 +21,7 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::api::job::{Fence, JobsStopped, Renewal, Renewed, StopJobs};
 use common::model::{Identity, ObjectRef, Resource, ResourceMetadata};
 use common::request_id;
-use common::work;
+use common::work::{self, Size};
 use serde_json::{Map, Value};
 
 use crate::apply::{Deadline, Discovery};
@@ -114,9 +114,9 @@ impl Deployer {
             .discovery
             .catalog(&plan::wanted(&request.resources))
             .await?;
-        let bytes = size(&request.resources);
+        let size = size(&request.resources);
         let served = catalog.clone();
-        let (request, plan) = work::sized(bytes, move || {
+        let (request, plan) = work::sized(size, move || {
             let plan = plan::plan(desired(&request), &served);
             (request, plan)
         })
@@ -145,9 +145,10 @@ impl Deployer {
         let deadline = Deadline::after(request.timeout_ms);
         let (gate, kubectl) = self.gated(request.on_behalf_of.as_ref(), request.fence.as_ref())?;
         let catalog = self.catalog_for(&request).await?;
-        let bytes = size(&request.unconfirmed) + hooks_of(&request).map_or(0, size);
+        let hooks = hooks_of(&request).map_or(Size::default(), size);
+        let size = size(&request.unconfirmed).and(hooks);
         let served = catalog.clone();
-        let (request, plan, unconfirmed) = work::sized(bytes, move || {
+        let (request, plan, unconfirmed) = work::sized(size, move || {
             let kept: HashSet<_> = request.kept.iter().map(ObjectRef::identity).collect();
             let mut unconfirmed = unconfirmed(&request, &served);
             unconfirmed.retain(|(_, object)| !kept.contains(&object.identity()));
@@ -229,12 +230,12 @@ fn hook_plan(request: &DeleteRequest, catalog: &Catalog) -> Result<Option<Plan>,
 }
 
 /// The size of the planning work: by the bytes and the number of the resources.
-fn size(resources: &[Resource]) -> usize {
+fn size(resources: &[Resource]) -> Size {
     let properties = resources.iter().flat_map(|resource| {
         let metadata = resource.metadata.iter();
         resource.properties.iter().chain(metadata)
     });
-    work::bytes_of(properties) + resources.len()
+    Size::of(properties).and(Size::bytes(resources.len()))
 }
 
 fn desired(request: &ApplyRequest) -> Desired<'_> {

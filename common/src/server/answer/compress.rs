@@ -16,7 +16,7 @@ use actix_web::web::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::work;
+use crate::work::{self, Size};
 
 /// Smaller answers fit into a packet or two anyway.
 const SMALL_BYTES: u64 = 2 * 1024;
@@ -42,7 +42,7 @@ pub async fn compress(
     };
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
-    let packed = work::sized(body.len(), {
+    let packed = work::sized(Size::bytes(body.len()), {
         let body = body.clone();
         move || packed(&body)
     });

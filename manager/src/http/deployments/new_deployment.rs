@@ -10,7 +10,7 @@ use common::api::error::ErrorCode;
 use common::api::manager::{CreateDeployment, WriteQuery};
 use common::model::{ClusterName, DeploymentName, DriftPolicy, Namespace};
 use common::server::{ApiError, Format, Query, RawBody};
-use common::work;
+use common::work::{self, Size};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use url::form_urlencoded;
@@ -61,7 +61,10 @@ impl FromRequest for New {
                     namespace: None,
                     cluster: None,
                     ..
-                } => work::sized(bytes.len(), move || deployment(format, &bytes)).await?,
+                } => {
+                    work::sized(Size::bytes(bytes.len()), move || deployment(format, &bytes))
+                        .await?
+                }
                 _ => return Err(invalid(ALONE.to_owned())),
             };
             Ok(Self(deployment, write))

@@ -11,7 +11,7 @@ use common::api::export::{
     Export, ExportQuery, ExportRequest, Exported, SELECTED, Selected, USUAL_KINDS,
 };
 use common::model::TypeName;
-use common::work;
+use common::work::{self, Size};
 use expandybird_templateobject::export::{Portable, Style, cleaned, template};
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ impl LiveExport {
         if let Some(wanted) = wanted {
             found.retain(|object| object["metadata"]["name"] == *wanted);
         }
-        let size = work::bytes_of(&found);
+        let size = Size::of(&found);
         let objects = work::sized(size, move || {
             let cleaned = found
                 .into_iter()

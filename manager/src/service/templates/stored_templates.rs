@@ -8,7 +8,7 @@ use common::api::error::{ErrorBody, ErrorCode, Location};
 use common::api::page::{Page, PageQuery};
 use common::manifests;
 use common::model::{Namespace, TemplateName};
-use common::work;
+use common::work::{self, Size};
 use expandybird_templateobject::{Faults, Inputs, Processed, Seeded, Template, process};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -110,7 +110,7 @@ impl StoredTemplates {
         for _ in 0..RACES {
             let found = self.found(namespace, name, caller).await?;
             let (before, patch) = (found.document, patch.clone());
-            let size = work::bytes_of([&before]);
+            let size = Size::of([&before]);
             let patched = work::sized(size, move || {
                 let patched = patch.apply(before.clone());
                 patched.map(|after| (before, after))
@@ -198,7 +198,7 @@ fn question(verb: Verb, namespace: &Namespace, name: Option<&TemplateName>) -> Q
 pub async fn processed(document: Value, inputs: TemplateInputs) -> Result<Processed, Error> {
     check(&document)?;
     let seed = random_seed()?;
-    let size = work::bytes_of([&document]);
+    let size = Size::of([&document]);
     let run = move || {
         let name = name_of(&document).unwrap_or_default().to_owned();
         let mut values = Seeded::new(seed.as_bytes(), "", HashMap::new());

@@ -27,7 +27,7 @@ use common::model::{
     Namespace, ResolvedType, Scope, TypeName,
 };
 use common::redact::REDACTED;
-use common::work;
+use common::work::{self, Size};
 use jiff::Timestamp;
 use manager_registry::{Identity, Registries, RegistryError, ResolvedTemplate};
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -194,9 +194,9 @@ impl Expansions {
         let rounds = async {
             let (response, known) = rounds.await?;
             let resources = &response.config.resources;
-            let bytes = work::bytes_of(resources.iter().flat_map(|one| &one.properties));
+            let size = Size::of(resources.iter().flat_map(|one| &one.properties));
             let is_binding = service_binding::is_one(&subject.broker);
-            work::sized(bytes, move || expanded(response, known, is_binding)).await
+            work::sized(size, move || expanded(response, known, is_binding)).await
         };
         in_time(subject, deadline, rounds).await
     }

@@ -1,7 +1,7 @@
 //! Redaction of input of any size, away from the threads that serve requests.
 
 use common::model::SecretValue;
-use common::work;
+use common::work::{self, Size};
 
 use crate::domain::redaction::Redaction;
 
@@ -10,8 +10,8 @@ const FORMS: usize = 10;
 
 /// Prepares to hide these values.
 pub async fn prepared(secrets: Vec<SecretValue>) -> Redaction {
-    let bytes = work::bytes_of(secrets.iter().map(|secret| &secret.value));
-    work::sized(FORMS * bytes, move || Redaction::new(secrets)).await
+    let size = Size::of(secrets.iter().map(|secret| &secret.value));
+    work::sized(size.times(FORMS), move || Redaction::new(secrets)).await
 }
 
 /// The value as `hide` leaves it. Without secrets there is next to nothing to do.

@@ -11,7 +11,7 @@ use common::model::{
     AppliedObject, Deployment, DeploymentName, Identity, InputConfig, ManifestName, Namespace,
     OperationId, Output, Resource,
 };
-use common::work;
+use common::work::{self, Size};
 use tokio::time::Instant;
 
 use super::{Dependencies, Failure, Goal};
@@ -136,8 +136,8 @@ impl Run<'_> {
     pub async fn place(&self, error: &mut ErrorBody) -> Result<(), StoreError> {
         let (input, expansion) = self.source().await?;
         let (name, mut placed) = (self.deployment().clone(), error.clone());
-        let bytes = input.content.len();
-        *error = work::sized(bytes, move || {
+        let size = Size::bytes(input.content.len());
+        *error = work::sized(size, move || {
             Source::new(name.as_str(), &input.content, &expansion.layout).add_to(&mut placed);
             placed
         })

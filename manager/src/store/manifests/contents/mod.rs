@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::{Bytes, BytesMut};
 use common::model::{DeploymentName, ManifestName};
-use common::work;
+use common::work::{self, Size};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -127,7 +127,10 @@ pub async fn find_in<T: DeserializeOwned + Send + 'static>(
         }
     }
     let key = keys::lists(deployment, manifest);
-    work::sized(whole.len(), move || read(&key, &whole).map(Some)).await
+    work::sized(Size::bytes(whole.len()), move || {
+        read(&key, &whole).map(Some)
+    })
+    .await
 }
 
 pub(in crate::store) fn missing(
