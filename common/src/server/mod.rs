@@ -8,9 +8,9 @@ pub mod request;
 mod route;
 mod serve;
 
-pub use answer::answer;
 pub use answer::compress::accepts_gzip;
 pub use answer::error::ApiError;
+pub use answer::{answer, answer_with};
 pub use callers::CallerFlags;
 pub use callers::access::{CallerPolicy, Stranger};
 pub use callers::peer::{Peer, Relays, is_relayed};

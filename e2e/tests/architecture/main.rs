@@ -90,7 +90,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("manager-broker", &["common", "expandybird-brokerconfig"]),
-    ("manager-registry", &["common", "common-chart"]),
+    (
+        "manager-registry",
+        &["common", "common-chart", "expandybird-templateobject"],
+    ),
     // Its tests borrow the control plane.
     ("resourcifier", &["common", "e2e"]),
 ];

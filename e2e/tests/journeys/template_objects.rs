@@ -81,6 +81,8 @@ async fn a_generated_password_stays_until_it_is_made_again() -> Result<()> {
     let type_name = store(&stack, &database()).await?;
     let listed = stack.dm.ok(&["templates", "-n", &stack.namespace]).await?;
     ensure!(listed.contains("database"), "{listed}");
+    let described = stack.dm.ok(&["describe", &type_name]).await?;
+    ensure!(described.contains("PASSWORD"), "{described}");
 
     let said = stack.deploy(&[&type_name, "--name", "shop"]).await?;
     for part in [

@@ -3,8 +3,8 @@
 pub(super) mod compress;
 pub mod error;
 
-use actix_web::HttpResponse;
 use actix_web::http::header::ContentType;
+use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 
 use self::error::ApiError;
@@ -15,9 +15,18 @@ use crate::work;
 /// # Errors
 /// `Internal` if the value has no form in JSON.
 pub async fn answer<T: Serialize + Send + 'static>(value: T) -> Result<HttpResponse, ApiError> {
+    answer_with(HttpResponse::Ok(), value).await
+}
+
+/// [`answer`] with another status, or with headers.
+///
+/// # Errors
+/// `Internal` if the value has no form in JSON.
+pub async fn answer_with<T: Serialize + Send + 'static>(
+    mut answer: HttpResponseBuilder,
+    value: T,
+) -> Result<HttpResponse, ApiError> {
     let text = work::json(value).await;
     let text = text.map_err(|error| ApiError::internal(&error))?;
-    Ok(HttpResponse::Ok()
-        .content_type(ContentType::json())
-        .body(text))
+    Ok(answer.content_type(ContentType::json()).body(text))
 }

@@ -1,8 +1,11 @@
 //! Reads the files of a version.
 
+use common::manifests;
+use common::model::{Language, language};
 use common::registry::SCHEMA;
 use common::registry::package::{self, MANIFEST_FILES, MANIFESTS, PackageError};
 use common::yaml::{self, Duplicates, Limits};
+use expandybird_templateobject::Template;
 use serde_json::Value;
 
 use super::VersionError;
@@ -28,14 +31,24 @@ pub fn manifests(folder: &str, files: &Files) -> Result<Vec<(String, String)>, V
     names.into_iter().map(path).map(read).collect()
 }
 
-/// A template without a schema takes any properties.
+/// A template without a schema takes any properties. A Template object takes its parameters.
 pub fn schema(files: &Files, file: &str) -> Result<Option<Value>, BundleError> {
     let path = format!("{file}{SCHEMA}");
     match files.read(&path) {
         Ok(text) => parsed(&files.shown(&path), &text).map(Some),
-        Err(ReadError::Missing) => Ok(None),
+        Err(ReadError::Missing) => Ok(of_parameters(files, file)),
         Err(reason) => Err(unreadable(files.shown(&path), reason)),
     }
+}
+
+/// Of a Template object that is valid.
+fn of_parameters(files: &Files, file: &str) -> Option<Value> {
+    let text = files.read(file).ok()?;
+    let row = language::of_file(file, &text)?;
+    let is_object = row.language == Language::TemplateObject;
+    let document = is_object.then(|| manifests::read_template_object(&text).ok())??;
+    let template = Template::read(document).ok()?;
+    Some(expandybird_templateobject::schema(&template))
 }
 
 pub fn read(files: &Files, path: &str) -> Result<String, BundleError> {

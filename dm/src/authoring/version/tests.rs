@@ -91,6 +91,22 @@ fn a_template_that_the_example_imports_is_the_later_one_too() {
 }
 
 #[test]
+fn a_template_object_takes_its_parameters() {
+    let template =
+        "{apiVersion: v1, kind: Template, objects: [], parameters: [{name: SLOT, required: true}]}";
+    let taken = |files: &[(&str, &str)]| release("web", "v1", files).unwrap().schema;
+    let schema = taken(&[("web.template.yaml", template)]).unwrap();
+    assert_eq!(schema["required"], serde_json::json!(["SLOT"]));
+    let own = [
+        ("web.template.yaml", template),
+        ("web.template.yaml.schema", "required: [OTHER]"),
+    ];
+    let schema = taken(&own).unwrap();
+    assert_eq!(schema["required"], serde_json::json!(["OTHER"]));
+    assert_eq!(taken(&[("web.template.yaml", "[")]), None);
+}
+
+#[test]
 fn a_package_is_a_release_without_properties() {
     let files = [("Chart.yaml", CHART_TEXT), ("manifests/a.yaml", SERVICE)];
     let package = release("redis", "v0.1.0", &files).unwrap();

@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use common::model::{Import, Provenance, ResolvedFile, ResolvedType, Scope, TypeName};
+use common::manifests;
+use common::model::{
+    Import, Language, Provenance, ResolvedFile, ResolvedType, Scope, TypeName, language,
+};
 use common::registry::chart::About;
 use common::registry::{FilePath, PACKED};
-use common::work;
+use common::work::{self, Size};
+use expandybird_templateobject::{Template, schema};
 use serde_json::Value;
 
 use super::{ResolvedTemplate, TemplateKey};
@@ -110,12 +114,17 @@ impl Found {
         is_package.then(|| common::registry::package::example(name, type_name.as_str()))
     }
 
-    pub fn schema(&self, files: &[TemplateFile]) -> Result<Option<Value>, RegistryError> {
+    /// The schema beside the template. A Template object without one has that of its parameters.
+    pub async fn schema(&self, files: &[TemplateFile]) -> Result<Option<Value>, RegistryError> {
         let path = self.template.with_ending(fetch::SCHEMA);
-        let schema = files.iter().find(|file| file.path == path);
-        schema
-            .map(|schema| fetch::parse_schema(&*self.files, schema))
-            .transpose()
+        if let Some(schema) = files.iter().find(|file| file.path == path) {
+            return fetch::parse_schema(&*self.files, schema).map(Some);
+        }
+        let template = files.iter().find(|file| file.path == self.template);
+        Ok(match template {
+            Some(template) => of_parameters(template).await,
+            None => None,
+        })
     }
 
     /// What a packed chart says about itself. `None` for other templates, and for charts with a schema beside them.
@@ -137,6 +146,18 @@ impl Found {
         })?;
         Ok(Some(about))
     }
+}
+
+/// `None` for other templates, and for a Template that is not valid: its instances say why.
+async fn of_parameters(file: &TemplateFile) -> Option<Value> {
+    let (path, text) = (file.path.to_string(), file.content.clone());
+    let read = move || {
+        let row = language::of_file(&path, &text)?;
+        let is_object = row.language == Language::TemplateObject;
+        let document = is_object.then(|| manifests::read_template_object(&text).ok())??;
+        Some(schema(&Template::read(document).ok()?))
+    };
+    work::sized(Size::bytes(file.content.len()), read).await
 }
 
 fn is_chart(path: &FilePath) -> bool {

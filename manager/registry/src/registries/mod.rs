@@ -171,7 +171,7 @@ impl Registries {
             let of_chart = about.as_ref().and_then(|about| about.description.clone());
             let schema = match about {
                 Some(about) => Some(about.schema),
-                None => found.schema(&files)?,
+                None => found.schema(&files).await?,
             };
             Ok(TemplateDescription {
                 resolved: found.resolved(type_name, &files).resolved,

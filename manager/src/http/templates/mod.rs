@@ -1,5 +1,6 @@
 //! `/templates`, and upgrades of deployments to another version of a template.
 
+mod documents;
 pub(super) mod expand;
 pub(super) mod export;
 pub(super) mod patches;

@@ -7,12 +7,12 @@ use common::api::error::ErrorCode;
 use common::api::page::PageQuery;
 use common::manifests;
 use common::model::{Namespace, TemplateName};
-use common::server::{AnyBody, ApiError, Body, Query, RawBody, answer};
+use common::server::{AnyBody, ApiError, Body, Query, RawBody, answer, answer_with};
 use expandybird_templateobject::Processed;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::patches;
+use super::{documents, patches};
 use crate::auth::Caller;
 use crate::http::requests::extract::name;
 use crate::service::templates::stored_templates::processed;
@@ -98,9 +98,8 @@ pub async fn create(
     let path = request.path();
     let place = created["metadata"]["name"].as_str().unwrap_or_default();
     let mut answer = HttpResponse::Created();
-    Ok(answer
-        .insert_header((LOCATION, format!("{path}/{place}")))
-        .json(created))
+    answer.insert_header((LOCATION, format!("{path}/{place}")));
+    answer_with(answer, created).await
 }
 
 pub async fn get(
@@ -159,15 +158,16 @@ pub async fn delete(
 pub async fn process(
     request: HttpRequest,
     Query(query): Query<ProcessQuery>,
-    Body(body): Body<Value>,
+    body: RawBody,
 ) -> Result<HttpResponse, ApiError> {
     namespace(&request, query.namespace.clone())?;
+    let document = documents::read(body).await?;
     let inputs = TemplateInputs {
         ignore_unknown: query.ignore_unknown_parameters,
         ..TemplateInputs::default()
     };
-    let found = processed(body, inputs).await?;
-    Ok(as_asked(found, &query, &request))
+    let found = processed(document, inputs).await?;
+    as_asked(found, &query, &request).await
 }
 
 /// The body has the values.
@@ -185,7 +185,7 @@ pub async fn process_stored(
     let found = templates
         .processed(&namespace, &name, inputs, &caller)
         .await?;
-    Ok(as_asked(found, &query, &request))
+    as_asked(found, &query, &request).await
 }
 
 /// A map or a list, in JSON or YAML. Nothing is the same as no parameters.
@@ -198,7 +198,11 @@ fn parameters(body: &RawBody) -> Result<Value, ApiError> {
     manifests::read_template_object(text).map_err(|error| invalid(&error))
 }
 
-fn as_asked(processed: Processed, query: &ProcessQuery, request: &HttpRequest) -> HttpResponse {
+async fn as_asked(
+    processed: Processed,
+    query: &ProcessQuery,
+    request: &HttpRequest,
+) -> Result<HttpResponse, ApiError> {
     let accept = request
         .headers()
         .get(ACCEPT)
@@ -208,10 +212,11 @@ fn as_asked(processed: Processed, query: &ProcessQuery, request: &HttpRequest) -
         Some(output) => output == Output::List,
         None => accepts_list,
     };
-    HttpResponse::Created().json(match is_list {
+    let document = match is_list {
         true => processed.into_list(),
         false => processed.into_template(),
-    })
+    };
+    answer_with(HttpResponse::Created(), document).await
 }
 
 /// The namespace of the path, which a query must not contradict; else that of the query; else the default.

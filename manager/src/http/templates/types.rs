@@ -5,11 +5,12 @@ use actix_web::web::{Data, Path};
 use common::api::manager::InstancesQuery;
 use common::api::page::PageQuery;
 use common::model::TypeName;
-use common::server::{ApiError, Query};
+use common::server::{ApiError, Query, answer};
 
 use crate::auth::Caller;
 use crate::http::requests::extract::{json, name};
 use crate::service::Services;
+use crate::service::templates::stored_templates;
 
 pub async fn list(
     services: Data<Services>,
@@ -36,10 +37,18 @@ pub async fn instances(
 
 pub async fn metadata(
     services: Data<Services>,
+    caller: Caller,
     path: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let type_name = name(TypeName::parse(path.into_inner()))?;
-    Ok(HttpResponse::Ok().json(services.catalog.describe(&type_name).await?))
+    answer(match stored_templates::is_type(&type_name) {
+        true => {
+            let templates = &services.stored_templates;
+            templates.describe(&type_name, &caller).await?
+        }
+        false => services.catalog.describe(&type_name).await?,
+    })
+    .await
 }
 
 pub async fn registry(

@@ -5,11 +5,15 @@
 use std::collections::HashMap;
 
 use common::api::error::{ErrorBody, ErrorCode, Location};
+use common::api::manager::TemplateDescription;
 use common::api::page::{Page, PageQuery};
 use common::manifests;
-use common::model::{Namespace, TemplateName};
+use common::model::{Namespace, TemplateName, TypeName};
 use common::work::{self, Size};
-use expandybird_templateobject::{Faults, Inputs, Processed, Seeded, Template, process};
+use common::yaml::{Limits, TextLocations};
+use expandybird_templateobject::{
+    Fault, Faults, Inputs, Processed, Seeded, Template, process, schema,
+};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -21,9 +25,18 @@ use crate::error::Error;
 use crate::store::templates::{self, Found};
 use crate::store::{Store, StoreError};
 use crate::workflow::expansion::random_seed;
+use crate::workflow::expansion::stored_types::{StoredTypes, recognises};
 
 /// How often somebody else may write between the reading and the writing of a patch.
 const RACES: usize = 5;
+
+/// A Template that was sent.
+#[derive(Debug, Default)]
+pub struct Document {
+    pub value: Value,
+    /// What its faults are located in. Empty: its text is unknown.
+    pub text: String,
+}
 
 pub struct StoredTemplates {
     pub store: Store,
@@ -42,6 +55,7 @@ impl StoredTemplates {
         let name = own_name(&document)?;
         self.authorize(caller, &namespace, Some(&name), Verb::Create)
             .await?;
+        check_parameters(&name, &document).await?;
         let stored = versioned(document, &namespace, None);
         match templates::put(&self.store, &namespace, &name, None, &stored).await {
             Ok(()) => Ok(stored),
@@ -88,6 +102,7 @@ impl StoredTemplates {
         let found = self.found(namespace, name, caller).await?;
         self.authorize(caller, namespace, Some(name), Verb::Update)
             .await?;
+        check_parameters(name, &document).await?;
         let version = resource_version(&document);
         if version.is_some() && version != resource_version(&found.document) {
             return Err(changed(name));
@@ -151,7 +166,44 @@ impl StoredTemplates {
         caller: &Caller,
     ) -> Result<Processed, Error> {
         let found = self.found(namespace, name, caller).await?;
-        processed(found.document, inputs).await
+        let document = Document {
+            value: found.document,
+            text: String::new(),
+        };
+        processed(document, inputs).await
+    }
+
+    /// The Template as a type, with the schema of its parameters.
+    pub async fn describe(
+        &self,
+        type_name: &TypeName,
+        caller: &Caller,
+    ) -> Result<TemplateDescription, Error> {
+        let types = StoredTypes {
+            store: self.store.clone(),
+            access: self.access.clone(),
+        };
+        let found = types.resolve(type_name, caller.identity.as_ref()).await;
+        let found = found.map_err(Error::Refused)?;
+        let text = found.imports.into_iter().next().map(|file| file.content);
+        let text = text.unwrap_or_default();
+        let read = move || {
+            let document = manifests::read_template_object(&text).ok()?;
+            Some(schema(&Template::read(document).ok()?))
+        };
+        // A Template that is not valid can be stored. Its instances say what is wrong.
+        let schema = work::large(read).await;
+        let about = |key: &str| {
+            let text = schema.as_ref()?.get("info")?.get(key)?.as_str()?;
+            Some(text.to_owned())
+        };
+        Ok(TemplateDescription {
+            resolved: found.resolved,
+            title: about("title"),
+            description: about("description"),
+            example: None,
+            schema,
+        })
     }
 
     /// One that the caller may see. To others it does not exist.
@@ -184,6 +236,11 @@ impl StoredTemplates {
     }
 }
 
+/// Whether a type is a stored Template.
+pub fn is_type(type_name: &TypeName) -> bool {
+    recognises(type_name.as_str())
+}
+
 /// The same as about a deployment of that name.
 fn question(verb: Verb, namespace: &Namespace, name: Option<&TemplateName>) -> Question {
     Question {
@@ -195,12 +252,13 @@ fn question(verb: Verb, namespace: &Namespace, name: Option<&TemplateName>) -> Q
 }
 
 /// A Template with these values in the places of its references. Nothing is stored.
-pub async fn processed(document: Value, inputs: TemplateInputs) -> Result<Processed, Error> {
-    check(&document)?;
+pub async fn processed(document: Document, inputs: TemplateInputs) -> Result<Processed, Error> {
+    let Document { value, text } = document;
+    check(&value)?;
     let seed = random_seed()?;
-    let size = Size::of([&document]);
+    let size = Size::of([&value]);
     let run = move || {
-        let name = name_of(&document).unwrap_or_default().to_owned();
+        let name = name_of(&value).unwrap_or_default().to_owned();
         let mut values = Seeded::new(seed.as_bytes(), "", HashMap::new());
         let inputs = Inputs {
             parameters: inputs.parameters,
@@ -208,8 +266,8 @@ pub async fn processed(document: Value, inputs: TemplateInputs) -> Result<Proces
             ignore_unknown: inputs.ignore_unknown,
         };
         let processed =
-            Template::read(document).and_then(|template| process(template, &inputs, &mut values));
-        processed.map_err(|faults| invalid(&name, &faults))
+            Template::read(value).and_then(|template| process(template, &inputs, &mut values));
+        processed.map_err(|faults| invalid(&name, &faults, &text))
     };
     work::sized(size, run).await
 }
@@ -224,11 +282,33 @@ fn check(document: &Value) -> Result<(), Error> {
     }
 }
 
-/// All faults, each as a cause with its field.
-fn invalid(name: &str, faults: &Faults) -> Error {
+/// Checks the parameters of a Template that is to be stored. Its objects are checked when it is processed.
+async fn check_parameters(name: &TemplateName, document: &Value) -> Result<(), Error> {
+    let parameters = document.get("parameters").cloned().unwrap_or_default();
+    let (name, size) = (name.to_string(), Size::of([&parameters]));
+    let read = move || {
+        let alone = json!({"apiVersion": "v1", "kind": "Template", "parameters": parameters, "objects": []});
+        let faults = Template::read(alone)
+            .err()
+            .map_or(Vec::new(), |faults| faults.0);
+        let of_parameters = |fault: &Fault| fault.field.as_str().starts_with("parameters");
+        let faults = faults.into_iter().filter(of_parameters).collect();
+        Faults::check(faults).map_err(|faults| invalid(&name, &faults, ""))
+    };
+    work::sized(size, read).await
+}
+
+/// All faults, each as a cause with its field, and its place in the text.
+fn invalid(name: &str, faults: &Faults, text: &str) -> Error {
+    let places = TextLocations::new(text, &Limits::DEFAULT);
+    let number = |value: usize| u32::try_from(value).ok();
     let causes = faults.0.iter().map(|fault| {
+        let known = places.at(fault.field.pointer());
+        let place = known.filter(|_| !text.is_empty());
         ErrorBody::new(ErrorCode::InvalidTemplate, fault.to_string()).at(Location {
             path: Some(fault.field.to_string()),
+            line: place.and_then(|place| number(place.line)),
+            column: place.and_then(|place| number(place.column)),
             ..Location::default()
         })
     });

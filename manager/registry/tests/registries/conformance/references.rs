@@ -1,6 +1,7 @@
 //! The targets of references.
 
 use common::model::RegistryType;
+use serde_json::json;
 
 use crate::conformance::{Loopback, Options, alone, registries, tree, type_name, write};
 
@@ -166,6 +167,19 @@ async fn a_description_tells_what_a_template_is_and_takes() {
             (plain.title, plain.schema, plain.example),
             (None, None, None)
         );
+    }
+}
+
+#[tokio::test]
+async fn a_template_object_takes_its_parameters() {
+    let folder = tree();
+    let template =
+        "{apiVersion: v1, kind: Template, objects: [], parameters: [{name: SLOT, required: true}]}";
+    write(folder.path(), "o/v1/o.yaml", template);
+    let server = Loopback::serve(folder.path());
+    for registries in registries(folder.path(), &server).await {
+        let described = registries.describe(&type_name("o:v1")).await.unwrap();
+        assert_eq!(described.schema.unwrap()["required"], json!(["SLOT"]));
     }
 }
 

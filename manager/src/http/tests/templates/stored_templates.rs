@@ -70,6 +70,16 @@ async fn a_template_is_processed_and_nothing_is_stored() {
     assert_eq!(all["items"], json!([]));
 }
 
+/// What is said of a Template with a fault.
+async fn posted(served: &Served, kind: &str, body: &str) -> Value {
+    let client = common::client::http::builder().build().unwrap();
+    let request = client.post(format!("{}/processedtemplates", served.url));
+    let request = request.header("content-type", kind).body(body.to_owned());
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status(), 422);
+    response.json().await.unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn all_faults_are_causes_and_a_status_on_the_paths_of_kubernetes() {
     let served = Served::new().await;
@@ -87,6 +97,16 @@ async fn all_faults_are_causes_and_a_status_on_the_paths_of_kubernetes() {
         found["causes"][1]["location"]["path"],
         "template.parameters[3]"
     );
+
+    let yaml = "kind: Template\napiVersion: v1\nparameters:\n- name: A\n  type: int\n  value: two\nobjects:\n- 1\n";
+    let found = posted(&served, "application/yaml", yaml).await;
+    assert_eq!(
+        found["causes"][0]["location"],
+        json!({"path": "objects[0]", "line": 8, "column": 3})
+    );
+    let one = "{\"kind\": \"Template\", \"apiVersion\": \"v1\", \"objects\": [],\n\"parameters\": [{\"name\": \"A\", \"required\": true}]}";
+    let found = posted(&served, "application/json", one).await;
+    assert_eq!(found["causes"][0]["location"]["line"], 2, "{found}");
 
     let path = format!("{KUBERNETES}/processedtemplates");
     let (status, found) = answer(&served, Method::POST, &path, wrong).await;
@@ -210,6 +230,37 @@ async fn a_template_that_has_changed_is_not_overwritten() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_template_has_valid_parameters_and_any_objects() {
+    let served = Served::new().await;
+    let all = format!("{KUBERNETES}/templates");
+    let mut wrong = template();
+    wrong["objects"] = json!([{"kind": "${NAME}"}, 1]);
+    wrong["parameters"] = json!([{"name": "a-b"}, {}, {"name": "A"}, {"name": "A"}]);
+    let (status, said) = answer(&served, Method::POST, &all, wrong.clone()).await;
+    assert_eq!((status, &said["reason"]), (422, &json!("Invalid")));
+    let causes = said["details"]["causes"].as_array().unwrap().iter();
+    let fields: Vec<_> = causes
+        .map(|cause| cause["field"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        fields,
+        [
+            "parameters[0].name",
+            "parameters[1].name",
+            "parameters[3].name"
+        ]
+    );
+    let (status, _) = answer(&served, Method::POST, &all, template()).await;
+    assert_eq!(status, 201);
+    let own = format!("{all}/q");
+    let (status, _) = answer(&served, Method::PUT, &own, wrong.clone()).await;
+    assert_eq!(status, 422);
+    wrong["parameters"] = Value::Null;
+    let (status, stored) = answer(&served, Method::PUT, &own, wrong.clone()).await;
+    assert_eq!((status, &stored["objects"]), (200, &wrong["objects"]));
+}
+
 /// A PATCH with the media type and the body.
 async fn patched(served: &Served, path: &str, kind: &str, body: &str) -> (u16, Value) {
     let client = common::client::http::builder().build().unwrap();
@@ -327,6 +378,21 @@ async fn a_stored_template_is_a_type() {
     let import = &requests.last().unwrap().imports[0];
     assert_eq!(import.name, "template:shop/q");
     assert!(import.content.contains("pw-[a-f0-9]{6}"));
+    let path = "/types/template:shop%2Fq/metadata";
+    let (status, about) = answer(&served, Method::GET, path, Value::Null).await;
+    assert_eq!(
+        (status, &about["type"], &about["version"]),
+        (200, &json!("template:shop/q"), &json!("1"))
+    );
+    let properties = &about["schema"]["properties"];
+    assert_eq!(properties["NAME"]["default"], "q");
+    assert_eq!(properties["PASS"]["writeOnly"], true);
+    let path = "/types/template:shop%2Fother/metadata";
+    let (status, missing) = answer(&served, Method::GET, path, Value::Null).await;
+    assert_eq!(
+        (status, &missing["code"]),
+        (404, &json!("TEMPLATE_NOT_FOUND"))
+    );
     for (name, code) in [
         ("other", "TEMPLATE_NOT_FOUND"),
         ("A_B", "INVALID_CONFIGURATION"),
