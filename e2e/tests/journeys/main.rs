@@ -35,5 +35,6 @@ mod registries;
 mod rights;
 mod secrets;
 mod store;
+mod template_export;
 mod template_objects;
 mod testing;

@@ -138,6 +138,10 @@ impl Labels {
         if self.all.is_empty() {
             return Ok(());
         }
+        if is_list(object) {
+            let reason = "label could not be applied: a list has no labels; write its items as objects of the Template";
+            return Err(reason.to_owned());
+        }
         self.label(object)?;
         if self.dialect == Dialect::OpenShift {
             return Ok(());
@@ -194,6 +198,13 @@ impl Labels {
             labels.insert(key.clone(), Value::from(value.as_str()));
         }
     }
+}
+
+/// Its items become objects of their own, without what stands around them.
+fn is_list(object: &Map<String, Value>) -> bool {
+    let kind = object.get("kind").and_then(Value::as_str);
+    kind.is_some_and(|kind| kind.ends_with("List"))
+        && object.get("items").is_some_and(Value::is_array)
 }
 
 /// The map at a path, if there is one.

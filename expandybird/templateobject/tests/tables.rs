@@ -264,22 +264,17 @@ fn namespaces_that_are_fixed_are_removed_in_openshift_s_dialect() {
 }
 
 #[test]
-fn a_kind_of_openshift_without_a_group_gets_its_group() {
-    for (kind, version, expected) in [
-        ("DeploymentConfig", "v1", "apps.openshift.io/v1"),
-        ("Route", "v1", "route.openshift.io/v1"),
-        ("ImageStreamTag", "v1", "image.openshift.io/v1"),
-        ("RoleBinding", "v1", "authorization.openshift.io/v1"),
-        (
-            "RoleBinding",
-            "rbac.authorization.k8s.io/v1",
-            "rbac.authorization.k8s.io/v1",
-        ),
-        ("Service", "v1", "v1"),
-    ] {
-        let template = json!({"apiVersion": "template.openshift.io/v1", "kind": "Template", "objects": [{"apiVersion": version, "kind": kind}]});
-        let found = processed(template, &Inputs::default()).unwrap();
-        assert_eq!(found.objects[0]["apiVersion"], expected, "{kind}");
+fn a_kind_of_openshift_without_a_group_gets_its_group_in_openshift_s_dialect() {
+    for row in rows(&table("groups")) {
+        let object = json!({"apiVersion": row["version"], "kind": row["kind"]});
+        for (version, expected) in [
+            ("template.openshift.io/v1", &row["expected"]),
+            ("v1", &row["version"]),
+        ] {
+            let template = json!({"apiVersion": version, "kind": "Template", "objects": [object]});
+            let found = processed(template, &Inputs::default()).unwrap();
+            assert_eq!(found.objects[0]["apiVersion"], *expected, "{row}");
+        }
     }
 }
 

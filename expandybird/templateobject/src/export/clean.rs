@@ -17,11 +17,15 @@ const METADATA: [&str; 9] = [
     "ownerReferences",
 ];
 /// Annotations that controllers and kubectl write.
-const ANNOTATIONS: [&str; 3] = [
+const ANNOTATIONS: [&str; 5] = [
     "kubectl.kubernetes.io/last-applied-configuration",
     "deployment.kubernetes.io/",
     "pv.kubernetes.io/",
+    "volume.kubernetes.io/",
+    "volume.beta.kubernetes.io/storage-provisioner",
 ];
+/// The finalizer that the API server gives every claim.
+const PROTECTED: &str = "kubernetes.io/pvc-protection";
 /// The annotations of Deployment Manager that users write.
 const FOR_USERS: [&str; 2] = ["ready-when", "fail-when"];
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
@@ -60,7 +64,7 @@ pub fn cleaned(mut object: Value, portable: Portable) -> Option<Value> {
     }
     match text(map, "/kind") {
         "Service" if portable == Portable::Anywhere => clean_service(map),
-        "PersistentVolumeClaim" => remove(map, "spec", "volumeName"),
+        "PersistentVolumeClaim" => clean_claim(map),
         "ServiceAccount" => clean_account(map),
         _ => (),
     }
@@ -130,6 +134,21 @@ fn clean_service(service: &mut Map<String, Value>) {
     let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
     for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
         port.shift_remove("nodePort");
+    }
+}
+
+/// What binds it to a volume, and what keeps it until nobody uses it.
+fn clean_claim(claim: &mut Map<String, Value>) {
+    remove(claim, "spec", "volumeName");
+    let Some(metadata) = claim.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let finalizers = metadata.get_mut("finalizers").and_then(Value::as_array_mut);
+    if let Some(finalizers) = finalizers {
+        finalizers.retain(|finalizer| finalizer != PROTECTED);
+        if finalizers.is_empty() {
+            metadata.shift_remove("finalizers");
+        }
     }
 }
 

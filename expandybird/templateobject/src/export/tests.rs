@@ -51,9 +51,11 @@ fn what_a_cluster_has_written_is_left_out() {
         "apiVersion": "v1", "kind": "Service", "status": {"loadBalancer": {}},
         "metadata": {
             "name": "web", "namespace": "shop", "uid": "1", "resourceVersion": "2", "generation": 1, "managedFields": [],
-            "creationTimestamp": "2026-01-01T00:00:00Z", "ownerReferences": [],
+            "creationTimestamp": "2026-01-01T00:00:00Z", "ownerReferences": [], "selfLink": "/x",
+            "deletionTimestamp": "2026-01-02T00:00:00Z", "deletionGracePeriodSeconds": 30,
             "annotations": {
                 "kubectl.kubernetes.io/last-applied-configuration": "{}", "deployment-manager.dev/resource": "web",
+                "deployment.kubernetes.io/revision": "3", "pv.kubernetes.io/bind-completed": "yes",
                 "deployment-manager.dev/ready-when": "{.a}=b", "own": "1",
             },
             "labels": {"deployment-manager.dev/deployment": "d", "app.kubernetes.io/managed-by": "deployment-manager"},
@@ -81,8 +83,12 @@ fn each_kind_loses_what_only_its_cluster_knows() {
             Some(json!({"kind": "Service", "spec": {"clusterIP": "None", "clusterIPs": ["None"]}})),
         ),
         (
-            json!({"kind": "PersistentVolumeClaim", "spec": {"volumeName": "pv-1", "accessModes": []}}),
-            Some(json!({"kind": "PersistentVolumeClaim", "spec": {"accessModes": []}})),
+            json!({"kind": "PersistentVolumeClaim", "spec": {"volumeName": "pv-1", "accessModes": []}, "metadata": {
+                "finalizers": ["kubernetes.io/pvc-protection"],
+                "annotations": {"volume.kubernetes.io/selected-node": "n1", "volume.beta.kubernetes.io/storage-provisioner": "p"}}}),
+            Some(
+                json!({"kind": "PersistentVolumeClaim", "spec": {"accessModes": []}, "metadata": {}}),
+            ),
         ),
         (
             json!({"kind": "ServiceAccount", "metadata": {"name": "a"}, "secrets": [{"name": "a-token-x"}, {"name": "own"}],
@@ -97,6 +103,18 @@ fn each_kind_loses_what_only_its_cluster_knows() {
         ),
         (
             json!({"kind": "Secret", "type": "kubernetes.io/service-account-token"}),
+            None,
+        ),
+        (
+            json!({"kind": "Service", "spec": {"type": "LoadBalancer", "healthCheckNodePort": 31000, "ports": [{"nodePort": 30000}]}}),
+            Some(json!({"kind": "Service", "spec": {"type": "LoadBalancer", "ports": [{}]}})),
+        ),
+        (
+            json!({"kind": "PersistentVolumeClaim", "metadata": {"finalizers": ["kubernetes.io/pvc-protection", "own/one"]}}),
+            Some(json!({"kind": "PersistentVolumeClaim", "metadata": {"finalizers": ["own/one"]}})),
+        ),
+        (
+            json!({"kind": "ServiceAccount", "metadata": {"name": "default"}}),
             None,
         ),
         (

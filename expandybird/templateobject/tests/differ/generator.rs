@@ -35,13 +35,20 @@ const EXPRESSIONS: [&str; 7] = [
     "[abc]{3}",
     "[a-z]{300}",
 ];
-const KINDS: [(&str, &str); 7] = [
+const KINDS: [(&str, &str); 14] = [
     ("v1", "ConfigMap"),
     ("v1", "Service"),
     ("apps/v1", "Deployment"),
     ("v1", "DeploymentConfig"),
     ("v1", "Route"),
     ("v1", "RoleBinding"),
+    ("v1", "BuildRequest"),
+    ("v1", "ImageStreamImport"),
+    ("v1", "AppliedClusterResourceQuota"),
+    ("v1", "PodSecurityPolicyReview"),
+    ("v1", "NetNamespace"),
+    ("v1beta3", "OAuthClient"),
+    ("route.openshift.io/v1", "RouteList"),
     ("example.com/v1", "Thing"),
 ];
 const TEXTS: [&str; 6] = ["", "text", "$", "${", "}}", "$(A)"];
