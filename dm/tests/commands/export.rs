@@ -73,6 +73,48 @@ async fn a_template_of_live_objects_has_parameters() {
 }
 
 #[actix_web::test]
+async fn more_of_an_object_is_kept_on_request() {
+    let service = "\
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop, uid: x, generateName: w-}
+spec: {clusterIP: 10.0.0.1, ports: [{port: 80, nodePort: 30000}]}
+status: {}
+---
+apiVersion: v1
+kind: Secret
+type: kubernetes.io/service-account-token
+metadata: {name: token}
+";
+    let ports = json!([{"port": 80}]);
+    for (more, metadata, ports, count) in [
+        (&[][..], json!({"generateName": "w-"}), ports, 1),
+        (
+            &["--exact"],
+            json!({"name": "web", "namespace": "shop", "generateName": "w-"}),
+            json!([{"port": 80, "nodePort": 30000}]),
+            1,
+        ),
+        (
+            &["--raw"],
+            json!({"name": "web", "namespace": "shop", "uid": "x", "generateName": "w-"}),
+            json!([{"port": 80, "nodePort": 30000}]),
+            2,
+        ),
+    ] {
+        let args = [&["export", "-f", "-", "-o", "json"][..], more].concat();
+        let said = dm(&args, service.as_bytes()).await;
+        let found: Value = serde_json::from_str(&said.stdout).unwrap();
+        let items = found["items"].as_array().unwrap();
+        assert_eq!(items.len(), count, "{more:?}");
+        assert_eq!(items[0]["metadata"], metadata, "{more:?}");
+        assert_eq!(items[0]["spec"]["ports"], ports, "{more:?}");
+        let is_raw = more.contains(&"--raw");
+        assert_eq!(items[0].get("status").is_some(), is_raw, "{more:?}");
+    }
+}
+
+#[actix_web::test]
 async fn an_export_needs_something_to_export() {
     let manager = Manager::start(&[("POST /export", 200, json!({"items": []}))]);
     for args in [

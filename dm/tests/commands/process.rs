@@ -86,6 +86,43 @@ async fn standard_input_has_a_template_or_parameters() {
 }
 
 #[actix_web::test]
+async fn objects_are_printed_in_each_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let web = file(&folder, "web.yaml", WEB);
+    let process = [
+        "process",
+        "-f",
+        &web,
+        "SLOT=blue",
+        "-l",
+        "team=shop",
+        "--local",
+    ];
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: blue\n  labels:\n    team: shop\ndata:\n  count: \"1\"\n";
+    for (more, start) in [
+        (&["-o", "json"][..], "{\n  \"kind\": \"List\","),
+        (&[], "{\n  \"kind\": \"List\","),
+        (&["-o", "yaml"], "kind: List\n"),
+        (&["-o", "yaml", "--raw"], object),
+        (
+            &["--raw"],
+            "{\n  \"apiVersion\": \"v1\",\n  \"kind\": \"ConfigMap\",",
+        ),
+        (&["-o", "name"], "configmap/blue\n"),
+        (&["-o", "describe"], "Name: web\n"),
+    ] {
+        let said = dm(&[&process[..], more].concat(), b"").await;
+        assert_eq!(said.code, ExitCode::Done, "{said:?}");
+        assert!(said.stdout.starts_with(start), "{more:?}: {said:?}");
+    }
+    let said = dm(&[&process[..], &["-o", "describe"]].concat(), b"").await;
+    assert!(
+        said.stdout.contains("Object labels: team=shop\n"),
+        "{said:?}"
+    );
+}
+
+#[actix_web::test]
 async fn all_faults_of_a_template_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let web = file(&folder, "web.yaml", WEB);
@@ -119,6 +156,10 @@ async fn what_does_not_fit_together_is_a_usage_error() {
         &["process", "web", "-f", &web, "--local"],
         &["process", "-f", &web, "--parameters", "-p", "A=1"],
         &["process", "-f", &web, "--parameters", "--raw"],
+        &["process", "-f", &web, "--parameters", "-l", "a=b"],
+        &["process", "-f", &web, "--parameters", "-t", "{{.kind}}"],
+        &["process", "-f", &web, "--local", "-l", "=x"],
+        &["process", "-f", &web, "--local", "=x"],
         &["process", "-f", &web, "--local", "-l", "x"],
         &["process", "-f", &web, "--local", "1=x"],
         &["process", "-f", &web, "--local", "A=x", "A=y"],
@@ -147,12 +188,21 @@ async fn a_stored_template_is_processed_by_the_manager() {
         let said = manager.dm(&args).await;
         assert_eq!(said.stdout, "configmap/blue\n", "{said:?}");
     }
+    for (output, expected) in [
+        ("jsonpath={.items[*].metadata.name}", "blue"),
+        ("go-template={{range .items}}{{.kind}}{{end}}", "ConfigMap"),
+    ] {
+        let args = ["process", "shop//web", "SLOT=blue", "-o", output];
+        assert_eq!(manager.dm(&args).await.stdout, expected);
+    }
     let args = [
         "process",
         "template/web",
         "-n",
         "shop",
         "SLOT=blue",
+        "-l",
+        "a=b",
         "--raw",
     ];
     assert_eq!(manager.dm(&args).await.code, ExitCode::Done);

@@ -27,6 +27,14 @@ pub fn all<'v>(path: &[Step], root: &'v Value, current: &'v Value) -> Found<'v> 
         let mut next = Vec::new();
         match step {
             Step::Root => next.push(root),
+            // All values of the first path, then all of the second one.
+            Step::Union(paths) => {
+                for path in paths {
+                    for &value in &found {
+                        next.extend(all(path, root, value)?);
+                    }
+                }
+            }
             step => {
                 for value in found {
                     next.extend(one(step, root, value)?);
@@ -40,7 +48,8 @@ pub fn all<'v>(path: &[Step], root: &'v Value, current: &'v Value) -> Found<'v> 
 
 fn one<'v>(step: &Step, root: &'v Value, value: &'v Value) -> Found<'v> {
     match step {
-        Step::Root => Ok(vec![root]),
+        // The caller knows all values at once.
+        Step::Root | Step::Union(_) => Ok(Vec::new()),
         Step::Key(key) => Ok(value.get(key).into_iter().collect()),
         Step::Each => Ok(children(value)),
         Step::Descend => {
@@ -52,13 +61,6 @@ fn one<'v>(step: &Step, root: &'v Value, value: &'v Value) -> Found<'v> {
             Some(items) => items_of(*part, items),
             None => Ok(Vec::new()),
         },
-        Step::Union(paths) => {
-            let mut found = Vec::new();
-            for path in paths {
-                found.extend(all(path, root, value)?);
-            }
-            Ok(found)
-        }
         Step::Where(condition) => {
             let mut found = Vec::new();
             for item in value.as_array().into_iter().flatten() {

@@ -53,11 +53,10 @@ fn write(
     Ok(())
 }
 
-/// Text as it is, and maps and lists as JSON.
+/// Text as it is, everything else as JSON.
 fn printed(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Null => "<nil>".to_owned(),
         other => other.to_string(),
     }
 }

@@ -19,7 +19,7 @@ fn an_expression_is_text_with_the_values_at_paths() {
         ("{.items[*].metadata.name}", "web api"),
         (
             "{.items[*]['kind','metadata.name']}",
-            "Service web Route api",
+            "Service Route web api",
         ),
         ("{.items[0].metadata.labels}", r#"{"a.b/c":"x"}"#),
         (r"{.items[0].metadata.labels.a\.b/c}", "x"),
@@ -39,6 +39,16 @@ fn an_expression_is_text_with_the_values_at_paths() {
             "web: http=80 db=5432\napi: http=8080 db=5432\n",
         ),
         ("{range .items[*]}{$.kind} {end}", "List List "),
+        ("{range .items[*]}{.nothing}{end}{range .none[*]}x{end}", ""),
+        (
+            "{ .kind } {['kind']} {.items[0,1].kind}",
+            "List List Service Route",
+        ),
+        (
+            "{.items[-2:-1].kind} {.items[1:].kind} {.items[:1].kind}",
+            "Service Route Service",
+        ),
+        ("{.items[0].spec.ports[?(5432==@.port)].name}", "db"),
     ] {
         assert_eq!(
             render(expression, &list()).as_deref(),
@@ -53,7 +63,7 @@ fn values_are_printed_as_kubectl_does() {
     let document =
         json!({"a": null, "b": true, "c": 1.5, "d": ["x", 1], "e": 9_007_199_254_740_993_i64});
     let text = render("{.a} {.b} {.c} {.d} {.e}", &document);
-    assert_eq!(text.unwrap(), r#"<nil> true 1.5 ["x",1] 9007199254740993"#);
+    assert_eq!(text.unwrap(), r#"null true 1.5 ["x",1] 9007199254740993"#);
 }
 
 #[test]
