@@ -66,7 +66,7 @@ sequences: build cluster ## random sequences of all writes with interference, ch
 soak: build ## 500 clients for ten minutes, a tenth of them hostile; DM_SOAK_SECONDS for less
 	cargo test -p e2e --test attacks soak::a_long -- --ignored --nocapture
 
-differ: setup ## random templates, YAML and schemas beside the real Jinja2, PyYAML, jsonschema, text/template, Sprig and OpenShift, for SECONDS=600; SEED sets which
+differ: setup ## random templates, YAML and schemas beside the real Jinja2, PyYAML, jsonschema, text/template, Sprig and OpenShift, for SECONDS=600; SEED sets which, DM_DIFFER_SHOWN how many differences end a run (15)
 	DM_DIFFER_SECONDS=$(or $(SECONDS),600) DM_DIFFER_SEED=$(or $(SEED),1) cargo test -p expandybird -p expandybird-gotemplate -p expandybird-sprig -p expandybird-templateobject --test differ -- --nocapture
 
 hostile: build ## send random hostile templates, schemas and results to expandybird, for SECONDS=600; SEED repeats a run

@@ -205,6 +205,11 @@ fn contradictions_are_refused() {
         "belong to no namespace",
     );
     refused(
+        json!([{"name": "a", "type": "ConfigMap", "properties": {"metadata": {"namespace": "../b"}}}]),
+        invalid,
+        "the object's namespace \"../b\" is not valid",
+    );
+    refused(
         json!([{"name": "a", "type": "Service", "properties": []}]),
         invalid,
         "not a map",

@@ -50,6 +50,36 @@ fn all_refusals_come_together_each_with_its_path() {
 }
 
 #[test]
+fn a_property_that_another_one_demands_is_refused_with_its_reason() {
+    for (dependencies, given, expected) in [
+        (
+            "{a: [b]}",
+            json!({"a": 1}),
+            "\"b\" is a required property, because 'a' is given",
+        ),
+        (
+            "{a: {required: [b]}}",
+            json!({"a": 1}),
+            "\"b\" is a required property, because 'a' is given",
+        ),
+        (
+            "{c: [b], a: [b]}",
+            json!({"a": 1}),
+            "\"b\" is a required property, because 'a' is given",
+        ),
+        (
+            "{a/b: {required: [c]}}",
+            json!({"a/b": 1}),
+            "\"c\" is a required property, because 'a/b' is given",
+        ),
+    ] {
+        let schema = format!("dependencies: {dependencies}");
+        assert_eq!(refused(&schema, given), [expected], "{dependencies}");
+    }
+    assert!(applied("dependencies: {a: [b]}", json!({"c": 1})).is_ok());
+}
+
+#[test]
 fn no_refusal_tells_what_is_marked_as_secret() {
     let schema = r"{properties: {
             p: {writeOnly: true, type: integer, pattern: '^x', minLength: 90, enum: [1]},
