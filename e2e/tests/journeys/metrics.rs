@@ -7,10 +7,15 @@ const FINE: &str = "resources:\n- {name: fine, type: ConfigMap, properties: {dat
 const REFUSED: &str =
     "resources:\n- {name: refused, type: ConfigMap, properties: {data: {a: {b: c}}}}\n";
 
+async fn shown(stack: &Stack) -> Result<String> {
+    let http = common::client::http::builder().no_proxy().build()?;
+    let url = format!("{}/metrics", stack.manager.url());
+    Ok(http.get(url).send().await?.text().await?)
+}
+
 /// The value of a sample, by its name and labels as they are written.
 async fn sample(stack: &Stack, name: &str) -> Result<f64> {
-    let answer = reqwest::get(format!("{}/metrics", stack.manager.url())).await?;
-    let text = answer.text().await?;
+    let text = shown(stack).await?;
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     let line = line.with_context(|| format!("there is no {name} in\n{text}"))?;
     Ok(line.trim().parse()?)
@@ -55,8 +60,7 @@ async fn operations_are_counted_by_how_they_end() -> Result<()> {
     }
     let commits = sample(&stack, r#"dm_store_commit_seconds_count{outcome="done"}"#);
     assert!(commits.await? > 6.0);
-    let answer = reqwest::get(format!("{}/metrics", stack.manager.url())).await?;
-    let text = answer.text().await?;
+    let text = shown(&stack).await?;
     let failed = text.lines().any(|line| {
         line.starts_with("dm_operations_ended_total")
             && line.contains(r#"type="create""#)
