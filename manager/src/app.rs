@@ -339,7 +339,7 @@ async fn broker_server(
     };
     let broker = BrokerListener::open(
         &config.broker,
-        services.writes.clone(),
+        services.broker_deployments(),
         services.audit.clone(),
     )?;
     broker.recover().await?;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use e2e::program::Service;
-use e2e::{Cluster, Stack, until};
+use e2e::{Broker, Cluster, Dm, Stack, until};
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 const TOKEN: &str = "t0ken-of-the-far-cluster";
@@ -34,8 +35,20 @@ impl Clusters {
         let token = stack.write("token", TOKEN)?.display().to_string();
         let flags = ["--service-token-file", &token];
         let resourcifier = stack.resourcifier_of(far, &flags).await?;
-        stack.dm.ok(&["setcredential", "far-token", &token]).await?;
-        let url = resourcifier.url();
+        let clusters = Self {
+            stack,
+            far,
+            resourcifier,
+        };
+        clusters.register(&clusters.stack.dm).await?;
+        Ok(clusters)
+    }
+
+    /// Registers `far` at a manager.
+    async fn register(&self, dm: &Dm) -> Result<()> {
+        let token = self.stack.folder().join("token").display().to_string();
+        dm.ok(&["setcredential", "far-token", &token]).await?;
+        let url = self.resourcifier.url();
         let create = [
             "clusters",
             "create",
@@ -49,12 +62,8 @@ impl Clusters {
             "--cpu",
             "8",
         ];
-        stack.dm.ok(&create).await?;
-        Ok(Self {
-            stack,
-            far,
-            resourcifier,
-        })
+        dm.ok(&create).await?;
+        Ok(())
     }
 
     fn far_names(&self, kind: &str) -> Result<Vec<String>> {
@@ -293,5 +302,107 @@ async fn an_operation_on_another_cluster_goes_on_after_the_manager_is_killed() -
     assert!(events.contains("web"), "{events}");
     stack.dm.ok(&["delete", "web"]).await?;
     assert_eq!(clusters.far_names("pods")?, Vec::<String>::new());
+    Ok(())
+}
+
+const SERVICE: &str = "\
+apiVersion: osb.servicefabrik.io/v1alpha1
+kind: SFService
+metadata: {name: data}
+spec: {name: data, id: data, description: Data, bindable: true, planUpdatable: true}
+";
+
+/// Its instances are ConfigMaps, in the clusters of a tier.
+const PLAN: &str = r#"
+apiVersion: osb.servicefabrik.io/v1alpha1
+kind: SFPlan
+metadata: {name: small}
+spec:
+  name: small
+  id: small
+  serviceId: data
+  description: Small
+  free: true
+  bindable: true
+  context: {requests: {cpu: "CPU", memory: 1Gi}}
+  templates:
+  - action: provision
+    type: gotemplate
+    content: |
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: data}
+      data: {tier: {{ .instance.spec.parameters.tier }}}
+  - {action: bind, type: gotemplate, content: "{apiVersion: v1, kind: ConfigMap, metadata: {name: bound}}"}
+  - {action: sources, type: gotemplate, content: "{}"}
+  - action: status
+    type: gotemplate
+    content: |
+      provision: {state: succeeded}
+      bind: {state: succeeded, response: '{"credentials": {"a": "b"}}'}
+      unbind: {state: succeeded}
+      deprovision: {state: succeeded}
+  - action: clusterSelector
+    type: gotemplate
+    content: tier={{ .instance.spec.parameters.tier }}
+"#;
+
+#[tokio::test]
+async fn a_plan_chooses_the_cluster_of_its_instances() -> Result<()> {
+    let clusters = Clusters::start().await?;
+    let stack = &clusters.stack;
+    let file = stack.write(
+        "plan.yaml",
+        &format!("{SERVICE}---{}", PLAN.replace("CPU", "5")),
+    )?;
+    let broker = Broker::start(stack, &file.display().to_string()).await?;
+    clusters
+        .register(&stack.dm.at(broker.manager.url()))
+        .await?;
+    let provision = async |id: &str, tier: &str| {
+        let body = json!({
+            "service_id": "data", "plan_id": "small", "organization_guid": "o", "space_guid": "s",
+            "context": {"namespace": stack.namespace}, "parameters": {"tier": tier},
+        });
+        let path = format!("service_instances/{id}");
+        broker.send(Method::PUT, &path, Some(body)).await
+    };
+    let (status, body) = provision("one", "dev").await?;
+    ensure!(status == StatusCode::CREATED, "{status} {body}");
+    assert_eq!(clusters.far_data("data")?["tier"], "dev");
+    assert_eq!(stack.names("configmaps")?, ["kube-root-ca.crt"]);
+    let body = json!({"service_id": "data", "plan_id": "small"});
+    let path = "service_instances/one/service_bindings/b";
+    let (status, bound) = broker.send(Method::PUT, path, Some(body)).await?;
+    ensure!(status == StatusCode::CREATED, "{status} {bound}");
+    assert_eq!(
+        clusters.far_names("configmaps")?,
+        ["bound", "data", "kube-root-ca.crt"]
+    );
+
+    // Of the eight processors, five are taken.
+    for (id, tier, expected) in [
+        (
+            "two",
+            "dev",
+            "No clusters found with required resources. cpu : 5, memory 1Gi.",
+        ),
+        (
+            "three",
+            "none",
+            "No clusters found with matching criteria: tier=none",
+        ),
+    ] {
+        let (status, body) = provision(id, tier).await?;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{body}");
+        assert_eq!(body["description"], expected);
+    }
+    let query = "?service_id=data&plan_id=small";
+    for path in [path, "service_instances/one"] {
+        let path = format!("{path}{query}");
+        let (status, body) = broker.send(Method::DELETE, &path, None).await?;
+        ensure!(status == StatusCode::OK, "{status} {body}");
+    }
+    assert_eq!(clusters.far_names("configmaps")?, ["kube-root-ca.crt"]);
     Ok(())
 }

@@ -7,6 +7,8 @@
 //! - An accepted operation goes on after a restart, and [`Backend::outcome`] waits for its end.
 //! - [`Backend::remove`] stops what runs on the deployment. It can be repeated after a crash.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use common::model::{DeploymentName, Import, Namespace, OperationId};
 use serde_json::{Map, Value};
@@ -42,13 +44,15 @@ pub struct Write {
     pub deployment: DeploymentName,
     pub namespace: Namespace,
     pub description: String,
-    pub labels: std::collections::BTreeMap<String, String>,
+    pub labels: BTreeMap<String, String>,
     /// The configuration, as JSON. None: that of the deployment, once more.
     pub content: Option<String>,
     pub imports: Vec<Import>,
     pub caller: Caller,
     /// What the instance needs of its cluster, if the plan chooses one.
     pub placement: Option<Placement>,
+    /// The deployment whose cluster a new one shares.
+    pub beside: Option<DeploymentName>,
 }
 
 /// What an instance of a plan needs of its cluster.
@@ -57,6 +61,8 @@ pub struct Placement {
     /// Whether a template selects the clusters.
     pub has_selector: bool,
     pub requests: Option<Map<String, Value>>,
+    /// What the instances of each plan need, by the ids of the plans.
+    pub of_plans: BTreeMap<String, Map<String, Value>>,
 }
 
 /// How an operation on a deployment ended.

@@ -12,7 +12,6 @@ use manager_broker::{Access, Answered, Broker, BrokerOptions, Catalogs, Front, W
 
 use crate::audit::{Audit, Event, Outcome};
 use crate::service::broker::BrokerDeployments;
-use crate::service::writes::Writes;
 
 /// A service broker that is ready to serve.
 pub struct BrokerListener {
@@ -41,13 +40,13 @@ impl BrokerListener {
     /// If the files with the passwords of platforms cannot be read.
     pub fn open(
         options: &BrokerOptions,
-        writes: Arc<Writes>,
+        deployments: BrokerDeployments,
         audit: Audit,
     ) -> anyhow::Result<Self> {
         let (basic, token) = (&options.broker_basic_file, &options.broker_token_file);
         let access = Access::open(basic.as_deref(), token.as_deref())?;
         let catalogs = Arc::new(Catalogs::open(options.broker_config.clone()));
-        let deployments = Arc::new(BrokerDeployments { writes });
+        let deployments = Arc::new(deployments);
         Ok(Self {
             broker: Broker::new(catalogs, deployments, options.broker_lenient)
                 .in_namespace(options.broker_namespace.clone()),

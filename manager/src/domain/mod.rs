@@ -6,6 +6,7 @@ pub mod deployment;
 pub mod manifest;
 pub mod operation;
 pub mod place;
+pub mod placement;
 pub mod redaction;
 pub mod selector;
 pub mod uses;

@@ -22,6 +22,7 @@ use self::access::gate::Gate;
 use self::access::visibility::VisibilityFilters;
 use self::admin::Admin;
 use self::admin::clusters::Clusters;
+use self::broker::BrokerDeployments;
 use self::deployments::Deployments;
 use self::deployments::activity::Activity;
 use self::deployments::drift::DriftChecks;
@@ -98,6 +99,15 @@ pub struct Dependencies {
 }
 
 impl Services {
+    /// The deployments of a service broker.
+    pub fn broker_deployments(&self) -> BrokerDeployments {
+        BrokerDeployments {
+            writes: self.writes.clone(),
+            clusters: self.clusters.clone(),
+            expand: self.expand.clone(),
+        }
+    }
+
     pub fn new(dependencies: Dependencies) -> Self {
         let (store, operation_timeout) = (dependencies.store, dependencies.operation_timeout);
         let gate = Gate {

@@ -142,6 +142,16 @@ impl Catalog {
         Some(&found.template.imports)
     }
 
+    /// What instances of plans of the Inter-operator need of their clusters, by the ids of the plans.
+    pub fn requests(&self) -> BTreeMap<String, Map<String, Value>> {
+        let plans = self.services.iter().flat_map(|service| &service.plans);
+        let requests = |plan: &Plan| {
+            let requests = plan.interoperator.as_ref()?.requests.clone()?;
+            Some((plan.id.clone(), requests))
+        };
+        plans.filter_map(requests).collect()
+    }
+
     pub fn service(&self, id: &str) -> Option<&Service> {
         self.services.iter().find(|service| service.id == id)
     }

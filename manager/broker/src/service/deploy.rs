@@ -122,7 +122,9 @@ pub fn instance_write(instance: &Instance, target: &Target, plan: &Plan) -> Writ
         placement: plan.interoperator.as_ref().map(|plan| Placement {
             has_selector: plan.has_selector,
             requests: plan.requests.clone(),
+            of_plans: BTreeMap::new(),
         }),
+        beside: None,
     }
 }
 
@@ -147,6 +149,7 @@ pub fn binding_write(binding: &Binding, template: &Template) -> Write {
         imports: template.imports.clone(),
         caller: binding.operation.caller.clone(),
         placement: None,
+        beside: binding.instance_deployment.clone(),
     }
 }
 
@@ -163,6 +166,7 @@ pub fn release_write(binding: &Binding, operation: OperationId) -> Write {
         imports: Vec::new(),
         caller: binding.operation.caller.clone(),
         placement: None,
+        beside: None,
     }
 }
 

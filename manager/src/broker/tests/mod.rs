@@ -61,8 +61,7 @@ impl Served {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("catalog.yaml");
         std::fs::write(&file, CATALOG).unwrap();
-        let writes = app.services.writes.clone();
-        let deployments = Arc::new(BrokerDeployments { writes });
+        let deployments = Arc::new(app.services.broker_deployments());
         let catalogs = Arc::new(Catalogs::open(vec![file]));
         Self {
             broker: Broker::new(catalogs, deployments, true),

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use common::api::error::ErrorCode;
 use common::api::page::{Page, PageQuery};
-use common::model::limits::PAGE_ITEMS_MAX;
 use common::model::{Cluster, ClusterName, CredentialType, DeploymentName};
 
 use crate::clusters;
@@ -26,10 +25,19 @@ pub struct Clusters {
 
 impl Clusters {
     pub async fn list(&self, page: &PageQuery) -> Result<Page<Cluster>, Error> {
+        Ok(by_name(
+            self.all().await?,
+            |cluster| cluster.name.as_str(),
+            page,
+        )?)
+    }
+
+    /// All of them, by name.
+    pub async fn all(&self) -> Result<Vec<Cluster>, Error> {
         let mut all = records::list(&self.store).await?;
         all.push(self.own());
         all.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(by_name(all, |cluster| cluster.name.as_str(), page)?)
+        Ok(all)
     }
 
     pub async fn get(&self, name: &ClusterName) -> Result<Cluster, Error> {
@@ -140,19 +148,9 @@ impl Clusters {
             .filter(|record| record.cluster == *name)
             .map(|record| record.operation.deployment)
             .collect();
-        let mut page = PageQuery {
-            limit: Some(PAGE_ITEMS_MAX),
-            page_token: None,
-        };
-        loop {
-            let rows = deployments::rows(&self.store, &page).await?;
-            let on_it = rows.items.into_iter().filter(|row| row.cluster == *name);
-            users.extend(on_it.map(|row| row.name));
-            page.page_token = rows.next_page_token;
-            if page.page_token.is_none() {
-                break;
-            }
-        }
+        let rows = deployments::all_rows(&self.store).await?.into_iter();
+        let on_it = rows.filter(|row| row.cluster == *name);
+        users.extend(on_it.map(|row| row.name));
         users.sort();
         users.dedup();
         Ok(users)

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use common::api::deployer::Policies;
 use common::api::page::{Page, PageQuery};
+use common::model::limits::PAGE_ITEMS_MAX;
 use common::model::{
     AppliedChart, AppliedObject, ClusterName, Deployment, DeploymentName, DeploymentState,
     Identity, ManifestName, Namespace, OperationId,
@@ -87,6 +88,23 @@ pub async fn rows(store: &Store, page: &PageQuery) -> Result<Page<DeploymentRow>
     store
         .records(keys::deployments(), page, Order::Ascending)
         .await
+}
+
+/// [`rows`] of all deployments.
+pub async fn all_rows(store: &Store) -> Result<Vec<DeploymentRow>, StoreError> {
+    let mut page = PageQuery {
+        limit: Some(PAGE_ITEMS_MAX),
+        page_token: None,
+    };
+    let mut all = Vec::new();
+    loop {
+        let found = rows(store, &page).await?;
+        all.extend(found.items);
+        page.page_token = found.next_page_token;
+        if page.page_token.is_none() {
+            return Ok(all);
+        }
+    }
 }
 
 pub fn put(changes: &mut Changes, deployment: &Deployment) -> Result<(), StoreError> {

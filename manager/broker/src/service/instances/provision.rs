@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::{Plan, Schema};
+use crate::catalog::{Catalog, Plan, Schema};
 use crate::error::{BrokerError, MAINTENANCE_INFO_CONFLICT};
 use crate::port::{BackendError, Edit, Version};
 use crate::record::{Instance, InstancePhase, Kind, Origin, Target};
@@ -42,7 +42,10 @@ impl Broker {
                 return self.provision_again(record, &request, plan, context).await;
             }
             request.check(plan)?;
-            match self.begin(id, &request, plan, context, version).await {
+            match self
+                .begin(id, &request, (&catalog, plan), context, version)
+                .await
+            {
                 Err(BackendError::Conflict) => {}
                 begun => {
                     let how = How::of(plan, 201);
@@ -57,7 +60,7 @@ impl Broker {
         &self,
         id: &str,
         asked: &Provision,
-        plan: &Plan,
+        (catalog, plan): (&Catalog, &Plan),
         context: &Context,
         version: Option<Version>,
     ) -> Result<Instance, BackendError> {
@@ -80,7 +83,10 @@ impl Broker {
             origin: asked.origin.clone(),
             operation: deploy::operation(operation, Kind::Create, request, context),
         };
-        let write = deploy::instance_write(&instance, &instance.current, plan);
+        let mut write = deploy::instance_write(&instance, &instance.current, plan);
+        if let Some(placement) = &mut write.placement {
+            placement.of_plans = catalog.requests();
+        }
         let edit = Edit::Instance(instance.clone(), version);
         self.backend.start(vec![edit], write).await?;
         Ok(instance)

@@ -1,5 +1,7 @@
 //! The service broker's port, with the manager's own operations: an instance and a binding are deployments.
 
+mod cluster;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,8 +10,8 @@ use common::api::error::{ErrorBody, ErrorCode};
 use common::api::manager::{CreateDeployment, UpdateDeployment, WriteQuery};
 use common::model::identity::Parts;
 use common::model::{
-    Deployment, DeploymentName, DriftPolicy, Identity, Operation, OperationId, OperationStatus,
-    OperationType, Output,
+    ClusterName, Deployment, DeploymentName, DriftPolicy, Identity, Operation, OperationId,
+    OperationStatus, OperationType, Output,
 };
 use common::server::ApiError;
 use manager_broker::{
@@ -18,10 +20,12 @@ use manager_broker::{
 };
 use serde_json::{Map, Value};
 
-use super::writes::asked::{Asked, Joined};
-use super::writes::{Writes, operation_id};
 use crate::auth;
 use crate::error::Error;
+use crate::service::admin::clusters::Clusters;
+use crate::service::expand::Expand;
+use crate::service::writes::asked::{Asked, Joined};
+use crate::service::writes::{Writes, operation_id};
 use crate::store::operations::StopWish;
 use crate::store::{Changes, StoreError, broker, deployments, manifests, operations};
 use crate::workflow::engine::Suspended;
@@ -34,6 +38,8 @@ const CAUSES: usize = 5;
 /// The broker's deployments.
 pub struct BrokerDeployments {
     pub writes: Arc<Writes>,
+    pub clusters: Arc<Clusters>,
+    pub expand: Arc<Expand>,
 }
 
 #[async_trait]
@@ -68,6 +74,7 @@ impl Backend for BrokerDeployments {
     }
 
     async fn start(&self, edits: Vec<Edit>, write: Write) -> Result<(), BackendError> {
+        let cluster = self.cluster(&edits, &write).await?;
         let asked = Asked {
             query: WriteQuery {
                 allow_deletes: !write.is_new,
@@ -83,7 +90,7 @@ impl Backend for BrokerDeployments {
             ..Asked::default()
         };
         let accepted = match write.is_new {
-            true => self.writes.create(creation(write), asked).await,
+            true => self.writes.create(creation(write, cluster), asked).await,
             false => {
                 let name = write.deployment.clone();
                 self.writes.update(name, change(write), asked).await
@@ -253,13 +260,13 @@ impl BrokerDeployments {
     }
 }
 
-fn creation(write: Write) -> CreateDeployment {
+fn creation(write: Write, cluster: Option<ClusterName>) -> CreateDeployment {
     CreateDeployment {
         name: write.deployment,
         content: write.content.unwrap_or_default(),
         imports: write.imports,
         namespace: Some(write.namespace),
-        cluster: None,
+        cluster,
         description: write.description,
         labels: write.labels,
         drift_policy: DriftPolicy::default(),
