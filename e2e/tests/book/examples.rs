@@ -44,8 +44,10 @@ pub fn bash(stack: &Stack) -> Result<Command> {
     let tools = tools.context("no folder of kubectl")?;
     let path = std::env::var("PATH")?;
     let path = format!("{}:{}:{path}", programs.display(), tools.display());
-    let mut bash = Command::new("bash");
-    bash.env("PATH", path)
+    // A parent may have it ignore Ctrl-C, which some examples need.
+    let mut bash = Command::new("env");
+    bash.args(["--default-signal=INT", "bash"])
+        .env("PATH", path)
         .env("DM_SERVICE", stack.manager.url())
         .env("KUBECONFIG", stack.cluster.kubeconfig())
         .env("KUBECACHEDIR", stack.folder().join("kubectl-cache"))
