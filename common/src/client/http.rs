@@ -115,11 +115,7 @@ impl Endpoint {
         request: RequestBuilder,
         deadline: Option<Duration>,
     ) -> Result<Response, ClientError> {
-        let request = match deadline {
-            Some(deadline) => request.timeout(deadline),
-            None => request,
-        };
-        let response = self.answer(request, deadline).await?;
+        let response = self.any(request, deadline).await?;
         if response.status().is_success() {
             return Ok(response);
         }
