@@ -66,6 +66,21 @@ pub enum OperationType {
     Test,
 }
 
+impl OperationType {
+    /// For people, and for metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Delete => "delete",
+            Self::Preview => "preview",
+            Self::Rollback => "rollback",
+            Self::Correct => "correct",
+            Self::Test => "test",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum OperationStatus {

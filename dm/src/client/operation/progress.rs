@@ -11,7 +11,6 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::tally::Tally;
 use crate::client::render::event;
-use crate::client::render::resources::operation_type;
 use crate::terminal::Terminal;
 use crate::terminal::text;
 
@@ -68,7 +67,7 @@ impl<'p, 't> Progress<'p, 't> {
         self.away = false;
         self.subject = format!(
             "{} {}",
-            operation_type(operation.operation_type),
+            operation.operation_type.name(),
             operation.deployment
         );
         let progress = &operation.progress;

@@ -6,8 +6,6 @@ use common::api::deployer::{Action, ResourceReport, ResourceState};
 use common::duration;
 use common::model::Operation;
 
-use crate::client::render::resources::operation_type;
-
 /// The ends of resources, by the resource.
 #[derive(Debug, Default)]
 pub struct Tally(BTreeMap<String, End>);
@@ -83,7 +81,7 @@ impl Tally {
         });
         Some(format!(
             "{} {}: {}{}",
-            operation_type(operation.operation_type),
+            operation.operation_type.name(),
             operation.deployment,
             counts.join(", "),
             took.unwrap_or_default()

@@ -13,7 +13,7 @@ use super::error::OperationError;
 use super::preview::show_preview;
 use crate::client::operation::follow::{WaitLimit, follow};
 use crate::client::operation::progress::Progress;
-use crate::client::render::resources::{operation_type, outputs};
+use crate::client::render::resources::outputs;
 use crate::client::session::{Session, within};
 use crate::error::Failure;
 use crate::error::Sources;
@@ -231,7 +231,7 @@ fn result(deployment: &Deployment) -> String {
 fn described(operation: &Operation) -> String {
     format!(
         "{} {}",
-        operation_type(operation.operation_type),
+        operation.operation_type.name(),
         operation.deployment
     )
 }

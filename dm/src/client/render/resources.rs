@@ -2,7 +2,7 @@
 
 use common::api::deployer::{FieldChange, ObjectState};
 use common::api::manager::LiveResource;
-use common::model::{Deployment, Operation, OperationStatus, OperationType, Output};
+use common::model::{Deployment, Operation, OperationStatus, Output};
 use console::Style;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -169,7 +169,7 @@ pub fn operations(items: &[Operation], now: Timestamp) -> Table {
         let error = item.error.as_ref().map_or("", |error| &error.message);
         table.row([
             item.id.as_str(),
-            operation_type(item.operation_type),
+            item.operation_type.name(),
             item.deployment.as_str(),
             operation_status(item),
             &progress,
@@ -179,18 +179,6 @@ pub fn operations(items: &[Operation], now: Timestamp) -> Table {
         ]);
     }
     table
-}
-
-pub const fn operation_type(operation_type: OperationType) -> &'static str {
-    match operation_type {
-        OperationType::Create => "create",
-        OperationType::Update => "update",
-        OperationType::Delete => "delete",
-        OperationType::Preview => "preview",
-        OperationType::Rollback => "rollback",
-        OperationType::Correct => "correct",
-        OperationType::Test => "test",
-    }
 }
 
 fn operation_status(operation: &Operation) -> &'static str {

@@ -44,8 +44,12 @@ impl Metrics {
         for state in [WAITING, RUNNING] {
             metrics.unfinished.with_label_values(&[state]);
         }
-        for operation_type in ["create", "update", "delete"] {
-            metrics.ended.with_label_values(&[operation_type, NONE]);
+        for shown in [
+            OperationType::Create,
+            OperationType::Update,
+            OperationType::Delete,
+        ] {
+            metrics.ended.with_label_values(&[shown.name(), NONE]);
         }
         register(metrics.unfinished.clone());
         register(metrics.oldest.clone());
@@ -103,7 +107,7 @@ impl Unfinished {
                 .error
                 .as_ref()
                 .map_or(NONE, |error| error.code.as_str());
-            let labels = [name(operation.operation_type), code];
+            let labels = [operation.operation_type.name(), code];
             metrics.ended.with_label_values(&labels).inc();
         }
     }
@@ -117,17 +121,5 @@ impl Drop for Unfinished {
             starts.remove(&self.key);
             metrics.show_oldest(&starts);
         }
-    }
-}
-
-fn name(operation_type: OperationType) -> &'static str {
-    match operation_type {
-        OperationType::Create => "create",
-        OperationType::Update => "update",
-        OperationType::Delete => "delete",
-        OperationType::Preview => "preview",
-        OperationType::Rollback => "rollback",
-        OperationType::Correct => "correct",
-        OperationType::Test => "test",
     }
 }

@@ -11,7 +11,6 @@ use common::model::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::client::render::resources::operation_type;
 use crate::client::session::{Session, all_pages};
 use crate::error::Failure;
 use crate::terminal::table::Table;
@@ -181,7 +180,7 @@ fn table(items: &[Revision], now: Timestamp) -> Table {
             item.state.as_str(),
             &text::age(item.created_at, now),
             item.user.as_deref().unwrap_or_default(),
-            item.operation_type.map_or("", operation_type),
+            item.operation_type.map_or("", OperationType::name),
             item.manifest.as_str(),
             &item.templates.join(", "),
         ]);
