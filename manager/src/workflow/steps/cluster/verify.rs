@@ -8,11 +8,10 @@ use common::model::Preview;
 use serde_json::Value;
 
 use crate::domain::redaction::Redaction;
-use crate::store::{StoreError, deployments, manifests};
-use crate::workflow::diff;
+use crate::store::{StoreError, manifests};
 use crate::workflow::expansion::redacting;
-use crate::workflow::hooks;
 use crate::workflow::step::{Done, Failure, Run, StepError};
+use crate::workflow::steps::cluster::diff::differences;
 
 /// The number of fields of an object that the refusal names.
 const NAMED: usize = 10;
@@ -23,21 +22,7 @@ pub async fn run(run: &Run<'_>) -> Result<Done, StepError> {
     let name = run.manifest()?;
     let preview = manifests::preview(run.store(), run.deployment(), name).await?;
     let preview = preview.ok_or_else(|| StoreError::Missing(format!("the preview of {name}")))?;
-    let (_, expansion) = run.source().await?;
-    let objects = deployments::objects(run.store(), run.deployment()).await?;
-    let resources = expansion.expanded_config.resources;
-    let hooks = hooks::of_apply(run, &resources, &objects).await?;
-    let recorded = objects.recorded;
-    let mut request = run.request(
-        run.namespace().await?,
-        resources,
-        expansion.outputs,
-        recorded,
-    );
-    request.hooks = hooks;
-    let dependencies = run.dependencies;
-    let found = diff::diff(&*run.deployer(), &dependencies.retry, request, run.deadline).await;
-    let found = found.map_err(Failure::clean)?;
+    let found = differences(run).await?.map_err(Failure::clean)?;
     let redaction = run.redaction().await?;
     // The same options as the preview's, so that the two can be compared field by field.
     let hide = |redaction: &Redaction, now: &mut Vec<ResourceDiff>| {
