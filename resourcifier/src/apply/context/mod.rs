@@ -2,6 +2,7 @@
 
 pub mod events;
 pub mod pace;
+pub mod race;
 pub mod secrets;
 
 use common::api::deployer::Basis;

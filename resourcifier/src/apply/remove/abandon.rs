@@ -5,16 +5,13 @@
 use common::model::{DeletePolicy, DeploymentName, ObjectRef};
 use serde_json::{Map, Value, json};
 
-use crate::apply::context::Context;
+use crate::apply::context::{Context, race};
 use crate::apply::definitions::shared;
 use crate::apply::object::acquired::{Taken, merge_patch};
 use crate::apply::object::change;
 use crate::apply::object::claim::{self, Standing};
-use crate::kubectl::{KubectlError, ObjectError, ObjectFault, PatchOptions};
+use crate::kubectl::{KubectlError, PatchOptions};
 use crate::plan;
-
-/// How often somebody else may write first.
-const RACES: usize = 8;
 
 /// What became of an object that was to be abandoned.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,18 +42,7 @@ pub struct Leaving<'a> {
 impl Leaving<'_> {
     /// Abandons the object if it is the deployment's.
     pub async fn abandon(self, context: Context<'_>) -> Result<Abandoned, KubectlError> {
-        for _ in 0..RACES {
-            match self.once(context).await {
-                Err(error) if error.is_lost_race() => {}
-                outcome => return outcome,
-            }
-        }
-        Err(ObjectError {
-            fault: ObjectFault::Transient,
-            text: "others write to it again and again".to_owned(),
-            causes: Vec::new(),
-        }
-        .into())
+        race::repeated(async || self.once(context).await).await
     }
 
     async fn once(&self, context: Context<'_>) -> Result<Abandoned, KubectlError> {

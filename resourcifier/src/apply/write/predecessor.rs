@@ -9,14 +9,11 @@ use common::model::{ObjectRef, Predecessor};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-use crate::apply::context::Context;
+use crate::apply::context::{Context, race};
 use crate::apply::fetch::AT_ONCE;
 use crate::apply::object::{change, claim};
-use crate::kubectl::{KubectlError, ObjectError, ObjectFault, PatchOptions};
+use crate::kubectl::{KubectlError, PatchOptions};
 use crate::plan;
-
-/// How often somebody else may write first.
-const RACES: usize = 8;
 
 /// Ends it for all objects of the report. One that stays with the former tool has failed.
 pub async fn end(context: Context<'_>, predecessor: Predecessor, report: &mut Report) {
@@ -24,7 +21,8 @@ pub async fn end(context: Context<'_>, predecessor: Predecessor, report: &mut Re
         let Some(object) = resource.object.clone() else {
             return;
         };
-        if let Err(error) = once_and_again(context, predecessor, &object).await {
+        let ended = race::repeated(async || once(context, predecessor, &object).await);
+        if let Err(error) = ended.await {
             let message = format!(
                 "resource {} ({object}): the fields that {predecessor:?} owns cannot be taken from it: {error}",
                 resource.name
@@ -41,25 +39,6 @@ pub async fn end(context: Context<'_>, predecessor: Predecessor, report: &mut Re
         .buffer_unordered(AT_ONCE)
         .collect::<()>()
         .await;
-}
-
-async fn once_and_again(
-    context: Context<'_>,
-    predecessor: Predecessor,
-    object: &ObjectRef,
-) -> Result<(), KubectlError> {
-    for _ in 0..RACES {
-        match once(context, predecessor, object).await {
-            Err(error) if error.is_lost_race() => {}
-            outcome => return outcome,
-        }
-    }
-    Err(ObjectError {
-        fault: ObjectFault::Transient,
-        text: "others write to it again and again".to_owned(),
-        causes: Vec::new(),
-    }
-    .into())
 }
 
 async fn once(
