@@ -17,6 +17,7 @@ use common_chart::{File, archive};
 use crate::RegistryError;
 use crate::adapter::{Entry, EntryKind, Files, Registry};
 use crate::catalog::fetch::{self, Role, TemplateFile};
+use crate::catalog::walk::Walk;
 
 /// The folder that makes a folder with a `Chart.yaml` a Helm chart.
 pub const TEMPLATES: &str = "templates";
@@ -99,32 +100,15 @@ impl ChartFolder {
     }
 
     async fn walk(&self) -> Result<Vec<FilePath>, RegistryError> {
-        let (mut found, mut level) = (Vec::new(), vec![self.folder.clone()]);
-        for _ in 0..DEPTH {
-            let mut below = Vec::new();
-            for folder in level {
-                let entries = self.registry.entries(&folder).await?.unwrap_or_default();
-                let is_top = folder == self.folder;
-                for entry in entries {
-                    let is_version = entry.name.parse::<common::model::Version>().is_ok();
-                    match entry.kind {
-                        EntryKind::Folder if self.is_whole && is_top && is_version => {}
-                        EntryKind::Folder => below.push(folder.join_listed(&entry.name)?),
-                        EntryKind::File | EntryKind::Other => {
-                            found.push(folder.join_listed(&entry.name)?);
-                        }
-                    }
-                }
-                if found.len() + below.len() > FILES {
-                    return Err(self.too_many());
-                }
-            }
-            if below.is_empty() {
-                return Ok(found);
-            }
-            level = below;
-        }
-        Err(self.too_many())
+        let walk = Walk {
+            registry: self.registry.as_ref(),
+            folder: &self.folder,
+            is_whole: self.is_whole,
+            files: FILES,
+            depth: DEPTH,
+        };
+        let found = walk.run(|_| false).await?;
+        found.ok_or_else(|| self.too_many())
     }
 
     fn too_many(&self) -> RegistryError {

@@ -8,3 +8,4 @@ pub mod locate;
 pub mod package;
 mod provenance;
 pub mod signed;
+mod walk;

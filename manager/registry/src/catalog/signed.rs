@@ -14,15 +14,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use common::model::Version;
 use common::registry::sums::{self, FILE, MINISIG, SIG};
 use common::registry::{FilePath, VERSION_DEPTH as DEPTH, VERSION_FILES as FILES};
 use tokio::sync::OnceCell;
 
 use crate::RegistryError;
-use crate::adapter::{EntryKind, Files, Registry};
+use crate::adapter::{Entry, EntryKind, Files, Registry};
 use crate::cache::Staleness;
 use crate::catalog::locate::Located;
+use crate::catalog::walk::Walk;
 use crate::trust::{SIGNATURE_BYTES, Trust};
 
 #[derive(Debug, thiserror::Error)]
@@ -165,40 +165,24 @@ impl Signed {
 
     /// All files of the version, without the list and its signatures.
     async fn walk(&self) -> Result<Vec<FilePath>, RegistryError> {
-        let (mut found, mut level) = (Vec::new(), vec![self.folder.clone()]);
         let own = [
             FILE.to_owned(),
             [FILE, MINISIG].concat(),
             [FILE, SIG].concat(),
         ];
-        for _ in 0..DEPTH {
-            let mut below = Vec::new();
-            for folder in level {
-                let entries = self.registry.entries(&folder).await?.unwrap_or_default();
-                let is_top = folder == self.folder;
-                for entry in entries {
-                    let is_own = is_top && own.contains(&entry.name);
-                    let is_version = entry.name.parse::<Version>().is_ok();
-                    match entry.kind {
-                        EntryKind::Folder if self.is_whole && is_top && is_version => {}
-                        EntryKind::Folder => below.push(folder.join_listed(&entry.name)?),
-                        EntryKind::File if is_own => {}
-                        EntryKind::File | EntryKind::Other => {
-                            found.push(folder.join_listed(&entry.name)?);
-                        }
-                    }
-                }
-                if found.len() + below.len() > FILES {
-                    break;
-                }
-            }
-            if below.is_empty() {
-                return Ok(found);
-            }
-            level = below;
-        }
-        let folder = self.name();
-        Err(SignatureError::TooMany { folder }.into())
+        let walk = Walk {
+            registry: self.registry.as_ref(),
+            folder: &self.folder,
+            is_whole: self.is_whole,
+            files: FILES,
+            depth: DEPTH,
+        };
+        let is_own = |entry: &Entry| entry.kind == EntryKind::File && own.contains(&entry.name);
+        let found = walk.run(is_own).await?;
+        let too_many = || SignatureError::TooMany {
+            folder: self.name(),
+        };
+        Ok(found.ok_or_else(too_many)?)
     }
 }
 

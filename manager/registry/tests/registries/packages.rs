@@ -5,14 +5,11 @@ use std::path::Path;
 use common::api::error::ErrorCode;
 use common::model::TypeName;
 use common::registry::package::{MANIFEST_FILES, OBJECTS};
-use manager_registry::{Options, RegistryError, ResolvedTemplate};
-use serde_json::json;
+use manager_registry::{RegistryError, ResolvedTemplate};
 use tempfile::TempDir;
 
-use crate::support::alone::{Alone, list_files, options};
-use crate::support::backend::Backend;
-use crate::support::hub::Hub;
-use crate::support::loopback::Loopback;
+use crate::support::alone::{Alone, options};
+use crate::support::each_kind::{EachKind, REGISTRIES};
 
 const CHART: &str =
     "name: redis\nversion: 0.1.0\ndescription: Keeps things.\nhome: https://host/\n";
@@ -73,27 +70,10 @@ fn names(resolved: &ResolvedTemplate) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_package_is_a_template_in_each_kind_of_registry() {
     let folder = tree(TREE);
-    list_files(folder.path());
-    let (server, hub) = (Loopback::serve(folder.path()), Hub::open());
-    let backend = Backend::serve(folder.path(), None);
-    hub.push("t", folder.path(), true).await;
-    let options = Options {
-        github_api_url: server.address("api"),
-        ..options(folder.path().to_str().unwrap())
-    };
-    let alone = Alone::new(&options).await.unwrap();
-    for (name, definition) in [
-        (
-            "web",
-            json!({"type": "http", "url": server.address("files")}),
-        ),
-        ("git", json!({"type": "git", "url": backend.url()})),
-        ("oci", json!({"type": "oci", "url": hub.url("t")})),
-    ] {
-        alone.register(name, definition).await;
-    }
-    for registry in ["default", "web", "git", "oci", "github.com/owner/repo"] {
-        let second = resolve(&alone, &format!("{registry}/redis:v0.2"))
+    let served = EachKind::serve(folder.path()).await;
+    let alone = &served.alone;
+    for registry in REGISTRIES {
+        let second = resolve(alone, &format!("{registry}/redis:v0.2"))
             .await
             .unwrap();
         assert_eq!(
@@ -106,7 +86,7 @@ async fn a_package_is_a_template_in_each_kind_of_registry() {
             .iter()
             .find(|template| template.name == "redis")
             .unwrap();
-        let of_db = resolve(&alone, &format!("{registry}/db/redis:v1"))
+        let of_db = resolve(alone, &format!("{registry}/db/redis:v1"))
             .await
             .unwrap();
         let objects = of_db.imports.last().unwrap();
@@ -117,7 +97,7 @@ async fn a_package_is_a_template_in_each_kind_of_registry() {
             continue;
         }
         assert_eq!(redis.versions, ["v0.1.0", "v0.2.0"], "{registry}");
-        let first = resolve(&alone, &format!("{registry}/redis:v0.1"))
+        let first = resolve(alone, &format!("{registry}/redis:v0.1"))
             .await
             .unwrap();
         assert_eq!(
@@ -130,7 +110,7 @@ async fn a_package_is_a_template_in_each_kind_of_registry() {
             "{:?}",
             first.resolved
         );
-        let again = resolve(&alone, &format!("{registry}/redis:v0.1"))
+        let again = resolve(alone, &format!("{registry}/redis:v0.1"))
             .await
             .unwrap();
         assert_eq!(first, again, "{registry}");

@@ -3,15 +3,13 @@
 use std::path::Path;
 
 use common::api::error::ErrorCode;
-use manager_registry::Options;
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::{FILES, resolve, type_name};
 use crate::support::alone::{Alone, list_files, options};
-use crate::support::backend::Backend;
 use crate::support::chart::{contents, files, packed, provenance};
-use crate::support::hub::Hub;
+use crate::support::each_kind::{EachKind, REGISTRIES};
 use crate::support::loopback::Loopback;
 
 fn write(root: &Path, path: &str, content: &[u8]) {
@@ -50,36 +48,19 @@ fn tree() -> TempDir {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_chart_is_a_template_in_each_kind_of_registry() {
     let folder = tree();
-    list_files(folder.path());
-    let (server, hub) = (Loopback::serve(folder.path()), Hub::open());
-    let backend = Backend::serve(folder.path(), None);
-    hub.push("t", folder.path(), true).await;
-    let options = Options {
-        github_api_url: server.address("api"),
-        ..options(folder.path().to_str().unwrap())
-    };
-    let alone = Alone::new(&options).await.unwrap();
-    for (name, definition) in [
-        (
-            "web",
-            json!({"type": "http", "url": server.address("files")}),
-        ),
-        ("git", json!({"type": "git", "url": backend.url()})),
-        ("oci", json!({"type": "oci", "url": hub.url("t")})),
-    ] {
-        alone.register(name, definition).await;
-    }
+    let served = EachKind::serve(folder.path()).await;
+    let alone = &served.alone;
     let mut digests = Vec::new();
-    for registry in ["default", "web", "git", "oci", "github.com/owner/repo"] {
+    for registry in REGISTRIES {
         for name in ["db:v1", "own:v1", "web:v1.0"] {
             let reference = format!("{registry}/{name}");
-            let resolved = resolve(&alone, &reference).await.unwrap();
+            let resolved = resolve(alone, &reference).await.unwrap();
             assert_eq!(contents(&resolved), FILES, "{reference}");
             let described = alone.describe(&type_name(&reference)).await.unwrap();
             let schema = described.schema.unwrap();
             assert_eq!(schema["properties"]["image"]["default"], "nginx");
         }
-        let resolved = resolve(&alone, &format!("{registry}/web:v1.1"))
+        let resolved = resolve(alone, &format!("{registry}/web:v1.1"))
             .await
             .unwrap();
         for file in HIDDEN.into_iter().chain(["files/a.bin"]) {
