@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use e2e::broker::{PASSWORD, USER};
+use e2e::broker::request;
 use e2e::{Broker, Stack, until};
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
@@ -90,15 +90,8 @@ impl Platform {
         path: &str,
         body: Option<Value>,
     ) -> Result<(StatusCode, String)> {
-        let request = self
-            .http
-            .request(method, format!("{}/{path}", self.url))
-            .basic_auth(USER, Some(PASSWORD))
-            .header("x-broker-api-version", "2.17");
-        let request = match body {
-            Some(body) => request.json(&body),
-            None => request,
-        };
+        let url = format!("{}/{path}", self.url);
+        let request = request(&self.http, method, url, body);
         let response = request.send().await?;
         Ok((response.status(), response.text().await?))
     }

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use reqwest::{Client, Method, StatusCode};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::Value;
 
 use crate::program::Service;
 use crate::{Stack, until};
 
 /// How the platform signs in.
-pub const USER: &str = "shop";
-pub const PASSWORD: &str = "s3cret";
+const USER: &str = "shop";
+const PASSWORD: &str = "s3cret";
 
 const PATIENCE: Duration = Duration::from_secs(180);
 
@@ -68,16 +68,20 @@ impl Broker {
         body: Option<Value>,
     ) -> Result<(StatusCode, Value)> {
         let url = format!("{}/v2/{path}", self.url().await?);
-        let request = self
-            .http
-            .request(method, url)
-            .basic_auth(USER, Some(PASSWORD))
-            .header("x-broker-api-version", "2.17");
-        let request = match body {
-            Some(body) => request.json(&body),
-            None => request,
-        };
+        let request = request(&self.http, method, url, body);
         let response = request.send().await?;
         Ok((response.status(), response.json().await?))
+    }
+}
+
+/// A request of the platform.
+pub fn request(http: &Client, method: Method, url: String, body: Option<Value>) -> RequestBuilder {
+    let request = http
+        .request(method, url)
+        .basic_auth(USER, Some(PASSWORD))
+        .header("x-broker-api-version", "2.17");
+    match body {
+        Some(body) => request.json(&body),
+        None => request,
     }
 }
