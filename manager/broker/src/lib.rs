@@ -31,4 +31,7 @@ pub use record::{
     Binding, BindingPhase, BindingTarget, Caller, Flags, Instance, InstancePhase, Kind, Operation,
     Origin, Progress, Release, Target,
 };
-pub use service::{Answer, BINDING_RESOURCE, Broker, Context, INSTANCE_RESOURCE, Ids, Poll};
+pub use service::{
+    Answer, BINDING_LABEL, BINDING_RESOURCE, Broker, Context, INSTANCE_LABEL, INSTANCE_RESOURCE,
+    Ids, PLAN_LABEL, Poll,
+};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use common::model::cluster::quantity;
 use common::model::{Cluster, ClusterName};
+use manager_broker::{BINDING_LABEL, INSTANCE_LABEL, PLAN_LABEL};
 use serde_json::{Map, Value};
 
 use super::selector::{Selector, SelectorError};
@@ -144,21 +145,17 @@ pub fn candidates<'d>(
     };
     let mut all: Vec<_> = clusters.into_iter().map(new).collect();
     for (cluster, labels) in deployments {
-        let is_instance = labels.contains_key(INSTANCE) && !labels.contains_key(BINDING);
+        let is_instance =
+            labels.contains_key(INSTANCE_LABEL) && !labels.contains_key(BINDING_LABEL);
         let on_it = all.iter_mut().find(|one| one.cluster.name == *cluster);
         if let (true, Some(candidate)) = (is_instance, on_it) {
-            let plan = labels.get(PLAN).and_then(|plan| needs.get(plan));
+            let plan = labels.get(PLAN_LABEL).and_then(|plan| needs.get(plan));
             candidate.instances += 1;
             candidate.used = candidate.used.plus(plan.copied().unwrap_or_default());
         }
     }
     all
 }
-
-/// The labels that the broker puts on its deployments.
-const INSTANCE: &str = "broker-instance";
-const BINDING: &str = "broker-binding";
-const PLAN: &str = "broker-plan";
 
 #[cfg(test)]
 mod tests {
@@ -248,8 +245,8 @@ mod tests {
         let labels = |json: Value| serde_json::from_value::<BTreeMap<_, _>>(json).unwrap();
         let names = ["a", "b"].map(|name| ClusterName::parse(name).unwrap());
         let (instance, binding, other) = (
-            labels(json!({INSTANCE: "i", PLAN: "p"})),
-            labels(json!({INSTANCE: "i", BINDING: "b", PLAN: "p"})),
+            labels(json!({INSTANCE_LABEL: "i", PLAN_LABEL: "p"})),
+            labels(json!({INSTANCE_LABEL: "i", BINDING_LABEL: "b", PLAN_LABEL: "p"})),
             labels(json!({})),
         );
         let deployments = [

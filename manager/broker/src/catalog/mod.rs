@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use common::canonical;
 use common::model::{Import, Namespace, TypeName};
+use common::node::Node;
 use serde_json::{Map, Value};
 
 pub use content::{merged, patch};
@@ -114,6 +115,24 @@ pub struct Schemas {
     pub create: Option<Schema>,
     pub update: Option<Schema>,
     pub bind: Option<Schema>,
+}
+
+impl Schemas {
+    /// Those of a plan, as OSB names them. A schema that `read` refuses is a fault.
+    fn of(plan: &Node<'_>, read: fn(&Value) -> Result<Schema, String>) -> Self {
+        let schema = |object: &str, action: &str| {
+            let parameters = plan.object("schemas")?.object(object)?.object(action)?;
+            let value = parameters.value("parameters")?;
+            read(value)
+                .map_err(|reason| parameters.fault("parameters", reason))
+                .ok()
+        };
+        Self {
+            create: schema("service_instance", "create"),
+            update: schema("service_instance", "update"),
+            bind: schema("service_binding", "create"),
+        }
+    }
 }
 
 impl Catalog {

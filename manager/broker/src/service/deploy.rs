@@ -18,6 +18,10 @@ use crate::record::{Binding, Instance, Kind, Operation, Progress, Target};
 pub const INSTANCE_RESOURCE: &str = "instance";
 /// The name of a binding's resource in its deployment.
 pub const BINDING_RESOURCE: &str = "binding";
+/// The labels of deployments: the ids of their instance, binding and plan.
+pub const INSTANCE_LABEL: &str = "broker-instance";
+pub const BINDING_LABEL: &str = "broker-binding";
+pub const PLAN_LABEL: &str = "broker-plan";
 /// How the namespaces of the Inter-operator begin.
 const OWN_NAMESPACE: &str = "sf-";
 /// How names of bindings begin. No instance gets such a name.
@@ -103,9 +107,9 @@ pub fn instance_write(instance: &Instance, target: &Target, plan: &Plan) -> Writ
         &target.parameters,
     );
     let labels = labels([
-        ("broker-instance", &instance.id),
+        (INSTANCE_LABEL, &instance.id),
         ("broker-service", &target.service_id),
-        ("broker-plan", &target.plan_id),
+        (PLAN_LABEL, &target.plan_id),
     ]);
     let is_own = own_namespace(&instance.id).is_ok_and(|own| own == instance.namespace);
     let own = (plan.interoperator.is_some() && is_own).then_some(&instance.namespace);
@@ -133,10 +137,10 @@ pub fn binding_write(binding: &Binding, template: &Template) -> Write {
     let map = BTreeMap::new();
     let properties = merged(&template.properties, &map, &binding.target.parameters);
     let labels = labels([
-        ("broker-instance", &binding.instance),
-        ("broker-binding", &binding.id),
+        (INSTANCE_LABEL, &binding.instance),
+        (BINDING_LABEL, &binding.id),
         ("broker-service", &binding.target.service_id),
-        ("broker-plan", &binding.target.plan_id),
+        (PLAN_LABEL, &binding.target.plan_id),
     ]);
     Write {
         operation: binding.operation.id.clone(),

@@ -18,7 +18,9 @@ use common::model::Namespace;
 use tokio::runtime::Handle;
 
 pub use self::answer::Answer;
-pub use self::deploy::{BINDING_RESOURCE, INSTANCE_RESOURCE};
+pub use self::deploy::{
+    BINDING_LABEL, BINDING_RESOURCE, INSTANCE_LABEL, INSTANCE_RESOURCE, PLAN_LABEL,
+};
 pub use self::fields::Ids;
 pub use self::poll::Poll;
 use crate::catalog::{Catalog, Catalogs};

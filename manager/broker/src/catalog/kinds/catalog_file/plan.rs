@@ -56,7 +56,7 @@ pub fn read(entry: &Node<'_>, inherited: &Inherited, files: &mut Files, taken: &
             .flag("binding_rotatable")
             .unwrap_or(inherited.rotatable),
         maintenance_version: maintenance(entry),
-        schemas: schemas(entry),
+        schemas: Schemas::of(entry, Schema::read),
         template: template(entry, files),
         parameter_map: parameter_map(entry),
         namespace: namespace(entry),
@@ -151,19 +151,4 @@ fn maintenance(entry: &Node<'_>) -> Option<String> {
         info.fault("version", "it is not a semantic version such as 1.2.3");
     }
     Some(version)
-}
-
-fn schemas(entry: &Node<'_>) -> Schemas {
-    let schema = |object: &str, action: &str| {
-        let parameters = entry.object("schemas")?.object(object)?.object(action)?;
-        let value = parameters.value("parameters")?;
-        Schema::read(value)
-            .map_err(|reason| parameters.fault("parameters", reason))
-            .ok()
-    };
-    Schemas {
-        create: schema("service_instance", "create"),
-        update: schema("service_instance", "update"),
-        bind: schema("service_binding", "create"),
-    }
 }

@@ -68,7 +68,8 @@ pub fn read(
         updateable: spec.flag("planUpdatable").unwrap_or_default(),
         rotatable: false,
         maintenance_version: maintenance(spec),
-        schemas: schemas(spec),
+        // They need not say which draft they are of.
+        schemas: Schemas::of(spec, Schema::of_any_draft),
         template: template(charts.imports.clone()),
         parameter_map: Default::default(),
         namespace: None,
@@ -236,22 +237,6 @@ impl Charts<'_> {
 fn maintenance(spec: &Node<'_>) -> Option<String> {
     let info = spec.object("maintenance_info")?;
     Some(info.required("version"))
-}
-
-/// Schemas of plans need not say which draft they are of.
-fn schemas(spec: &Node<'_>) -> Schemas {
-    let schema = |object: &str, action: &str| {
-        let parameters = spec.object("schemas")?.object(object)?.object(action)?;
-        let value = parameters.value("parameters")?;
-        Schema::of_any_draft(value)
-            .map_err(|reason| parameters.fault("parameters", reason))
-            .ok()
-    };
-    Schemas {
-        create: schema("service_instance", "create"),
-        update: schema("service_instance", "update"),
-        bind: schema("service_binding", "create"),
-    }
 }
 
 /// What an instance needs of a cluster: `context.requests`.
