@@ -1,9 +1,10 @@
 //! The server answers who asks for its health, whatever its processes are busy with.
 
 use common::api::expander::ExpandRequest;
+use serde_json::json;
 
-use crate::requests::request;
-use crate::server::{PATIENCE, Server, asked_by};
+use crate::requests::{request, request_of};
+use crate::server::{PATIENCE, SERVER_BYTES, Server, asked_by};
 
 /// Each goes on until the deadline.
 fn worst() -> [(&'static str, ExpandRequest); 8] {
@@ -62,6 +63,36 @@ fn worst() -> [(&'static str, ExpandRequest); 8] {
     ]
 }
 
+/// Each is as large as an input may be, in a shape that grew with the square of its size before.
+fn largest() -> [(&'static str, ExpandRequest); 3] {
+    let values: Vec<String> = (0..300_000).map(|n| format!("v{n}")).collect();
+    let schema = json!({"properties": {"size": {"enum": values}}}).to_string();
+    let path = vec!["a"; 100_000].join(".");
+    [
+        (
+            "an enum of 300,000 values",
+            request_of(
+                "resources: [{name: a, type: t.jinja, properties: {size: none of them}}]",
+                &[("t.jinja", "resources: []"), ("t.jinja.schema", &schema)],
+            ),
+        ),
+        (
+            "100,000 outputs",
+            request(
+                "t.jinja",
+                "resources: []\noutputs:\n{% for n in range(100000) %}- {name: o{{ n }}, value: {{ n }}}\n{% endfor %}",
+            ),
+        ),
+        (
+            "a reference of 100,000 parts",
+            request(
+                "t.jinja",
+                &format!("resources: [{{name: b, type: T, properties: {{x: $(ref.c.{path})}}}}]"),
+            ),
+        ),
+    ]
+}
+
 /// How often the server says that it is well before this request has its answer.
 async fn answers_beside(server: &Server, what: &str, request: &ExpandRequest) -> usize {
     let bad = server.client.expand(request.clone(), PATIENCE);
@@ -89,6 +120,18 @@ async fn the_server_says_that_it_is_well_while_each_of_the_worst_requests_runs()
         let answers = answers_beside(&server, what, &request).await;
         assert!(answers >= ENOUGH, "{what}: {answers} answers");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_says_that_it_is_well_beside_the_largest_inputs_and_is_idle_after_them() {
+    let server = Server::start(&[]);
+    for (what, request) in largest() {
+        let answers = answers_beside(&server, what, &request).await;
+        assert!(answers >= ENOUGH, "{what}: {answers} answers");
+        server.becomes_idle(what);
+    }
+    let peak = server.peak_bytes();
+    assert!(peak < SERVER_BYTES, "{peak}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,6 +13,8 @@ use super::World;
 
 /// A thread that works on the input itself answers a few times at most: between two parts of the work.
 const ANSWERS: usize = 20;
+/// A question that was asked before the request arrived does not count, nor the last.
+const ENOUGH: usize = 2;
 
 /// The service on a port of its own, as long as this lives.
 struct Served {
@@ -42,8 +44,15 @@ impl Served {
         }
     }
 
-    /// How often `/healthz` answered until the request was answered.
+    /// How often `/healthz` answered until the request was answered well.
     async fn answers(&self, path: &str, body: &Value) -> usize {
+        let (count, status, text) = self.answers_before(path, body).await;
+        assert_eq!(status, StatusCode::OK, "{path}: {text:.2000}");
+        count
+    }
+
+    /// How often `/healthz` answered until the request was answered, and that answer.
+    async fn answers_before(&self, path: &str, body: &Value) -> (usize, StatusCode, String) {
         let (client, mut count) = (client(), 0);
         let request = client.post(format!("{}{path}", self.url)).json(body);
         let large = tokio::spawn(async move {
@@ -56,8 +65,7 @@ impl Served {
             count += 1;
         }
         let (status, text) = large.await.unwrap();
-        assert_eq!(status, StatusCode::OK, "{path}: {text:.2000}");
-        count
+        (count, status, text)
     }
 }
 
@@ -111,6 +119,29 @@ async fn health_is_answered_while_large_input_is_worked_on() {
     ] {
         let count = served.answers(path, body).await;
         assert!(count >= ANSWERS, "{path}: {count} answers");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_is_answered_while_paths_are_refused_that_are_far_too_long() {
+    let world = World::new();
+    let served = Served::new(&world).await;
+    let reference = format!("$(ref.a.{})", vec!["b"; 100_000].join("."));
+    let resources = json!([
+        {"name": "a", "type": "ConfigMap"},
+        {"name": "b", "type": "ConfigMap", "properties": {"data": vec![reference; 50]}},
+    ]);
+    let body = json!({
+        "deployment": "web", "namespace": "home", "resources": resources, "recorded": [], "timeoutMs": 60_000,
+    });
+    for path in ["/configurations/check", "/configurations/diff"] {
+        let (count, status, text) = served.answers_before(path, &body).await;
+        assert!(status.is_client_error(), "{path}: {status} {text:.2000}");
+        assert!(
+            text.contains("has no valid path") && text.len() < 2000,
+            "{path}: {text:.2000}"
+        );
+        assert!(count >= ENOUGH, "{path}: {count} answers");
     }
 }
 

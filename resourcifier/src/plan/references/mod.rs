@@ -49,6 +49,16 @@ pub enum ReferenceError {
 
 /// How many names an error lists.
 const LISTED: usize = 10;
+/// How much of a reference an error shows, in characters.
+const SHOWN: usize = 200;
+
+/// The reference as people wrote it. The end of a long one is left out.
+fn written(inner: &str) -> String {
+    match inner.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{OPEN}{}…)", &inner[..end]),
+        None => format!("{OPEN}{inner})"),
+    }
+}
 
 fn hint(known: &[String]) -> String {
     if known.is_empty() {
@@ -102,28 +112,27 @@ impl<'a> Names<'a> {
     }
 
     fn reference(&self, inner: &str) -> Result<Reference, ReferenceError> {
-        let text = format!("{OPEN}{inner})");
         if !inner.contains(['.', '[']) {
-            return Err(ReferenceError::Malformed(text));
+            return Err(ReferenceError::Malformed(written(inner)));
         }
         let Some((bearers, path)) = self.split(inner) else {
             return Err(ReferenceError::Unknown {
-                text,
+                text: written(inner),
                 known: self.listed.clone(),
             });
         };
         let Some(path) = Path::parse(path) else {
-            return Err(ReferenceError::Malformed(text));
+            return Err(ReferenceError::Malformed(written(inner)));
         };
         match bearers {
             [target] => Ok(Reference {
                 target: *target,
                 path,
-                text,
+                text: format!("{OPEN}{inner})"),
                 is_secret: false,
             }),
             several => Err(ReferenceError::Ambiguous {
-                text,
+                text: written(inner),
                 count: several.len(),
             }),
         }
@@ -145,8 +154,8 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, ReferenceError> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some(start) = rest.find(OPEN) {
         let (before, after) = (&rest[..start], &rest[start + OPEN.len()..]);
-        let end =
-            closing(after).ok_or_else(|| ReferenceError::Open(text.chars().take(100).collect()))?;
+        let end = closing(after)
+            .ok_or_else(|| ReferenceError::Open(text.chars().take(SHOWN).collect()))?;
         pieces.extend((!before.is_empty()).then_some(Piece::Text(before)));
         pieces.push(Piece::Inner(&after[..end]));
         rest = &after[end + 1..];
